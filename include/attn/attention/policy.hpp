@@ -1,0 +1,43 @@
+#pragma once
+#include "attn/attention/score.hpp"
+#include "attn/tape/attention.hpp"
+
+namespace attn {
+
+// An attention policy says what a layer looks at, and how it scores what it sees:
+//
+//   using Score              how a query and a key match (attention/score.hpp)
+//   causal_allowed           whether it can hide the future, so that a decoder may look at its own past through it
+//   Memory<Device, W, H>     a layer that turns keys and values into those that are looked at, with parameters if it needs
+//   any:
+//                            KeysValues operator()(Tape&, KeysValues) const
+
+template <class Policy>
+concept HasScore = requires {
+  typename Policy::Score;
+}
+&&Score<typename Policy::Score>;
+template <class Policy>
+concept SaysCausal = requires {
+  { Policy::causal_allowed } -> std::convertible_to<bool>;
+};
+template <class Policy, class Device, int Width, int Heads>
+concept HasMemory = requires(const typename Policy::template Memory<Device, Width, Heads>& memory, Tape<Device>& tape,
+                             KeysValues<Device, Width> kv) {
+  { memory(tape, kv) } -> std::same_as<KeysValues<Device, Width>>;
+};
+
+/// Looks at every key and value as it is.
+template <Score S = ScaledDot>
+struct Full {
+  using Score = S;
+  static constexpr bool causal_allowed = true;
+
+  template <class Device, int Width, int Heads>
+  struct Memory {
+    KeysValues<Device, Width> operator()(Tape<Device>&, KeysValues<Device, Width> all) const { return all; }
+    void for_each_parameter(auto&&) {}
+  };
+};
+
+}  // namespace attn

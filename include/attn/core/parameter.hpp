@@ -1,0 +1,59 @@
+#pragma once
+#include <cmath>
+
+#include "attn/core/matrix.hpp"
+#include "attn/core/random.hpp"
+
+namespace attn {
+
+/// How a parameter's numbers are drawn before training. Settable: assign to `parameter.initial` before the model's
+/// Parameters are made.
+struct Initial {
+  enum class Kind { Constant, Uniform, Normal } kind = Kind::Constant;
+  double scale = 0;  // the constant; the bound of the uniform numbers; the standard deviation
+
+  static constexpr Initial zero() { return {}; }
+  static constexpr Initial constant(double value) { return {Kind::Constant, value}; }
+  static constexpr Initial uniform(double bound) { return {Kind::Uniform, bound}; }
+  static constexpr Initial normal(double deviation) { return {Kind::Normal, deviation}; }
+  /// Uniform within sqrt(6 / (fan_in + fan_out)) (Glorot and Bengio, 2010).
+  static Initial xavier(Index fan_in, Index fan_out) {
+    return uniform(std::sqrt(6.0 / static_cast<double>(fan_in + fan_out)));
+  }
+
+  double draw(Random& random) const {
+    switch (kind) {
+      case Kind::Uniform:
+        return random.uniform(-scale, scale);
+      case Kind::Normal:
+        return scale * random.normal();
+      case Kind::Constant:
+        break;
+    }
+    return scale;
+  }
+};
+
+/// A matrix that is learned. It states its shape; its memory is bound by Parameters, which holds all of a model in flat
+/// buffers.
+template <class Device>
+struct Parameter {
+  using Scalar = typename Device::Scalar;
+  using Real = typename Device::Real;
+
+  Index rows = 0, cols = 0;
+  Initial initial{};
+  Scalar* value = nullptr;   // rows x cols, as the model computes with it
+  Real* gradient = nullptr;  // rows x cols, accumulates
+
+  Index size() const { return rows * cols; }
+  Matrix<const Scalar> matrix() const { return {value, rows, cols}; }
+  Matrix<Real> gradient_matrix() const { return {gradient, rows, cols}; }
+
+  /// Some of its rows, as a parameter of their own.
+  Parameter row_range(Index first, Index count) const {
+    return {count, cols, initial, value + first * cols, gradient == nullptr ? nullptr : gradient + first * cols};
+  }
+};
+
+}  // namespace attn

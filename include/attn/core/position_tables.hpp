@@ -1,0 +1,37 @@
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "attn/core/matrix.hpp"
+#include "attn/core/memory.hpp"
+
+namespace attn {
+
+/// A device's tables of position vectors: made once for each width, and made anew when a longer sentence comes.
+template <class Device>
+class PositionTables {
+ public:
+  using Scalar = typename Device::Scalar;
+
+  /// The first `length` position vectors; fill(device, table) computes a table.
+  template <class Fill>
+  Matrix<const Scalar> get(Device& device, Index width, Index length, const Fill& fill) {
+    auto found = std::find_if(tables_.begin(), tables_.end(), [&](const Table& t) { return t.width == width; });
+    if (found == tables_.end()) found = tables_.insert(found, Table{width, 0, {}});
+    if (found->length < length) {
+      found->length = std::max<Index>(512, 2 * length);
+      found->numbers = Buffer<Scalar, typename Device::Memory>(found->length * width);
+      fill(device, Matrix<Scalar>(found->numbers.data(), found->length, width));
+    }
+    return {found->numbers.data(), length, width};
+  }
+
+ private:
+  struct Table {
+    Index width, length;
+    Buffer<Scalar, typename Device::Memory> numbers;
+  };
+  std::vector<Table> tables_;
+};
+
+}  // namespace attn

@@ -1,0 +1,92 @@
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
+#include "attn/core/types.hpp"
+
+#ifdef __CUDACC__
+#define ATTN_BOTH __host__ __device__
+#else
+#define ATTN_BOTH
+#endif
+
+namespace attn {
+
+/// Names one stream of random numbers. Number i of a stream is a pure function of (key, i): any thread of any device can
+/// ask for it, in any order, as often as it likes, so a dropout mask is recomputed in the backward pass instead of stored.
+struct RandomKey {
+  std::uint32_t low = 0, high = 0;
+};
+
+/// A bijection of 32-bit numbers whose output bits each depend on all input bits (multiply-xorshift, constants found by
+/// search: C. Wellons' lowbias32). Plain 32-bit arithmetic, so that compilers vectorise it.
+ATTN_BOTH constexpr std::uint32_t scramble(std::uint32_t x) {
+  x ^= x >> 16;
+  x *= 0x7feb352dU;
+  x ^= x >> 15;
+  x *= 0x846ca68bU;
+  x ^= x >> 16;
+  return x;
+}
+
+/// 32 random bits: number `counter` of the stream `key`.
+ATTN_BOTH constexpr std::uint32_t random_bits(RandomKey key, std::uint32_t counter) {
+  return scramble(scramble(counter ^ key.low) + key.high);
+}
+
+/// A key derived from another and a number: substream `index` of `key`.
+ATTN_BOTH constexpr RandomKey derive(RandomKey key, std::uint64_t index) {
+  const std::uint32_t low = scramble(key.low + scramble(static_cast<std::uint32_t>(index)) + 0x9e3779b9U);
+  const std::uint32_t high = scramble(key.high ^ scramble(static_cast<std::uint32_t>(index >> 32) + low));
+  return {low, high};
+}
+
+constexpr RandomKey key_of_seed(std::uint64_t seed) { return derive({0x243f6a88U, 0x85a308d3U}, seed); }
+
+/// The stream read in order on the host: shuffles, generated text, initial weights. Satisfies UniformRandomBitGenerator,
+/// but prefer its own members: std's distributions differ from one standard library to the next, these do not.
+class Random {
+ public:
+  using result_type = std::uint32_t;
+
+  explicit Random(std::uint64_t seed, std::uint64_t stream = 0) : key_(derive(key_of_seed(seed), stream)) {}
+
+  static constexpr result_type min() { return 0; }
+  static constexpr result_type max() { return 0xffffffffU; }
+  result_type operator()() {
+    if (counter_ == 0xffffffffU) key_ = derive(key_, counter_), counter_ = 0;
+    return random_bits(key_, counter_++);
+  }
+
+  /// A real number in (0, 1).
+  double uniform() {
+    const std::uint64_t bits = (std::uint64_t{(*this)()} << 32) | (*this)();
+    return (static_cast<double>(bits >> 11) + 0.5) / 9007199254740992.0;
+  }
+  double uniform(double low, double high) { return low + (high - low) * uniform(); }
+
+  /// A whole number in [0, count).
+  Index below(Index count) { return static_cast<Index>(uniform() * static_cast<double>(count)); }
+
+  /// A standard normal number (Box-Muller).
+  double normal() {
+    const double radius = std::sqrt(-2 * std::log(uniform()));
+    return radius * std::cos(2 * std::numbers::pi * uniform());
+  }
+
+  /// Puts the elements of a container into random order.
+  template <class Container>
+  void shuffle(Container& items) {
+    for (Index i = static_cast<Index>(items.size()) - 1; i > 0; --i) {
+      using std::swap;
+      swap(items[static_cast<std::size_t>(i)], items[static_cast<std::size_t>(below(i + 1))]);
+    }
+  }
+
+ private:
+  RandomKey key_;
+  std::uint32_t counter_ = 0;
+};
+
+}  // namespace attn

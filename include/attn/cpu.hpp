@@ -1,0 +1,16 @@
+#pragma once
+
+/// The CPU backend: the device Cpu<float> or Cpu<double>, and the body of every op on Eigen.
+
+#include "attn/cpu/adam.hpp"
+#include "attn/cpu/argmax.hpp"
+#include "attn/cpu/attention.hpp"
+#include "attn/cpu/cross_entropy.hpp"
+#include "attn/cpu/device.hpp"
+#include "attn/cpu/dropout.hpp"
+#include "attn/cpu/embedding.hpp"
+#include "attn/cpu/layer_norm.hpp"
+#include "attn/cpu/linear.hpp"
+#include "attn/cpu/ragged_projection.hpp"
+#include "attn/cpu/residual.hpp"
+#include "attn/cpu/scatter_rows.hpp"

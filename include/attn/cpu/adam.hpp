@@ -1,0 +1,53 @@
+#pragma once
+#include <cmath>
+#include <vector>
+
+#include "attn/cpu/device.hpp"
+#include "attn/cpu/eigen.hpp"
+#include "attn/ops/adam.hpp"
+
+namespace attn {
+
+template <class T>
+void sum_of_squares(Cpu<T>& device, const SumOfSquaresArgs<Cpu<T>>& args) {
+  constexpr Index kBlock = 1 << 14;  // sums of fixed blocks, added in order: the same bits with any number of threads
+  const Index blocks = (args.count + kBlock - 1) / kBlock;
+  T* sums = device.workspace(0, blocks, 2);
+  device.parallel(blocks, [&](Index b, int) {
+    sums[b] = cpu::array(args.x + b * kBlock, std::min(kBlock, args.count - b * kBlock)).square().sum();
+  });
+  *args.total = 0;
+  for (Index b = 0; b < blocks; ++b) *args.total += sums[b];
+}
+
+template <class T>
+void adam(Cpu<T>& device, const AdamArgs<Cpu<T>>& args) {
+  const AdamOptions& o = args.options;
+  double clip = 1;
+  if (o.clip_norm > 0) clip = std::min(1.0, o.clip_norm / (std::sqrt(static_cast<double>(*args.squares)) + 1e-6));
+  const double correction1 = 1 - std::pow(o.beta1, static_cast<double>(args.step));
+  const double correction2 = 1 - std::pow(o.beta2, static_cast<double>(args.step));
+  const bool decoupled = o.decay == AdamOptions::Decay::Decoupled;
+  const T coupled = T(decoupled ? 0 : o.weight_decay), shrink = T(decoupled ? 1 - args.rate * o.weight_decay : 1);
+  const T b1 = T(o.beta1), b2 = T(o.beta2), step = T(args.rate / correction1), root = T(1 / std::sqrt(correction2));
+  constexpr Index kBlock = 1 << 12;
+  device.parallel((args.count + kBlock - 1) / kBlock, [&](Index b, int) {
+    const Index at = b * kBlock, count = std::min(kBlock, args.count - at);
+    auto value = cpu::array(args.value + at, count), g = cpu::array(args.gradient + at, count);
+    auto m = cpu::array(args.m + at, count), v = cpu::array(args.v + at, count);
+    g = g * T(clip);
+    if (coupled != 0) g += coupled * value;
+    m = b1 * m + (1 - b1) * g;
+    v = b2 * v + (1 - b2) * g.square();
+    if (o.amsgrad) {
+      auto largest = cpu::array(args.largest_v + at, count);
+      largest = largest.max(v);
+      value = value * shrink - step * m / (largest.sqrt() * root + T(o.epsilon));
+    } else {
+      value = value * shrink - step * m / (v.sqrt() * root + T(o.epsilon));
+    }
+    g.setZero();
+  });
+}
+
+}  // namespace attn

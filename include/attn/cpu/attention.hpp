@@ -1,0 +1,137 @@
+#pragma once
+#include <limits>
+
+#include "attn/cpu/dropout.hpp"
+#include "attn/cpu/gemm.hpp"
+#include "attn/ops/attention.hpp"
+
+namespace attn {
+
+namespace cpu {
+
+inline constexpr Index kQueryBlock =
+    64;  // queries whose weights exist at once: memory grows with the keys, not their square
+
+/// One head of one sentence: its slices of the operands, and how many keys each query sees.
+template <class T>
+struct Head {
+  const AttentionArgs<Cpu<T>>& args;
+  Index head, width, first_query, first_key, queries, keys;
+
+  Head(const AttentionArgs<Cpu<T>>& a, Index sentence, Index h)
+      : args(a),
+        head(h),
+        width(a.q.cols / a.heads),
+        first_query(a.queries.begin[sentence]),
+        first_key(a.keys.begin[sentence]),
+        queries(a.queries.length(sentence)),
+        keys(a.keys.length(sentence)) {}
+
+  template <class U>
+  Matrix<U> of_queries(Matrix<U> m, Index from, Index count) const {
+    return m.row_range(first_query + from, count).columns(head * width, width);
+  }
+  template <class U>
+  Matrix<U> of_keys(Matrix<U> m, Index count) const {
+    return m.row_range(first_key, count).columns(head * width, width);
+  }
+  Index visible(Index query) const { return args.causal ? std::clamp<Index>(keys - queries + query + 1, 0, keys) : keys; }
+  T& lse(Index query) const { return args.lse[(first_query + query) * args.heads + head]; }
+
+  /// The factors that dropout puts on the weights of a query.
+  void dropout_factors(Index query, Index count, T* out) const {
+    factors(args.dropout, head * args.q.rows + first_query + query, 0, count, out);
+  }
+
+  /// scores = scale Q Kᵀ for a block of queries over all keys that any of them sees.
+  void scores(Cpu<T>& device, int thread, Index from, Matrix<T> out) const {
+    clear(out);
+    gemm<false, true>(device, thread, of_queries(args.q, from, out.rows), of_keys(args.k, out.cols), out, T(args.scale));
+  }
+};
+
+}  // namespace cpu
+
+template <class T>
+void attention(Cpu<T>& device, const AttentionArgs<Cpu<T>>& args) {
+  device.parallel(args.queries.count * args.heads, [&](Index task, int thread) {
+    const cpu::Head<T> head(args, task / args.heads, task % args.heads);
+    T* space = device.workspace(thread, (cpu::kQueryBlock + 1) * head.keys, 1);
+    for (Index from = 0; from < head.queries; from += cpu::kQueryBlock) {
+      const Index count = std::min(cpu::kQueryBlock, head.queries - from), seen = head.visible(from + count - 1);
+      const Matrix<T> weights(space, count, seen);
+      head.scores(device, thread, from, weights);
+      for (Index i = 0; i < count; ++i) {
+        const Index visible = head.visible(from + i);
+        std::fill(weights.row(i) + visible, weights.row(i) + seen, T(0));
+        if (visible == 0) {
+          head.lse(from + i) = -std::numeric_limits<T>::infinity();
+          continue;
+        }
+        auto row = cpu::array(weights.row(i), visible);
+        const T most = row.maxCoeff();
+        row = (row - most).exp();
+        const T sum = row.sum();
+        row /= sum;
+        head.lse(from + i) = most + std::log(sum);
+        if (args.dropout.active()) {
+          T* factors = space + cpu::kQueryBlock * head.keys;
+          head.dropout_factors(from + i, visible, factors);
+          row *= cpu::array(factors, visible);
+        }
+      }
+      const auto y = head.of_queries(args.y, from, count);
+      cpu::clear(y);
+      cpu::gemm(device, thread, Matrix<const T>(weights), head.of_keys(args.v, seen), y);
+    }
+  });
+}
+
+template <class T>
+void attention_gradient(Cpu<T>& device, const AttentionGradientArgs<Cpu<T>>& args) {
+  const AttentionArgs<Cpu<T>>& f = args.forward;
+  device.parallel(f.queries.count * f.heads, [&](Index task, int thread) {
+    const cpu::Head<T> head(f, task / f.heads, task % f.heads);
+    const auto dk = head.of_keys(args.dk.to, head.keys), dv = head.of_keys(args.dv.to, head.keys);
+    if (!args.dk.add) cpu::clear(dk);
+    if (!args.dv.add) cpu::clear(dv);
+    T* space = device.workspace(thread, (3 * cpu::kQueryBlock + 1) * head.keys, 1);
+    for (Index from = 0; from < head.queries; from += cpu::kQueryBlock) {
+      const Index count = std::min(cpu::kQueryBlock, head.queries - from), seen = head.visible(from + count - 1);
+      const auto q = head.of_queries(f.q, from, count);
+      const auto dy = head.of_queries(args.dy, from, count);
+      const auto dq = head.of_queries(args.dq.to, from, count);
+      const auto k = head.of_keys(f.k, seen), v = head.of_keys(f.v, seen);
+      if (!args.dq.add) cpu::clear(dq);
+      if (seen == 0) continue;
+      const Matrix<T> weights(space, count, seen);                                      // P, then dS
+      const Matrix<T> dropped(space + cpu::kQueryBlock * head.keys, count, seen);       // dropout(P)
+      const Matrix<T> dweights(space + 2 * cpu::kQueryBlock * head.keys, count, seen);  // dP
+      head.scores(device, thread, from, weights);
+      cpu::clear(dweights);
+      cpu::gemm<false, true>(device, thread, dy, v, dweights);
+      for (Index i = 0; i < count; ++i) {
+        const Index visible = head.visible(from + i);
+        auto p = cpu::array(weights.row(i), visible), dp = cpu::array(dweights.row(i), visible);
+        auto drop = cpu::array(dropped.row(i), visible);
+        std::fill(weights.row(i) + visible, weights.row(i) + seen, T(0));
+        std::fill(dropped.row(i) + visible, dropped.row(i) + seen, T(0));
+        if (visible == 0) continue;
+        p = (p - head.lse(from + i)).exp();
+        if (f.dropout.active()) {
+          head.dropout_factors(from + i, visible, drop.data());
+          dp *= drop;
+          drop *= p;
+        } else {
+          drop = p;
+        }
+        p *= dp - (p * dp).sum();
+      }
+      cpu::gemm<true, false>(device, thread, Matrix<const T>(dropped), dy, dv.row_range(0, seen));
+      cpu::gemm(device, thread, Matrix<const T>(weights), k, dq, T(f.scale));
+      cpu::gemm<true, false>(device, thread, Matrix<const T>(weights), q, dk.row_range(0, seen), T(f.scale));
+    }
+  });
+}
+
+}  // namespace attn

@@ -1,0 +1,99 @@
+#pragma once
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "attn/core/matrix.hpp"
+#include "attn/core/memory.hpp"
+#include "attn/core/position_tables.hpp"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+namespace attn {
+
+/// The host's processor as a device: computes in T (float, or double, which is the specification that everything is tested
+/// against), with OpenMP over its cores. Results do not depend on the number of threads.
+template <class T>
+class Cpu {
+ public:
+  using Scalar = T;           // activations and the weights that models compute with
+  using Real = T;             // statistics, gradients of parameters, optimiser state
+  using Memory = HostMemory;  // where they live
+
+  explicit Cpu(int threads = 0) : threads_(threads > 0 ? threads : all_cores()) {
+    workspaces_.resize(static_cast<std::size_t>(threads_));
+  }
+
+  int threads() const { return threads_; }
+  Arena<Memory> activations;     // rewound by each tape
+  Pool<Memory> gradients;        // of activations, in the backward pass
+  Arena<HostMemory> tape_nodes;  // what the tape recorded
+  PositionTables<Cpu> positions;
+
+  template <class U>
+  void upload(U* to, const U* from, Index count) const {
+    copy(to, from, count);
+  }
+  template <class U>
+  void download(U* to, const U* from, Index count) const {
+    copy(to, from, count);
+  }
+  template <class U>
+  void zero(U* data, Index count) const {
+    if (count > 0) std::memset(static_cast<void*>(data), 0, static_cast<std::size_t>(count) * sizeof(U));
+  }
+  template <class U>
+  void zero(Matrix<U> matrix) const {
+    for (Index i = 0; i < matrix.rows; ++i) zero(matrix.row(i), matrix.cols);
+  }
+
+  /// work(task, thread) for each task in [0, tasks), spread over the threads. A task must write only what is its own.
+  template <class Work>
+  void parallel(Index tasks, const Work& work) {
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(threads_) schedule(dynamic) if (tasks > 1 && threads_ > 1)
+    for (Index task = 0; task < tasks; ++task) work(task, omp_get_thread_num());
+#else
+    for (Index task = 0; task < tasks; ++task) work(task, 0);
+#endif
+  }
+
+  /// work(first, last, thread) for consecutive ranges that cover [0, count), each of at least `grain` items.
+  template <class Work>
+  void parallel_ranges(Index count, Index grain, const Work& work) {
+    const Index ranges = std::clamp<Index>(count / std::max<Index>(grain, 1), 1, threads_);
+    parallel(ranges, [&](Index i, int thread) { work(count * i / ranges, count * (i + 1) / ranges, thread); });
+  }
+
+  /// Scratch memory of one thread, at least `count` numbers; contents are lost at the thread's next call with the same
+  /// slot.
+  T* workspace(int thread, Index count, int slot = 0) {
+    auto& place = workspaces_[static_cast<std::size_t>(thread)].slots[slot];
+    if (place.size() < count) place = Buffer<T, Memory>(count + count / 4);
+    return place.data();
+  }
+
+ private:
+  struct Workspace {
+    Buffer<T, Memory> slots[3];
+  };
+
+  static int all_cores() {
+#ifdef _OPENMP
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
+  }
+  template <class U>
+  static void copy(U* to, const U* from, Index count) {
+    if (count > 0) std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(U));
+  }
+
+  int threads_;
+  std::vector<Workspace> workspaces_;
+};
+
+}  // namespace attn

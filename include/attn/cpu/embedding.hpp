@@ -1,0 +1,51 @@
+#pragma once
+#include <cmath>
+
+#include "attn/cpu/dropout.hpp"
+#include "attn/ops/embedding.hpp"
+
+namespace attn {
+
+template <class T>
+void embedding(Cpu<T>& device, const EmbeddingArgs<Cpu<T>>& args) {
+  const Index width = args.table.cols;
+  device.parallel(args.rows.count, [&](Index s, int thread) {
+    T* buffer = device.workspace(thread, width);
+    for (Index i = args.rows.begin[s]; i < args.rows.end[s]; ++i) {
+      auto y = cpu::row_array(args.y, i);
+      y = cpu::row_array(args.table, args.tokens[i]) * T(args.scale);
+      if (!args.positions.empty()) y += cpu::row_array(args.positions, args.first_position + i - args.rows.begin[s]);
+      if (args.dropout.active()) cpu::drop_row(args.dropout, i, y.data(), y.data(), width, false, buffer);
+    }
+  });
+}
+
+template <class T>
+void embedding_gradient(Cpu<T>& device, const EmbeddingGradientArgs<Cpu<T>>& args) {
+  // Each thread takes some columns of all rows, so the order of every sum is the order of the rows.
+  device.parallel_ranges(args.dy.cols, 64, [&](Index first, Index last, int thread) {
+    T* buffer = device.workspace(thread, last - first);
+    for (Index i = 0; i < args.dy.rows; ++i) {
+      const auto dy = cpu::array(args.dy.row(i) + first, last - first);
+      auto dtable = cpu::array(args.dtable.row(args.tokens[i]) + first, last - first);
+      if (args.dropout.active()) {
+        cpu::factors(args.dropout, i, first, last - first, buffer);
+        dtable += dy * cpu::array(buffer, last - first) * T(args.scale);
+      } else {
+        dtable += dy * T(args.scale);
+      }
+    }
+  });
+}
+
+template <class T>
+void sinusoid(Cpu<T>&, Matrix<T> positions) {
+  for (Index p = 0; p < positions.rows; ++p)
+    for (Index j = 0; j < positions.cols; ++j) {
+      const double angle =
+          static_cast<double>(p) * std::pow(10000.0, -static_cast<double>(j - j % 2) / static_cast<double>(positions.cols));
+      positions(p, j) = static_cast<T>(j % 2 == 0 ? std::sin(angle) : std::cos(angle));
+    }
+}
+
+}  // namespace attn

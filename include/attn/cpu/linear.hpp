@@ -1,0 +1,65 @@
+#pragma once
+#include "attn/cpu/eigen.hpp"
+#include "attn/cpu/gemm.hpp"
+#include "attn/ops/linear.hpp"
+
+namespace attn {
+
+namespace cpu {
+
+/// work(rows, columns, thread) over tiles of a rows x cols result, cut where it is longer.
+template <class T, class Work>
+void tiles(Cpu<T>& device, Index rows, Index cols, const Work& work) {
+  if (rows >= cols || rows >= 64 * device.threads())
+    device.parallel_ranges(rows, 8, [&](Index first, Index last, int thread) { work(first, last, 0, cols, thread); });
+  else
+    device.parallel_ranges(cols, 32, [&](Index first, Index last, int thread) { work(0, rows, first, last, thread); });
+}
+
+}  // namespace cpu
+
+template <class T>
+void linear(Cpu<T>& device, const LinearArgs<Cpu<T>>& args) {
+  cpu::tiles(device, args.y.rows, args.y.cols, [&](Index top, Index bottom, Index left, Index right, int thread) {
+    const auto y = args.y.row_range(top, bottom - top).columns(left, right - left);
+    for (Index i = 0; i < y.rows; ++i) {
+      if (args.bias)
+        std::copy_n(args.bias + left, y.cols, y.row(i));
+      else
+        std::fill_n(y.row(i), y.cols, T(0));
+    }
+    cpu::gemm<false, true>(device, thread, args.x.row_range(top, y.rows), args.weight.row_range(left, y.cols), y);
+    if (args.relu)
+      for (Index i = 0; i < y.rows; ++i) cpu::row_array(y, i) = cpu::row_array(y, i).max(T(0));
+  });
+}
+
+template <class T>
+void linear_input_gradient(Cpu<T>& device, const LinearInputGradientArgs<Cpu<T>>& args) {
+  cpu::tiles(device, args.dx.to.rows, args.dx.to.cols, [&](Index top, Index bottom, Index left, Index right, int thread) {
+    const auto dx = args.dx.to.row_range(top, bottom - top).columns(left, right - left);
+    if (!args.dx.add) cpu::clear(dx);
+    cpu::gemm(device, thread, args.dy.row_range(top, dx.rows), args.weight.columns(left, dx.cols), dx, T(args.scale));
+    if (args.gate.empty()) return;
+    const auto gate = args.gate.row_range(top, dx.rows).columns(left, dx.cols);
+    for (Index i = 0; i < dx.rows; ++i)
+      cpu::row_array(dx, i) = (cpu::row_array(gate, i) > T(0)).select(cpu::row_array(dx, i), T(0));
+  });
+}
+
+template <class T>
+void linear_weight_gradient(Cpu<T>& device, const LinearWeightGradientArgs<Cpu<T>>& args) {
+  cpu::tiles(device, args.dweight.rows, args.dweight.cols,
+             [&](Index top, Index bottom, Index left, Index right, int thread) {
+               const auto dweight = args.dweight.row_range(top, bottom - top).columns(left, right - left);
+               cpu::gemm<true, false>(device, thread, args.dy.columns(top, dweight.rows),
+                                      args.x.columns(left, dweight.cols), dweight);
+             });
+  if (args.dbias)
+    device.parallel_ranges(args.dy.cols, 64, [&](Index first, Index last, int) {
+      auto dbias = cpu::array(args.dbias + first, last - first);
+      for (Index i = 0; i < args.dy.rows; ++i) dbias += cpu::array(args.dy.row(i) + first, last - first);
+    });
+}
+
+}  // namespace attn

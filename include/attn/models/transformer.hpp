@@ -1,0 +1,73 @@
+#pragma once
+#include <vector>
+
+#include "attn/attention/linformer.hpp"
+#include "attn/attention/multi_head.hpp"
+#include "attn/models/transformer_layers.hpp"
+#include "attn/nn/embedding.hpp"
+#include "attn/nn/output.hpp"
+
+namespace attn {
+
+/// What a Transformer learns at run time what it cannot know at compile time.
+struct TransformerOptions {
+  Index source_vocabulary = 0, target_vocabulary = 0;
+  TransformerDropout dropout = {};
+  bool share_embeddings = false;  // one table for both languages
+  bool tie_output = false;        // the output's weights are the target's table
+};
+
+/// The Transformer of Vaswani et al. 2017, figure 1. Attention says what the encoder, and the decoder in the encoder's
+/// states, looks at; the decoder looks back at itself through full attention. Swap Full<> for Linformer<32> and it is a
+/// Linformer.
+template <class Device, TransformerShape Shape = TransformerShape{}, class Attention = Full<>, class Norm = PostNorm>
+struct Transformer {
+  static constexpr int width = Shape.width;
+  using X = Variable<Device, width>;
+
+  Embedding<Device, width> source_embedding;                   // left: inputs and their positions
+  TransformerEncoder<Device, Shape, Attention, Norm> encoder;  // N layers: self-attention, feed forward
+  Embedding<Device, width> target_embedding;                   // right: outputs, shifted right, and their positions
+  TransformerDecoder<Device, Shape, Attention, Norm>
+      decoder;                   // N layers: masked self-attention, cross-attention, feed forward
+  Output<Device, width> output;  // linear, softmax
+  bool share_embeddings, tie_output;
+
+  explicit Transformer(const TransformerOptions& options)
+      : source_embedding(options.source_vocabulary, options.dropout.residual),
+        encoder(options.dropout),
+        target_embedding(options.target_vocabulary, options.dropout.residual),
+        decoder(options.dropout),
+        output(options.target_vocabulary),
+        share_embeddings(options.share_embeddings),
+        tie_output(options.tie_output) {}
+
+  /// Hidden states of the source.
+  X encode(Tape<Device>& tape, const Text& source) const {
+    return encoder(tape, source_embedding(tape, source), source.rows);
+  }
+
+  /// Hidden states of the target, each of which has seen the source and what stands before it.
+  X decode(Tape<Device>& tape, const Text& target, X memory, Ragged memory_rows) const {
+    return decoder(tape, target_embedding(tape, target), target.rows, memory, memory_rows);
+  }
+
+  /// The loss of predicting each label from the source and the target before it.
+  Loss<Device> loss(Tape<Device>& tape, const Text& source, const Text& target, const Text& labels,
+                    LossOptions options = {}) const {
+    const X memory = encode(tape, source);
+    return output.loss(tape, decode(tape, target, memory, source.rows), labels, options);
+  }
+
+  void for_each_parameter(auto&& visit) {
+    visit("source_embedding", source_embedding);
+    visit("target_embedding", target_embedding);
+    visit("encoder", encoder);
+    visit("decoder", decoder);
+    visit("output", output);
+    if (share_embeddings) visit.tie(source_embedding.table, target_embedding.table);
+    if (tie_output) visit.tie(output.weight, target_embedding.table);
+  }
+};
+
+}  // namespace attn

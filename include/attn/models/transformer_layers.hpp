@@ -1,0 +1,132 @@
+#pragma once
+#include "attn/attention/multi_head.hpp"
+#include "attn/nn/feed_forward.hpp"
+#include "attn/nn/residual.hpp"
+#include "attn/nn/stack.hpp"
+
+namespace attn {
+
+/// The sizes of a Transformer, as a template argument. The default is the paper's base model.
+struct TransformerShape {
+  int encoder_layers = 6, decoder_layers = 6;
+  int width = 512, heads = 8, inner = 2048;
+};
+
+/// Dropout rates: of embeddings and of each sub-layer's output, of attention weights, of the feed-forward's inner
+/// activations.
+struct TransformerDropout {
+  float residual = 0.1f, attention = 0, activation = 0;
+};
+
+template <class Device, TransformerShape Shape, class Attention, class Norm>
+struct TransformerEncoderLayer {
+  using X = Variable<Device, Shape.width>;
+
+  MultiHead<Device, Shape.width, Shape.heads, Attention> attention;
+  Residual<Device, Shape.width, Norm> attention_norm;
+  FeedForward<Device, Shape.width, Shape.inner> feed_forward;
+  Residual<Device, Shape.width, Norm> feed_forward_norm;
+
+  explicit TransformerEncoderLayer(const TransformerDropout& dropout)
+      : attention(dropout.attention),
+        attention_norm(dropout.residual),
+        feed_forward(dropout.activation),
+        feed_forward_norm(dropout.residual) {}
+
+  X operator()(Tape<Device>& tape, X x, Ragged rows) const {
+    x = attention_norm(tape, x, [&](X in) { return attention(tape, in, rows); });
+    return feed_forward_norm(tape, x, [&](X in) { return feed_forward(tape, in); });
+  }
+
+  void for_each_parameter(auto&& visit) {
+    visit("attention", attention);
+    visit("attention_norm", attention_norm);
+    visit("feed_forward", feed_forward);
+    visit("feed_forward_norm", feed_forward_norm);
+  }
+  void share(auto&& visit, TransformerEncoderLayer& first) requires requires { attention.share(visit, first.attention); }
+  { attention.share(visit, first.attention); }
+};
+
+template <class Device, TransformerShape Shape, class Attention, class Norm>
+struct TransformerDecoderLayer {
+  using X = Variable<Device, Shape.width>;
+
+  MultiHead<Device, Shape.width, Shape.heads, Full<>, Look::Back> self_attention;
+  Residual<Device, Shape.width, Norm> self_norm;
+  MultiHead<Device, Shape.width, Shape.heads, Attention> cross_attention;
+  Residual<Device, Shape.width, Norm> cross_norm;
+  FeedForward<Device, Shape.width, Shape.inner> feed_forward;
+  Residual<Device, Shape.width, Norm> feed_forward_norm;
+
+  explicit TransformerDecoderLayer(const TransformerDropout& dropout)
+      : self_attention(dropout.attention),
+        self_norm(dropout.residual),
+        cross_attention(dropout.attention),
+        cross_norm(dropout.residual),
+        feed_forward(dropout.activation),
+        feed_forward_norm(dropout.residual) {}
+
+  /// x: the rows of whole sentences; or, with a past, of each sentence's newest word.
+  X operator()(Tape<Device>& tape, X x, Ragged rows, const KeysValues<Device, Shape.width>& memory,
+               KeyValueCache<Device, Shape.width>* past = nullptr) const {
+    x = self_norm(tape, x, [&](X in) { return self_attention(tape, in, rows, past); });
+    x = cross_norm(tape, x, [&](X in) { return cross_attention(tape, in, rows, memory); });
+    return feed_forward_norm(tape, x, [&](X in) { return feed_forward(tape, in); });
+  }
+
+  void for_each_parameter(auto&& visit) {
+    visit("self_attention", self_attention);
+    visit("self_norm", self_norm);
+    visit("cross_attention", cross_attention);
+    visit("cross_norm", cross_norm);
+    visit("feed_forward", feed_forward);
+    visit("feed_forward_norm", feed_forward_norm);
+  }
+  void share(auto&& visit, TransformerDecoderLayer& first) requires requires {
+    cross_attention.share(visit, first.cross_attention);
+  }
+  { cross_attention.share(visit, first.cross_attention); }
+};
+
+template <class Device, TransformerShape Shape, class Attention, class Norm>
+struct TransformerEncoder {
+  using X = Variable<Device, Shape.width>;
+
+  Stack<TransformerEncoderLayer<Device, Shape, Attention, Norm>, Shape.encoder_layers> layers;
+  typename Norm::template Final<Device, Shape.width> norm;
+
+  explicit TransformerEncoder(const TransformerDropout& dropout) : layers(dropout) {}
+
+  X operator()(Tape<Device>& tape, X x, Ragged rows) const {
+    for (const auto& layer : layers) x = layer(tape, x, rows);
+    return norm(tape, x);
+  }
+
+  void for_each_parameter(auto&& visit) {
+    visit("layers", layers);
+    visit("norm", norm);
+  }
+};
+
+template <class Device, TransformerShape Shape, class Attention, class Norm>
+struct TransformerDecoder {
+  using X = Variable<Device, Shape.width>;
+
+  Stack<TransformerDecoderLayer<Device, Shape, Attention, Norm>, Shape.decoder_layers> layers;
+  typename Norm::template Final<Device, Shape.width> norm;
+
+  explicit TransformerDecoder(const TransformerDropout& dropout) : layers(dropout) {}
+
+  X operator()(Tape<Device>& tape, X x, Ragged rows, X memory, Ragged memory_rows) const {
+    for (const auto& layer : layers) x = layer(tape, x, rows, layer.cross_attention.remember(tape, memory, memory_rows));
+    return norm(tape, x);
+  }
+
+  void for_each_parameter(auto&& visit) {
+    visit("layers", layers);
+    visit("norm", norm);
+  }
+};
+
+}  // namespace attn

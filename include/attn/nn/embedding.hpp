@@ -1,0 +1,38 @@
+#pragma once
+#include <cmath>
+
+#include "attn/tape/embedding.hpp"
+
+namespace attn {
+
+/// y = dropout(sqrt(width) * table[token] + position), with sinusoidal positions. Vaswani et al. 2017, sections 3.4
+/// and 3.5. torch.nn.Embedding, times sqrt(width), plus the position.
+template <class Device, int Width>
+struct Embedding {
+  static_assert(Width % 2 == 0, "attn: Embedding: sinusoidal positions come in pairs, so the width must be even");
+
+  Parameter<Device> table;
+  float dropout = 0;
+
+  explicit Embedding(Index vocabulary, float rate = 0)
+      : table{vocabulary, Width, Initial::normal(1 / std::sqrt(static_cast<double>(Width)))}, dropout(rate) {}
+
+  /// The text's sentences begin at position first_position; decoding passes how many tokens went before.
+  Variable<Device, Width> operator()(Tape<Device>& tape, const Text& text, Index first_position = 0) const;
+
+  void for_each_parameter(auto&& visit) { visit("table", table); }
+};
+
+template <class Device, int Width>
+Variable<Device, Width> Embedding<Device, Width>::operator()(Tape<Device>& tape, const Text& text,
+                                                             Index first_position) const {
+  require(text.smallest >= 0 && text.largest < table.rows, "embedding: token ",
+          text.smallest < 0 ? text.smallest : text.largest, " is not in a vocabulary of ", table.rows,
+          "; was the text encoded with another tokenizer?");
+  const auto positions = tape.device.positions.get(tape.device, Width, first_position + text.rows.longest,
+                                                   [](Device& device, auto numbers) { sinusoid(device, numbers); });
+  const float scale = std::sqrt(static_cast<float>(Width));
+  return embedding<Width>(tape, text, table, scale, positions, first_position, dropout);
+}
+
+}  // namespace attn

@@ -1,0 +1,36 @@
+#pragma once
+#include "attn/tape/cross_entropy.hpp"
+
+namespace attn {
+
+/// From hidden states to a distribution over the vocabulary: softmax(x Wᵀ + b). The vocabulary's size is known at run time.
+template <class Device, int Width>
+struct Output {
+  Parameter<Device> weight;
+  Parameter<Device> bias;
+
+  explicit Output(Index vocabulary) : weight{vocabulary, Width, Initial::xavier(Width, vocabulary)}, bias{vocabulary, 1} {}
+
+  /// Unnormalised log-probabilities of every word after every row.
+  Matrix<typename Device::Scalar> logits(Tape<Device>& tape, Variable<Device, Width> x) const {
+    using Scalar = typename Device::Scalar;
+    const Matrix<Scalar> y(tape.template array<Scalar>(x.rows() * weight.rows), x.rows(), weight.rows);
+    linear(tape.device, {.x = x.value, .weight = weight.matrix(), .bias = bias.value, .y = y});
+    return y;
+  }
+
+  /// The cross-entropy against the right words, which is where the backward pass begins.
+  Loss<Device> loss(Tape<Device>& tape, Variable<Device, Width> x, const Text& labels, LossOptions options = {}) const {
+    require(labels.rows.rows == x.rows(), "loss: ", labels.rows.rows, " labels for ", x.rows(), " predictions");
+    require(labels.smallest >= 0 && labels.largest < weight.rows, "loss: label ", labels.largest,
+            " is not in a vocabulary of ", weight.rows);
+    return cross_entropy(tape, x, weight, bias, labels.tokens, options);
+  }
+
+  void for_each_parameter(auto&& visit) {
+    visit("weight", weight);
+    visit("bias", bias);
+  }
+};
+
+}  // namespace attn

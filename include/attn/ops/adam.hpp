@@ -1,0 +1,48 @@
+#pragma once
+#include <cmath>
+
+#include "attn/core/types.hpp"
+
+// One pass over the flat buffers: clipping, Adam, weight decay, the low-precision copy, and gradients back to 0.
+//
+//   sum_of_squares   total = sum of x[i]^2, always in the same order
+//   adam             g = gradient * clip;  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g²
+//                    value -= rate * (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + epsilon)
+//
+// clip = min(1, clip_norm / (sqrt(squares) + 1e-6)). Decay: Decoupled (AdamW: value -= rate * decay * value) or Coupled (g
+// += decay * value). AMSGrad divides by the largest v so far. Kingma and Ba 2015; Loshchilov and Hutter 2019; Reddi et al.
+// 2018; torch.optim.Adam.
+
+namespace attn {
+
+struct AdamOptions {
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+  double weight_decay = 0;
+  enum class Decay { Decoupled, Coupled } decay = Decay::Decoupled;
+  bool amsgrad = false;
+  double clip_norm = 0;  // of all gradients together; 0: no clipping
+};
+
+template <class Device>
+struct SumOfSquaresArgs {
+  using Real = typename Device::Real;
+  const Real* x;  // count
+  Index count;
+  Real* total;  // 1, set
+};
+
+template <class Device>
+struct AdamArgs {
+  using Scalar = typename Device::Scalar;
+  using Real = typename Device::Real;
+  Real *value, *gradient, *m, *v;  // count; gradients are 0 afterwards
+  Real* largest_v = nullptr;       // count, for AMSGrad
+  Scalar* compute = nullptr;       // count: the copy that models compute with, where it is not value itself
+  Index count;
+  const Real* squares = nullptr;  // 1: the gradients' sum of squares, for clipping
+  AdamOptions options;
+  double rate;
+  Index step;  // from 1
+};
+
+}  // namespace attn

@@ -1,0 +1,43 @@
+#pragma once
+#include "attn/core/matrix.hpp"
+
+// Softmax, cross-entropy with smoothed labels, and the gradient, in place over the logits.
+//
+//   cross_entropy   nll  += sum over rows of -log p[label]
+//                   loss += sum over rows of -sum over classes of q[class] log p[class],   p = softmax(logits)
+//                   logits become scale * (p - q), the gradient of scale * loss, when asked for
+//
+// q is 1 for the label and 0 elsewhere, mixed with `smoothing` of another distribution, in one of the two definitions in
+// use:
+//   Uniform   (1 - e) on the label, plus e / classes on every class, the label too   (Szegedy et al. 2016; PyTorch's
+//   label_smoothing) Others    (1 - e) on the label, and e / (classes - 1) on every other class       (Vaswani et al.
+//   2017's code; fairseq)
+
+namespace attn {
+
+enum class Smoothing { Uniform, Others };
+
+/// What the label's class and what every other class gets.
+struct SmoothedLabel {
+  double label, other;
+  constexpr SmoothedLabel(Smoothing kind, double amount, Index classes)
+      : label(kind == Smoothing::Uniform ? 1 - amount + amount / static_cast<double>(classes) : 1 - amount),
+        other(kind == Smoothing::Uniform ? amount / static_cast<double>(classes)
+                                         : (classes > 1 ? amount / static_cast<double>(classes - 1) : 0)) {}
+};
+
+template <class Device>
+struct CrossEntropyArgs {
+  using Scalar = typename Device::Scalar;
+  using Real = typename Device::Real;
+  Matrix<Scalar> logits;  // rows x classes; becomes the gradient
+  const Token* labels;    // rows
+  Smoothing smoothing = Smoothing::Uniform;
+  float amount = 0;       // e
+  bool gradient = false;  // whether the logits become their gradient
+  float scale = 1;        // of the gradient
+  Real* nll;              // 1, accumulates
+  Real* loss;             // 1, accumulates
+};
+
+}  // namespace attn

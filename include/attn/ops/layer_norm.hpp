@@ -1,0 +1,40 @@
+#pragma once
+#include "attn/ops/dropout.hpp"
+
+// Residual connection, dropout and layer normalisation in one pass over the rows.
+//
+//   layer_norm            z = x + dropout(s),   y = (z - mean(z)) / sqrt(variance(z) + epsilon) * gain + bias
+//   layer_norm_gradient   dz from dy; dx = dz, ds = dropout(dz); dgain, dbias accumulate
+//
+// Without a branch s: z is x itself, and is not written. Ba, Kiros and Hinton, 2016; torch.nn.LayerNorm.
+
+namespace attn {
+
+template <class Device>
+struct LayerNormArgs {
+  using Scalar = typename Device::Scalar;
+  using Real = typename Device::Real;
+  Matrix<const Scalar> x;            // rows x width
+  Matrix<const Scalar> branch = {};  // rows x width, or none: s
+  Dropout dropout = {};              // of the branch
+  const Scalar *gain, *bias;         // width
+  Matrix<Scalar> z = {};             // rows x width, written when there is a branch
+  Matrix<Scalar> y;                  // rows x width
+  Real *mean, *inverse_deviation;    // rows, kept for the gradient
+  float epsilon = 1e-5f;
+};
+
+template <class Device>
+struct LayerNormGradientArgs {
+  using Scalar = typename Device::Scalar;
+  using Real = typename Device::Real;
+  Matrix<const Scalar> z, dy;            // rows x width
+  const Scalar* gain;                    // width
+  const Real *mean, *inverse_deviation;  // rows
+  Dropout dropout = {};                  // of the branch
+  Sink<Scalar> dx;                       // rows x width
+  Sink<Scalar> dbranch = {};             // rows x width, or none
+  Real *dgain, *dbias;                   // width, accumulate
+};
+
+}  // namespace attn

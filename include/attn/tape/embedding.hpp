@@ -1,0 +1,61 @@
+#pragma once
+#include "attn/core/parameter.hpp"
+#include "attn/core/ragged.hpp"
+#include "attn/core/sentences.hpp"
+#include "attn/ops/embedding.hpp"
+#include "attn/tape/tape.hpp"
+
+namespace attn {
+
+/// Token ids on the device, and which of them belong to which sentence.
+struct Text {
+  const Token* tokens = nullptr;
+  Ragged rows;
+  Token smallest = 0, largest = 0;  // to check them against a vocabulary without asking the device
+};
+
+/// Offsets on the host become the layout of a packed batch on the device.
+template <class Device>
+Ragged upload_offsets(Tape<Device>& tape, const std::int32_t* offsets, Index count) {
+  const std::int32_t* copy = tape.upload(offsets, count + 1);
+  Ragged rows{copy, copy + 1, count, offsets[count], 0};
+  for (Index i = 0; i < count; ++i) rows.longest = std::max<Index>(rows.longest, offsets[i + 1] - offsets[i]);
+  return rows;
+}
+
+template <class Device>
+Text upload(Tape<Device>& tape, const Sentences& sentences) {
+  Text text;
+  const auto count = static_cast<Index>(sentences.tokens.size());
+  text.tokens = tape.upload(sentences.tokens.data(), count);
+  text.rows = upload_offsets(tape, sentences.offsets.data(), sentences.size());
+  for (const Token token : sentences.tokens) {
+    text.smallest = std::min(text.smallest, token);
+    text.largest = std::max(text.largest, token);
+  }
+  return text;
+}
+
+/// dropout(scale * table[token] + position); tokens stand at positions first_position, first_position + 1, ... of their
+/// sentence
+template <int Width, class Device>
+Variable<Device, Width> embedding(Tape<Device>& tape, const Text& text, Parameter<Device> table, float scale,
+                                  Matrix<const typename Device::Scalar> positions, Index first_position, float rate) {
+  auto y = tape.template make<Width>(text.rows.rows);
+  const Dropout drop = tape.dropout(rate);
+  embedding(tape.device, {.tokens = text.tokens,
+                          .rows = text.rows,
+                          .table = table.matrix(),
+                          .positions = positions,
+                          .first_position = first_position,
+                          .scale = scale,
+                          .dropout = drop,
+                          .y = y.value});
+  tape.on_backward(y, [=, tokens = text.tokens](Tape<Device>& back, auto dy) {
+    embedding_gradient(back.device,
+                       {.tokens = tokens, .dy = dy, .scale = scale, .dropout = drop, .dtable = table.gradient_matrix()});
+  });
+  return y;
+}
+
+}  // namespace attn

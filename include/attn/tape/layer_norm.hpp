@@ -1,0 +1,82 @@
+#pragma once
+#include "attn/core/parameter.hpp"
+#include "attn/ops/layer_norm.hpp"
+#include "attn/ops/residual.hpp"
+#include "attn/tape/tape.hpp"
+
+namespace attn {
+
+/// (x - mean) / deviation * gain + bias, of each row
+template <class Device, int Width>
+Variable<Device, Width> layer_norm(Tape<Device>& tape, Variable<Device, Width> x, Parameter<Device> gain,
+                                   Parameter<Device> bias) {
+  using Real = typename Device::Real;
+  auto y = tape.template make<Width>(x.rows());
+  auto* mean = tape.template array<Real>(x.rows());
+  auto* inverse = tape.template array<Real>(x.rows());
+  layer_norm(
+      tape.device,
+      {.x = x.value, .gain = gain.value, .bias = bias.value, .y = y.value, .mean = mean, .inverse_deviation = inverse});
+  tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
+    layer_norm_gradient(back.device, {.z = x.value,
+                                      .dy = dy,
+                                      .gain = gain.value,
+                                      .mean = mean,
+                                      .inverse_deviation = inverse,
+                                      .dx = back.sink(x),
+                                      .dgain = gain.gradient,
+                                      .dbias = bias.gradient});
+  });
+  return y;
+}
+
+/// layer_norm(x + dropout(branch)): the post-norm residual connection, in one pass
+template <class Device, int Width>
+Variable<Device, Width> residual_layer_norm(Tape<Device>& tape, Variable<Device, Width> x, Variable<Device, Width> branch,
+                                            Parameter<Device> gain, Parameter<Device> bias, float rate) {
+  using Scalar = typename Device::Scalar;
+  using Real = typename Device::Real;
+  const Matrix<Scalar> z(tape.template array<Scalar>(x.rows() * Width), x.rows(), Width);
+  auto y = tape.template make<Width>(x.rows());
+  auto* mean = tape.template array<Real>(x.rows());
+  auto* inverse = tape.template array<Real>(x.rows());
+  const Dropout drop = tape.dropout(rate);
+  layer_norm(tape.device, {.x = x.value,
+                           .branch = branch.value,
+                           .dropout = drop,
+                           .gain = gain.value,
+                           .bias = bias.value,
+                           .z = z,
+                           .y = y.value,
+                           .mean = mean,
+                           .inverse_deviation = inverse});
+  tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
+    layer_norm_gradient(back.device, {.z = z,
+                                      .dy = dy,
+                                      .gain = gain.value,
+                                      .mean = mean,
+                                      .inverse_deviation = inverse,
+                                      .dropout = drop,
+                                      .dx = back.sink(x),
+                                      .dbranch = back.sink(branch),
+                                      .dgain = gain.gradient,
+                                      .dbias = bias.gradient});
+  });
+  return y;
+}
+
+/// x + dropout(branch)
+template <class Device, int Width>
+Variable<Device, Width> residual(Tape<Device>& tape, Variable<Device, Width> x, Variable<Device, Width> branch,
+                                 float rate) {
+  auto z = tape.template make<Width>(x.rows());
+  const Dropout drop = tape.dropout(rate);
+  residual(tape.device, {.x = x.value, .branch = branch.value, .dropout = drop, .z = z.value});
+  tape.on_backward(z, [=](Tape<Device>& back, auto dz) {
+    dropout(back.device, {.x = dz, .y = back.sink(x), .dropout = {}});
+    dropout(back.device, {.x = dz, .y = back.sink(branch), .dropout = drop});
+  });
+  return z;
+}
+
+}  // namespace attn

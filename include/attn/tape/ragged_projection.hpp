@@ -1,0 +1,26 @@
+#pragma once
+#include "attn/core/parameter.hpp"
+#include "attn/ops/ragged_projection.hpp"
+#include "attn/tape/tape.hpp"
+
+namespace attn {
+
+/// E[:, 0:n] x of each sentence of n rows: its length becomes k. With blocks, each block of columns has an E of its own.
+template <class Device, int Width>
+Variable<Device, Width> ragged_projection(Tape<Device>& tape, Variable<Device, Width> x, Ragged rows,
+                                          Parameter<Device> projection, int blocks) {
+  require(rows.longest <= projection.cols, "Linformer: a sentence of ", rows.longest,
+          " tokens is longer than the projection's ", projection.cols, "; truncate it, or choose a larger n");
+  auto y = tape.template make<Width>(rows.count * projection.rows / blocks);
+  ragged_projection(tape.device,
+                    {.x = x.value, .rows = rows, .projection = projection.matrix(), .blocks = blocks, .y = y.value});
+  tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
+    ragged_projection_weight_gradient(
+        back.device, {.dy = dy, .x = x.value, .rows = rows, .blocks = blocks, .dprojection = projection.gradient_matrix()});
+    ragged_projection_input_gradient(
+        back.device, {.dy = dy, .rows = rows, .projection = projection.matrix(), .blocks = blocks, .dx = back.sink(x)});
+  });
+  return y;
+}
+
+}  // namespace attn

@@ -1,0 +1,191 @@
+#pragma once
+#include <array>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "attn/core/memory.hpp"
+#include "attn/core/random.hpp"
+#include "attn/ops/dropout.hpp"
+#include "attn/tape/variable.hpp"
+
+namespace attn {
+
+/// What a tape does beside computing. Training and inference run the same forward; the only difference is here.
+struct TapeMode {
+  bool record = false;   // remember how to go backward
+  bool dropout = false;  // drop activations at the layers' rates
+  RandomKey key{};       // of this step's dropout masks
+
+  static TapeMode inference() { return {}; }
+  /// Step `step` of the training run that `seed` names.
+  static TapeMode training(std::uint64_t seed, std::uint64_t step) { return {true, true, derive(key_of_seed(seed), step)}; }
+  /// With gradients but without dropout.
+  static TapeMode gradients() { return {true, false, {}}; }
+};
+
+/// The record of one forward pass, and the memory of its activations, which it takes back when it ends.
+///
+/// A differentiable function computes its value on the tape's device and leaves a closure that computes its gradient:
+///
+///     auto y = tape.template make<Width>(x.rows());
+///     some_op(tape.device, {.x = x.value, .y = y.value});
+///     tape.on_backward(y, [x](Tape<Device>& tape, auto dy) { some_op_gradient(tape.device, {.dy = dy, .dx =
+///     tape.sink(x)}); });
+///
+/// Closures hold views only, so they are placed in an arena and never destroyed; a tape that does not record leaves
+/// nothing.
+template <class Device>
+class Tape {
+ public:
+  using Scalar = typename Device::Scalar;
+  using Real = typename Device::Real;
+
+  explicit Tape(Device& on, TapeMode mode = TapeMode::inference())
+      : device(on), mode_(mode), activations_(on.activations.mark()), nodes_(on.tape_nodes.mark()) {
+    if (mode_.record) device.gradients.reset();
+  }
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+  ~Tape() {
+    device.activations.rewind(activations_);
+    device.tape_nodes.rewind(nodes_);
+    if (mode_.record) device.gradients.reset();
+  }
+
+  Device& device;
+  bool recording() const { return mode_.record; }
+
+  /// A new activation, its numbers not yet set.
+  template <int Width>
+  Variable<Device, Width> make(Index rows) {
+    return {{array<Scalar>(rows * Width), rows, Width}, new_slot(rows, Width)};
+  }
+
+  /// Memory on the device that lives as long as the tape.
+  template <class T>
+  T* array(Index count) {
+    return device.activations.template array<T>(count);
+  }
+
+  /// A copy on the device of numbers on the host.
+  template <class T>
+  T* upload(const T* host, Index count) {
+    T* copy = array<T>(count);
+    device.upload(copy, host, count);
+    return copy;
+  }
+
+  /// Dropout at this rate with a mask of its own, or none where the tape does not drop.
+  Dropout dropout(float rate) {
+    if (!mode_.dropout || rate <= 0) return {};
+    return {rate, derive(mode_.key, masks_++)};
+  }
+
+  /// Runs gradient(tape, dy) in the backward pass, when dy, the gradient of y, is complete. It may overwrite dy.
+  template <int Width, class Gradient>
+  void on_backward(Variable<Device, Width> y, Gradient gradient) {
+    static_assert(std::is_trivially_destructible_v<Gradient>, "attn: Tape: a gradient's closure may hold views only");
+    if (!mode_.record) return;
+    struct Holder : Node {
+      explicit Holder(Gradient g) : closure(std::move(g)) {}
+      Gradient closure;
+    };
+    auto* node = new (device.tape_nodes.allocate(sizeof(Holder))) Holder(std::move(gradient));
+    node->run = [](Node* self, Tape& tape, Matrix<Scalar> dy) { static_cast<Holder*>(self)->closure(tape, dy); };
+    node->slot = y.slot;
+    node->previous = last_;
+    last_ = node;
+  }
+
+  /// Where a contribution to the gradient of x goes.
+  template <int Width>
+  Sink<Scalar> sink(Variable<Device, Width> x) {
+    GradientSlot<Device>& slot = *x.slot;
+    const bool add = !slot.gradient.empty() || (slot.of && slot.of->whole);
+    if (slot.gradient.empty()) place(slot);
+    if (!slot.whole) complete(slot), slot.whole = true;
+    return {slot.gradient, add};
+  }
+
+  /// Memory for the length of one gradient's computation; give it back with release.
+  template <class T>
+  Matrix<T> scratch(Index rows, Index cols) {
+    return {static_cast<T*>(device.gradients.allocate(static_cast<std::size_t>(rows * cols) * sizeof(T))), rows, cols};
+  }
+  template <class T>
+  void release(Matrix<T> matrix) {
+    device.gradients.release(matrix.data);
+  }
+
+  /// From the loss, which has set the gradient of what it was computed from, back to the parameters.
+  void backward() {
+    for (; last_ != nullptr; last_ = last_->previous) {
+      GradientSlot<Device>& slot = *last_->slot;
+      if (slot.gradient.empty()) continue;  // nothing depends on it
+      complete(slot);
+      last_->run(last_, *this, slot.gradient);
+      if (!slot.of) release(slot.gradient);
+    }
+  }
+
+  GradientSlot<Device>* new_slot(Index rows, Index cols) {
+    if (!mode_.record) return nullptr;
+    auto* slot = new (device.tape_nodes.allocate(sizeof(GradientSlot<Device>))) GradientSlot<Device>;
+    slot->rows = rows;
+    slot->cols = cols;
+    return slot;
+  }
+
+ private:
+  struct Node {
+    void (*run)(Node*, Tape&, Matrix<Scalar>) = nullptr;
+    GradientSlot<Device>* slot = nullptr;
+    Node* previous = nullptr;
+  };
+
+  void place(GradientSlot<Device>& slot) {
+    if (slot.of) {
+      if (slot.of->gradient.empty()) place(*slot.of);
+      slot.gradient = slot.of->gradient.columns(slot.first_column, slot.cols);
+    } else {
+      slot.gradient = scratch<Scalar>(slot.rows, slot.cols);
+    }
+  }
+
+  /// Slices that nothing contributed to have gradient 0.
+  void complete(GradientSlot<Device>& slot) {
+    for (auto* slice = slot.slices; slice != nullptr && !slot.whole; slice = slice->sibling)
+      if (slice->gradient.empty()) {
+        place(*slice);
+        device.zero(slice->gradient);
+      }
+  }
+
+  TapeMode mode_;
+  typename Arena<typename Device::Memory>::Mark activations_;
+  Arena<HostMemory>::Mark nodes_;
+  Node* last_ = nullptr;
+  std::uint64_t masks_ = 0;
+};
+
+/// Cuts an activation into N of equal width, side by side: auto [q, k, v] = split<3>(tape, qkv). Nothing is copied, neither
+/// here nor in the backward pass, where the slices' gradients are slices of one.
+template <int N, class Device, int Width>
+std::array<Variable<Device, Width / N>, N> split(Tape<Device>& tape, Variable<Device, Width> x) {
+  static_assert(Width % N == 0, "attn: split: the width must be a multiple of the number of slices");
+  std::array<Variable<Device, Width / N>, N> slices;
+  for (int i = N - 1; i >= 0; --i) {
+    auto& slice = slices[static_cast<std::size_t>(i)];
+    slice.value = x.value.columns(i * (Width / N), Width / N);
+    slice.slot = tape.new_slot(x.rows(), Width / N);
+    if (slice.slot == nullptr) continue;
+    slice.slot->of = x.slot;
+    slice.slot->first_column = i * (Width / N);
+    slice.slot->sibling = x.slot->slices;
+    x.slot->slices = slice.slot;
+  }
+  return slices;
+}
+
+}  // namespace attn
