@@ -4,6 +4,7 @@
 #include "attn/attention/linformer.hpp"
 #include "attn/attention/multi_head.hpp"
 #include "attn/models/transformer_layers.hpp"
+#include "attn/models/transformer_state.hpp"
 #include "attn/nn/embedding.hpp"
 #include "attn/nn/output.hpp"
 
@@ -24,6 +25,7 @@ template <class Device, TransformerShape Shape = TransformerShape{}, class Atten
 struct Transformer {
   static constexpr int width = Shape.width;
   using X = Variable<Device, width>;
+  using State = TransformerState<Device, width>;
 
   Embedding<Device, width> source_embedding;                   // left: inputs and their positions
   TransformerEncoder<Device, Shape, Attention, Norm> encoder;  // N layers: self-attention, feed forward
@@ -52,12 +54,17 @@ struct Transformer {
     return decoder(tape, target_embedding(tape, target), target.rows, memory, memory_rows);
   }
 
-  /// The loss of predicting each label from the source and the target before it.
+  /// The loss of predicting each label from the source and the target before it; added to `sums` if given.
   Loss<Device> loss(Tape<Device>& tape, const Text& source, const Text& target, const Text& labels,
-                    LossOptions options = {}) const {
+                    LossOptions options = {}, typename Device::Real* sums = nullptr) const {
     const X memory = encode(tape, source);
-    return output.loss(tape, decode(tape, target, memory, source.rows), labels, options);
+    return output.loss(tape, decode(tape, target, memory, source.rows), labels, options, sums);
   }
+
+  /// Decoding: what the decoder remembers before the first word, in memory of a tape that outlives the words.
+  State start(Tape<Device>& tape, const Text& source, Index longest) const;
+  /// Unnormalised log-probabilities of the next word of each living sentence, given its newest word.
+  Matrix<typename Device::Scalar> next(Tape<Device>& tape, State& state, const std::vector<Token>& words) const;
 
   void for_each_parameter(auto&& visit) {
     visit("source_embedding", source_embedding);
@@ -69,5 +76,23 @@ struct Transformer {
     if (tie_output) visit.tie(output.weight, target_embedding.table);
   }
 };
+
+template <class Device, TransformerShape Shape, class Attention, class Norm>
+auto Transformer<Device, Shape, Attention, Norm>::start(Tape<Device>& tape, const Text& source, Index longest) const
+    -> State {
+  const X memory = encode(tape, source);
+  std::vector<KeysValues<Device, width>> memories;
+  for (const auto& layer : decoder.layers) memories.push_back(layer.cross_attention.remember(tape, memory, source.rows));
+  return State(tape, memories, longest);
+}
+
+template <class Device, TransformerShape Shape, class Attention, class Norm>
+auto Transformer<Device, Shape, Attention, Norm>::next(Tape<Device>& tape, State& state,
+                                                       const std::vector<Token>& words) const
+    -> Matrix<typename Device::Scalar> {
+  const Index position = state.length();
+  const Text text = state.advance(tape, words);
+  return output.logits(tape, decoder(tape, target_embedding(tape, text, position), text.rows, state));
+}
 
 }  // namespace attn

@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/attention/multi_head.hpp"
+#include "attn/models/transformer_state.hpp"
 #include "attn/nn/feed_forward.hpp"
 #include "attn/nn/residual.hpp"
 #include "attn/nn/stack.hpp"
@@ -11,6 +12,10 @@ struct TransformerShape {
   int encoder_layers = 6, decoder_layers = 6;
   int width = 512, heads = 8, inner = 2048;
 };
+
+inline constexpr TransformerShape base_shape{};
+inline constexpr TransformerShape small_shape{
+    .encoder_layers = 2, .decoder_layers = 2, .width = 128, .heads = 2, .inner = 512};
 
 /// Dropout rates: of embeddings and of each sub-layer's output, of attention weights, of the feed-forward's inner
 /// activations.
@@ -120,6 +125,11 @@ struct TransformerDecoder {
 
   X operator()(Tape<Device>& tape, X x, Ragged rows, X memory, Ragged memory_rows) const {
     for (const auto& layer : layers) x = layer(tape, x, rows, layer.cross_attention.remember(tape, memory, memory_rows));
+    return norm(tape, x);
+  }
+  /// The same, one word of each sentence at a time.
+  X operator()(Tape<Device>& tape, X x, Ragged rows, TransformerState<Device, Shape.width>& state) const {
+    for (std::size_t i = 0; i < layers.size(); ++i) x = layers[i](tape, x, rows, state.memory(i), state.past(i));
     return norm(tape, x);
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/tape/cross_entropy.hpp"
+#include "attn/tape/embedding.hpp"
 
 namespace attn {
 
@@ -20,11 +21,12 @@ struct Output {
   }
 
   /// The cross-entropy against the right words, which is where the backward pass begins.
-  Loss<Device> loss(Tape<Device>& tape, Variable<Device, Width> x, const Text& labels, LossOptions options = {}) const {
+  Loss<Device> loss(Tape<Device>& tape, Variable<Device, Width> x, const Text& labels, LossOptions options = {},
+                    typename Device::Real* sums = nullptr) const {
     require(labels.rows.rows == x.rows(), "loss: ", labels.rows.rows, " labels for ", x.rows(), " predictions");
     require(labels.smallest >= 0 && labels.largest < weight.rows, "loss: label ", labels.largest,
             " is not in a vocabulary of ", weight.rows);
-    return cross_entropy(tape, x, weight, bias, labels.tokens, options);
+    return cross_entropy(tape, x, weight, bias, labels.tokens, options, sums);
   }
 
   void for_each_parameter(auto&& visit) {

@@ -3,8 +3,6 @@
 #include <string>
 #include <utility>
 
-#include "attn/core/types.hpp"
-
 namespace attn {
 
 /// N layers of one kind, each with numbers of its own; each is made from the same arguments.
@@ -22,8 +20,8 @@ struct Stack {
 
   auto begin() const { return layers.begin(); }
   auto end() const { return layers.end(); }
-  const Layer& operator[](Index i) const { return layers[static_cast<std::size_t>(i)]; }
-  static constexpr Index size() { return N; }
+  const Layer& operator[](std::size_t i) const { return layers[i]; }
+  static constexpr std::size_t size() { return N; }
 
   void for_each_parameter(auto&& visit) {
     for (std::size_t i = 0; i < N; ++i) visit(std::to_string(i), layers[i]);

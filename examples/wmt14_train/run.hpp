@@ -1,0 +1,117 @@
+#pragma once
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "attn/decode/translator.hpp"
+#include "attn/metrics/bleu.hpp"
+#include "attn/train/checkpoint.hpp"
+#include "attn/train/run_log.hpp"
+#include "attn/train/terminal.hpp"
+#include "attn/train/trainer.hpp"
+#include "attn/transformer.hpp"
+#include "attn/version.hpp"
+#include "corpus.hpp"
+#include "settings.hpp"
+
+/// Keeps the best model, and all it takes to go on from the last validation.
+template <class Device>
+struct Checkpoints : attn::Callback {
+  const Options& options;
+  attn::Parameters<Device>& parameters;
+  attn::Adam<Device>& adam;
+  const attn::TrainState& state;
+  attn::Metadata metadata;
+
+  Checkpoints(const Options& o, attn::Parameters<Device>& p, attn::Adam<Device>& a, const attn::TrainState& s,
+              attn::Metadata m)
+      : options(o), parameters(p), adam(a), state(s), metadata(std::move(m)) {}
+
+  void on_validation(const attn::ValidationReport& report) override {
+    if (report.best) attn::save_model(options.output / "model.safetensors", parameters, metadata);
+    save_training();
+  }
+  void on_end() override { save_training(); }
+  void save_training() { attn::save_training(options.output / "training.safetensors", parameters, adam, state, metadata); }
+};
+
+inline std::atomic<bool> interrupted = false;
+
+/// Trains a model of this type as the options say, translates the test text with its best state, and scores that.
+template <class Device, class Model>
+void train_and_translate(const Options& options, const Corpus& corpus) {
+  using namespace attn;
+  Device device(options.threads);
+  const Index vocabulary = corpus.tokenizer.padded_size();
+  Model model({.source_vocabulary = vocabulary,
+               .target_vocabulary = vocabulary,
+               .dropout = {static_cast<float>(options.dropout), static_cast<float>(options.attention_dropout),
+                           static_cast<float>(options.activation_dropout)},
+               .share_embeddings = options.shared,
+               .tie_output = options.shared});
+  Parameters<Device> parameters(device, model, options.seed);
+  Adam<Device> adam(parameters,
+                    {.beta2 = 0.98, .epsilon = 1e-9, .weight_decay = options.weight_decay, .clip_norm = options.clip});
+
+  const Marks marks = marks_of(corpus.tokenizer, corpus.tokenizer);
+  Batches training(corpus.training, marks, batch_options(options));
+  Batches validation(corpus.validation, marks, {.size = 64, .order = BatchOrder::pooled});
+  const Index steps_per_epoch = (training.batches_per_epoch() + options.accumulate - 1) / options.accumulate;
+  const Index steps = steps_per_epoch * options.epochs;
+  Trainer trainer(device, model, adam, rate_schedule(options, steps, Model::width),
+                  train_options(options, [] { return interrupted.load(); }));
+
+  const Metadata metadata = describe(options, corpus.tokenizer.hash());
+  if (options.resume) {
+    const SafetensorsFile file(options.output / "training.safetensors");
+    check_same(file, metadata);
+    trainer.state = load_training(file, parameters, adam);
+  }
+  std::cout << options.model << ", " << options.size << ": " << format_count(parameters.count()) << " parameters, "
+            << device.threads() << " threads, " << format_count(steps) << " steps of " << options.batch << " "
+            << options.batch_unit << (options.resume ? ", going on at step " + format_count(trainer.state.step) : "")
+            << "\n";
+
+  RunLog log(options.output / "log.jsonl", options.output / "curve.svg", options.model + " " + options.size,
+             options.resume);
+  log.write(
+      {{"event", "start"}, {"settings", metadata}, {"threads", device.threads()}, {"parameters", parameters.count()}});
+  TerminalCallback terminal(std::cout, ::isatty(1) != 0, steps, trainer.state.step);
+  Checkpoints<Device> checkpoints(options, parameters, adam, trainer.state, metadata);
+  Callback* callbacks[] = {&terminal, &log, &checkpoints};
+  std::signal(SIGINT, [](int) { interrupted = true; });
+  const auto start = std::chrono::steady_clock::now();
+  trainer.run(training, validation, callbacks);
+  std::cout << "trained for "
+            << format_duration(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()) << "\n";
+  if (interrupted) {
+    std::cout << "stopped; go on with the same options and --resume\n";
+    return;
+  }
+
+  load_model(SafetensorsFile(options.output / "model.safetensors"), parameters);
+  const Translator translate(device, model, corpus.tokenizer, corpus.tokenizer,
+                             {.limit = options.limit, .truncate = options.truncate - 1});
+  const std::vector<std::string> translations = translate(corpus.test.source);
+  const Bleu score = corpus_bleu(translations, corpus.test.target);
+  log.write({{"event", "test"}, {"bleu", score.score}, {"signature", score.signature()}});
+  std::ofstream out(options.output / "translations.txt");
+  for (const std::string& line : translations) out << line << '\n';
+  out.close();
+  require(!out.fail(), "cannot write ", (options.output / "translations.txt").string(), "; is the disk full?");
+
+  std::cout << "\n";
+  for (std::size_t i = 0; i < std::min<std::size_t>(4, translations.size()); ++i)
+    std::cout << "  source       " << corpus.test.source[i] << "\n  translation  " << translations[i] << "\n  reference    "
+              << corpus.test.target[i] << "\n\n";
+  std::cout << "on " << format_count(static_cast<Index>(translations.size())) << " unseen sentences: " << score.to_string()
+            << "\n"
+            << score.signature() << "\nwritten to " << options.output.string() << "\n";
+}

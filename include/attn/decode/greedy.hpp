@@ -1,0 +1,55 @@
+#pragma once
+#include <vector>
+
+#include "attn/core/sentences.hpp"
+#include "attn/ops/argmax.hpp"
+#include "attn/tape/embedding.hpp"
+
+namespace attn {
+
+struct GreedyOptions {
+  Token begin = 0, end = 0;  // what every translation begins and ends with; neither is part of it
+  Index limit = 256;         // words
+};
+
+/// Translates each source sentence by taking the likeliest word again and again. ended(sentence, words so far, newest word)
+/// says when a translation is complete; complete ones cost nothing more. Keys, values and the source's states are kept, not
+/// computed again.
+template <class Device, class Model, class Ended>
+std::vector<std::vector<Token>> greedy(Device& device, const Model& model, const Sentences& source,
+                                       const GreedyOptions& options, const Ended& ended) {
+  std::vector<std::vector<Token>> translations(static_cast<std::size_t>(source.size()));
+  Tape<Device> tape(device);
+  auto state = model.start(tape, upload(tape, source), options.limit);
+  std::vector<Token> words(translations.size(), options.begin);
+  std::vector<bool> keep;
+  while (!state.alive().empty() && state.length() < options.limit) {
+    Tape<Device> step(device);
+    const auto logits = model.next(step, state, words);
+    Token* best = step.template array<Token>(logits.rows);
+    argmax(device, {.logits = logits, .best = best});
+    device.download(words.data(), best, logits.rows);
+    keep.assign(words.size(), true);
+    std::size_t alive = 0;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const Index sentence = state.alive()[i];
+      auto& translation = translations[static_cast<std::size_t>(sentence)];
+      keep[i] = !ended(sentence, static_cast<Index>(translation.size()), words[i]);
+      if (!keep[i]) continue;
+      translation.push_back(words[i]);
+      words[alive++] = words[i];
+    }
+    words.resize(alive);
+    state.keep(keep);
+  }
+  return translations;
+}
+
+/// The same, until each sentence's end token.
+template <class Device, class Model>
+std::vector<std::vector<Token>> greedy(Device& device, const Model& model, const Sentences& source,
+                                       const GreedyOptions& options) {
+  return greedy(device, model, source, options, [&](Index, Index, Token word) { return word == options.end; });
+}
+
+}  // namespace attn

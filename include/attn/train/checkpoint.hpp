@@ -1,0 +1,127 @@
+#pragma once
+#include <cstdlib>
+#include <deque>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "attn/core/parameters.hpp"
+#include "attn/optim/adam.hpp"
+#include "attn/train/safetensors.hpp"
+#include "attn/train/trainer.hpp"
+
+namespace attn {
+
+// A checkpoint is a safetensors file: each parameter under its name in the model, readable by Python's `safetensors`. One
+// from which training can go on also holds the optimiser's state and where the training stood.
+
+namespace checkpoint {
+
+template <class Entry>
+std::vector<Index> shape_of(const Entry& entry) {
+  return entry.cols == 1 ? std::vector<Index>{entry.rows} : std::vector<Index>{entry.rows, entry.cols};
+}
+
+/// A tensor's numbers as Real, whichever of the two precisions the file has them in: a model trained in one loads into the
+/// other.
+template <class Real>
+std::vector<Real> read_as(const SafetensorsFile& file, const std::string& name, const std::vector<Index>& shape) {
+  const auto read = [&]<class Stored>(Stored) {
+    std::vector<Stored> stored(static_cast<std::size_t>(file[name].elements()));
+    file.read<Stored>(name, shape, stored);
+    return std::vector<Real>(stored.begin(), stored.end());
+  };
+  return file[name].dtype == DType::f64 ? read(double{}) : read(float{});
+}
+
+/// Numbers that come back with the same bits.
+inline std::string exact(double value) {
+  std::ostringstream text;
+  text << std::hexfloat << value;
+  return text.str();
+}
+
+inline const std::string& entry(const SafetensorsFile& file, const std::string& key) {
+  const auto found = file.metadata().find(key);
+  require(found != file.metadata().end(), file.path().string(), ": its metadata has no '", key,
+          "'; it holds a model, but not a training to resume");
+  return found->second;
+}
+
+/// Host copies of tensors, to be saved together.
+template <class Real>
+class Tensors {
+ public:
+  void add(std::string name, std::vector<Real> numbers, std::vector<Index> shape) {
+    numbers_.push_back(std::move(numbers));
+    views_.push_back(tensor_view<Real>(std::move(name), numbers_.back(), std::move(shape)));
+  }
+  void save(const std::filesystem::path& path, const Metadata& metadata) const { save_safetensors(path, views_, metadata); }
+
+ private:
+  std::deque<std::vector<Real>> numbers_;
+  std::vector<TensorView> views_;
+};
+
+template <class Device>
+void add_parameters(Tensors<typename Device::Real>& tensors, const Parameters<Device>& parameters) {
+  for (const auto& entry : parameters.entries()) tensors.add(entry.name, parameters.read(entry), shape_of(entry));
+}
+
+}  // namespace checkpoint
+
+/// Saves a model's parameters, with whatever its user should know of it as metadata.
+template <class Device>
+void save_model(const std::filesystem::path& path, const Parameters<Device>& parameters, const Metadata& metadata = {}) {
+  checkpoint::Tensors<typename Device::Real> tensors;
+  checkpoint::add_parameters(tensors, parameters);
+  tensors.save(path, metadata);
+}
+
+/// Loads them into a model of the same type. A parameter that the file lacks, or has in another shape, is an error.
+template <class Device>
+void load_model(const SafetensorsFile& file, Parameters<Device>& parameters) {
+  for (const auto& entry : parameters.entries())
+    parameters.write(entry, checkpoint::read_as<typename Device::Real>(file, entry.name, checkpoint::shape_of(entry)));
+}
+
+/// Saves a training: the model, the optimiser's state, and where it stands.
+template <class Device>
+void save_training(const std::filesystem::path& path, const Parameters<Device>& parameters, Adam<Device>& adam,
+                   const TrainState& state, Metadata metadata = {}) {
+  checkpoint::Tensors<typename Device::Real> tensors;
+  checkpoint::add_parameters(tensors, parameters);
+  adam.for_each_state([&](const std::string& name, const auto& buffer) {
+    std::vector<typename Device::Real> numbers(static_cast<std::size_t>(buffer.size()));
+    parameters.device().download(numbers.data(), buffer.data(), buffer.size());
+    tensors.add("adam." + name, std::move(numbers), {buffer.size()});
+  });
+  metadata["training.step"] = std::to_string(state.step);
+  metadata["training.epoch"] = std::to_string(state.position.epoch);
+  metadata["training.batch"] = std::to_string(state.position.batch);
+  metadata["training.best"] = checkpoint::exact(state.best);
+  metadata["training.stale"] = std::to_string(state.stale);
+  tensors.save(path, metadata);
+}
+
+/// Loads all of it; the next step has the bits it would have had without the stop.
+template <class Device>
+TrainState load_training(const SafetensorsFile& file, Parameters<Device>& parameters, Adam<Device>& adam) {
+  using Real = typename Device::Real;
+  TrainState state;
+  const auto number = [&](const char* key) { return std::stoll(checkpoint::entry(file, key)); };
+  state.step = number("training.step");
+  state.position = {number("training.epoch"), number("training.batch")};
+  state.best = std::strtod(checkpoint::entry(file, "training.best").c_str(), nullptr);
+  state.stale = number("training.stale");
+  load_model(file, parameters);
+  adam.for_each_state([&](const std::string& name, const auto& buffer) {
+    const auto numbers = checkpoint::read_as<Real>(file, "adam." + name, {buffer.size()});
+    parameters.device().upload(buffer.data(), numbers.data(), buffer.size());
+  });
+  adam.set_steps(state.step);
+  return state;
+}
+
+}  // namespace attn

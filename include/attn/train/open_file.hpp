@@ -1,0 +1,82 @@
+#pragma once
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "attn/core/error.hpp"
+#include "attn/core/types.hpp"
+
+namespace attn {
+
+/// An open file, closed when it goes; every failure is an Error with the file's name and the system's reason.
+class OpenFile {
+ public:
+  OpenFile(const std::filesystem::path& path, int flags)
+      : path_(path), handle_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {
+    check(handle_ >= 0, "cannot open ");
+  }
+  OpenFile(const OpenFile&) = delete;
+  ~OpenFile() {
+    if (handle_ >= 0) ::close(handle_);
+  }
+
+  int handle() const { return handle_; }
+
+  /// An Error with errno's reason unless ok: check(::fstat(...) == 0, "cannot read ").
+  void check(bool ok, const char* what) const {
+    const int reason = errno;
+    require(ok, what, path_.string(), ": ", std::strerror(reason));
+  }
+
+  void write(const void* bytes, Index count) {
+    for (auto* next = static_cast<const char*>(bytes); count > 0;) {
+      const auto written = ::write(handle_, next, static_cast<std::size_t>(count));
+      if (written < 0 && errno == EINTR) continue;
+      check(written >= 0, "cannot write ");
+      next += written;
+      count -= written;
+    }
+  }
+
+  /// Returns when everything is on the disk.
+  void sync() { check(::fsync(handle_) == 0, "cannot write "); }
+
+  /// Some file systems report a failed write only here.
+  void close() { check(::close(std::exchange(handle_, -1)) == 0, "cannot write "); }
+
+ private:
+  std::filesystem::path path_;
+  int handle_;
+};
+
+/// Replaces a file whole or not at all: `write(OpenFile&)` fills `path`.partial, which takes the name when it is on the
+/// disk.
+template <class Write>
+void replace_file(const std::filesystem::path& path, Write&& write) {
+  const std::filesystem::path partial = path.string() + ".partial";
+  try {
+    OpenFile file(partial, O_WRONLY | O_CREAT | O_TRUNC);
+    write(file);
+    file.sync();
+    file.close();
+    std::error_code error;
+    std::filesystem::rename(partial, path, error);
+    require(!error, "cannot rename ", partial.string(), " to ", path.string(), ": ", error.message());
+  } catch (...) {
+    ::unlink(partial.c_str());  // a full disk gets its space back
+    throw;
+  }
+  // The new name survives a power cut once the folder is on the disk too. Not every file system can say so: no error then.
+  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  if (const int handle = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); handle >= 0) {
+    ::fsync(handle);
+    ::close(handle);
+  }
+}
+
+}  // namespace attn

@@ -1,0 +1,138 @@
+#pragma once
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+#include "attn/core/types.hpp"
+
+namespace attn {
+
+/// A time as a person says it: "8 s", "3 min 12 s", "1 h 05 min", "2 d 03 h"; "?" where there is none to say.
+inline std::string format_duration(double seconds) {
+  if (!std::isfinite(seconds) || seconds < 0 || seconds > 1e12) return "?";
+  const long long all = std::llround(seconds), minutes = all / 60, hours = all / 3600, days = all / 86400;
+  char text[40];
+  if (days > 0)
+    std::snprintf(text, sizeof text, "%lld d %02lld h", days, hours % 24);
+  else if (hours > 0)
+    std::snprintf(text, sizeof text, "%lld h %02lld min", hours, minutes % 60);
+  else if (minutes > 0)
+    std::snprintf(text, sizeof text, "%lld min %02lld s", minutes, all % 60);
+  else
+    std::snprintf(text, sizeof text, "%lld s", all);
+  return text;
+}
+
+/// 1234567 as "1,234,567".
+inline std::string format_count(Index count) {
+  std::string digits = std::to_string(count);
+  const Index front = count < 0 ? 1 : 0;
+  for (Index i = static_cast<Index>(digits.size()) - 3; i > front; i -= 3)
+    digits.insert(static_cast<std::size_t>(i), 1, ',');
+  return digits;
+}
+
+/// What there is to say about a run at one moment.
+struct ProgressState {
+  Index step = 0, total = 0;
+  double loss = 0, tokens_per_second = 0, seconds_left = 0;
+};
+
+/// Its figures: "4,200/10,000  loss 2.314  31,200 tok/s  3 min 12 s left".
+inline std::string progress_figures(const ProgressState& now) {
+  char loss[40];
+  std::snprintf(loss, sizeof loss, now.loss < 1e6 ? "%.3f" : "%.3g", now.loss);
+  const Index rate = std::isfinite(now.tokens_per_second) ? std::llround(now.tokens_per_second) : 0;
+  return format_count(now.step) + "/" + format_count(now.total) + "  loss " + loss + "  " + format_count(rate) +
+         " tok/s  " + format_duration(now.seconds_left) + " left";
+}
+
+/// The moment in one line of at most `columns`: percent, a bar that takes the room the figures leave, and the figures. When
+/// they leave none, the bar goes first and then the figures from the right. Without columns: never a bar, nothing cut.
+inline std::string progress_line(const ProgressState& now, std::optional<Index> columns = 80) {
+  const Index step = std::clamp(now.step, Index{0}, std::max(now.total, Index{0})), total = std::max(now.total, Index{1});
+  const std::string percent = std::to_string(step * 100 / total);  // rounded down: 100 only at the end
+  const std::string figures = "  " + progress_figures(now);
+  std::string line = std::string(3 - percent.size(), ' ') + percent + " %";
+  if (!columns) return line + figures;
+
+  const Index room = *columns - static_cast<Index>(line.size() + figures.size()) - 2;
+  if (room < 4) return (line + figures).substr(0, static_cast<std::size_t>(std::max(*columns, Index{0})));
+  static constexpr const char* eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const Index filled = 8 * room * step / total;
+  line += "  ";
+  for (Index i = 0; i < filled / 8; ++i) line += "█";
+  line += eighths[filled % 8];
+  line.append(static_cast<std::size_t>(room - (filled + 7) / 8), ' ');
+  return line + figures;
+}
+
+/// Shows how a run of `total` steps goes. On a terminal one line redraws itself in place; elsewhere (a file, a pipe) a
+/// plain line appears every half minute.
+class Progress {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// `step` is where the run starts: more than 0 when it resumes. `now` can be given so that tests own the time.
+  Progress(std::ostream& out, bool terminal, Index total, Index step = 0, Clock::time_point now = Clock::now())
+      : out_(out), terminal_(terminal), total_(total), first_step_(step), start_(now), drawn_(now) {}
+
+  /// After a step: its number, its loss, and how many tokens it learnt from.
+  void update(Index step, double loss, Index tokens, Clock::time_point now = Clock::now()) {
+    tokens_ += tokens;
+    const double since = seconds(now - drawn_);
+    const bool due = !shown_ || step >= total_ || since >= (terminal_ ? 0.1 : 30.0);
+    if (!due) return;
+    if (since > 0) {  // follows the last few seconds: steady to the eye, yet soon true again after a pause
+      const double rate = static_cast<double>(tokens_) / since, weight = shown_ ? 1 - std::exp(-since / 5) : 1;
+      tokens_per_second_ += weight * (rate - tokens_per_second_);
+      tokens_ = 0;
+    }
+    drawn_ = now;
+    shown_ = true;
+    const double a_step = seconds(now - start_) / static_cast<double>(std::max(step - first_step_, Index{1}));
+    const double left = a_step * static_cast<double>(std::max(total_ - step, Index{0}));
+    draw({step, total_, loss, tokens_per_second_, left});
+  }
+
+  /// Prints a line of text above the bar: a validation result, a file that was saved.
+  void say(std::string_view text) {
+    if (!line_.empty()) out_ << "\r\x1b[K";
+    out_ << text << '\n' << line_ << std::flush;
+  }
+
+  /// Leaves the last line standing; what is printed next begins below it.
+  void finish() {
+    if (!line_.empty()) out_ << '\n' << std::flush;
+    line_.clear();
+  }
+
+ private:
+  static double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
+
+  void draw(const ProgressState& now) {
+    if (!terminal_) {
+      out_ << progress_line(now, std::nullopt) << '\n' << std::flush;
+      return;
+    }
+    line_ = progress_line(now, 79);  // a full line of 80 would wrap on some terminals
+    out_ << '\r' << line_ << "\x1b[K" << std::flush;
+  }
+
+  std::ostream& out_;
+  const bool terminal_;
+  const Index total_, first_step_;
+  const Clock::time_point start_;
+  Clock::time_point drawn_;
+  bool shown_ = false;
+  Index tokens_ = 0;  // since the line was drawn
+  double tokens_per_second_ = 0;
+  std::string line_;  // on the terminal now
+};
+
+}  // namespace attn

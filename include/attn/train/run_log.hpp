@@ -1,0 +1,75 @@
+#pragma once
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "attn/core/error.hpp"
+#include "attn/train/callback.hpp"
+#include "attn/train/learning_curve.hpp"
+
+namespace attn {
+
+/// A training as JSON lines, one event each, and as a picture of its learning curves. A training that is resumed appends;
+/// the picture shows all that the log holds.
+class RunLog : public Callback {
+ public:
+  RunLog(std::filesystem::path log, std::filesystem::path picture, std::string title, bool append)
+      : path_(std::move(log)), picture_(std::move(picture)), title_(std::move(title)) {
+    if (append) read();
+    out_.open(path_, append ? std::ios::app : std::ios::trunc);
+    require(out_.is_open(), "cannot write the log ", path_.string(),
+            "; check that its folder exists and may be written to");
+  }
+
+  /// Any event: the settings of the run, the machine, a score.
+  void write(const nlohmann::json& event) {
+    out_ << event.dump() << '\n' << std::flush;
+    require(out_.good(), "cannot write the log ", path_.string(), "; is the disk full?");
+  }
+
+  void on_step(const StepReport& report) override {
+    training_.points.push_back({static_cast<double>(report.step), report.loss});
+    write({{"event", "step"},
+           {"step", report.step},
+           {"epoch", report.epoch},
+           {"loss", report.loss},
+           {"rate", report.rate},
+           {"tokens", report.tokens},
+           {"tokens_per_second", report.tokens_per_second}});
+  }
+  void on_validation(const ValidationReport& report) override {
+    validation_.points.push_back({static_cast<double>(report.step), report.loss});
+    write({{"event", "validation"},
+           {"step", report.step},
+           {"epoch", report.epoch},
+           {"loss", report.loss},
+           {"perplexity", report.perplexity()},
+           {"best", report.best}});
+    draw();
+  }
+  void on_end() override { draw(); }
+
+ private:
+  void draw() const {
+    const Series series[] = {training_, validation_};
+    write_learning_curve(picture_, title_, series);
+  }
+
+  /// What an earlier part of the same run has logged. A last line that was cut off by a crash is passed over.
+  void read() {
+    std::ifstream in(path_);
+    for (std::string line; std::getline(in, line);) {
+      const auto event = nlohmann::json::parse(line, nullptr, false);
+      if (!event.is_object() || !event.contains("step") || !event.contains("loss")) continue;
+      Series& series = event.value("event", "") == "step" ? training_ : validation_;
+      series.points.push_back({event["step"].get<double>(), event["loss"].get<double>()});
+    }
+  }
+
+  std::filesystem::path path_, picture_;
+  std::string title_;
+  std::ofstream out_;
+  Series training_{"training", {}}, validation_{"validation", {}};
+};
+
+}  // namespace attn

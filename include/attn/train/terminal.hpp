@@ -1,0 +1,30 @@
+#pragma once
+#include <iomanip>
+#include <sstream>
+
+#include "attn/train/callback.hpp"
+#include "attn/train/progress.hpp"
+
+namespace attn {
+
+/// A training on the terminal: a progress line with loss, tokens a second and time left, and a line for each validation.
+class TerminalCallback : public Callback {
+ public:
+  TerminalCallback(std::ostream& out, bool terminal, Index total, Index first_step = 0)
+      : progress_(out, terminal, total, first_step) {}
+
+  void on_step(const StepReport& report) override { progress_.update(report.step, report.loss, report.tokens); }
+  void on_validation(const ValidationReport& report) override {
+    std::ostringstream line;
+    line << "step " << format_count(report.step) << ": validation loss " << std::fixed << std::setprecision(3)
+         << report.loss << ", perplexity " << std::setprecision(2) << report.perplexity()
+         << (report.best ? ", the best so far" : "");
+    progress_.say(line.str());
+  }
+  void on_end() override { progress_.finish(); }
+
+ private:
+  Progress progress_;
+};
+
+}  // namespace attn

@@ -1,0 +1,162 @@
+#pragma once
+#include <chrono>
+#include <functional>
+#include <limits>
+#include <span>
+
+#include "attn/data/batches.hpp"
+#include "attn/metrics/perplexity.hpp"
+#include "attn/optim/adam.hpp"
+#include "attn/optim/schedules.hpp"
+#include "attn/tape/cross_entropy.hpp"
+#include "attn/tape/embedding.hpp"
+#include "attn/train/callback.hpp"
+
+namespace attn {
+
+/// The loss of a batch under a model: teacher forcing.
+template <class Device, class Model>
+Loss<Device> batch_loss(Tape<Device>& tape, const Model& model, const Batch& batch, LossOptions options = {},
+                        typename Device::Real* sums = nullptr) {
+  return model.loss(tape, upload(tape, batch.source), upload(tape, batch.target_input), upload(tape, batch.target_output),
+                    options, sums);
+}
+
+/// How well a model predicts a text: each token from the source and the target before it.
+template <class Device, class Model>
+Perplexity perplexity(Device& device, const Model& model, Batches& text) {
+  Perplexity result;
+  Batch batch;
+  for (text.start_epoch(0); text.next(batch);) {
+    Tape<Device> tape(device);
+    const Loss<Device> loss = batch_loss(tape, model, batch);
+    result.add(loss.read(device).nll, loss.tokens);
+  }
+  return result;
+}
+
+struct TrainOptions {
+  Index epochs = 10;
+  Index accumulate = 1;      // batches whose gradients make one step
+  LossOptions loss = {};     //
+  std::uint64_t seed = 1;    // of dropout
+  Index report_every = 10;   // steps
+  Index validate_every = 0;  // steps; 0: at the end of each epoch
+  Index patience = 0;        // validations in a row without improvement after which to stop; 0: never
+  std::function<bool()> stop = [] { return false; };  // asked after every step
+};
+
+/// Where a training stands: with the parameters and the optimiser's state, all it takes to go on as if it had never
+/// stopped.
+struct TrainState {
+  Index step = 0;
+  Batches::Position position;  // of the next batch
+  double best = std::numeric_limits<double>::infinity();
+  Index stale = 0;  // validations since the best
+};
+
+/// Trains a model: batches in, steps of the optimiser, validations, callbacks. The same seeds give the same bits, and a
+/// training that was stopped and resumed gives the bits of one that was not.
+template <class Device, class Model, Schedule Rate>
+class Trainer {
+ public:
+  Trainer(Device& device, const Model& model, Adam<Device>& adam, Rate rate, TrainOptions options)
+      : device_(device), model_(model), adam_(adam), rate_(rate), options_(options), sums_(2) {}
+
+  TrainState state;
+
+  /// Trains until the last epoch, until validation no longer improves, or until asked to stop.
+  void run(Batches& training, Batches& validation, std::span<Callback* const> callbacks);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool step(Batches& training);
+  void report(std::span<Callback* const> callbacks);
+  bool validate(Batches& validation, std::span<Callback* const> callbacks);
+
+  Device& device_;
+  const Model& model_;
+  Adam<Device>& adam_;
+  Rate rate_;
+  TrainOptions options_;
+  Buffer<typename Device::Real, typename Device::Memory> sums_;  // of losses since the last report
+  Batch batch_;
+  Index tokens_ = 0, target_tokens_ = 0, reported_ = 0;  // since, since, at
+  Clock::time_point since_;
+};
+
+template <class Device, class Model, Schedule Rate>
+void Trainer<Device, Model, Rate>::run(Batches& training, Batches& validation, std::span<Callback* const> callbacks) {
+  device_.zero(sums_.data(), 2);
+  tokens_ = target_tokens_ = 0;
+  reported_ = state.step;
+  since_ = Clock::now();
+  training.seek(state.position);
+  bool going = state.position.epoch < options_.epochs;
+  while (going) {
+    const bool ended = !step(training);
+    if (ended || state.step - reported_ >= options_.report_every) report(callbacks);
+    if (ended) training.start_epoch(state.position.epoch + 1);
+    state.position = training.position();
+    if (options_.validate_every > 0 ? !ended && state.step % options_.validate_every == 0 : ended) {
+      going = validate(validation, callbacks);
+      since_ = Clock::now();  // validation is not training's time
+    }
+    going = going && state.position.epoch < options_.epochs && !options_.stop();
+  }
+  report(callbacks);
+  for (Callback* callback : callbacks) callback->on_end();
+}
+
+/// One step of the optimiser; false when the epoch has no batch left for it.
+template <class Device, class Model, Schedule Rate>
+bool Trainer<Device, Model, Rate>::step(Batches& training) {
+  Index batches = 0;
+  while (batches < options_.accumulate && training.next(batch_)) {
+    const auto key = static_cast<std::uint64_t>(state.step * options_.accumulate + batches++);
+    Tape<Device> tape(device_, TapeMode::training(options_.seed, key));
+    LossOptions loss = options_.loss;
+    const auto targets = static_cast<Index>(batch_.target_output.tokens.size());
+    loss.normalizer = static_cast<double>(targets * options_.accumulate);
+    batch_loss(tape, model_, batch_, loss, sums_.data());
+    tape.backward();
+    target_tokens_ += targets;
+    tokens_ += targets + static_cast<Index>(batch_.source.tokens.size());
+  }
+  if (batches == 0) return false;
+  adam_.step(rate_(++state.step));
+  return true;
+}
+
+template <class Device, class Model, Schedule Rate>
+void Trainer<Device, Model, Rate>::report(std::span<Callback* const> callbacks) {
+  if (target_tokens_ == 0) return;
+  typename Device::Real sums[2];
+  device_.download(sums, sums_.data(), 2);
+  device_.zero(sums_.data(), 2);
+  const double seconds = std::chrono::duration<double>(Clock::now() - since_).count();
+  const StepReport report{.step = state.step,
+                          .epoch = state.position.epoch,
+                          .loss = static_cast<double>(sums[0]) / static_cast<double>(target_tokens_),
+                          .rate = rate_(state.step),
+                          .tokens = tokens_,
+                          .tokens_per_second = static_cast<double>(tokens_) / seconds};
+  for (Callback* callback : callbacks) callback->on_step(report);
+  tokens_ = target_tokens_ = 0;
+  reported_ = state.step;
+  since_ = Clock::now();
+}
+
+/// False when patience has run out.
+template <class Device, class Model, Schedule Rate>
+bool Trainer<Device, Model, Rate>::validate(Batches& validation, std::span<Callback* const> callbacks) {
+  ValidationReport report{state.step, state.position.epoch, perplexity(device_, model_, validation).mean()};
+  report.best = report.loss < state.best;
+  state.stale = report.best ? 0 : state.stale + 1;
+  if (report.best) state.best = report.loss;
+  for (Callback* callback : callbacks) callback->on_validation(report);
+  return options_.patience == 0 || state.stale < options_.patience;
+}
+
+}  // namespace attn
