@@ -1,0 +1,78 @@
+// attn's side of the CPU comparison: training steps and greedy decoding of a Transformer of width 256, 3+3 layers, 4 heads,
+// inner 1024, vocabulary 8,000. Prints one JSON line a measurement, like benchmarks/pytorch_transformer.py, which does the
+// same work.
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "attn/decode/greedy.hpp"
+#include "attn/optim/adam.hpp"
+#include "attn/transformer.hpp"
+#include "workload.hpp"
+
+using namespace attn;
+
+using Device = Cpu<float>;
+using Model = Transformer<Device, TransformerShape{
+                                      .encoder_layers = 3, .decoder_layers = 3, .width = 256, .heads = 4, .inner = 1024}>;
+
+constexpr Index vocabulary = 8000;
+
+struct Pair {
+  Sentences source, target, labels;
+};
+
+double training_step(Device& device, int batches, int repeats, double& tokens) {
+  Model model({.source_vocabulary = vocabulary, .target_vocabulary = vocabulary, .dropout = {.residual = 0.1f}});
+  Parameters<Device> parameters(device, model, 1);
+  Adam<Device> adam(parameters, {.beta2 = 0.98, .epsilon = 1e-9});
+  Random random(1);
+  std::vector<Pair> data;
+  tokens = 0;
+  for (int i = 0; i < batches; ++i) {
+    const auto seed = static_cast<std::uint64_t>(2 * i);
+    data.push_back({random_sentences(lengths(seed + 1, 32, 31), vocabulary, random),
+                    random_sentences(lengths(seed + 2, 32, 59), vocabulary, random),
+                    {}});
+    data.back().labels = random_sentences(lengths(seed + 2, 32, 59), vocabulary, random);
+    tokens += static_cast<double>(data.back().source.tokens.size() + data.back().target.tokens.size()) / batches;
+  }
+  std::uint64_t step = 0;
+  return median_seconds(repeats,
+                        [&] {
+                          for (const Pair& pair : data) {
+                            Tape<Device> tape(device, TapeMode::training(1, ++step));
+                            model.loss(tape, upload(tape, pair.source), upload(tape, pair.target),
+                                       upload(tape, pair.labels));
+                            tape.backward();
+                            adam.step(1e-4);
+                          }
+                        }) /
+         batches;
+}
+
+double greedy_decoding(Device& device, int repeats, double& tokens) {
+  Model model({.source_vocabulary = vocabulary, .target_vocabulary = vocabulary});
+  Parameters<Device> parameters(device, model, 1);
+  Random random(1);
+  const Sentences source = random_sentences(lengths(1, 64, 31), vocabulary, random);
+  const std::vector<Index> limits = lengths(2, 64, 59);  // weights are random: each sentence ends at a length given for it
+  const GreedyOptions options{.begin = 2, .end = 3, .limit = *std::max_element(limits.begin(), limits.end())};
+  tokens = 0;
+  for (const Index limit : limits) tokens += static_cast<double>(limit);
+  return median_seconds(repeats, [&] {
+    greedy(device, model, source, options,
+           [&](Index sentence, Index length, Token) { return length + 1 >= limits[static_cast<std::size_t>(sentence)]; });
+  });
+}
+
+int main(int count, char** words) {
+  const int repeats = count > 1 ? std::atoi(words[1]) : 5, batches = count > 2 ? std::atoi(words[2]) : 4;
+  Device device;
+  double tokens = 0;
+  const double step = training_step(device, batches, repeats, tokens);
+  std::printf("{\"name\": \"train_step\", \"seconds\": %.6f, \"tokens\": %.1f, \"mode\": \"attn\"}\n", step, tokens);
+  std::fflush(stdout);
+  const double decoding = greedy_decoding(device, repeats, tokens);
+  std::printf("{\"name\": \"greedy\", \"seconds\": %.6f, \"tokens\": %.1f, \"mode\": \"attn\"}\n", decoding, tokens);
+}

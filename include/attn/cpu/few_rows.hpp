@@ -1,0 +1,81 @@
+#pragma once
+#include <Eigen/Core>
+#include <algorithm>
+
+#include "attn/core/matrix.hpp"
+#include "attn/cpu/eigen.hpp"
+
+// Products whose left side has few rows: the steps of decoding. Eigen's product first copies both sides into blocks of its
+// own, which is soon paid for when there are many rows, and most of the time when there are few.
+
+namespace attn::cpu {
+
+/// c(0..R, 0..O) += alpha * a(0..R) · b(0..O): R x O dot products at once, so that each number loaded is used R or O times.
+/// Every loop over the tile is unrolled, so that its sums stay in registers.
+template <int R, int O, class T>
+void dot_tile(const Matrix<const T>& a, Index i, const Matrix<const T>& b, Index j, const Matrix<T>& c, T alpha) {
+  using namespace Eigen::internal;
+  using Packet = typename packet_traits<T>::type;
+  constexpr Index kLanes = unpacket_traits<Packet>::size;
+  const T *left[R], *right[O];
+  for (int r = 0; r < R; ++r) left[r] = a.row(i + r);
+  for (int o = 0; o < O; ++o) right[o] = b.row(j + o);
+  Packet sums[R][O];
+#pragma GCC unroll 4
+  for (int r = 0; r < R; ++r)
+#pragma GCC unroll 4
+    for (int o = 0; o < O; ++o) sums[r][o] = pset1<Packet>(T(0));
+  Index k = 0;
+  for (; k + kLanes <= a.cols; k += kLanes) {
+    Packet x[R], y[O];
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) x[r] = ploadu<Packet>(left[r] + k);
+#pragma GCC unroll 4
+    for (int o = 0; o < O; ++o) y[o] = ploadu<Packet>(right[o] + k);
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r)
+#pragma GCC unroll 4
+      for (int o = 0; o < O; ++o) sums[r][o] = pmadd(x[r], y[o], sums[r][o]);
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < R; ++r)
+#pragma GCC unroll 4
+    for (int o = 0; o < O; ++o) {
+      T sum = predux(sums[r][o]);
+      for (Index rest = k; rest < a.cols; ++rest) sum += a(i + r, rest) * b(j + o, rest);
+      c(i + r, j + o) += alpha * sum;
+    }
+}
+
+/// c += alpha a bᵀ
+template <class T>
+void few_rows_transposed(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, T alpha) {
+  constexpr int kTile = 4;
+  for (Index j = 0; j < c.cols;) {
+    const bool wide = j + kTile <= c.cols;
+    for (Index i = 0; i < c.rows;) {
+      const bool tall = i + kTile <= c.rows;
+      if (wide && tall)
+        dot_tile<kTile, kTile>(a, i, b, j, c, alpha);
+      else if (wide)
+        dot_tile<1, kTile>(a, i, b, j, c, alpha);
+      else if (tall)
+        dot_tile<kTile, 1>(a, i, b, j, c, alpha);
+      else
+        dot_tile<1, 1>(a, i, b, j, c, alpha);
+      i += tall ? kTile : 1;
+    }
+    j += wide ? kTile : 1;
+  }
+}
+
+/// c += alpha a b
+template <class T>
+void few_rows(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, T alpha) {
+  for (Index i = 0; i < c.rows; ++i) {
+    auto sum = array(c.row(i), c.cols);
+    for (Index k = 0; k < a.cols; ++k) sum += (alpha * a(i, k)) * array(b.row(k), c.cols);
+  }
+}
+
+}  // namespace attn::cpu
