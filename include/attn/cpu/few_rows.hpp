@@ -1,9 +1,7 @@
 #pragma once
 #include <Eigen/Core>
-#include <algorithm>
 
 #include "attn/core/matrix.hpp"
-#include "attn/cpu/eigen.hpp"
 
 // Products whose left side has few rows: the steps of decoding. Eigen's product first copies both sides into blocks of its
 // own, which is soon paid for when there are many rows, and most of the time when there are few.
@@ -51,30 +49,52 @@ void dot_tile(const Matrix<const T>& a, Index i, const Matrix<const T>& b, Index
 template <class T>
 void few_rows_transposed(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, T alpha) {
   constexpr int kTile = 4;
-  for (Index j = 0; j < c.cols;) {
-    const bool wide = j + kTile <= c.cols;
-    for (Index i = 0; i < c.rows;) {
-      const bool tall = i + kTile <= c.rows;
-      if (wide && tall)
-        dot_tile<kTile, kTile>(a, i, b, j, c, alpha);
-      else if (wide)
-        dot_tile<1, kTile>(a, i, b, j, c, alpha);
-      else if (tall)
-        dot_tile<kTile, 1>(a, i, b, j, c, alpha);
-      else
-        dot_tile<1, 1>(a, i, b, j, c, alpha);
-      i += tall ? kTile : 1;
+  const Index wide = c.cols - c.cols % kTile, tall = c.rows - c.rows % kTile;
+  for (Index j = 0; j < wide; j += kTile) {
+    for (Index i = 0; i < tall; i += kTile) dot_tile<kTile, kTile>(a, i, b, j, c, alpha);
+    switch (c.rows - tall) {
+      case 3:
+        dot_tile<3, kTile>(a, tall, b, j, c, alpha);
+        break;
+      case 2:
+        dot_tile<2, kTile>(a, tall, b, j, c, alpha);
+        break;
+      case 1:
+        dot_tile<1, kTile>(a, tall, b, j, c, alpha);
+        break;
+      default:
+        break;
     }
-    j += wide ? kTile : 1;
+  }
+  for (Index j = wide; j < c.cols; ++j) {
+    for (Index i = 0; i < tall; i += kTile) dot_tile<kTile, 1>(a, i, b, j, c, alpha);
+    for (Index i = tall; i < c.rows; ++i) dot_tile<1, 1>(a, i, b, j, c, alpha);
   }
 }
 
-/// c += alpha a b
+/// c += alpha a b, for a row of a: columns by the block, so that their sums stay in registers.
 template <class T>
 void few_rows(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, T alpha) {
+  using namespace Eigen::internal;
+  using Packet = typename packet_traits<T>::type;
+  constexpr Index kLanes = unpacket_traits<Packet>::size, kBlock = 8 * kLanes;
   for (Index i = 0; i < c.rows; ++i) {
-    auto sum = array(c.row(i), c.cols);
-    for (Index k = 0; k < a.cols; ++k) sum += (alpha * a(i, k)) * array(b.row(k), c.cols);
+    Index j = 0;
+    for (; j + kBlock <= c.cols; j += kBlock) {
+      Packet sums[8];
+#pragma GCC unroll 8
+      for (int p = 0; p < 8; ++p) sums[p] = ploadu<Packet>(c.row(i) + j + p * kLanes);
+      for (Index k = 0; k < a.cols; ++k) {
+        const Packet factor = pset1<Packet>(alpha * a(i, k));
+        const T* row = b.row(k) + j;
+#pragma GCC unroll 8
+        for (int p = 0; p < 8; ++p) sums[p] = pmadd(factor, ploadu<Packet>(row + p * kLanes), sums[p]);
+      }
+#pragma GCC unroll 8
+      for (int p = 0; p < 8; ++p) pstoreu(c.row(i) + j + p * kLanes, sums[p]);
+    }
+    for (; j < c.cols; ++j)
+      for (Index k = 0; k < a.cols; ++k) c(i, j) += alpha * a(i, k) * b(k, j);
   }
 }
 
