@@ -15,7 +15,7 @@ enum class Look { Everywhere, Back };  // at every position, or at oneself and w
 /// Vaswani et al. 2017, section 3.2.2; torch.nn.MultiheadAttention.
 template <class Device, int Width, int Heads, class Policy = Full<>, Look Direction = Look::Everywhere>
 struct MultiHead {
-  static_assert(Width % Heads == 0, "attn: MultiHead: width must be a multiple of heads");
+  static_assert(Heads > 0 && Width % Heads == 0, "attn: MultiHead: width must be a multiple of heads");
   static_assert(HasScore<Policy>, "attn: an attention policy needs  using Score, with a name and a scale(width)");
   static_assert(SaysCausal<Policy>, "attn: an attention policy needs  static constexpr bool causal_allowed");
   static_assert(HasMemory<Policy, Device, Width, Heads>,

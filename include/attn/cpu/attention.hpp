@@ -93,6 +93,8 @@ void attention_gradient(Cpu<T>& device, const AttentionGradientArgs<Cpu<T>>& arg
   device.parallel(f.queries.count * f.heads, [&](Index task, int thread) {
     const cpu::Head<T> head(f, task / f.heads, task % f.heads);
     const auto dk = head.of_keys(args.dk.to, head.keys), dv = head.of_keys(args.dv.to, head.keys);
+    // All before anything is added: q, k and v may be one matrix, and so may their gradients.
+    if (!args.dq.add) cpu::clear(head.of_queries(args.dq.to, 0, head.queries));
     if (!args.dk.add) cpu::clear(dk);
     if (!args.dv.add) cpu::clear(dv);
     T* space = device.workspace(thread, (3 * cpu::kQueryBlock + 1) * head.keys, 1);
@@ -102,7 +104,6 @@ void attention_gradient(Cpu<T>& device, const AttentionGradientArgs<Cpu<T>>& arg
       const auto dy = head.of_queries(args.dy, from, count);
       const auto dq = head.of_queries(args.dq.to, from, count);
       const auto k = head.of_keys(f.k, seen), v = head.of_keys(f.v, seen);
-      if (!args.dq.add) cpu::clear(dq);
       if (seen == 0) continue;
       const Matrix<T> weights(space, count, seen);                                      // P, then dS
       const Matrix<T> dropped(space + cpu::kQueryBlock * head.keys, count, seen);       // dropout(P)

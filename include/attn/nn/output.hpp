@@ -24,8 +24,8 @@ struct Output {
   Loss<Device> loss(Tape<Device>& tape, Variable<Device, Width> x, const Text& labels, LossOptions options = {},
                     typename Device::Real* sums = nullptr) const {
     require(labels.rows.rows == x.rows(), "loss: ", labels.rows.rows, " labels for ", x.rows(), " predictions");
-    require(labels.smallest >= 0 && labels.largest < weight.rows, "loss: label ", labels.largest,
-            " is not in a vocabulary of ", weight.rows);
+    require(labels.smallest >= 0 && labels.largest < weight.rows, "loss: label ",
+            labels.smallest < 0 ? labels.smallest : labels.largest, " is not in a vocabulary of ", weight.rows);
     return cross_entropy(tape, x, weight, bias, labels.tokens, options, sums);
   }
 

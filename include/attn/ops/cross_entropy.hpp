@@ -33,9 +33,9 @@ struct CrossEntropyArgs {
   Matrix<Scalar> logits;  // rows x classes; becomes the gradient
   const Token* labels;    // rows
   Smoothing smoothing = Smoothing::Uniform;
-  float amount = 0;       // e
+  double amount = 0;      // e
   bool gradient = false;  // whether the logits become their gradient
-  float scale = 1;        // of the gradient
+  double scale = 1;       // of the gradient
   Real* nll;              // 1, accumulates
   Real* loss;             // 1, accumulates
 };

@@ -10,7 +10,7 @@ namespace attn {
 
 struct LossOptions {
   Smoothing smoothing = Smoothing::Uniform;
-  float amount = 0;       // of label smoothing
+  double amount = 0;      // of label smoothing
   double normalizer = 0;  // what the summed loss is divided by before gradients are taken; 0: the number of labels
 };
 
@@ -59,7 +59,7 @@ Loss<Device> cross_entropy(Tape<Device>& tape, Variable<Device, Width> x, Parame
                                 .smoothing = options.smoothing,
                                 .amount = options.amount,
                                 .gradient = tape.recording(),
-                                .scale = static_cast<float>(1 / normalizer),
+                                .scale = 1 / normalizer,
                                 .nll = loss.sums,
                                 .loss = loss.sums + 1});
     if (!tape.recording()) continue;

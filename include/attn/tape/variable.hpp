@@ -24,6 +24,14 @@ struct Variable {
   GradientSlot<Device>* slot = nullptr;   // none when the tape does not record
 
   Index rows() const { return value.rows; }
+
+  /// There is no such conversion: it is here to say so in one sentence wherever an activation of another width is needed.
+  template <int Wanted>
+  operator Variable<Device, Wanted>() const {
+    static_assert(Wanted == Width,
+                  "attn: widths do not meet: an activation of width Width stands where one of width Wanted is needed");
+    return {};
+  }
 };
 
 }  // namespace attn

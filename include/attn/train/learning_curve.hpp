@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <iomanip>
 #include <limits>
 #include <locale>
@@ -13,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "attn/core/error.hpp"
+#include "attn/core/file.hpp"
 
 namespace attn {
 
@@ -203,10 +202,7 @@ inline std::string draw_learning_curve(std::string_view title, std::span<const S
 /// Writes that picture to a file, which is replaced if it exists.
 inline void write_learning_curve(const std::filesystem::path& path, std::string_view title,
                                  std::span<const Series> series) {
-  std::ofstream file(path, std::ios::binary);
-  file << draw_learning_curve(title, series);
-  file.close();
-  require(!file.fail(), "cannot write the learning curve ", path.string(), "; check that its folder exists and has room");
+  write_file(path, draw_learning_curve(title, series));
 }
 
 }  // namespace attn

@@ -17,6 +17,7 @@ class RunLog : public Callback {
       : path_(std::move(log)), picture_(std::move(picture)), title_(std::move(title)) {
     if (append) read();
     out_.open(path_, append ? std::ios::app : std::ios::trunc);
+    if (cut_off_) out_ << '\n';
     require(out_.is_open(), "cannot write the log ", path_.string(),
             "; check that its folder exists and may be written to");
   }
@@ -59,6 +60,7 @@ class RunLog : public Callback {
   void read() {
     std::ifstream in(path_);
     for (std::string line; std::getline(in, line);) {
+      cut_off_ = in.eof();
       const auto event = nlohmann::json::parse(line, nullptr, false);
       if (!event.is_object() || !event.contains("step") || !event.contains("loss")) continue;
       Series& series = event.value("event", "") == "step" ? training_ : validation_;
@@ -69,6 +71,7 @@ class RunLog : public Callback {
   std::filesystem::path path_, picture_;
   std::string title_;
   std::ofstream out_;
+  bool cut_off_ = false;  // the last line has no end
   Series training_{"training", {}}, validation_{"validation", {}};
 };
 

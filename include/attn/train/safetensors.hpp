@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
+#include "attn/core/file.hpp"
 #include "attn/core/types.hpp"
-#include "attn/train/open_file.hpp"
 
 // A safetensors file: 8 bytes of header length, a JSON header that gives every tensor's dtype, shape and place, the
 // tensors. Python's `safetensors` reads what is written here, and the other way round.

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -76,6 +78,28 @@ void replace_file(const std::filesystem::path& path, Write&& write) {
   if (const int handle = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); handle >= 0) {
     ::fsync(handle);
     ::close(handle);
+  }
+}
+
+/// Replaces a file by these bytes.
+inline void write_file(const std::filesystem::path& path, std::string_view contents) {
+  replace_file(path, [&](OpenFile& file) { file.write(contents.data(), static_cast<Index>(contents.size())); });
+}
+
+/// All bytes of a file.
+inline std::string read_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  require(!std::filesystem::is_directory(path, ignored), "cannot read ", path.string(),
+          ": it is a folder; name a file inside it");
+  const OpenFile file(path, O_RDONLY);
+  std::string contents;
+  while (true) {
+    char block[1 << 16];
+    const auto count = ::read(file.handle(), block, sizeof block);
+    if (count < 0 && errno == EINTR) continue;
+    file.check(count >= 0, "cannot read ");
+    if (count == 0) return contents;
+    contents.append(block, static_cast<std::size_t>(count));
   }
 }
 

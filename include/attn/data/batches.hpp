@@ -1,0 +1,216 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "attn/core/error.hpp"
+#include "attn/core/random.hpp"
+#include "attn/core/sentences.hpp"
+#include "attn/core/types.hpp"
+#include "attn/data/parallel_corpus.hpp"
+#include "attn/text/tokenizer.hpp"
+
+namespace attn {
+
+/// The marks around sentences. The source ends with one too, unless `source_end` is empty: it tells the encoder that the
+/// sentence is complete and not cut, and gives even an empty sentence one row to attend to.
+struct Marks {
+  Token begin, end;                 // of a target sentence
+  std::optional<Token> source_end;  // of a source sentence
+
+  /// Appends `sentence` as the encoder reads it. Training and translation both come through here, so they agree.
+  void add_source(Sentences& to, std::span<const Token> sentence) const {
+    to.tokens.insert(to.tokens.end(), sentence.begin(), sentence.end());
+    if (source_end) to.tokens.push_back(*source_end);
+    to.offsets.push_back(static_cast<std::int32_t>(to.tokens.size()));
+  }
+};
+
+/// The marks that the tokenizers of the two sides have.
+template <HasSpecialTokens SourceTokenizer, HasSpecialTokens TargetTokenizer>
+Marks marks_of(const SourceTokenizer& source, const TargetTokenizer& target) {
+  return {target.begin(), target.end(), source.end()};
+}
+
+/// What a model learns from in one step: it reads x and begin y1 .. yn, and is to predict y1 .. yn end, row by row.
+struct Batch {
+  Sentences source;                 // x1 .. xm end
+  Sentences target_input;           // begin y1 .. yn
+  Sentences target_output;          // y1 .. yn end
+  std::vector<Index> sentence_ids;  // where in the corpus each pair stands
+
+  Index size() const { return source.size(); }
+  bool operator==(const Batch&) const = default;
+};
+
+enum class BatchUnit { sentences, tokens };
+enum class BatchOrder { sequential, shuffled, pooled };
+
+struct BatchOptions {
+  Index size = 88;                          // the most a batch holds, in units
+  BatchUnit unit = BatchUnit::sentences;    // tokens: the rows of source and target_input together
+  BatchOrder order = BatchOrder::shuffled;  // pooled: batches of like length, in random order
+  Index pool = 100;                         // pooled: how many batches' worth of random sentences are sorted together
+  std::uint64_t seed = 1;
+};
+
+/// Deals a corpus out in batches, epoch by epoch. The order of an epoch follows from (seed, epoch) alone, so a run can be
+/// resumed in the middle of one. The corpus must outlive its batches.
+///
+///     Batches batches(corpus, marks_of(tokenizer, tokenizer), {.size = 4096, .unit = BatchUnit::tokens});
+///     for (Index epoch = 0; epoch < 10; ++epoch)
+///       for (batches.start_epoch(epoch); batches.next(batch);) train(batch);
+class Batches {
+ public:
+  struct Position {
+    Index epoch = 0, batch = 0;
+    bool operator==(const Position&) const = default;
+  };
+
+  Batches(const ParallelCorpus& corpus, Marks marks, BatchOptions options);
+  Batches(ParallelCorpus&&, Marks, BatchOptions) = delete;  // it would dangle
+
+  void start_epoch(Index epoch) { seek({epoch, 0}); }
+
+  /// Fills the next batch of the epoch, or returns false at its end. Reuses the batch's memory: only its first use
+  /// allocates.
+  bool next(Batch& batch);
+
+  /// The batch that next() will give; seek() to it later and the run goes on as if it had never stopped.
+  Position position() const { return position_; }
+  void seek(Position position);
+
+  /// Of the current epoch. Batches of tokens in random order may number a few more or less in another.
+  Index batches_per_epoch() const { return static_cast<Index>(batches_.size()); }
+
+ private:
+  using Range = std::pair<Index, Index>;  // from, to: places in order_
+
+  Index source_rows(Index id) const { return corpus_->source.length(id) + (marks_.source_end ? 1 : 0); }
+  Index target_rows(Index id) const { return corpus_->target.length(id) + 1; }
+  void arrange(Index epoch);
+  void cut(Range range, Index limit, std::vector<Range>& pieces) const;
+  void reserve();
+
+  const ParallelCorpus* corpus_;
+  Marks marks_;
+  BatchOptions options_;
+  std::vector<Index> order_;    // sentences in the order of the epoch
+  std::vector<Range> batches_;  // which of them make which batch
+  Position position_{-1, 0};
+  std::size_t most_sentences_ = 0, most_source_ = 0, most_target_ = 0;  // in any batch of any epoch
+};
+
+inline Batches::Batches(const ParallelCorpus& corpus, Marks marks, BatchOptions options)
+    : corpus_(&corpus), marks_(marks), options_(options) {
+  require(corpus.source.size() == corpus.target.size(), "Batches: ", corpus.source.size(),
+          " source sentences do not pair with ", corpus.target.size(), " target sentences");
+  require(corpus.size() > 0, "Batches: the corpus has no sentences");
+  constexpr Index most = std::numeric_limits<std::int32_t>::max();  // and size * pool stays a number
+  require(options.size >= 1 && options.size <= most, "Batches: the size ", options.size, " is not in 1 to ", most);
+  require(options.pool >= 1 && options.pool <= most, "Batches: the pool ", options.pool, " is not in 1 to ", most);
+  reserve();
+  start_epoch(0);
+}
+
+/// Bounds every batch of every epoch, so that no later batch outgrows the memory that the first one took.
+inline void Batches::reserve() {
+  std::vector<Index> source, target, both;
+  for (Index id = 0; id < corpus_->size(); ++id) {
+    source.push_back(source_rows(id)), target.push_back(target_rows(id));
+    both.push_back(source.back() + target.back());
+  }
+  const auto sum_of_longest = [](std::vector<Index>& rows, Index count) {
+    const auto end = rows.begin() + std::min(count, static_cast<Index>(rows.size()));
+    std::partial_sort(rows.begin(), end, rows.end(), std::greater<>());
+    return static_cast<std::size_t>(std::accumulate(rows.begin(), end, Index{0}));
+  };
+  if (options_.unit == BatchUnit::sentences) {
+    most_sentences_ = static_cast<std::size_t>(std::min(options_.size, corpus_->size()));
+    most_source_ = sum_of_longest(source, options_.size);
+    most_target_ = sum_of_longest(target, options_.size);
+  } else {
+    const Index total = std::accumulate(both.begin(), both.end(), Index{0});
+    const Index rows = std::max(std::min(options_.size, total), *std::max_element(both.begin(), both.end()));
+    most_sentences_ = most_source_ = most_target_ = static_cast<std::size_t>(rows);  // a pair has one row at least
+  }
+}
+
+/// Cuts a range of order_ into pieces as long as `limit` units allow; what alone is longer makes its own piece.
+inline void Batches::cut(Range range, Index limit, std::vector<Range>& pieces) const {
+  Index first = range.first, filled = 0;
+  for (Index i = range.first; i < range.second; ++i) {
+    const Index id = order_[static_cast<std::size_t>(i)];
+    const Index cost = options_.unit == BatchUnit::sentences ? 1 : source_rows(id) + target_rows(id);
+    if (i > first && filled + cost > limit) {
+      pieces.emplace_back(first, i);
+      first = i, filled = 0;
+    }
+    filled += cost;
+  }
+  if (first < range.second) pieces.emplace_back(first, range.second);
+}
+
+inline void Batches::arrange(Index epoch) {
+  Random random(options_.seed, static_cast<std::uint64_t>(epoch));
+  order_.resize(static_cast<std::size_t>(corpus_->size()));
+  std::iota(order_.begin(), order_.end(), Index{0});
+  batches_.clear();
+  if (options_.order != BatchOrder::sequential) random.shuffle(order_);
+  const Range all{0, corpus_->size()};
+  if (options_.order != BatchOrder::pooled) return cut(all, options_.size, batches_);
+
+  std::vector<Range> pools;
+  cut(all, options_.size * options_.pool, pools);
+  const auto lengths = [&](Index id) { return std::pair(source_rows(id), target_rows(id)); };
+  for (const Range& pool : pools) {
+    // Stable, so that sentences of equal length stay in random order, and the same one on every machine.
+    std::stable_sort(order_.begin() + pool.first, order_.begin() + pool.second,
+                     [&](Index a, Index b) { return lengths(a) < lengths(b); });
+    cut(pool, options_.size, batches_);
+  }
+  random.shuffle(batches_);
+}
+
+inline void Batches::seek(Position position) {
+  require(position.epoch >= 0, "Batches: there is no epoch ", position.epoch, "; epochs count from 0");
+  if (position.epoch != position_.epoch) arrange(position.epoch);
+  position_ = {position.epoch, 0};
+  require(position.batch >= 0 && position.batch <= batches_per_epoch(), "Batches: epoch ", position.epoch, " has ",
+          batches_per_epoch(), " batches, so it cannot go on at batch ", position.batch,
+          "; resume with the corpus and the batch options of the run that was stopped");
+  position_ = position;
+}
+
+inline bool Batches::next(Batch& batch) {
+  if (position_.batch == batches_per_epoch()) return false;
+  for (Sentences* side : {&batch.source, &batch.target_input, &batch.target_output}) {
+    side->tokens.reserve(side == &batch.source ? most_source_ : most_target_);
+    side->offsets.reserve(most_sentences_ + 1);
+    side->clear();
+  }
+  batch.sentence_ids.reserve(most_sentences_);
+  batch.sentence_ids.clear();
+
+  const auto [first, last] = batches_[static_cast<std::size_t>(position_.batch)];
+  for (Index i = first; i < last; ++i) {
+    const Index id = order_[static_cast<std::size_t>(i)];
+    const std::span<const Token> target = corpus_->target[id];
+    marks_.add_source(batch.source, corpus_->source[id]);
+    batch.target_input.tokens.push_back(marks_.begin);
+    batch.target_input.push_back(target);
+    batch.target_output.tokens.insert(batch.target_output.tokens.end(), target.begin(), target.end());
+    batch.target_output.push_back({&marks_.end, 1});
+    batch.sentence_ids.push_back(id);
+  }
+  ++position_.batch;
+  return true;
+}
+
+}  // namespace attn

@@ -1,0 +1,79 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attn/core/error.hpp"
+#include "attn/core/sentences.hpp"
+#include "attn/core/types.hpp"
+#include "attn/data/parallel_text.hpp"
+#include "attn/text/tokenizer.hpp"
+
+namespace attn {
+
+/// Sentence pairs as token ids, bare: the marks that begin and end a sentence are added when a batch is made
+/// (data/batches.hpp).
+struct ParallelCorpus {
+  Sentences source, target;
+
+  Index size() const { return source.size(); }
+  bool operator==(const ParallelCorpus&) const = default;
+};
+
+inline constexpr Index keep_all_tokens = std::numeric_limits<Index>::max();
+
+/// Encodes lines of text, keeping the first `truncate` tokens of each.
+template <EncodesText AnyTokenizer>
+Sentences encode_lines(const std::vector<std::string>& lines, const AnyTokenizer& tokenizer,
+                       Index truncate = keep_all_tokens) {
+  require(truncate > 0, "encode_lines: cannot truncate sentences to ", truncate, " tokens; keep at least 1");
+  constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();  // what the offsets of Sentences can count
+  Sentences sentences;
+  std::vector<Token> tokens;
+  for (const std::string& line : lines) {
+    tokens.clear();
+    tokenizer.encode(line, tokens);
+    const auto kept = std::min(tokens.size(), static_cast<std::size_t>(truncate));
+    require(sentences.tokens.size() + kept <= most, "encode_lines: line ", sentences.size() + 1, " takes the corpus past ",
+            most, " tokens; split the corpus");
+    sentences.push_back(std::span(tokens).first(kept));
+  }
+  return sentences;
+}
+
+/// Encodes both sides of a text, keeping the first `truncate` tokens of each sentence. A batch adds one mark to each, so a
+/// model with room for n positions takes truncate = n - 1.
+template <EncodesText SourceTokenizer, EncodesText TargetTokenizer>
+ParallelCorpus encode_corpus(const ParallelText& text, const SourceTokenizer& source, const TargetTokenizer& target,
+                             Index truncate = keep_all_tokens) {
+  require(text.source.size() == text.target.size(), "encode_corpus: ", text.source.size(),
+          " source lines do not pair with ", text.target.size(), " target lines");
+  return {encode_lines(text.source, source, truncate), encode_lines(text.target, target, truncate)};
+}
+
+/// A corpus in two: what to train on, and what to validate on.
+struct ValidationSplit {
+  ParallelCorpus training, validation;
+};
+
+/// Sets the last `fraction` of the pairs aside for validation (rounded to whole pairs). The last, not random ones:
+/// neighbouring sentences of a document resemble each other, and random picks would leak into training what validation then
+/// asks for.
+inline ValidationSplit split_validation(const ParallelCorpus& corpus, double fraction) {
+  require(fraction >= 0 && fraction < 1, "split_validation: a fraction of ", fraction, " is not in [0, 1)");
+  const Index held_out = std::llround(static_cast<double>(corpus.size()) * fraction);
+  const Index kept = corpus.size() - held_out;
+  ValidationSplit split;
+  for (Index i = 0; i < corpus.size(); ++i) {
+    ParallelCorpus& part = i < kept ? split.training : split.validation;
+    part.source.push_back(corpus.source[i]);
+    part.target.push_back(corpus.target[i]);
+  }
+  return split;
+}
+
+}  // namespace attn

@@ -1,0 +1,178 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <queue>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "attn/text/byte_bpe.hpp"
+
+namespace attn {
+
+/// Learns a byte-level BPE from text (Sennrich et al. 2016): again and again the most frequent pair of neighbours becomes a
+/// token. Give it the lines of one language, or of both for a joint vocabulary; it keeps counts of words, not the text.
+///     BpeTrainer trainer;
+///     for (const std::string& line : lines) trainer.add(line);
+///     const ByteBpe bpe = trainer.train(32000);
+class BpeTrainer {
+ public:
+  /// Counts the words of a line of UTF-8.
+  void add(std::string_view line) {
+    utf8::require_valid(line);
+    for_each_word(line, [this](std::string_view word) { ++counts_[std::string(word)]; });
+  }
+
+  /// <s> <pad> </s> <unk>, the 256 bytes, then merges up to the given size; fewer where no pair is left that occurs twice.
+  /// Of equally frequent pairs the one of lower ids goes first, so that the same text gives the same merges everywhere.
+  ByteBpe train(Index vocabulary_size) const;
+
+ private:
+  std::unordered_map<std::string, Index> counts_;
+};
+
+namespace detail {
+
+/// Words as tokens, and for each pair of neighbouring tokens how often it occurs and in which words: a merge then visits
+/// only the words that it changes.
+class PairCounts {
+ public:
+  struct Pair {
+    Token left, right;
+    Index count;
+    /// In a queue: the most frequent first, then the lowest ids.
+    bool operator<(const Pair& other) const {
+      if (count != other.count) return count < other.count;
+      return std::pair(left, right) > std::pair(other.left, other.right);
+    }
+  };
+
+  void add_word(std::vector<Token> tokens, Index count) {
+    const auto index = static_cast<std::uint32_t>(words_.size());
+    words_.push_back({std::move(tokens), count});
+    const auto& word = words_.back().tokens;
+    for (std::size_t i = 1; i < word.size(); ++i) gain(word[i - 1], word[i], index);
+  }
+
+  /// The pair that occurs most often, or one with a count of 0 when there is none.
+  Pair most_frequent();
+
+  /// Puts the result in place of the pair wherever it occurs.
+  void merge(const Pair& pair, Token result);
+
+ private:
+  struct Word {
+    std::vector<Token> tokens;
+    Index count;
+  };
+  struct Occurrences {
+    Index count = 0;
+    std::vector<std::uint32_t> words;  // may name words that have lost the pair
+  };
+
+  static std::uint64_t key(Token left, Token right) {
+    return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
+  }
+  void gain(Token left, Token right, std::uint32_t word) {
+    Occurrences& pair = pairs_[key(left, right)];
+    pair.count += words_[word].count;
+    if (pair.words.empty() || pair.words.back() != word) pair.words.push_back(word);
+    gained_.push_back(key(left, right));
+  }
+  void lose(Token left, Token right, std::uint32_t word) { pairs_[key(left, right)].count -= words_[word].count; }
+
+  std::vector<Word> words_;
+  std::unordered_map<std::uint64_t, Occurrences> pairs_;
+  std::vector<std::uint64_t> gained_;  // pairs whose count has grown since the queue was last asked
+  std::priority_queue<Pair> queue_;  // every pair with at least its present count: counts that fell are corrected when met
+};
+
+inline PairCounts::Pair PairCounts::most_frequent() {
+  std::sort(gained_.begin(), gained_.end());
+  gained_.erase(std::unique(gained_.begin(), gained_.end()), gained_.end());
+  for (const std::uint64_t key : gained_)
+    queue_.push({static_cast<Token>(key >> 32), static_cast<Token>(key), pairs_[key].count});
+  gained_.clear();
+
+  while (!queue_.empty()) {
+    Pair best = queue_.top();
+    const auto found = pairs_.find(key(best.left, best.right));
+    const Index count = found == pairs_.end() ? 0 : found->second.count;
+    if (count == best.count) return best;
+    queue_.pop();
+    best.count = count;
+    if (count > 0) queue_.push(best);
+  }
+  return {};
+}
+
+inline void PairCounts::merge(const Pair& pair, Token result) {
+  const auto [left, right, count] = pair;
+  const std::vector<std::uint32_t> affected = std::move(pairs_[key(left, right)].words);
+  for (const std::uint32_t index : affected) {
+    auto& word = words_[index].tokens;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < word.size(); ++i) {
+      if (word[i] != left || i + 1 == word.size() || word[i + 1] != right) {
+        word[kept++] = word[i];
+        continue;
+      }
+      if (kept > 0) {
+        lose(word[kept - 1], left, index);
+        gain(word[kept - 1], result, index);
+      }
+      if (i + 2 < word.size()) {
+        lose(right, word[i + 2], index);
+        gain(result, word[i + 2], index);
+      }
+      word[kept++] = result;
+      ++i;
+    }
+    word.resize(kept);
+  }
+  pairs_.erase(key(left, right));
+}
+
+}  // namespace detail
+
+inline ByteBpe BpeTrainer::train(Index vocabulary_size) const {
+  std::vector<std::string> tokens{"<s>", "<pad>", "</s>", "<unk>"};
+
+  // Bytes in the order of their letters, as Hugging Face's trainer has them.
+  std::array<std::size_t, 256> bytes;
+  std::iota(bytes.begin(), bytes.end(), std::size_t{0});
+  std::sort(bytes.begin(), bytes.end(),
+            [](auto a, auto b) { return byte_alphabet::letters[a] < byte_alphabet::letters[b]; });
+  std::array<Token, 256> token_of_byte;
+  for (const std::size_t byte : bytes) {
+    token_of_byte[byte] = static_cast<Token>(tokens.size());
+    tokens.push_back(byte_alphabet::written(std::string(1, static_cast<char>(byte))));
+  }
+  require(vocabulary_size >= static_cast<Index>(tokens.size()), "BPE training: a vocabulary of ", vocabulary_size,
+          " is too small: special tokens and bytes alone are ", tokens.size());
+
+  detail::PairCounts pairs;
+  for (const auto& [word, count] : counts_) {
+    std::vector<Token> letters;
+    for (const char byte : word) letters.push_back(token_of_byte[static_cast<unsigned char>(byte)]);
+    pairs.add_word(std::move(letters), count);
+  }
+
+  // No text can become a token twice: what lies between two boundaries that last has been merged in the same way
+  // everywhere.
+  std::vector<Merge> merges;
+  while (static_cast<Index>(tokens.size()) < vocabulary_size) {
+    const auto pair = pairs.most_frequent();
+    if (pair.count < 2) break;
+    const auto result = static_cast<Token>(tokens.size());
+    tokens.push_back(tokens[static_cast<std::size_t>(pair.left)] + tokens[static_cast<std::size_t>(pair.right)]);
+    merges.push_back({pair.left, pair.right, result});
+    pairs.merge(pair, result);
+  }
+  return ByteBpe(std::move(tokens), std::move(merges));
+}
+
+}  // namespace attn

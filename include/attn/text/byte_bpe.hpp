@@ -1,0 +1,187 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "attn/core/error.hpp"
+#include "attn/text/bpe_merges.hpp"
+#include "attn/text/byte_alphabet.hpp"
+#include "attn/text/content_hash.hpp"
+#include "attn/text/string_map.hpp"
+#include "attn/text/tokenizer.hpp"
+#include "attn/text/word_split.hpp"
+
+namespace attn {
+
+/// Byte-level byte-pair encoding, compatible with GPT-2 and BART (Sennrich et al. 2016; Radford et al. 2019): text is cut
+/// into words (for_each_word); each word starts as its bytes, and neighbours are merged, the merge learned first going
+/// first, until none applies. It never changes once made, so that any number of threads may share one.
+class ByteBpe {
+ public:
+  /// Tokens in order of their ids, written in the byte alphabet; merges in order of their rank.
+  ByteBpe(std::vector<std::string> tokens, std::vector<Merge> merges);
+
+  std::vector<Token> encode(std::string_view text) const {
+    std::vector<Token> ids;
+    encode(text, ids);
+    return ids;
+  }
+  /// Appends the ids of the text. Names of special tokens in it are text like any other.
+  void encode(std::string_view text, std::vector<Token>& ids) const;
+  /// The same, but "<s>" and the like in the text stand for the special tokens.
+  std::vector<Token> encode_with_specials(std::string_view text) const;
+
+  /// The text of the ids without special tokens; U+FFFD where they do not add up to whole characters.
+  std::string decode(std::span<const Token> ids) const;
+
+  Token begin() const { return begin_; }
+  Token pad() const { return pad_; }
+  Token end() const { return end_; }
+  Token unknown() const { return unknown_; }  // never the id of text: every byte is a token
+  std::optional<Token> mask() const { return mask_; }
+  bool is_special(Token id) const { return std::find(specials_.begin(), specials_.end(), id) != specials_.end(); }
+
+  Index size() const { return static_cast<Index>(tokens_.size()); }
+  Index padded_size() const { return padded_vocabulary(size()); }
+  std::uint64_t hash() const;
+
+  const std::vector<std::string>& tokens() const { return tokens_; }
+  const std::vector<Merge>& merges() const { return merges_.list(); }
+
+ private:
+  struct Workspace {
+    std::vector<Token> word;
+    BpeMerges::Workspace merging;
+  };
+
+  void merge_word(std::string_view word, Workspace& work, std::vector<Token>& ids) const;
+
+  std::vector<std::string> tokens_;  // as in the files
+  std::vector<std::string> bytes_;   // what each token decodes to
+  BpeMerges merges_;
+  std::array<Token, 256> byte_tokens_{};
+  detail::StringMap<Token> whole_words_;  // words that become one token
+  std::vector<Token> specials_;
+  Token begin_, pad_, end_, unknown_;
+  std::optional<Token> mask_;
+};
+
+static_assert(Tokenizer<ByteBpe>);
+
+inline ByteBpe::ByteBpe(std::vector<std::string> tokens, std::vector<Merge> merges)
+    : tokens_(std::move(tokens)), merges_(std::move(merges)) {
+  std::unordered_map<std::string_view, Token> ids;
+  for (const std::string& token : tokens_) {
+    const bool added = ids.emplace(token, static_cast<Token>(ids.size())).second;
+    require(added, "byte-level BPE: the token '", token, "' is in the vocabulary twice");
+  }
+  const auto find = [&](std::string_view name) {
+    const auto found = ids.find(name);
+    return found == ids.end() ? std::nullopt : std::optional(found->second);
+  };
+
+  // GPT-2's own files have a single special token, which serves for all.
+  const auto special = [&](std::string_view name) {
+    const auto id = find(name) ? find(name) : find("<|endoftext|>");
+    require(id.has_value(), "byte-level BPE: the vocabulary has no token ", name, ": add it to the vocabulary");
+    if (!is_special(*id)) specials_.push_back(*id);
+    return *id;
+  };
+  begin_ = special("<s>"), pad_ = special("<pad>"), end_ = special("</s>"), unknown_ = special("<unk>");
+  mask_ = find("<mask>");
+  if (mask_) specials_.push_back(*mask_);
+
+  for (std::size_t byte = 0; byte < 256; ++byte) {
+    const auto id = find(byte_alphabet::written(std::string(1, static_cast<char>(byte))));
+    require(id.has_value(), "byte-level BPE: the vocabulary has no token for byte ", byte,
+            ", so that it could not encode every text: train it with all 256 bytes");
+    byte_tokens_[byte] = *id;
+  }
+  for (const std::string& token : tokens_) bytes_.push_back(byte_alphabet::read(token).value_or(token));
+
+  const auto text = [&](Token id) -> const std::string& {
+    require(id >= 0 && id < size(), "byte-level BPE: a merge names the id ", id, " in a vocabulary of ", size());
+    return tokens_[static_cast<std::size_t>(id)];
+  };
+  for (const auto& [left, right, result] : this->merges())
+    require(text(left) + text(right) == text(result), "byte-level BPE: a merge makes '", text(result), "' of '", text(left),
+            "' and '", text(right), "'");
+
+  // Most words are a single token: found here, they need no merging. A token that merging does not arrive at stays out.
+  Workspace work;
+  std::vector<Token> merged;
+  whole_words_.reserve(tokens_.size());
+  for (Token id = 0; id < size(); ++id) {
+    const std::string& word = bytes_[static_cast<std::size_t>(id)];
+    merged.clear();
+    merge_word(word, work, merged);
+    if (merged == std::vector{id}) whole_words_.emplace(word, id);
+  }
+}
+
+inline void ByteBpe::merge_word(std::string_view word, Workspace& work, std::vector<Token>& ids) const {
+  work.word.clear();
+  for (const char byte : word) work.word.push_back(byte_tokens_[static_cast<unsigned char>(byte)]);
+  merges_.apply(work.word, work.merging, ids);
+}
+
+inline void ByteBpe::encode(std::string_view text, std::vector<Token>& ids) const {
+  require(text.size() < 0x7fffffff, "byte-level BPE: a text of ", text.size(),
+          " bytes is too long: encode it line by line");
+  utf8::require_valid(text);
+  Workspace work;
+  for_each_word(text, [&](std::string_view word) {
+    if (const auto known = whole_words_.find(word); known != whole_words_.end())
+      ids.push_back(known->second);
+    else
+      merge_word(word, work, ids);
+  });
+}
+
+inline std::vector<Token> ByteBpe::encode_with_specials(std::string_view text) const {
+  utf8::require_valid(text);
+  std::vector<Token> ids;
+  std::size_t start = 0;
+  for (std::size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', at)) {
+    const auto found = std::find_if(specials_.begin(), specials_.end(), [&](Token id) {
+      return text.substr(at).starts_with(tokens_[static_cast<std::size_t>(id)]);
+    });
+    if (found == specials_.end()) {
+      ++at;
+      continue;
+    }
+    encode(text.substr(start, at - start), ids);
+    ids.push_back(*found);
+    start = at += tokens_[static_cast<std::size_t>(*found)].size();
+  }
+  encode(text.substr(start), ids);
+  return ids;
+}
+
+inline std::string ByteBpe::decode(std::span<const Token> ids) const {
+  std::string text;
+  for (const Token id : ids) {
+    require(id >= 0 && id < padded_size(), "byte-level BPE: no token has the id ", id, ": the vocabulary has ", size());
+    if (id < size() && !is_special(id))
+      text += bytes_[static_cast<std::size_t>(id)];  // an untrained model may pick padding
+  }
+  return utf8::repair(std::move(text));
+}
+
+inline std::uint64_t ByteBpe::hash() const {
+  ContentHash hash;
+  hash.add("byte-level BPE");
+  for (const std::string& token : tokens_) hash.add(token);
+  for (const auto& [left, right, result] : merges()) {
+    hash.add(static_cast<std::uint64_t>(left));
+    hash.add(static_cast<std::uint64_t>(right));
+  }
+  return hash.value();
+}
+
+}  // namespace attn

@@ -1,0 +1,28 @@
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+namespace attn {
+
+/// A 64-bit fingerprint (FNV-1a) of a sequence of numbers and strings, the same on every machine.
+class ContentHash {
+ public:
+  void add(std::uint64_t number) {
+    for (int shift = 0; shift < 64; shift += 8) add_byte(static_cast<unsigned char>(number >> shift));
+  }
+
+  /// The length goes in as well, so that "ab", "c" and "a", "bc" differ.
+  void add(std::string_view text) {
+    add(std::uint64_t{text.size()});
+    for (const char byte : text) add_byte(static_cast<unsigned char>(byte));
+  }
+
+  std::uint64_t value() const { return value_; }
+
+ private:
+  void add_byte(unsigned char byte) { value_ = (value_ ^ byte) * 0x100000001b3ULL; }
+
+  std::uint64_t value_ = 0xcbf29ce484222325ULL;
+};
+
+}  // namespace attn

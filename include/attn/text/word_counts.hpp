@@ -1,0 +1,52 @@
+#pragma once
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attn/core/types.hpp"
+#include "attn/text/string_map.hpp"
+#include "attn/text/word_split.hpp"
+
+namespace attn {
+
+/// How often each word occurs in a text. Words stand between white space of any kind (Unicode's White_Space).
+class WordCounts {
+ public:
+  /// Counts the words of a line of UTF-8.
+  void add(std::string_view line) {
+    utf8::require_valid(line);
+    for_each_spaced_word(line, [this](std::string_view word) {
+      ++tokens_;
+      if (const auto found = counts_.find(word); found != counts_.end())
+        ++found->second;
+      else
+        counts_.emplace(word, 1);
+    });
+  }
+
+  Index tokens() const { return tokens_; }                            // words of the text
+  Index types() const { return static_cast<Index>(counts_.size()); }  // different words
+  Index seen_once() const {
+    return std::count_if(counts_.begin(), counts_.end(), [](auto& word) { return word.second == 1; });
+  }
+  Index count(std::string_view word) const {
+    const auto found = counts_.find(word);
+    return found == counts_.end() ? 0 : found->second;
+  }
+
+  /// Words and their counts, the most frequent first; of equals, in the order of their bytes.
+  std::vector<std::pair<std::string, Index>> by_frequency() const {
+    std::vector<std::pair<std::string, Index>> words(counts_.begin(), counts_.end());
+    std::sort(words.begin(), words.end(),
+              [](const auto& a, const auto& b) { return a.second != b.second ? a.second > b.second : a.first < b.first; });
+    return words;
+  }
+
+ private:
+  detail::StringMap<Index> counts_;
+  Index tokens_ = 0;
+};
+
+}  // namespace attn

@@ -1,0 +1,79 @@
+#pragma once
+#include <cstddef>
+#include <string_view>
+
+#include "attn/text/unicode_classes.hpp"
+#include "attn/text/utf8.hpp"
+
+namespace attn {
+
+namespace detail {
+
+enum class CharacterClass { letter, number, space, other };
+
+constexpr CharacterClass class_of(char32_t code) {
+  if (unicode::is_letter(code)) return CharacterClass::letter;
+  if (unicode::is_space(code)) return CharacterClass::space;
+  if (unicode::is_number(code)) return CharacterClass::number;
+  return CharacterClass::other;
+}
+
+/// The length of the English ending ('s 't 're 've 'm 'll 'd) that the text starts with, or 0.
+constexpr std::size_t contraction(std::string_view text) {
+  for (const std::string_view ending : {"'s", "'t", "'m", "'d", "'re", "'ve", "'ll"})
+    if (text.starts_with(ending)) return ending.size();
+  return 0;
+}
+
+}  // namespace detail
+
+/// Calls visit(word) for each word of GPT-2's pattern
+///     's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+/// in order. The words, which are views into the text, add up to the whole text. The text must be valid UTF-8.
+template <class Visit>
+void for_each_word(std::string_view text, Visit&& visit) {
+  using enum detail::CharacterClass;
+  for (std::size_t start = 0; start < text.size();) {
+    std::size_t end = detail::contraction(text.substr(start));
+    if (end == 0) {
+      auto character = utf8::decode(text, start);
+      auto kind = detail::class_of(character.code);
+      std::size_t last = start;  // where the last character of the run starts
+      end = start + character.length;
+
+      // One space joins the word after it.
+      if (text[start] == ' ' && end < text.size()) {
+        const auto next = utf8::decode(text, end);
+        const auto next_kind = detail::class_of(next.code);
+        if (next_kind != space) kind = next_kind, last = end, end += next.length;
+      }
+      while (end < text.size()) {
+        character = utf8::decode(text, end);
+        if (detail::class_of(character.code) != kind) break;
+        last = end, end += character.length;
+      }
+      // White space before a word leaves its last character to that word, or to itself if it is the only one.
+      if (kind == space && end < text.size() && last > start) end = last;
+      end -= start;
+    }
+    visit(text.substr(start, end));
+    start += end;
+  }
+}
+
+/// Calls visit(word) for each word between white space of any kind, which belongs to no word. The text must be valid UTF-8.
+template <class Visit>
+void for_each_spaced_word(std::string_view text, Visit&& visit) {
+  std::size_t start = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto character = utf8::decode(text, at);
+    if (unicode::is_space(character.code)) {
+      if (at > start) visit(text.substr(start, at - start));
+      start = at + character.length;
+    }
+    at += character.length;
+  }
+  if (start < text.size()) visit(text.substr(start));
+}
+
+}  // namespace attn

@@ -1,0 +1,64 @@
+#pragma once
+#include <charconv>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attn/core/file.hpp"
+#include "attn/text/word_vocabulary.hpp"
+
+namespace attn {
+
+/// Reads a file of `word,id` lines in any order; a word may hold commas itself.
+inline WordVocabulary load_word_vocabulary(const std::filesystem::path& path) {
+  const std::string contents = read_file(path);
+  struct Entry {
+    std::string_view word;
+    Index id, line;
+  };
+  std::vector<Entry> entries;
+  std::string_view rest = contents;
+  for (Index number = 1; !rest.empty(); ++number) {
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+
+    const std::size_t comma = line.rfind(',');
+    require(comma != line.npos && comma > 0, path.string(), ", line ", number, ": '", line, "' is not `word,id`");
+    require(utf8::first_invalid(line) == line.npos, path.string(), ", line ", number,
+            ": not valid UTF-8: convert the file");
+    const std::string_view digits = line.substr(comma + 1);
+    Index id = -1;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), id);
+    require(error == std::errc() && end == digits.data() + digits.size() && id >= 0, path.string(), ", line ", number,
+            ": '", digits, "' is not an id");
+    entries.push_back({line.substr(0, comma), id, number});
+  }
+
+  std::vector<std::string> words(entries.size());
+  std::vector<Index> line_of(entries.size(), 0);
+  for (const auto& [word, id, line] : entries) {
+    const auto place = static_cast<std::size_t>(id);
+    require(place < words.size(), path.string(), ", line ", line, ": the id ", id, " is too high for ", words.size(),
+            " words: ids must be the whole numbers from 0 on, each once");
+    require(line_of[place] == 0, path.string(), ", line ", line, ": the id ", id, " is that of line ", line_of[place],
+            " too");
+    line_of[place] = line;
+    words[place] = word;
+  }
+  try {
+    return WordVocabulary(std::move(words));
+  } catch (const Error& error) {
+    fail(path.string(), ": ", error.what());
+  }
+}
+
+/// Writes the file that load_word_vocabulary reads.
+inline void save_word_vocabulary(const WordVocabulary& vocabulary, const std::filesystem::path& path) {
+  std::string contents;
+  for (Index id = 0; const std::string& word : vocabulary.words()) contents += word + ',' + std::to_string(id++) + '\n';
+  write_file(path, contents);
+}
+
+}  // namespace attn

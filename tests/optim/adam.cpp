@@ -1,0 +1,149 @@
+#include "attn/optim/adam.hpp"
+
+#include "attn/train/safetensors.hpp"
+#include "support/model_tools.hpp"
+
+using namespace attn_test;
+using D = Cpu<double>;
+
+namespace {
+
+/// Parameters without a model.
+template <class Device>
+struct Numbers {
+  Parameter<Device> first, second;
+  explicit Numbers(Index a, Index b = 0) : first{a, 1}, second{b, 1} {}
+  void for_each_parameter(auto&& visit) {
+    visit("first", first);
+    if (second.rows > 0) visit("second", second);
+  }
+};
+
+void set_gradient(Parameters<D>& parameters, const Parameters<D>::Entry& entry, const std::vector<double>& numbers) {
+  std::copy(numbers.begin(), numbers.end(), parameters.gradients() + entry.offset);
+}
+
+}  // namespace
+
+TEST_CASE("adam: ten steps of each kind are PyTorch's") {
+  const SafetensorsFile file(std::filesystem::path(ATTN_TEST_FILES) / "ops.safetensors");
+  using Decay = AdamOptions::Decay;
+  const AdamOptions plain{.beta2 = 0.98, .epsilon = 1e-9};
+  const auto with = [&](double weight_decay, Decay decay, bool amsgrad) {
+    AdamOptions options = plain;
+    options.weight_decay = weight_decay;
+    options.decay = decay;
+    options.amsgrad = amsgrad;
+    return options;
+  };
+  const std::vector<std::pair<const char*, AdamOptions>> kinds{{"adam", plain},
+                                                               {"adam_decay_0.1", with(0.1, Decay::Coupled, false)},
+                                                               {"adamw_decay_0.1", with(0.1, Decay::Decoupled, false)},
+                                                               {"amsgrad", with(0, Decay::Decoupled, true)},
+                                                               {"amsgrad_decay_0.1", with(0.1, Decay::Coupled, true)},
+                                                               {"amsgradw_decay_0.1", with(0.1, Decay::Decoupled, true)}};
+  const auto start = file.values<double>("optimiser/start"), gradients = file.values<double>("optimiser/gradients");
+  for (const auto& [name, options] : kinds) {
+    INFO(name);
+    const auto expected = file.values<double>(std::string("optimiser/") + name);
+    D device;
+    Numbers<D> model(7);
+    Parameters<D> parameters(device, model, 1);
+    parameters.write(parameters.entries()[0], start);
+    Adam<D> adam(parameters, options);
+    for (std::size_t step = 0; step < 10; ++step) {
+      const auto at = static_cast<std::ptrdiff_t>(7 * step);
+      set_gradient(parameters, parameters.entries()[0], {gradients.begin() + at, gradients.begin() + at + 7});
+      adam.step(1e-2);
+      const std::vector<double> now(expected.begin() + at, expected.begin() + at + 7);
+      CHECK(largest_difference(parameters.read(parameters.entries()[0]), now) < 1e-12);
+      for (const double number : parameters.read_gradient(parameters.entries()[0])) CHECK(number == 0);
+    }
+    CHECK(adam.steps() == 10);
+  }
+}
+
+TEST_CASE("adam: the first step by hand") {
+  D device;
+  Numbers<D> model(3);
+  Parameters<D> parameters(device, model, 1);
+  parameters.write(parameters.entries()[0], {1, 2, 3});
+  Adam<D> adam(parameters, {.epsilon = 0.5});
+  set_gradient(parameters, parameters.entries()[0], {4, -0.5, 0});
+  adam.step(0.1);  // m / (1 - b1) = g and v / (1 - b2) = g²
+  const auto now = parameters.read(parameters.entries()[0]);
+  CHECK(now[0] == doctest::Approx(1 - 0.1 * 4 / 4.5).epsilon(1e-12));
+  CHECK(now[1] == doctest::Approx(2 + 0.1 * 0.5 / 1.0).epsilon(1e-12));
+  CHECK(now[2] == 3);
+}
+
+TEST_CASE("adam: clipping is by the norm of all parameters together, and never enlarges") {
+  // With beta1 = 0 and epsilon far above the gradients, a step is the gradient, clipped, over epsilon.
+  const auto moved = [](double clip_norm) {
+    D device;
+    Numbers<D> model(2, 1);
+    Parameters<D> parameters(device, model, 1);
+    Adam<D> adam(parameters, {.beta1 = 0, .beta2 = 0, .epsilon = 1e9, .clip_norm = clip_norm});
+    set_gradient(parameters, parameters.find("first"), {2, -3});
+    set_gradient(parameters, parameters.find("second"), {6});
+    adam.step(1e9);
+    return std::pair(parameters.read(parameters.find("first")), parameters.read(parameters.find("second"))[0]);
+  };
+  for (const double none : {0.0, 7.5}) {  // the norm is 7
+    CHECK(moved(none).first[0] == doctest::Approx(-2).epsilon(1e-7));
+    CHECK(moved(none).second == doctest::Approx(-6).epsilon(1e-7));
+  }
+  const double factor = 3.5 / (7 + 1e-6);
+  CHECK(moved(3.5).first[0] == doctest::Approx(-2 * factor).epsilon(1e-7));
+  CHECK(moved(3.5).first[1] == doctest::Approx(3 * factor).epsilon(1e-7));
+  CHECK(moved(3.5).second == doctest::Approx(-6 * factor).epsilon(1e-7));
+}
+
+TEST_CASE_TEMPLATE("adam: the number of threads changes no bit", T, float, double) {
+  const auto run = [](int threads) {
+    Cpu<T> device(threads);
+    Numbers<Cpu<T>> model(70001);
+    model.first.initial = Initial::normal(1);
+    Parameters<Cpu<T>> parameters(device, model, 1);
+    Adam<Cpu<T>> adam(parameters, {.weight_decay = 0.01, .amsgrad = true, .clip_norm = 0.5});
+    Random random(2);
+    for (int step = 0; step < 3; ++step) {
+      for (Index i = 0; i < 70001; ++i) parameters.gradients()[i] = static_cast<T>(random.normal());
+      adam.step(1e-2);
+    }
+    return parameters.read(parameters.entries()[0]);
+  };
+  CHECK(run(1) == run(2));
+  CHECK(run(1) == run(5));
+}
+
+TEST_CASE("adam: its state can be visited, and steps can be set, so that a run can go on elsewhere") {
+  const auto run = [](bool interrupted) {
+    D device;
+    Numbers<D> model(5);
+    Parameters<D> parameters(device, model, 1);
+    const AdamOptions options{.amsgrad = true};
+    Adam<D> adam(parameters, options), other(parameters, options);
+    const auto step = [&](Adam<D>& with) {
+      set_gradient(parameters, parameters.entries()[0], {1, -2, 0.5, 3, 0});
+      with.step(1e-2);
+    };
+    step(adam);
+    step(adam);
+    if (interrupted) {
+      std::vector<std::vector<double>> state;
+      adam.for_each_state(
+          [&](const char*, const auto& numbers) { state.emplace_back(numbers.data(), numbers.data() + numbers.size()); });
+      CHECK(state.size() == 3);
+      std::size_t i = 0;
+      other.for_each_state([&](const char*, const auto& numbers) {
+        std::copy(state[i].begin(), state[i].end(), numbers.data());
+        ++i;
+      });
+      other.set_steps(adam.steps());
+    }
+    step(interrupted ? other : adam);
+    return parameters.read(parameters.entries()[0]);
+  };
+  CHECK(run(false) == run(true));
+}

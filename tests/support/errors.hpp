@@ -1,0 +1,17 @@
+#pragma once
+#include <string>
+
+#include "attn/core/error.hpp"
+
+/// The sentence of the Error that a call throws, or "" where it throws none.
+template <class Call>
+std::string error_of(Call&& call) {
+  try {
+    call();
+  } catch (const attn::Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }

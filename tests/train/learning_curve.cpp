@@ -1,0 +1,160 @@
+#include "attn/train/learning_curve.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "support/files.hpp"
+
+using namespace attn;
+
+namespace {
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::size_t count(const std::string& text, std::string_view part) {
+  std::size_t found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+/// Every tag that opens is closed in order, and nothing but tags and text stands between: what a browser asks of an SVG
+/// file.
+bool well_formed(const std::string& svg) {
+  std::vector<std::string> open;
+  for (std::size_t at = svg.find('<'); at != std::string::npos; at = svg.find('<', at)) {
+    const std::size_t end = svg.find('>', at);
+    if (end == std::string::npos) return false;
+    const std::string tag = svg.substr(at + 1, end - at - 1), name = tag.substr(0, tag.find_first_of(" \n"));
+    at = end;
+    if (tag.ends_with('/')) continue;
+    if (!tag.starts_with('/')) {
+      open.push_back(name);
+    } else {
+      if (open.empty() || open.back() != tag.substr(1)) return false;
+      open.pop_back();
+    }
+  }
+  return open.empty() && svg.starts_with("<svg ");
+}
+
+}  // namespace
+
+TEST_CASE("a learning curve shows its series, its axes and what was lowest") {
+  const std::vector<Series> series{{"training", {{0, 4}, {500, 2}, {1000, 1}}}, {"validation", {{500, 2.5}, {1000, 1.5}}}};
+  const std::string svg = draw_learning_curve("English to German", series);
+  CHECK(well_formed(svg));
+  CHECK(has(svg, ">English to German</text>"));
+  CHECK(has(svg, ">training, lowest 1.000 (perplexity 2.72)</text>"));
+  CHECK(has(svg, ">validation, lowest 1.500 (perplexity 4.48)</text>"));
+  for (const char* tick : {">0<", ">200<", ">400<", ">600<", ">800<", ">1,000<"}) CHECK_MESSAGE(has(svg, tick), tick);
+  for (const char* tick : {">1<", ">2<", ">3<", ">4<"}) CHECK_MESSAGE(has(svg, tick), tick);
+  for (const char* tick : {">2.72<", ">7.39<", ">20.1<", ">54.6<"}) CHECK_MESSAGE(has(svg, tick), tick);
+  CHECK(has(svg, "prefers-color-scheme:dark"));
+  CHECK(count(svg, "http") == 1);  // the name space: nothing is fetched
+  // The plot spans x 64 to 728 and, under a legend of two lines, y 142 to 466.
+  CHECK(has(svg, "points='64.0,142.0 396.0,358.0 728.0,466.0 '"));
+  CHECK(has(svg, "points='396.0,304.0 728.0,412.0 '"));
+  CHECK(count(svg, "<circle") == 5);
+}
+
+TEST_CASE("a learning curve bears any series") {
+  const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+  for (const std::vector<Series>& series : std::vector<std::vector<Series>>{
+           {},
+           {{"none", {}}},
+           {{"one point", {{7, 1.5}}}},
+           {{"flat", {{1, 2}, {2, 2}}}},
+           {{"zero", {{0, 0}, {0, 0}}}},
+           {{"not numbers", {{1, nan}, {2, infinity}, {nan, 3}}}},
+           {{"some numbers", {{1, 5}, {2, nan}, {3, 4}}}},
+           {{"negative", {{1, -1}, {2, -3}}}},
+           {{"huge", {{1, 1e5}, {1e12, 10}}}},
+           {{"tiny", {{1, 1e-9}, {2, 2e-9}}}},
+       }) {
+    const std::string svg = draw_learning_curve("title", series);
+    CAPTURE(svg);
+    CHECK(well_formed(svg));
+    CHECK_FALSE(has(svg, "'nan"));
+    CHECK_FALSE(has(svg, "'inf"));
+    CHECK_FALSE(has(svg, ">nan"));
+    CHECK(count(svg, "class='axis'") >= 2);
+    CHECK(svg.size() < 10'000);
+  }
+  CHECK(has(draw_learning_curve("", {}), "nothing to draw yet"));
+  CHECK(count(draw_learning_curve("", std::vector<Series>{{"gap", {{1, 5}, {2, nan}, {3, 4}}}}), "<circle") == 2);
+}
+
+TEST_CASE("a learning curve escapes what XML would read as its own") {
+  const std::vector<Series> series{{"a < b & c > d", {{1, 2}}}};
+  const std::string svg = draw_learning_curve("</text><script>&\n", series);
+  CHECK(well_formed(svg));
+  CHECK_FALSE(has(svg, "<script"));
+  CHECK(has(svg, ">&lt;/text&gt;&lt;script&gt;&amp;</text>"));
+  CHECK(has(svg, ">a &lt; b &amp; c &gt; d, lowest 2.000"));
+}
+
+TEST_CASE("a learning curve of very many steps stays a small file") {
+  Series training{"training", {}};
+  for (int i = 1; i <= 200'000; ++i) training.points.push_back({static_cast<double>(i), 1 + 9.0 / i});
+  const std::string svg = draw_learning_curve("", {&training, 1});
+  CHECK(svg.size() < 20'000);
+  CHECK(has(svg, ">200,000<"));
+  CHECK(count(svg, "<circle") == 0);
+
+  const auto means = learning_curve::drawable({{1, 2}, {2, 4}, {3, 6}, {4, 8}, {5, 10}}, 3);
+  REQUIRE(means.size() == 3);
+  CHECK(means[0].step == 1);
+  CHECK(means[0].loss == 3);
+  CHECK(means[1].step == 3.5);
+  CHECK(means[1].loss == 7);
+  CHECK(means[2].step == 5);
+  CHECK(means[2].loss == 10);
+}
+
+TEST_CASE("ticks are round numbers around the values") {
+  const auto check = [](double low, double high, double first, double last, double every) {
+    const learning_curve::Ticks ticks = learning_curve::ticks_around(low, high, 5);
+    CHECK(ticks.first == doctest::Approx(first));
+    CHECK(ticks.last == doctest::Approx(last));
+    CHECK(ticks.every == doctest::Approx(every));
+  };
+  check(0, 10, 0, 10, 2);
+  check(0.3, 8.7, 0, 10, 2);
+  check(1.2297, 1.2345, 1.229, 1.235, 0.001);
+  check(0, 45, 0, 50, 10);
+  check(0, 11, 0, 15, 5);
+  check(-3, -1, -3, -1, 0.5);
+  CHECK(learning_curve::ticks_around(0, 2, 6, 1).every == 1);
+}
+
+TEST_CASE("labels have the digits that they need") {
+  using learning_curve::label, learning_curve::precise_label;
+  CHECK(label(2000, 1000) == "2,000");
+  CHECK(label(1'234'567, 1) == "1,234,567");
+  CHECK(label(-1500, 500) == "-1,500");
+  CHECK(label(0.30000000000000004, 0.1) == "0.3");
+  CHECK(label(1.23, 0.005) == "1.230");
+  CHECK(label(-1e-17, 0.1) == "0.0");
+  CHECK(label(2e7, 1e7) == "2e+07");
+  CHECK(precise_label(2.718281828) == "2.72");
+  CHECK(precise_label(54.598) == "54.6");
+  CHECK(precise_label(22'026.47) == "22,026");
+  CHECK(precise_label(3.4352, 0.007) == "3.435");
+  CHECK(precise_label(std::exp(1000)) == "inf");
+}
+
+TEST_CASE("write_learning_curve writes the picture, or says why not") {
+  const TemporaryFolder folder;
+  const std::vector<Series> series{{"training", {{0, 4}, {1000, 1}}}};
+  for (int twice = 0; twice < 2; ++twice) {
+    write_learning_curve(folder / "curve.svg", "title", series);
+    CHECK(read_file(folder / "curve.svg") == draw_learning_curve("title", series));
+  }
+  CHECK(contains(error_of([&] { write_learning_curve(folder / "missing/curve.svg", "title", series); }),
+                 "missing/curve.svg.partial: No such file"));
+}

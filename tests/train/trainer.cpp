@@ -1,0 +1,182 @@
+#include "attn/train/trainer.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "attn/train/checkpoint.hpp"
+#include "attn/train/run_log.hpp"
+#include "attn/transformer.hpp"
+#include "support/files.hpp"
+
+using namespace attn;
+
+namespace {
+
+using Device = Cpu<float>;
+using Model =
+    Transformer<Device, TransformerShape{.encoder_layers = 1, .decoder_layers = 1, .width = 16, .heads = 2, .inner = 32}>;
+
+constexpr Marks marks{2, 3, Token{3}};
+
+/// Pairs of which the target repeats the source, with words 4 to 11.
+ParallelCorpus copying(Index pairs, std::uint64_t seed) {
+  ParallelCorpus corpus;
+  Random random(seed);
+  for (Index i = 0; i < pairs; ++i) {
+    std::vector<Token> words(static_cast<std::size_t>(1 + random.below(5)));
+    for (Token& word : words) word = static_cast<Token>(4 + random.below(8));
+    corpus.source.push_back(words);
+    corpus.target.push_back(words);
+  }
+  return corpus;
+}
+
+/// A training that can be stopped and resumed, with everything that could break its bits: dropout, pools, accumulation,
+/// clipping.
+struct Run {
+  Device device{2};
+  ParallelCorpus text = copying(60, 1), held_out = copying(12, 2);
+  Model model{{.source_vocabulary = 12, .target_vocabulary = 12, .dropout = {0.1f, 0.1f, 0.1f}}};
+  Parameters<Device> parameters{device, model, 7};
+  Adam<Device> adam{parameters, {.clip_norm = 1}};
+  Batches training{text, marks, {.size = 8, .order = BatchOrder::pooled, .seed = 5}};
+  Batches validation{held_out, marks, {.size = 8, .order = BatchOrder::sequential}};
+  Index stop_at = 1'000'000;
+  Trainer<Device, Model, InverseSquareRoot> trainer{device, model, adam, InverseSquareRoot{16, 20, 0.5}, options()};
+
+  TrainOptions options() {
+    TrainOptions options{.epochs = 4, .accumulate = 2, .loss = {.amount = 0.1f}, .seed = 3, .report_every = 1};
+    options.stop = [this] { return trainer.state.step >= stop_at; };
+    return options;
+  }
+  std::vector<float> numbers() const { return {parameters.values(), parameters.values() + parameters.size()}; }
+};
+
+struct Recorder : Callback {
+  std::vector<StepReport> steps;
+  std::vector<ValidationReport> validations;
+  int ends = 0;
+  void on_step(const StepReport& report) override { steps.push_back(report); }
+  void on_validation(const ValidationReport& report) override { validations.push_back(report); }
+  void on_end() override { ++ends; }
+};
+
+}  // namespace
+
+TEST_CASE("a training reports every step and validates after every epoch") {
+  Run run;
+  Recorder recorder;
+  Callback* callbacks[] = {&recorder};
+  run.trainer.run(run.training, run.validation, callbacks);
+  CHECK(run.training.batches_per_epoch() == 8);
+  CHECK(run.trainer.state.step == 16);  // 4 epochs of 8 batches, 2 a step
+  REQUIRE(recorder.steps.size() == 16);
+  REQUIRE(recorder.validations.size() == 4);
+  CHECK(recorder.ends == 1);
+  Index tokens = 0;
+  for (const StepReport& report : recorder.steps) tokens += report.tokens;
+  CHECK(tokens == 4 * static_cast<Index>(run.text.source.tokens.size() + run.text.target.tokens.size() + 2 * 60));
+  CHECK(recorder.steps.back().loss < recorder.steps.front().loss);
+  CHECK(recorder.validations[0].best);
+  CHECK(recorder.validations[3].step == 16);
+  CHECK(recorder.validations[3].loss == perplexity(run.device, run.model, run.validation).mean());
+}
+
+TEST_CASE("a training that was stopped in the middle of an epoch and resumed gives the bits of one that was not") {
+  Run whole;
+  whole.trainer.run(whole.training, whole.validation, {});
+
+  const TemporaryFolder folder;
+  const auto path = folder / "training.safetensors";
+  for (const Index stop : {1, 6, 9}) {
+    CAPTURE(stop);
+    Run first;
+    first.stop_at = stop;
+    first.trainer.run(first.training, first.validation, {});
+    CHECK(first.trainer.state.step == stop);
+    save_training(path, first.parameters, first.adam, first.trainer.state);
+
+    Run second;
+    second.trainer.state = load_training(SafetensorsFile(path), second.parameters, second.adam);
+    CHECK(second.numbers() == first.numbers());
+    second.trainer.run(second.training, second.validation, {});
+    CHECK(second.trainer.state.step == whole.trainer.state.step);
+    CHECK(second.trainer.state.best == whole.trainer.state.best);
+    CHECK(second.numbers() == whole.numbers());
+  }
+}
+
+TEST_CASE("a training stops when validation has not improved for as long as it is told to wait") {
+  Run run;
+  TrainOptions options = run.options();
+  options.epochs = 50;
+  options.patience = 2;
+  Trainer<Device, Model, Constant> trainer(run.device, run.model, run.adam, Constant{0},
+                                           options);  // nothing is ever learnt
+  Recorder recorder;
+  Callback* callbacks[] = {&recorder};
+  trainer.run(run.training, run.validation, callbacks);
+  CHECK(recorder.validations.size() == 3);
+  CHECK(recorder.validations[0].best);
+  CHECK_FALSE(recorder.validations[1].best);
+  CHECK(trainer.state.stale == 2);
+}
+
+TEST_CASE("a model saved from one precision loads into another, and only into its own shape") {
+  Run run;
+  const TemporaryFolder folder;
+  const auto path = folder / "model.safetensors";
+  save_model(path, run.parameters, {{"model", "tiny"}});
+  const SafetensorsFile file(path);
+  CHECK(file.metadata().at("model") == "tiny");
+  CHECK(file["encoder.layers.0.attention.in.weight"].shape == std::vector<Index>{48, 16});
+  CHECK(file["output.bias"].shape == std::vector<Index>{12});
+
+  using Wide =
+      Transformer<Cpu<double>,
+                  TransformerShape{.encoder_layers = 1, .decoder_layers = 1, .width = 16, .heads = 2, .inner = 32}>;
+  Cpu<double> device;
+  Wide wide({.source_vocabulary = 12, .target_vocabulary = 12});
+  Parameters<Cpu<double>> parameters(device, wide, 1);
+  load_model(file, parameters);
+  const auto numbers = parameters.read(parameters.find("output.weight"));
+  const auto expected = run.parameters.read(run.parameters.find("output.weight"));
+  CHECK(std::equal(numbers.begin(), numbers.end(), expected.begin(), expected.end()));
+
+  Wide other({.source_vocabulary = 12, .target_vocabulary = 13});
+  Parameters<Cpu<double>> others(device, other, 1);
+  CHECK_THROWS_WITH_AS(load_model(file, others), doctest::Contains("the file belongs to another model"), Error);
+  Transformer<Cpu<double>, TransformerShape{2, 1, 16, 2, 32}> deeper({.source_vocabulary = 12, .target_vocabulary = 12});
+  Parameters<Cpu<double>> more(device, deeper, 1);
+  CHECK_THROWS_WITH_AS(load_model(file, more), doctest::Contains("there is no tensor 'encoder.layers.1"), Error);
+  CHECK_THROWS_WITH_AS(load_training(file, run.parameters, run.adam), doctest::Contains("not a training to resume"), Error);
+}
+
+TEST_CASE("a log holds every event, and a resumed one goes on where it was cut off") {
+  const TemporaryFolder folder;
+  const auto path = folder / "log.jsonl", picture = folder / "curve.svg";
+  {
+    RunLog log(path, picture, "a run", false);
+    log.on_step({.step = 1, .epoch = 0, .loss = 2.5, .rate = 0.1, .tokens = 100, .tokens_per_second = 50});
+    log.on_validation({.step = 1, .epoch = 0, .loss = 2.0, .best = true});
+  }
+  std::ofstream(path, std::ios::app) << "{\"event\": \"st";  // a crash
+  RunLog log(path, picture, "a run", true);
+  log.on_step({.step = 2, .epoch = 0, .loss = 2.25, .rate = 0.1, .tokens = 100, .tokens_per_second = 50});
+  log.on_end();
+  std::ifstream in(path);
+  std::string line;
+  std::vector<nlohmann::json> events;
+  while (std::getline(in, line)) events.push_back(nlohmann::json::parse(line, nullptr, false));
+  REQUIRE(events.size() == 4);
+  CHECK(events[0]["loss"] == 2.5);
+  CHECK(events[1]["perplexity"].get<double>() == doctest::Approx(std::exp(2.0)));
+  CHECK(events[2].is_discarded());
+  CHECK(events[3]["step"] == 2);
+  std::ifstream drawing(picture);
+  const std::string svg{std::istreambuf_iterator<char>(drawing), {}};
+  CHECK(svg.find("training, lowest 2.250") != std::string::npos);
+  CHECK_THROWS_WITH_AS(RunLog("/nowhere/log.jsonl", picture, "a run", false), doctest::Contains("cannot write the log"),
+                       Error);
+}
