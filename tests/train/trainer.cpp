@@ -123,6 +123,19 @@ TEST_CASE("a training stops when validation has not improved for as long as it i
   CHECK(trainer.state.stale == 2);
 }
 
+TEST_CASE("a training validates at intervals, and once more at its end") {
+  Run run;
+  TrainOptions options = run.options();
+  options.validate_every = 7;
+  Trainer<Device, Model, Constant> trainer(run.device, run.model, run.adam, Constant{1e-3}, options);
+  Recorder recorder;
+  Callback* callbacks[] = {&recorder};
+  trainer.run(run.training, run.validation, callbacks);
+  std::vector<Index> steps;
+  for (const ValidationReport& report : recorder.validations) steps.push_back(report.step);
+  CHECK(steps == std::vector<Index>{7, 14, 16});
+}
+
 TEST_CASE("a model saved from one precision loads into another, and only into its own shape") {
   Run run;
   const TemporaryFolder folder;

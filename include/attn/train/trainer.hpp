@@ -93,6 +93,7 @@ void Trainer<Device, Model, Rate>::run(Batches& training, Batches& validation, s
   reported_ = state.step;
   since_ = Clock::now();
   training.seek(state.position);
+  Index validated = state.step;
   bool going = state.position.epoch < options_.epochs;
   while (going) {
     const bool ended = !step(training);
@@ -101,11 +102,14 @@ void Trainer<Device, Model, Rate>::run(Batches& training, Batches& validation, s
     state.position = training.position();
     if (options_.validate_every > 0 ? !ended && state.step % options_.validate_every == 0 : ended) {
       going = validate(validation, callbacks);
+      validated = state.step;
       since_ = Clock::now();  // validation is not training's time
     }
     going = going && state.position.epoch < options_.epochs && !options_.stop();
   }
   report(callbacks);
+  if (validated < state.step && !options_.stop())
+    validate(validation, callbacks);  // what comes after the last interval counts too
   for (Callback* callback : callbacks) callback->on_end();
 }
 

@@ -1,0 +1,92 @@
+"""Runs wmt14_train as a person would: a short training, the same one interrupted and resumed, files of one's own, and bad input."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+program = sys.argv[1]
+tiny = ["--generated-pairs", "300", "--epochs", "3", "--batch", "32", "--vocabulary", "400", "--threads", "2"]
+failures = []
+
+
+def check(condition, what):
+    print("ok  " if condition else "FAIL", what, flush=True)
+    if not condition:
+        failures.append(what)
+
+
+def run(*arguments):
+    return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True)
+
+
+def refused(what, *arguments, says):
+    result = run(*arguments)
+    output = result.stdout + result.stderr
+    check(result.returncode != 0 and says in output, f"{what}: says '{says}'")
+    if says not in output:
+        print(output)
+
+
+with tempfile.TemporaryDirectory() as name:
+    folder = Path(name)
+    result = run(*tiny, "--output", folder / "whole")
+    print(result.stdout, result.stderr)
+    check(result.returncode == 0, "a training on the bundled corpus ends well")
+    check("BLEU = " in result.stdout and "tok:13a" in result.stdout, "and prints BLEU with its signature")
+    for file in ("model.safetensors", "training.safetensors", "vocab.json", "merges.txt", "log.jsonl", "curve.svg", "translations.txt"):
+        check((folder / "whole" / file).exists(), f"and writes {file}")
+    events = [json.loads(line) for line in (folder / "whole/log.jsonl").read_text().splitlines()]
+    check(events[0]["event"] == "start" and events[-1]["event"] == "test", "the log begins with the settings and ends with the score")
+    losses = [event["loss"] for event in events if event["event"] == "validation"]
+    check(len(losses) == 3 and losses[2] < losses[0], "validation improves from epoch to epoch")
+    check(len((folder / "whole/translations.txt").read_text().splitlines()) == 500, "every test sentence is translated")
+
+    # Interrupted in the middle of an epoch, and resumed: the same bits.
+    process = subprocess.Popen([program, *tiny, "--output", folder / "parts"], stdout=subprocess.PIPE, text=True)
+    while not (folder / "parts/log.jsonl").exists() or '"step"' not in (folder / "parts/log.jsonl").read_text():
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    output = process.communicate()[0]
+    check("--resume" in output and process.returncode == 0, "an interrupted training says how to go on")
+    result = run(*tiny, "--output", folder / "parts", "--resume")
+    check(result.returncode == 0, "it goes on")
+    check((folder / "parts/model.safetensors").read_bytes() == (folder / "whole/model.safetensors").read_bytes(),
+          "and ends with the bits of the training that was not interrupted")
+    refused("resuming with another setting", *tiny, "--output", folder / "parts", "--resume", "--seed", 2, says="it was made with seed 1, not 2")
+    refused("resuming what never began", *tiny, "--output", folder / "nothing", "--resume", says="vocab.json")
+
+    # Files of one's own, and every model.
+    (folder / "a.en").write_text("".join(f"the number {i} .\n" for i in range(40)))
+    (folder / "a.de").write_text("".join(f"die Zahl {i} .\n" for i in range(40)))
+    own = ["--train-source", folder / "a.en", "--train-target", folder / "a.de", "--epochs", 1, "--vocabulary", 300, "--limit", 20]
+    for model in ("transformer", "linformer32", "linformer64"):
+        check(run(*own, "--model", model, "--output", folder / model).returncode == 0, f"{model} trains on files")
+    (folder / "options.ini").write_text("epochs=1\nmodel=linformer32\n")
+    check("linformer32, small" in run("--config", folder / "options.ini", *own[:4], "--vocabulary", 300, "--output", folder / "config").stdout,
+          "options come from a file too")
+
+    (folder / "short.de").write_text("eins\n")
+    (folder / "bad.de").write_bytes(b"gut\n" * 3 + b"sch\xf6n\n" + b"gut\n" * 36)
+    refused("unequal files", "--train-source", folder / "a.en", "--train-target", folder / "short.de", says="has 40 lines and")
+    refused("invalid UTF-8", "--train-source", folder / "a.en", "--train-target", folder / "bad.de", "--output", folder / "bad",
+            says="bad.de, line 4: byte 4 is not valid UTF-8")
+    refused("a missing file", "--train-source", folder / "none.en", "--train-target", folder / "a.de", says="none.en")
+    refused("half a pair of files", "--train-source", folder / "a.en", says="--train-source and --train-target go together")
+    refused("an unknown option", "--layers", 3, says="--layers")
+    refused("an unknown model", "--model", "rnn", says="rnn")
+    refused("a rate of 0", "--rate", 0, says="--rate")
+    refused("a Linformer of longer sentences", "--model", "linformer32", "--truncate", 300, says="at most 256 for a Linformer")
+    (folder / "file").write_text("")
+    refused("an output folder that is a file", *own, "--output", folder / "file", says="choose another with --output")
+    if os.path.exists("/dev/full"):
+        (folder / "full").mkdir()
+        os.symlink("/dev/full", folder / "full/log.jsonl")
+        refused("a full disk", *own, "--output", folder / "full", says="is the disk full?")
+    help_text = run("--help").stdout
+    check("--resume" in help_text and "WMT14" in help_text, "--help teaches")
+
+sys.exit(f"{len(failures)} checks failed" if failures else 0)
