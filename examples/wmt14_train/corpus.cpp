@@ -52,10 +52,7 @@ ByteBpe read_or_learn_tokenizer(const Options& options, const ParallelText& text
     save_byte_bpe(tokenizer, vocab, merges);
     return tokenizer;
   }
-  BpeTrainer trainer;
-  for (const std::string& line : text.source) trainer.add(line);
-  for (const std::string& line : text.target) trainer.add(line);
-  ByteBpe tokenizer = trainer.train(options.vocabulary);
+  ByteBpe tokenizer = learn_byte_bpe(options.vocabulary, text.source, text.target);
   save_byte_bpe(tokenizer, vocab, merges);
   return tokenizer;
 }

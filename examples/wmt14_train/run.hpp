@@ -80,7 +80,7 @@ void train_and_translate(const Options& options, const Corpus& corpus) {
             << "\n";
 
   RunLog log(options.output / "log.jsonl", options.output / "curve.svg", options.model + " " + options.size,
-             options.resume);
+             options.resume ? std::optional(trainer.state.step) : std::nullopt);
   log.write(
       {{"event", "start"}, {"settings", metadata}, {"threads", device.threads()}, {"parameters", parameters.count()}});
   TerminalCallback terminal(std::cout, ::isatty(1) != 0, steps, trainer.state.step);

@@ -170,12 +170,12 @@ TEST_CASE("a log holds every event, and a resumed one goes on where it was cut o
   const TemporaryFolder folder;
   const auto path = folder / "log.jsonl", picture = folder / "curve.svg";
   {
-    RunLog log(path, picture, "a run", false);
+    RunLog log(path, picture, "a run");
     log.on_step({.step = 1, .epoch = 0, .loss = 2.5, .rate = 0.1, .tokens = 100, .tokens_per_second = 50});
     log.on_validation({.step = 1, .epoch = 0, .loss = 2.0, .best = true});
   }
   std::ofstream(path, std::ios::app) << "{\"event\": \"st";  // a crash
-  RunLog log(path, picture, "a run", true);
+  RunLog log(path, picture, "a run", 1);
   log.on_step({.step = 2, .epoch = 0, .loss = 2.25, .rate = 0.1, .tokens = 100, .tokens_per_second = 50});
   log.on_end();
   std::ifstream in(path);
@@ -190,6 +190,5 @@ TEST_CASE("a log holds every event, and a resumed one goes on where it was cut o
   std::ifstream drawing(picture);
   const std::string svg{std::istreambuf_iterator<char>(drawing), {}};
   CHECK(svg.find("training, lowest 2.250") != std::string::npos);
-  CHECK_THROWS_WITH_AS(RunLog("/nowhere/log.jsonl", picture, "a run", false), doctest::Contains("cannot write the log"),
-                       Error);
+  CHECK_THROWS_WITH_AS(RunLog("/nowhere/log.jsonl", picture, "a run"), doctest::Contains("cannot write the log"), Error);
 }

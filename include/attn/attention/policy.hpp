@@ -27,6 +27,9 @@ concept HasMemory = requires(const typename Policy::template Memory<Device, Widt
   { memory(tape, kv) } -> std::same_as<KeysValues<Device, Width>>;
 };
 
+template <class Policy, class Device, int Width, int Heads>
+concept AttentionPolicy = HasScore<Policy> && SaysCausal<Policy> && HasMemory<Policy, Device, Width, Heads>;
+
 /// Looks at every key and value as it is.
 template <Score S = ScaledDot>
 struct Full {

@@ -127,6 +127,7 @@ class Pool {
   }
 
   std::size_t capacity() const { return arena_.capacity(); }
+  bool lent = false;  // to a tape that records: there can be one at a time
 
  private:
   struct Chunk {

@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <initializer_list>
 #include <span>
 #include <vector>
 
@@ -12,6 +13,12 @@ namespace attn {
 struct Sentences {
   std::vector<Token> tokens;
   std::vector<std::int32_t> offsets{0};
+
+  Sentences() = default;
+  /// Sentences{{5, 6, 7}, {8}}: one of three tokens and one of a single one.
+  Sentences(std::initializer_list<std::vector<Token>> sentences) {
+    for (const auto& sentence : sentences) push_back(sentence);
+  }
 
   Index size() const { return static_cast<Index>(offsets.size()) - 1; }
   Index length(Index i) const { return offsets[static_cast<std::size_t>(i) + 1] - offsets[static_cast<std::size_t>(i)]; }

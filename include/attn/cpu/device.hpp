@@ -63,8 +63,10 @@ class Cpu {
   /// work(first, last, thread) for consecutive ranges that cover [0, count), each of at least `grain` items.
   template <class Work>
   void parallel_ranges(Index count, Index grain, const Work& work) {
-    const Index ranges = std::clamp<Index>(count / std::max<Index>(grain, 1), 1, threads_);
-    parallel(ranges, [&](Index i, int thread) { work(count * i / ranges, count * (i + 1) / ranges, thread); });
+    const Index blocks = (count + grain - 1) / grain, ranges = std::clamp<Index>(blocks, 1, threads_);
+    parallel(ranges, [&](Index i, int thread) {
+      work(blocks * i / ranges * grain, std::min(count, blocks * (i + 1) / ranges * grain), thread);
+    });
   }
 
   /// Scratch memory of one thread, at least `count` numbers; contents are lost at the thread's next call with the same

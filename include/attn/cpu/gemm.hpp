@@ -26,17 +26,20 @@ class Blocking : public Eigen::internal::level3_blocking<T, T> {
 
 inline constexpr Index kFewRowsTransposed = 48, kFewRows = 2;  // up to how many rows copying into blocks does not pay
 
-/// c += alpha a b on the calling thread, with a and b transposed first where their flags say so.
+/// c += alpha a b on the calling thread, with a and b transposed first where their flags say so. Where c is a tile of a
+/// product, whole_rows are the rows of all of it: how a number is summed must not depend on how the product was cut.
 template <bool TransposeA = false, bool TransposeB = false, class T>
-void gemm(Cpu<T>& device, int thread, Matrix<const T> a, Matrix<const T> b, Matrix<T> c, T alpha = 1) {
+void gemm(Cpu<T>& device, int thread, Matrix<const T> a, Matrix<const T> b, Matrix<T> c, T alpha = 1,
+          Index whole_rows = 0) {
   constexpr int order_a = TransposeA ? Eigen::ColMajor : Eigen::RowMajor;
   constexpr int order_b = TransposeB ? Eigen::ColMajor : Eigen::RowMajor;
   const Index depth = TransposeA ? a.rows : a.cols;
   if (c.rows == 0 || c.cols == 0 || depth == 0) return;
+  [[maybe_unused]] const Index rows = std::max(c.rows, whole_rows);
   if constexpr (!TransposeA && TransposeB)
-    if (c.rows <= kFewRowsTransposed) return few_rows_transposed(a, b, c, alpha);
+    if (rows <= kFewRowsTransposed) return few_rows_transposed(a, b, c, alpha);
   if constexpr (!TransposeA && !TransposeB)
-    if (c.rows <= kFewRows) return few_rows(a, b, c, alpha);
+    if (rows <= kFewRows) return few_rows(a, b, c, alpha);
   Blocking<T> blocking(device, thread, c.rows, c.cols, depth);
   Eigen::internal::general_matrix_matrix_product<Eigen::Index, T, order_a, false, T, order_b, false, Eigen::RowMajor,
                                                  1>::run(c.rows, c.cols, depth, a.data, a.stride, b.data, b.stride, c.data,

@@ -13,7 +13,7 @@ void tiles(Cpu<T>& device, Index rows, Index cols, const Work& work) {
   if (rows >= cols || rows >= 64 * device.threads())
     device.parallel_ranges(rows, 8, [&](Index first, Index last, int thread) { work(first, last, 0, cols, thread); });
   else
-    device.parallel_ranges(cols, 32, [&](Index first, Index last, int thread) { work(0, rows, first, last, thread); });
+    device.parallel_ranges(cols, 48, [&](Index first, Index last, int thread) { work(0, rows, first, last, thread); });
 }
 
 }  // namespace cpu
@@ -28,7 +28,8 @@ void linear(Cpu<T>& device, const LinearArgs<Cpu<T>>& args) {
       else
         std::fill_n(y.row(i), y.cols, T(0));
     }
-    cpu::gemm<false, true>(device, thread, args.x.row_range(top, y.rows), args.weight.row_range(left, y.cols), y);
+    cpu::gemm<false, true>(device, thread, args.x.row_range(top, y.rows), args.weight.row_range(left, y.cols), y, T(1),
+                           args.y.rows);
     if (args.relu)
       for (Index i = 0; i < y.rows; ++i) cpu::row_array(y, i) = cpu::row_array(y, i).max(T(0));
   });
@@ -39,7 +40,8 @@ void linear_input_gradient(Cpu<T>& device, const LinearInputGradientArgs<Cpu<T>>
   cpu::tiles(device, args.dx.to.rows, args.dx.to.cols, [&](Index top, Index bottom, Index left, Index right, int thread) {
     const auto dx = args.dx.to.row_range(top, bottom - top).columns(left, right - left);
     if (!args.dx.add) cpu::clear(dx);
-    cpu::gemm(device, thread, args.dy.row_range(top, dx.rows), args.weight.columns(left, dx.cols), dx, T(args.scale));
+    cpu::gemm(device, thread, args.dy.row_range(top, dx.rows), args.weight.columns(left, dx.cols), dx, T(args.scale),
+              args.dx.to.rows);
     if (args.gate.empty()) return;
     const auto gate = args.gate.row_range(top, dx.rows).columns(left, dx.cols);
     for (Index i = 0; i < dx.rows; ++i)

@@ -10,7 +10,7 @@
 
 namespace attn {
 
-/// What a Transformer learns at run time what it cannot know at compile time.
+/// What a Transformer is told at run time.
 struct TransformerOptions {
   Index source_vocabulary = 0, target_vocabulary = 0;
   TransformerDropout dropout = {};
@@ -43,6 +43,7 @@ struct Transformer {
         output(options.target_vocabulary),
         share_embeddings(options.share_embeddings),
         tie_output(options.tie_output) {}
+  Transformer(const Transformer&) = delete;  // a copy would share its numbers with the original
 
   /// Hidden states of the source.
   X encode(Tape<Device>& tape, const Text& source) const {

@@ -46,6 +46,9 @@ concept ConnectsResidual = requires(Tape<Device>& tape, Variable<Device, Width> 
   { Policy::connect(tape, x, norm, 0.1f, f) } -> std::same_as<Variable<Device, Width>>;
 };
 
+template <class Policy, class Device, int Width>
+concept NormPolicy = HasFinalNorm<Policy, Device, Width> && ConnectsResidual<Policy, Device, Width>;
+
 /// A sub-layer's residual connection with its normalisation, where the policy puts it.
 template <class Device, int Width, class Norm>
 struct Residual {

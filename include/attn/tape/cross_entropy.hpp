@@ -29,6 +29,8 @@ struct Loss {
     device.download(host, sums, 2);
     return {static_cast<double>(host[0]), static_cast<double>(host[1])};
   }
+  /// Mean negative log-likelihood of a label.
+  double mean(Device& device) const { return read(device).nll / static_cast<double>(std::max<Index>(tokens, 1)); }
 };
 
 /// The cross-entropy of softmax(x Wᵀ + b) against the labels. Logits are as wide as the vocabulary, so they exist for a

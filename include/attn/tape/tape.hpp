@@ -43,14 +43,17 @@ class Tape {
 
   explicit Tape(Device& on, TapeMode mode = TapeMode::inference())
       : device(on), mode_(mode), activations_(on.activations.mark()), nodes_(on.tape_nodes.mark()) {
-    if (mode_.record) device.gradients.reset();
+    if (!mode_.record) return;
+    require(!device.gradients.lent, "Tape: this device has a tape that records; end that one before another begins");
+    device.gradients.reset();
+    device.gradients.lent = true;
   }
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
   ~Tape() {
     device.activations.rewind(activations_);
     device.tape_nodes.rewind(nodes_);
-    if (mode_.record) device.gradients.reset();
+    if (mode_.record) device.gradients.lent = false;
   }
 
   Device& device;

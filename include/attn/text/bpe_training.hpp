@@ -34,6 +34,17 @@ class BpeTrainer {
   std::unordered_map<std::string, Index> counts_;
 };
 
+/// A byte-level BPE of texts, each a list of lines: of one language, or of both for a joint vocabulary.
+template <class... Texts>
+ByteBpe learn_byte_bpe(Index vocabulary_size, const Texts&... texts) {
+  BpeTrainer trainer;
+  const auto add = [&](const auto& lines) {
+    for (const std::string& line : lines) trainer.add(line);
+  };
+  (add(texts), ...);
+  return trainer.train(vocabulary_size);
+}
+
 namespace detail {
 
 /// Words as tokens, and for each pair of neighbouring tokens how often it occurs and in which words: a merge then visits

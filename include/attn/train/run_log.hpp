@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "attn/core/error.hpp"
 #include "attn/train/callback.hpp"
@@ -10,13 +11,13 @@
 namespace attn {
 
 /// A training as JSON lines, one event each, and as a picture of its learning curves. A training that is resumed appends;
-/// the picture shows all that the log holds.
+/// the picture shows what led to where it resumed, and what came after.
 class RunLog : public Callback {
  public:
-  RunLog(std::filesystem::path log, std::filesystem::path picture, std::string title, bool append)
+  RunLog(std::filesystem::path log, std::filesystem::path picture, std::string title, std::optional<Index> resumed_at = {})
       : path_(std::move(log)), picture_(std::move(picture)), title_(std::move(title)) {
-    if (append) read();
-    out_.open(path_, append ? std::ios::app : std::ios::trunc);
+    if (resumed_at) read(*resumed_at);
+    out_.open(path_, resumed_at ? std::ios::app : std::ios::trunc);
     if (cut_off_) out_ << '\n';
     require(out_.is_open(), "cannot write the log ", path_.string(),
             "; check that its folder exists and may be written to");
@@ -57,12 +58,12 @@ class RunLog : public Callback {
   }
 
   /// What an earlier part of the same run has logged. A last line that was cut off by a crash is passed over.
-  void read() {
+  void read(Index until) {
     std::ifstream in(path_);
     for (std::string line; std::getline(in, line);) {
       cut_off_ = in.eof();
       const auto event = nlohmann::json::parse(line, nullptr, false);
-      if (!event.is_object() || !event.contains("step") || !event.contains("loss")) continue;
+      if (!event.is_object() || !event.contains("step") || !event.contains("loss") || event["step"] > until) continue;
       Series& series = event.value("event", "") == "step" ? training_ : validation_;
       series.points.push_back({event["step"].get<double>(), event["loss"].get<double>()});
     }
