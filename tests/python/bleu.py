@@ -1,4 +1,5 @@
 """Compares attn's corpus BLEU with sacrebleu, line for line, on random and hostile hypothesis sets."""
+# program: bleu_score
 import argparse
 import pathlib
 import random

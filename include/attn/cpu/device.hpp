@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <vector>
 
 #include "attn/core/matrix.hpp"
@@ -55,6 +56,7 @@ class Cpu {
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(threads_) schedule(dynamic) if (tasks > 1 && threads_ > 1)
     for (Index task = 0; task < tasks; ++task) work(task, omp_get_thread_num());
+    level_workspaces();
 #else
     for (Index task = 0; task < tasks; ++task) work(task, 0);
 #endif
@@ -81,6 +83,16 @@ class Cpu {
   struct Workspace {
     Buffer<T, Memory> slots[3];
   };
+
+  /// Which thread gets which task is chance. What one needed another will need, so all get it now, not in some later step.
+  void level_workspaces() {
+    for (std::size_t slot = 0; slot < std::size(workspaces_[0].slots); ++slot) {
+      Index most = 0;
+      for (const Workspace& one : workspaces_) most = std::max<Index>(most, one.slots[slot].size());
+      for (Workspace& one : workspaces_)
+        if (one.slots[slot].size() < most) one.slots[slot] = Buffer<T, Memory>(most);
+    }
+  }
 
   static int all_cores() {
 #ifdef _OPENMP

@@ -45,7 +45,6 @@ class Tape {
       : device(on), mode_(mode), activations_(on.activations.mark()), nodes_(on.tape_nodes.mark()) {
     if (!mode_.record) return;
     require(!device.gradients.lent, "Tape: this device has a tape that records; end that one before another begins");
-    device.gradients.reset();
     device.gradients.lent = true;
   }
   Tape(const Tape&) = delete;
@@ -53,7 +52,9 @@ class Tape {
   ~Tape() {
     device.activations.rewind(activations_);
     device.tape_nodes.rewind(nodes_);
-    if (mode_.record) device.gradients.lent = false;
+    if (!mode_.record) return;
+    device.gradients.reset();
+    device.gradients.lent = false;
   }
 
   Device& device;

@@ -1,0 +1,35 @@
+# Two commands: make demo, make test. Everything else is CMake: cmake --list-presets=all
+
+export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN)
+export CTEST_PARALLEL_LEVEL ?= $(CMAKE_BUILD_PARALLEL_LEVEL)
+cuda_sources := $(if $(shell command -v nvcc),$(shell find tests examples benchmarks -name '*.cu'))
+
+.PHONY: demo test benchmark format clean
+
+demo:  ## trains a small Transformer on the bundled corpus and translates with it
+	@scripts/setup.sh build
+	@cmake --preset cpu -DATTN_BUILD_TESTS=OFF -DATTN_BUILD_BENCHMARKS=OFF
+	@cmake --build build/cpu --target wmt14_train
+	@build/cpu/examples/wmt14_train
+
+test:  ## builds and checks everything, then the fast C++ tests once more under sanitizers
+	@scripts/setup.sh build test
+	cmake --workflow --preset cpu
+	cmake --workflow --preset cpu-debug
+ifneq ($(cuda_sources),)
+	cmake --preset cuda && cmake --build --preset cuda
+endif
+	@python3 scripts/compile_cost.py report build/cpu/compile_cost.tsv
+
+benchmark:  ## times attn side by side with PyTorch, then its ops one by one
+	@scripts/setup.sh build test
+	@cmake --preset cpu
+	@cmake --build build/cpu --target benchmarks
+	@build/venv/bin/python benchmarks/versus_pytorch.py --programs build/cpu/benchmarks
+	@build/cpu/benchmarks/micro_ops
+
+format:  ## formats every source in place
+	@scripts/format.sh
+
+clean:  ## removes what was built; keeps the virtual environment
+	rm -rf build/cpu build/cpu-debug build/cuda

@@ -1,0 +1,51 @@
+# What attn's own programs share: warnings, the processor's instructions, the record of compile costs. Consumers never see it.
+
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+add_library(attn_warnings INTERFACE)
+set(attn_warning_flags "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion>")
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC 12 takes harmless uses of std::string's operator+ and assignment for overlapping copies; 13 knows better.
+  list(APPEND attn_warning_flags $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
+endif()
+target_compile_options(attn_warnings INTERFACE "${attn_warning_flags}")
+
+add_library(attn_native INTERFACE)
+if(ATTN_NATIVE)
+  include(CheckCXXCompilerFlag)
+  check_cxx_compiler_flag(-march=native ATTN_COMPILER_HAS_NATIVE)
+  if(ATTN_COMPILER_HAS_NATIVE)
+    target_compile_options(attn_native INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=native>)
+  endif()
+endif()
+
+# What Python3_EXECUTABLE names may be a script that looks for Python; a compiler launcher should not pay for that at every file.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+execute_process(COMMAND ${Python3_EXECUTABLE} -c "import sys; print(sys.executable)"
+  OUTPUT_VARIABLE attn_python OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+set(attn_compile_cost ${attn_python} -ISE ${PROJECT_SOURCE_DIR}/scripts/compile_cost.py)
+if(ATTN_COMPILE_COST)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${attn_compile_cost} record ${PROJECT_BINARY_DIR}/compile_cost.tsv)
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
+endif()
+
+add_custom_target(cuda_programs)  # every program with a .cu file
+
+# attn_program(name sources...): an executable on attn::attn, on attn::cuda too when a source is a .cu file.
+function(attn_program name)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE attn::attn attn_warnings attn_native)
+  if("${ARGN}" MATCHES "\\.cu(;|$)")
+    target_link_libraries(${name} PRIVATE attn::cuda)
+    add_dependencies(cuda_programs ${name})
+  endif()
+endfunction()
+
+# attn_sources(variable folder): the folder's .cpp files and, with ATTN_CUDA, its .cu files.
+function(attn_sources variable folder)
+  file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+  if(ATTN_CUDA)
+    file(GLOB cuda_sources CONFIGURE_DEPENDS ${folder}/*.cu)
+  endif()
+  set(${variable} ${sources} ${cuda_sources} PARENT_SCOPE)
+endfunction()

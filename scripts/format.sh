@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# format.sh: formats every C++ and CUDA file in place. format.sh --check: changes nothing, fails when a file is not formatted.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# Releases of clang-format disagree in details; the project follows 14, that of Debian 12.
+for tool in clang-format-14 clang-format; do
+  if version=$("$tool" --version 2>/dev/null) && [[ $version == *"version 14."* ]]; then break; fi
+  tool=
+done
+if [[ -z $tool ]]; then
+  echo "format.sh needs clang-format 14; found: ${version:-none}. On Debian or Ubuntu: apt-get install clang-format-14" >&2
+  exit 1
+fi
+
+if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+  list=(git ls-files -z --cached --others --exclude-standard '*.hpp' '*.cpp' '*.cu' '*.cuh')
+else  # an unpacked archive
+  list=(find . -path ./build -prune -o '(' -name '*.[hc]pp' -o -name '*.cu' -o -name '*.cuh' ')' -print0)
+fi
+mode=(-i)
+[[ ${1:-} == --check ]] && mode=(--dry-run --Werror)
+# A file deleted but not yet committed is still listed.
+"${list[@]}" | while IFS= read -rd '' file; do [[ -f $file ]] && printf '%s\0' "$file"; done | xargs -0r "$tool" "${mode[@]}"

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# setup.sh [build] [test]: installs what building or testing attn needs and this machine lacks; says what and why; else silent.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# package | how to see that it is there: a command, or a file, or a Python module | why
+build='
+g++                | g++                              | the C++20 compiler
+cmake              | cmake                            | the build
+ninja-build        | ninja                            | the build
+python3            | python3                          | the record of compile costs
+libeigen3-dev      | /usr/include/eigen3/Eigen/Core   | matrix products on the CPU
+nlohmann-json3-dev | /usr/include/nlohmann/json.hpp   | vocabularies and checkpoints
+libcli11-dev       | /usr/include/CLI/CLI.hpp         | the options of the examples'
+test='
+doctest-dev        | /usr/include/doctest/doctest.h         | the tests
+libbenchmark-dev   | /usr/include/benchmark/benchmark.h     | the micro-benchmarks
+clang-format-14    | clang-format-14                        | the check of the formatting
+python3-venv       | import ensurepip                       | a virtual environment for the packages below'
+pip='torch tokenizers sacrebleu safetensors numpy conan'  # what attn's results are compared with, and its package's test
+
+wanted=
+for purpose in "${@:-build}"; do
+  case $purpose in
+    build) wanted+=$build ;;
+    test) wanted+=$test ;;
+    *) echo "setup.sh: no purpose is called '$purpose'; there are build and test" >&2; exit 2 ;;
+  esac
+done
+
+there() {
+  case $1 in
+    /*) [[ -e $1 ]] ;;
+    import\ *) python3 -c "$1" 2>/dev/null ;;
+    *) command -v "$1" >/dev/null ;;
+  esac
+}
+
+missing=()
+reasons=
+while IFS='|' read -r package sign why; do
+  package=${package// /} sign=$(echo $sign)
+  [[ -z $package ]] || there "$sign" || { missing+=("$package"); reasons+="  $package:$why"$'\n'; }
+done <<<"$wanted"
+
+if ((${#missing[@]})); then
+  if ! command -v apt-get >/dev/null; then
+    echo "attn needs what Debian calls ${missing[*]}: install your system's packages of these, then run this again." >&2
+    exit 1
+  fi
+  as_root=()
+  if [[ $(id -u) != 0 ]]; then
+    command -v sudo >/dev/null || { echo "As root, run: apt-get install ${missing[*]}" >&2; exit 1; }
+    as_root=(sudo)
+  fi
+  printf 'Installing with apt-get:\n%s' "$reasons"
+  "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
+fi
+
+version=$(cmake --version | sed -n '1s/[^0-9]*\([0-9]*\.[0-9]*\).*/\1/p')
+if [[ $(printf '3.25\n%s\n' "$version" | sort -V | head -1) != 3.25 ]]; then
+  echo "attn needs CMake 3.25 or later, as Debian 12 has it; this is $version." >&2
+  exit 1
+fi
+
+if [[ " $* " == *" test "* ]]; then
+  python=build/venv/bin/python
+  "$python" -m pip --version >/dev/null 2>&1 || { echo "Making a virtual environment in build/venv"; python3 -m venv --clear build/venv; }
+  lacking=$("$python" - $pip <<'PYTHON'
+import importlib.metadata as metadata
+import sys
+installed = {distribution.metadata["Name"].lower() for distribution in metadata.distributions()}
+print(*(name for name in sys.argv[1:] if name not in installed))
+PYTHON
+  )
+  if [[ -n $lacking ]]; then
+    echo "Installing with pip into build/venv, to compare attn with and to test its package: $lacking"
+    "$python" -m pip install --quiet --disable-pip-version-check $lacking
+  fi
+fi

@@ -1,0 +1,11 @@
+// refused: static assertion failed.*this attention cannot be causal: projecting a sentence along its length mixes future positions into the past
+#include "attn/attention/linformer.hpp"
+#include "attn/attention/multi_head.hpp"
+#include "device.hpp"
+
+#ifdef ATTN_REFUSED
+attn::MultiHead<Device, 64, 4, attn::Linformer<32>, attn::Look::Back> layer;
+#else
+attn::MultiHead<Device, 64, 4, attn::Linformer<32>, attn::Look::Everywhere> layer;
+attn::MultiHead<Device, 64, 4, attn::Full<>, attn::Look::Back> looks_back;
+#endif

@@ -1,0 +1,21 @@
+#pragma once
+#include "attn/core/memory.hpp"
+#include "attn/ops/linear.hpp"
+
+// A device without bodies, which is all that a compiler needs to judge a layer.
+
+struct Device {
+  using Scalar = float;
+  using Real = float;
+  using Memory = attn::HostMemory;
+
+  attn::Arena<Memory> activations;
+  attn::Pool<Memory> gradients;
+  attn::Arena<attn::HostMemory> tape_nodes;
+
+  void zero(attn::Matrix<float> matrix);
+};
+
+void linear(Device&, const attn::LinearArgs<Device>&);
+void linear_input_gradient(Device&, const attn::LinearInputGradientArgs<Device>&);
+void linear_weight_gradient(Device&, const attn::LinearWeightGradientArgs<Device>&);

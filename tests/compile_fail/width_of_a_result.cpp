@@ -1,0 +1,13 @@
+// refused: static assertion failed.*widths do not meet
+#include "attn/nn/linear.hpp"
+#include "device.hpp"
+
+#ifdef ATTN_REFUSED
+using Result = attn::Variable<Device, 32>;
+#else
+using Result = attn::Variable<Device, 16>;
+#endif
+
+Result one_layer(attn::Tape<Device>& tape, attn::Variable<Device, 8> x, const attn::Linear<Device, 8, 16>& layer) {
+  return layer(tape, x);
+}

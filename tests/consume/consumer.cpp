@@ -1,0 +1,33 @@
+// What a user of the package writes first: a model as a type, one step of training, one translation.
+
+#include <attn/decode/greedy.hpp>
+#include <attn/optim/adam.hpp>
+#include <attn/transformer.hpp>
+#include <attn/version.hpp>
+#include <iostream>
+
+using namespace attn;
+
+using Host = Cpu<float>;
+using Model =
+    Transformer<Host, TransformerShape{.encoder_layers = 1, .decoder_layers = 1, .width = 16, .heads = 2, .inner = 32}>;
+
+int main() {
+  Host device;
+  Model model({.source_vocabulary = 20, .target_vocabulary = 20});
+  Parameters<Host> parameters(device, model, 1);
+  Adam<Host> adam(parameters);
+  const Sentences source{{5, 6, 7}, {8}}, target{{0, 9}, {0, 3, 4}}, labels{{9, 1}, {3, 4, 1}};
+  double first = 0, last = 0;
+  for (std::uint64_t step = 1; step <= 20; ++step) {
+    Tape<Host> tape(device, TapeMode::training(1, step));
+    last = model.loss(tape, upload(tape, source), upload(tape, target), upload(tape, labels)).mean(device);
+    tape.backward();
+    adam.step(1e-2);
+    if (step == 1) first = last;
+  }
+  const auto translations = greedy(device, model, source, {.begin = 0, .end = 1, .limit = 10});
+  std::cout << "attn " ATTN_VERSION ": loss " << first << " -> " << last << ", " << translations.size()
+            << " translations\n";
+  return last < first && translations.size() == 2 ? 0 : 1;
+}

@@ -1,0 +1,171 @@
+// Training steps take nothing from the heap after the first, and a long run of batches of all lengths takes nothing more
+// once the largest has been seen. A program of its own, because it puts counters in place of the allocation functions; it
+// is linked with -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=posix_memalign.
+
+#include <malloc.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include "attn/core/parameters.hpp"
+#include "attn/core/sentences.hpp"
+#include "attn/optim/adam.hpp"
+#include "attn/transformer.hpp"
+
+namespace {
+
+std::atomic<long> allocations{0};      // ever made
+std::atomic<long long> bytes_held{0};  // by operator new
+
+}  // namespace
+
+extern "C" {
+void* __real_malloc(std::size_t);
+void* __real_calloc(std::size_t, std::size_t);
+void* __real_realloc(void*, std::size_t);
+void* __real_aligned_alloc(std::size_t, std::size_t);
+int __real_posix_memalign(void**, std::size_t, std::size_t);
+
+void* __wrap_malloc(std::size_t size) { return ++allocations, __real_malloc(size); }
+void* __wrap_calloc(std::size_t count, std::size_t size) { return ++allocations, __real_calloc(count, size); }
+void* __wrap_realloc(void* block, std::size_t size) { return ++allocations, __real_realloc(block, size); }
+void* __wrap_aligned_alloc(std::size_t to, std::size_t size) { return ++allocations, __real_aligned_alloc(to, size); }
+int __wrap_posix_memalign(void** block, std::size_t to, std::size_t size) {
+  return ++allocations, __real_posix_memalign(block, to, size);
+}
+}
+
+namespace {
+
+void* take(std::size_t size, std::size_t alignment) {
+  ++allocations;
+  void* block = nullptr;
+  if (__real_posix_memalign(&block, std::max(alignment, sizeof(void*)), std::max<std::size_t>(size, 1)) != 0)
+    return nullptr;
+  bytes_held += static_cast<long long>(malloc_usable_size(block));
+  return block;
+}
+void* take_or_throw(std::size_t size, std::size_t alignment) {
+  void* block = take(size, alignment);
+  if (block == nullptr) throw std::bad_alloc();
+  return block;
+}
+void give_back(void* block) {
+  if (block == nullptr) return;
+  bytes_held -= static_cast<long long>(malloc_usable_size(block));
+  std::free(block);
+}
+
+constexpr std::size_t kUsual = alignof(std::max_align_t);
+
+}  // namespace
+
+// The other forms of new and delete call these.
+void* operator new(std::size_t size) { return take_or_throw(size, kUsual); }
+void* operator new[](std::size_t size) { return take_or_throw(size, kUsual); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return take(size, kUsual); }
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return take(size, kUsual); }
+void* operator new(std::size_t size, std::align_val_t to) { return take_or_throw(size, static_cast<std::size_t>(to)); }
+void* operator new[](std::size_t size, std::align_val_t to) { return take_or_throw(size, static_cast<std::size_t>(to)); }
+void* operator new(std::size_t size, std::align_val_t to, const std::nothrow_t&) noexcept {
+  return take(size, static_cast<std::size_t>(to));
+}
+void operator delete(void* block) noexcept { give_back(block); }
+void operator delete[](void* block) noexcept { give_back(block); }
+void operator delete(void* block, std::size_t) noexcept { give_back(block); }
+void operator delete[](void* block, std::size_t) noexcept { give_back(block); }
+void operator delete(void* block, std::align_val_t) noexcept { give_back(block); }
+void operator delete[](void* block, std::align_val_t) noexcept { give_back(block); }
+void operator delete(void* block, std::size_t, std::align_val_t) noexcept { give_back(block); }
+void operator delete[](void* block, std::size_t, std::align_val_t) noexcept { give_back(block); }
+
+namespace {
+
+using namespace attn;
+using F = Cpu<float>;
+
+int failures = 0;
+
+void check(bool right, const char* what, const char* model, int threads, long long number) {
+  std::printf("%s  %s, %d thread(s): %s (%lld)\n", right ? "ok    " : "FAILED", model, threads, what, number);
+  failures += right ? 0 : 1;
+}
+
+constexpr TransformerShape shape{.encoder_layers = 2, .decoder_layers = 2, .width = 32, .heads = 4, .inner = 64};
+constexpr Index kVocabulary = 300;
+
+/// A batch whose sentences have `shortest` to `longest` words.
+struct Batch {
+  Sentences source, target;
+  Batch(std::uint64_t seed, Index count, Index shortest, Index longest) {
+    Random random(seed);
+    std::vector<Token> words;
+    for (Index i = 0; i < count; ++i)
+      for (Sentences* side : {&source, &target}) {
+        words.resize(static_cast<std::size_t>(shortest + random.below(longest - shortest + 1)));
+        for (Token& word : words) word = static_cast<Token>(random.below(kVocabulary));
+        side->push_back(words);
+      }
+  }
+};
+
+template <class Attention, class Norm>
+void check_model(const char* name, int threads) {
+  F device(threads);
+  Transformer<F, shape, Attention, Norm> model(
+      {.source_vocabulary = kVocabulary, .target_vocabulary = kVocabulary, .dropout = {0.1f, 0.1f, 0.1f}});
+  Parameters<F> parameters(device, model, 1);
+  Adam<F> adam(parameters, {.clip_norm = 1});
+  std::uint64_t number = 0;
+  const auto step = [&](const Batch& batch) {
+    Tape<F> tape(device, TapeMode::training(1, ++number));
+    const Text source = upload(tape, batch.source), target = upload(tape, batch.target);
+    const auto loss = model.loss(tape, source, target, target, {.amount = 0.1});
+    tape.backward();
+    adam.step(1e-3);
+    return loss.read(device).loss;
+  };
+
+  const Batch largest(1, 24, 40, 40);
+  const long before = allocations;
+  step(largest);
+  check(allocations > before, "the first step takes memory, and is seen to", name, threads, allocations - before);
+  const long after_first = allocations;
+  for (int i = 2; i <= 5; ++i) step(largest);
+  check(allocations == after_first, "steps 2 to 5 take nothing from the heap", name, threads, allocations - after_first);
+
+  std::vector<Batch> batches;
+  batches.reserve(200);
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    Random random(i, 7);
+    batches.emplace_back(i, 1 + random.below(24), 0, random.below(41));
+  }
+  const long long held = bytes_held;
+  long long most = 0;
+  bool finite = true;
+  for (const Batch& batch : batches) {
+    finite = finite && std::isfinite(step(batch));
+    most = std::max<long long>(most, bytes_held - held);
+  }
+  check(most == 0, "200 smaller batches of all lengths hold no more than the largest", name, threads, most);
+  check(finite, "and every loss is a number", name, threads, 200);
+}
+
+}  // namespace
+
+int main() {
+  const long before = allocations;
+  void* volatile block = std::malloc(10);  // volatile: else the compiler may see that nobody needs it
+  std::free(block);
+  block = take_or_throw(10, 256);
+  give_back(block);
+  check(allocations - before == 2 && bytes_held == 0, "each is counted", "two allocations", 1, allocations - before);
+  for (const int threads : {1, 2}) {
+    check_model<Full<>, PostNorm>("transformer", threads);
+    check_model<Full<>, PreNorm>("pre-norm transformer", threads);
+    check_model<Linformer<8, 40>, PostNorm>("linformer", threads);
+  }
+  return failures == 0 ? 0 : 1;
+}
