@@ -41,8 +41,16 @@ class ParameterWalk {
         require(parameter.rows == to.rows && parameter.cols == to.cols, "tying ", entry.name, ": its shape ",
                 parameter.rows, " x ", parameter.cols, " differs from ", to.rows, " x ", to.cols,
                 ", the shape it should share");
+        require(&owner(to) != &parameter, "tying ", entry.name, ": it would be tied to itself");
         entry.tied_to = &to;
       }
+  }
+
+  /// Whose numbers a parameter has: its own, or those of what it is tied to, or of what that is tied to.
+  Parameter<Device>& owner(Parameter<Device>& parameter) const {
+    for (const Found& entry : found)
+      if (entry.parameter == &parameter && entry.tied_to != nullptr) return owner(*entry.tied_to);
+    return parameter;
   }
 
   std::vector<Found> found;
@@ -87,8 +95,12 @@ class Parameters {
       draw(parameter->initial, entries_[next], Random(seed, next));
       ++next;
     }
-    for (const auto& [name, parameter, tied_to] : walk.found)
-      if (tied_to != nullptr) parameter->value = tied_to->value, parameter->gradient = tied_to->gradient;
+    for (const auto& [name, parameter, tied_to] : walk.found) {
+      if (tied_to == nullptr) continue;
+      const Parameter<Device>& owner = walk.owner(*tied_to);
+      parameter->value = owner.value;
+      parameter->gradient = owner.gradient;
+    }
     refresh();
   }
 

@@ -12,29 +12,25 @@ void cross_entropy(Cpu<T>& device, const CrossEntropyArgs<Cpu<T>>& args) {
   const Index rows = args.logits.rows, classes = args.logits.cols;
   const SmoothedLabel q(args.smoothing, args.amount, classes);
   T* losses = device.workspace(0, 2 * rows, 2);  // row by row, so that the order of the sum is the order of the rows
-  device.parallel_ranges(rows, 1, [&](Index first, Index last, int) {
+  device.parallel_ranges(rows, 1, [&](Index first, Index last, int thread) {
+    // Exponentials in a place of their own: the same bits with and without a gradient, wherever a row begins.
+    auto exponentials = cpu::array(device.workspace(thread, classes, 1), classes);
     for (Index i = first; i < last; ++i) {
       auto row = cpu::row_array(args.logits, i);
       const Index label = args.labels[i];
       const T most = row.maxCoeff(), at_label = row[label];
       const T total = args.amount > 0 ? row.sum() : T(0);
-      T sum;
-      if (args.gradient) {
-        row = (row - most).exp();
-        sum = row.sum();
-      } else {
-        sum = (row - most).exp().sum();
-      }
-      const T lse = most + std::log(sum);
+      exponentials = (row - most).exp();
+      const T sum = exponentials.sum(), lse = most + std::log(sum);
       // -sum of q log p = lse * sum of q - sum of q * logit, and the q sum to 1
       losses[2 * i] = lse - at_label;
       losses[2 * i + 1] = lse - T(q.label - q.other) * at_label - T(q.other) * total;
       if (args.gradient) {
         const T scale = T(args.scale);
         if (q.other > 0)
-          row = row * (scale / sum) - scale * T(q.other);
+          row = exponentials * (scale / sum) - scale * T(q.other);
         else
-          row *= scale / sum;
+          row = exponentials * (scale / sum);
         row[label] -= scale * T(q.label - q.other);
       }
     }

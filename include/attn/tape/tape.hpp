@@ -82,7 +82,8 @@ class Tape {
 
   /// Dropout at this rate with a mask of its own, or none where the tape does not drop.
   Dropout dropout(float rate) {
-    if (!mode_.dropout || rate <= 0) return {};
+    require(rate >= 0 && rate < 1, "dropout: a rate of ", rate, " is not in [0, 1)");
+    if (!mode_.dropout || rate == 0) return {};
     return {rate, derive(mode_.key, masks_++)};
   }
 
@@ -178,6 +179,8 @@ class Tape {
 template <int N, class Device, int Width>
 std::array<Variable<Device, Width / N>, N> split(Tape<Device>& tape, Variable<Device, Width> x) {
   static_assert(Width % N == 0, "attn: split: the width must be a multiple of the number of slices");
+  require(x.slot == nullptr || (x.slot->of == nullptr && x.slot->slices == nullptr),
+          "split: this activation is cut into slices already, or is one; cut a whole one, once");
   std::array<Variable<Device, Width / N>, N> slices;
   for (int i = N - 1; i >= 0; --i) {
     auto& slice = slices[static_cast<std::size_t>(i)];
