@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 program = sys.argv[1]
-tiny = ["--generated-pairs", "300", "--epochs", "3", "--batch", "32", "--vocabulary", "400", "--threads", "2"]
+tiny = ["--generated-pairs", "300", "--epochs", "3", "--validate-every", "0", "--warmup", "10", "--batch", "32", "--vocabulary", "400", "--threads", "2"]
 failures = []
 
 

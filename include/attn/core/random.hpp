@@ -62,7 +62,7 @@ class Random {
   /// A real number in (0, 1).
   double uniform() {
     const std::uint64_t bits = (std::uint64_t{(*this)()} << 32) | (*this)();
-    return (static_cast<double>(bits >> 11) + 0.5) / 9007199254740992.0;
+    return (static_cast<double>(bits >> 12) + 0.5) / 4503599627370496.0;  // 2^52, so that half a step up is exact
   }
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
 

@@ -62,7 +62,7 @@ class Cpu {
 #endif
   }
 
-  /// work(first, last, thread) for consecutive ranges that cover [0, count), each of at least `grain` items.
+  /// work(first, last, thread) for consecutive ranges that cover [0, count), cut at multiples of `grain`.
   template <class Work>
   void parallel_ranges(Index count, Index grain, const Work& work) {
     const Index blocks = (count + grain - 1) / grain, ranges = std::clamp<Index>(blocks, 1, threads_);

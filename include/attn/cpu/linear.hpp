@@ -13,7 +13,7 @@ void tiles(Cpu<T>& device, Index rows, Index cols, const Work& work) {
   if (rows >= cols || rows >= 64 * device.threads())
     device.parallel_ranges(rows, 8, [&](Index first, Index last, int thread) { work(first, last, 0, cols, thread); });
   else
-    device.parallel_ranges(cols, 48, [&](Index first, Index last, int thread) { work(0, rows, first, last, thread); });
+    device.parallel_ranges(cols, 96, [&](Index first, Index last, int thread) { work(0, rows, first, last, thread); });
 }
 
 }  // namespace cpu

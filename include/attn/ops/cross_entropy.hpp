@@ -21,7 +21,9 @@ enum class Smoothing { Uniform, Others };
 struct SmoothedLabel {
   double label, other;
   constexpr SmoothedLabel(Smoothing kind, double amount, Index classes)
-      : label(kind == Smoothing::Uniform ? 1 - amount + amount / static_cast<double>(classes) : 1 - amount),
+      : label(kind == Smoothing::Uniform ? 1 - amount + amount / static_cast<double>(classes)
+              : classes > 1              ? 1 - amount
+                                         : 1),
         other(kind == Smoothing::Uniform ? amount / static_cast<double>(classes)
                                          : (classes > 1 ? amount / static_cast<double>(classes - 1) : 0)) {}
 };

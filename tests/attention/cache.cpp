@@ -1,0 +1,52 @@
+#include "attn/attention/cache.hpp"
+
+#include "attn/attention/multi_head.hpp"
+#include "support/model_tools.hpp"
+
+using namespace attn_test;
+using D = Cpu<double>;
+
+TEST_CASE("cache: self-attention word by word is self-attention over the sentence, also after a sentence has left") {
+  D device;
+  MultiHead<D, 8, 2, Full<>, Look::Back> layer;
+  Input<D, 8> input(6);
+  Together model(layer, input);
+  Parameters<D> parameters(device, model, 1);
+  shake(parameters);
+  Tape<D> tape(device);
+  const auto x = input(tape);  // sentence 0: rows 0 and 1; sentence 1: rows 2 to 5
+  const auto whole = layer(tape, x, upload(tape, sentences({{1, 1}, {1, 1, 1, 1}})).rows);
+
+  CacheLayout layout;
+  layout.places = 2;
+  layout.capacity = 4;
+  KeyValueCache<D, 8> cache(tape, layout);
+  const std::int32_t offsets[] = {0, 1, 2};
+  for (std::int32_t t = 0; t < 4; ++t) {
+    const Index alive = t < 2 ? 2 : 1;
+    const std::int32_t first = t < 2 ? 0 : 1;  // of the sentences alive
+    const std::int32_t begin[] = {0, 4}, end[] = {t + 1, t + 5}, newest[] = {t, t + 4};
+    layout.rows = {begin + first, end + first, alive, alive * (t + 1), t + 1};
+    layout.newest = newest + first;
+    auto words = tape.make<8>(alive);
+    std::copy_n(x.value.row(t < 2 ? t : 2 + t), 8, words.value.row(0));
+    if (alive == 2) std::copy_n(x.value.row(2 + t), 8, words.value.row(1));
+    const auto y = layer(tape, words, upload_offsets(tape, offsets, alive), &cache);
+    CHECK(largest_difference(rows_of(y, alive - 1, 1), rows_of(whole, 2 + t, 1)) < 1e-14);
+    if (alive == 2) CHECK(largest_difference(rows_of(y, 0, 1), rows_of(whole, t, 1)) < 1e-14);
+  }
+}
+
+TEST_CASE("cache: a tape that records is refused") {
+  D device;
+  MultiHead<D, 8, 2, Full<>, Look::Back> layer;
+  Input<D, 8> input(1);
+  Together model(layer, input);
+  Parameters<D> parameters(device, model, 1);
+  Tape<D> tape(device, TapeMode::gradients());
+  CacheLayout layout;
+  layout.places = layout.capacity = 1;
+  KeyValueCache<D, 8> cache(tape, layout);
+  const std::string said = complaint([&] { layer(tape, input(tape), upload(tape, sentences({{1}})).rows, &cache); });
+  CHECK(said.find("on a tape that does not record") != std::string::npos);
+}

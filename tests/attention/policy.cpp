@@ -1,0 +1,55 @@
+#include "attn/attention/policy.hpp"
+
+#include "attn/attention/linformer.hpp"
+#include "attn/attention/multi_head.hpp"
+#include "support/model_tools.hpp"
+
+using namespace attn_test;
+using D = Cpu<double>;
+
+namespace {
+
+/// A score of a user's own.
+struct Sharp {
+  static constexpr const char* name = "sharp";
+  static float scale(int) { return 4; }
+};
+
+/// A policy of a user's own: keys and values pass through a learned layer first. It states no gradient.
+struct Mixed {
+  using Score = Sharp;
+  static constexpr bool causal_allowed = true;
+
+  template <class Device, int Width, int Heads>
+  struct Memory {
+    Linear<Device, Width, Width> mix;
+    KeysValues<Device, Width> operator()(Tape<Device>& tape, KeysValues<Device, Width> all) const {
+      return {mix(tape, all.keys), mix(tape, all.values), all.rows};
+    }
+    void for_each_parameter(auto&& visit) { visit("mix", mix); }
+  };
+};
+
+}  // namespace
+
+static_assert(Score<Sharp> && HasScore<Mixed> && SaysCausal<Mixed> && HasMemory<Mixed, D, 8, 2>);
+static_assert(Full<>::causal_allowed && !Linformer<3>::causal_allowed);
+
+TEST_CASE_TEMPLATE("policy: one that a user writes gets its gradients from its parts", Layer, MultiHead<D, 8, 2, Mixed>,
+                   MultiHead<D, 8, 2, Mixed, Look::Back>) {
+  D device;
+  Layer layer;
+  Input<D, 8> input(5);
+  Together model(layer, input);
+  Parameters<D> parameters(device, model, 1);
+  shake(parameters, 0.1);
+  CHECK(parameters.find("0.projection.mix.weight").size() == 64);
+  check_gradients(parameters, [&](Tape<D>& tape) {
+    return mixture(tape, layer(tape, input(tape), upload(tape, sentences({{1, 1, 1}, {1, 1}})).rows));
+  });
+}
+
+TEST_CASE("policy: the scales of the scores") {
+  CHECK(Dot::scale(64) == 1);
+  CHECK(ScaledDot::scale(64) == 0.125f);
+}

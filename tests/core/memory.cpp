@@ -1,0 +1,216 @@
+#include "attn/core/memory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "support/errors.hpp"
+
+using attn::Arena;
+using attn::Buffer;
+using attn::Pool;
+
+namespace {
+
+/// HostMemory that counts, and fills what it hands out so that sanitizers and tests see every byte is there.
+struct Counted {
+  static inline int live = 0, calls = 0;
+  static void* allocate(std::size_t bytes) {
+    ++live, ++calls;
+    return std::memset(attn::HostMemory::allocate(bytes), 0xab, bytes);
+  }
+  static void release(void* block) noexcept {
+    --live;
+    attn::HostMemory::release(block);
+  }
+};
+
+bool aligned(const void* place) { return reinterpret_cast<std::uintptr_t>(place) % attn::kAlignment == 0; }
+std::ptrdiff_t bytes_between(const void* a, const void* b) {
+  return static_cast<const std::byte*>(b) - static_cast<const std::byte*>(a);
+}
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+}  // namespace
+
+TEST_CASE("sizes are rounded up to the alignment") {
+  CHECK(attn::align_up(0) == 0);
+  CHECK(attn::align_up(1) == 256);
+  CHECK(attn::align_up(256) == 256);
+  CHECK(attn::align_up(257) == 512);
+  CHECK(attn::align_up(7, 4) == 8);
+}
+
+#ifndef __SANITIZE_ADDRESS__  // whose allocator ends the program instead
+TEST_CASE("memory that the machine does not have is an error that says what to lower") {
+  const std::string sentence = error_of([] { attn::HostMemory::allocate(std::size_t{1} << 60); });
+  CHECK(contains(sentence, "out of memory"));
+  CHECK(contains(sentence, "lower the batch size"));
+}
+#endif
+
+TEST_CASE("an arena hands out aligned places in order") {
+  Arena<Counted> arena;
+  const void* a = arena.allocate(1);
+  const void* b = arena.allocate(300);
+  const void* c = arena.array<double>(4);
+  CHECK(aligned(a));
+  CHECK(bytes_between(a, b) == 256);
+  CHECK(bytes_between(b, c) == 512);
+}
+
+TEST_CASE("an arena's empty array has an address and takes no room") {
+  Arena<Counted> arena;
+  const double* none = arena.array<double>(0);
+  CHECK(none != nullptr);
+  CHECK(static_cast<const void*>(none) == arena.allocate(8));
+}
+
+TEST_CASE("an arena that is rewound hands out the same addresses again") {
+  Arena<Counted> arena;
+  arena.allocate(1000);
+  const auto mark = arena.mark();
+  const void* first = arena.allocate(500);
+  arena.allocate(500);
+  arena.rewind(mark);
+  CHECK(arena.allocate(500) == first);
+}
+
+TEST_CASE("an arena grows by blocks and is one block after it was rewound to empty") {
+  Arena<Counted> arena;
+  const int before = Counted::calls;
+  for (int i = 0; i < 3; ++i) std::memset(arena.allocate(kMiB), i, kMiB);
+  CHECK(Counted::calls - before == 3);
+  CHECK(arena.capacity() >= 3 * kMiB);
+  arena.rewind({});
+  const int merged = Counted::calls;
+  const void* first = arena.allocate(kMiB);
+  const void* last = (arena.allocate(kMiB), arena.allocate(kMiB));
+  CHECK(bytes_between(first, last) == 2 * kMiB);
+  CHECK(Counted::calls == merged);
+}
+
+TEST_CASE("steps of equal requests allocate nothing and get equal addresses after the first") {
+  Arena<Counted> arena;
+  const auto step = [&] {
+    const auto mark = arena.mark();
+    std::vector<void*> places;
+    for (const std::size_t bytes : {kMiB / 2, 3 * kMiB, std::size_t{17}, kMiB, 5 * kMiB, std::size_t{0}})
+      places.push_back(arena.allocate(bytes));
+    arena.rewind(mark);
+    return places;
+  };
+  step();
+  const int calls = Counted::calls;
+  const auto second = step();
+  CHECK(step() == second);
+  CHECK(Counted::calls == calls);
+}
+
+TEST_CASE("an arena rewound to a mark inside keeps what lies before it") {
+  Arena<Counted> arena;
+  auto* kept = arena.array<int>(10);
+  kept[9] = 42;
+  const auto mark = arena.mark();
+  for (int i = 0; i < 4; ++i) arena.allocate(2 * kMiB);
+  arena.rewind(mark);
+  CHECK(kept[9] == 42);
+}
+
+TEST_CASE("an arena gives its memory back at its end") {
+  const int before = Counted::live;
+  {
+    Arena<Counted> arena;
+    for (int i = 0; i < 3; ++i) arena.allocate(kMiB);
+    CHECK(Counted::live == before + 3);
+  }
+  CHECK(Counted::live == before);
+}
+
+TEST_CASE("a pool gives a released block to the next request that fits") {
+  Pool<Counted> pool;
+  void* a = pool.allocate(1000);
+  void* b = pool.allocate(1000);
+  CHECK(aligned(a));
+  CHECK(a != b);
+  pool.release(a);
+  CHECK(pool.allocate(2000) != a);
+  CHECK(pool.allocate(400) == a);
+  CHECK(bytes_between(a, pool.allocate(400)) == 512);  // the rest of the block
+}
+
+TEST_CASE("a pool's empty blocks have addresses of their own") {
+  Pool<Counted> pool;
+  void* a = pool.allocate(0);
+  void* b = pool.allocate(0);
+  CHECK(a != b);
+  pool.release(a);
+  CHECK(pool.allocate(0) == a);
+}
+
+TEST_CASE("a pool merges neighbours whatever the order of their release") {
+  const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  for (const auto& order : orders) {
+    Pool<Counted> pool;
+    pool.release(pool.allocate(3 * 1024));
+    pool.reset();  // one block of 3 KiB from here on
+    void* parts[3];
+    for (void*& part : parts) part = pool.allocate(1024);
+    for (const int i : order) pool.release(parts[i]);
+    CHECK(pool.allocate(3 * 1024) == parts[0]);
+  }
+}
+
+TEST_CASE("a pool never merges blocks that may not be neighbours in memory") {
+  Pool<Counted> pool;
+  void* a = pool.allocate(kMiB);  // each fills an arena's block
+  void* b = pool.allocate(kMiB);
+  pool.release(a);
+  pool.release(b);
+  std::memset(pool.allocate(2 * kMiB), 1, 2 * kMiB);  // out of bounds of either, for the sanitizer
+  CHECK(pool.capacity() >= 4 * kMiB);
+}
+
+TEST_CASE("a pool that is reset takes everything back as one block") {
+  Pool<Counted> pool;
+  for (int i = 0; i < 4; ++i) pool.allocate(kMiB);
+  pool.reset();
+  const int calls = Counted::calls;
+  void* all = pool.allocate(4 * kMiB);
+  std::memset(all, 1, 4 * kMiB);
+  CHECK(Counted::calls == calls);
+  pool.reset();
+  CHECK(pool.allocate(10) == all);
+}
+
+TEST_CASE("a pool in which lifetimes cross holds only what lives at once") {
+  Pool<Counted> pool;
+  void* previous = pool.allocate(64 * 1024);
+  for (int i = 0; i < 500; ++i) {
+    void* next = pool.allocate(64 * 1024);
+    pool.release(previous);
+    previous = next;
+  }
+  CHECK(pool.capacity() <= kMiB);
+}
+
+TEST_CASE("a buffer owns its memory and hands it on when moved") {
+  const int before = Counted::live;
+  {
+    Buffer<int, Counted> a(5), none(0);
+    CHECK(none.data() == nullptr);
+    CHECK(none.size() == 0);
+    a.data()[4] = 7;
+    Buffer<int, Counted> b(std::move(a));
+    CHECK(b.size() == 5);
+    CHECK(b.data()[4] == 7);
+    none = std::move(b);
+    CHECK(none.data()[4] == 7);
+    none = Buffer<int, Counted>(2);
+    CHECK(none.size() == 2);
+    CHECK(Counted::live == before + 1);
+  }
+  CHECK(Counted::live == before);
+}

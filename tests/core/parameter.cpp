@@ -1,0 +1,52 @@
+#include "attn/core/parameter.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "attn/cpu/device.hpp"
+
+using attn::Initial;
+using attn::Random;
+
+TEST_CASE("initial numbers are drawn as their kind says") {
+  Random random(1);
+  CHECK(Initial::zero().draw(random) == 0);
+  CHECK(Initial::constant(2.5).draw(random) == 2.5);
+  double least = 1, most = -1, squares = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const double x = Initial::uniform(0.5).draw(random), y = Initial::normal(3).draw(random);
+    least = std::min(least, x);
+    most = std::max(most, x);
+    squares += y * y;
+  }
+  CHECK(least >= -0.5);
+  CHECK(least < -0.49);
+  CHECK(most <= 0.5);
+  CHECK(most > 0.49);
+  CHECK(std::sqrt(squares / 2000) == doctest::Approx(3).epsilon(0.05));
+}
+
+TEST_CASE("constants draw nothing from the stream") {
+  Random random(1), other(1);
+  Initial::constant(1).draw(random);
+  CHECK(random() == other());
+}
+
+TEST_CASE("Xavier's bound is the square root of 6 over both fans") {
+  CHECK(Initial::xavier(2, 4).scale == doctest::Approx(1).epsilon(1e-15));
+  CHECK(Initial::xavier(512, 512).scale == doctest::Approx(0.0765465545).epsilon(1e-9));
+}
+
+TEST_CASE("some rows of a parameter are a parameter of their own over the same numbers") {
+  std::vector<double> value{0, 1, 2, 3, 4, 5}, gradient(6);
+  const attn::Parameter<attn::Cpu<double>> all{3, 2, Initial::uniform(1), value.data(), gradient.data()};
+  const auto rows = all.row_range(1, 2);
+  CHECK(all.size() == 6);
+  CHECK(rows.size() == 4);
+  CHECK(rows.matrix()(1, 1) == 5);
+  CHECK(rows.gradient_matrix().data == gradient.data() + 2);
+  auto frozen = all;
+  frozen.gradient = nullptr;
+  CHECK(frozen.row_range(1, 2).gradient == nullptr);
+}

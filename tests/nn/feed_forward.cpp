@@ -1,0 +1,34 @@
+#include "attn/nn/feed_forward.hpp"
+
+#include "support/model_tools.hpp"
+
+using namespace attn_test;
+using D = Cpu<double>;
+
+TEST_CASE("feed forward: gradients of all four parameters and the input, without and with dropout") {
+  D device;
+  FeedForward<D, 6, 10> layer(0.4f);
+  Input<D, 6> input(5);
+  Together model(layer, input);
+  Parameters<D> parameters(device, model, 1);
+  shake(parameters);
+  const auto loss = [&](Tape<D>& tape) { return mixture(tape, layer(tape, input(tape))); };
+  check_gradients(parameters, loss, TapeMode::gradients(), 100);
+  check_gradients(parameters, loss, TapeMode::training(1, 1), 100);
+}
+
+TEST_CASE("feed forward: is two linear layers with a ReLU between them") {
+  D device;
+  FeedForward<D, 6, 10> layer;
+  Input<D, 6> input(5);
+  Together model(layer, input);
+  Parameters<D> parameters(device, model, 2);
+  shake(parameters);
+  Tape<D> tape(device);
+  const auto x = input(tape);
+  const auto y = layer(tape, x);
+  auto h = layer.up(tape, x);
+  for (Index i = 0; i < 5; ++i)
+    for (Index j = 0; j < 10; ++j) h.value(i, j) = std::max(h.value(i, j), 0.0);
+  CHECK(largest_difference(rows_of(y), rows_of(layer.down(tape, h))) < 1e-14);
+}

@@ -1,0 +1,55 @@
+#include "attn/ops/argmax.hpp"
+
+#include <doctest/doctest.h>
+
+#include "attn/cpu/argmax.hpp"
+#include "support/tensor.hpp"
+
+using attn::Cpu;
+using attn::Index;
+using attn::Token;
+
+namespace {
+
+template <class T>
+std::vector<Token> best(Cpu<T>& device, Index rows, Index cols, const Numbers& logits) {
+  const Tensor<Cpu<T>> tensor(device, rows, cols, logits, 2);
+  std::vector<Token> result(static_cast<std::size_t>(rows), -1);
+  argmax(device, {.logits = tensor, .best = result.data()});
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("argmax is the column of the largest number and of equals the first", T, float, double) {
+  Cpu<T> device(2);
+  CHECK(best(device, 4, 3, {1, 3, 2, -5, -7, -5, 0, 0, 0, -1e30, 2, 1e30}) == std::vector<Token>{1, 0, 0, 2});
+  CHECK(best(device, 2, 1, {4, -4}) == std::vector<Token>{0, 0});
+  CHECK(best(device, 0, 3, {}).empty());
+  CHECK(best(device, 1, 3, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}) == std::vector<Token>{0});
+  CHECK(best(device, 1, 3, {-HUGE_VAL, 5, HUGE_VAL}) == std::vector<Token>{2});
+}
+
+TEST_CASE_TEMPLATE("argmax of a row with NaN is some column of it", T, float, double) {
+  Cpu<T> device(1);
+  for (std::size_t where = 0; where < 19; ++where) {
+    Numbers row = random_numbers(19, 1);
+    row[where] = std::nan("");
+    const Token column = best(device, 1, 19, row)[0];
+    CHECK(column >= 0);
+    CHECK(column < 19);
+  }
+}
+
+TEST_CASE("argmax finds the largest wherever it is, with any number of threads") {
+  for (const int threads : {1, 2, 3}) {
+    Cpu<float> device(threads);
+    Numbers logits = random_numbers(41 * 37, 2);
+    std::vector<Token> expected;
+    for (std::size_t i = 0; i < 41; ++i) {
+      expected.push_back(static_cast<Token>(i * 5 % 37));
+      logits[i * 37 + i * 5 % 37] = 2;
+    }
+    CHECK(best(device, 41, 37, logits) == expected);
+  }
+}

@@ -1,0 +1,143 @@
+#include "attn/ops/cross_entropy.hpp"
+
+#include <doctest/doctest.h>
+
+#include "attn/cpu/cross_entropy.hpp"
+#include "support/gradients.hpp"
+#include "support/reference.hpp"
+#include "support/threads.hpp"
+
+using attn::Cpu;
+using attn::Index;
+using attn::Smoothing;
+
+namespace {
+
+struct Result {
+  double nll, loss;
+  Numbers logits;
+};
+
+struct Options {
+  Smoothing smoothing = Smoothing::Uniform;
+  double amount = 0;
+  bool gradient = true;
+  double scale = 1;
+  double start = 0;  // of the sums
+};
+
+template <class T>
+Result run(Cpu<T>& device, Index classes, const Numbers& logits, const std::vector<attn::Token>& labels, Options options) {
+  const auto rows = static_cast<Index>(labels.size());
+  const Tensor<Cpu<T>> tensor(device, rows, classes, logits, 1), sums(device, 1, 2, options.start);
+  const Integers<Cpu<T>> ids(device, labels);
+  cross_entropy(device, {.logits = tensor,
+                         .labels = ids.data(),
+                         .smoothing = options.smoothing,
+                         .amount = options.amount,
+                         .gradient = options.gradient,
+                         .scale = options.scale,
+                         .nll = sums.data(),
+                         .loss = sums.data() + 1});
+  CHECK(tensor.outside_untouched());
+  return {sums.read()[0], sums.read()[1], tensor.read()};
+}
+
+double total(const Numbers& numbers) { return dot(numbers, Numbers(numbers.size(), 1)); }
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("cross_entropy with no smoothing and with both definitions is PyTorch's", T, float, double) {
+  Cpu<T> device(2);
+  const Numbers logits = reference("cross_entropy/logits");
+  const auto labels = reference_integers("cross_entropy/labels");
+  const double nll = total(reference("cross_entropy/no_smoothing/y"));
+  const auto check = [&](const std::string& name, Smoothing smoothing, double amount) {
+    CAPTURE(name);
+    const Result result = run(device, 9, logits, labels, {.smoothing = smoothing, .amount = amount});
+    CHECK(std::abs(result.nll - nll) <= 6 * kReferenceTolerance<T>);
+    CHECK(std::abs(result.loss - total(reference("cross_entropy/" + name + "/y"))) <= 6 * kReferenceTolerance<T>);
+    CHECK(distance(result.logits, reference("cross_entropy/" + name + "/gradient/logits")) <= kReferenceTolerance<T>);
+  };
+  check("no_smoothing", Smoothing::Uniform, 0);
+  check("smoothing_pytorch", Smoothing::Uniform, 0.1);
+  check("smoothing_fairseq", Smoothing::Others, 0.1);
+}
+
+TEST_CASE("smoothed labels sum to 1 and share as their definition says") {
+  const attn::SmoothedLabel uniform(Smoothing::Uniform, 0.2, 5), others(Smoothing::Others, 0.2, 5);
+  CHECK(uniform.label == doctest::Approx(0.84));
+  CHECK(uniform.other == doctest::Approx(0.04));
+  CHECK(others.label == doctest::Approx(0.8));
+  CHECK(others.other == doctest::Approx(0.05));
+  CHECK(attn::SmoothedLabel(Smoothing::Uniform, 0.2, 1).label == doctest::Approx(1));
+}
+
+TEST_CASE("the gradient of cross_entropy is that of differences") {
+  Cpu<double> device(2);
+  const std::vector<attn::Token> labels{0, 6, 3, 3};
+  for (const Smoothing smoothing : {Smoothing::Uniform, Smoothing::Others})
+    for (const double amount : {0.0, 0.1, 0.9}) {
+      CAPTURE(amount);
+      const Options options{.smoothing = smoothing, .amount = amount, .scale = 0.5};
+      Tensor<Cpu<double>> logits(device, 4, 7, random_numbers(28, 1, 3));
+      const Numbers gradient = run(device, 7, logits.read(), labels, options).logits;
+      check_gradient("logits", logits, gradient, [&] { return run(device, 7, logits.read(), labels, options).loss / 2; });
+    }
+}
+
+TEST_CASE_TEMPLATE("cross_entropy leaves the logits alone unless asked for the gradient, and accumulates", T, float,
+                   double) {
+  Cpu<T> device(2);
+  const Numbers logits{0.5, -1, 2, 0, 0, 0};
+  const Result with = run(device, 3, logits, {2, 0}, {.amount = 0.1});
+  const Result without = run(device, 3, logits, {2, 0}, {.amount = 0.1, .gradient = false, .start = 10});
+  CHECK(without.logits == logits);
+  CHECK(without.nll == doctest::Approx(10 + with.nll).epsilon(1e-6));
+  CHECK(without.loss == doctest::Approx(10 + with.loss).epsilon(1e-6));
+}
+
+TEST_CASE_TEMPLATE("cross_entropy of equal logits is the logarithm of the number of classes", T, float, double) {
+  Cpu<T> device(2);
+  for (const Smoothing smoothing : {Smoothing::Uniform, Smoothing::Others}) {
+    const Result result = run(device, 50, Numbers(100, 3), {7, 49}, {.smoothing = smoothing, .amount = 0.1});
+    CHECK(result.nll == doctest::Approx(2 * std::log(50)).epsilon(1e-6));
+    CHECK(result.loss == doctest::Approx(2 * std::log(50)).epsilon(1e-6));
+  }
+}
+
+TEST_CASE_TEMPLATE("cross_entropy of huge logits is finite and right", T, float, double) {
+  Cpu<T> device(1);
+  const Result result = run(device, 3, {1e4, -1e4, 0, 1e4, -1e4, 0}, {0, 1}, {});
+  CHECK(result.nll == 2e4);
+  CHECK(distance(result.logits, {0, 0, 0, 1, -1, 0}) <= 1e-12);
+  const Result smooth = run(device, 2, {1e4, -1e4}, {0}, {.smoothing = Smoothing::Others, .amount = 0.5});
+  CHECK(smooth.loss == doctest::Approx(1e4).epsilon(1e-6));
+  CHECK(distance(smooth.logits, {0.5, -0.5}) <= 1e-12);
+}
+
+TEST_CASE_TEMPLATE("cross_entropy of no rows adds nothing, and of one class is 0", T, float, double) {
+  Cpu<T> device(2);
+  const Result none = run(device, 5, {}, {}, {.start = 4});
+  CHECK(none.nll == 4);
+  CHECK(none.loss == 4);
+  const Result one = run(device, 1, {3, -2}, {0, 0}, {.amount = 0.1});
+  CHECK(std::abs(one.loss) <= 1e-6);
+  CHECK(distance(one.logits, {0, 0}) <= 1e-7);
+}
+
+TEST_CASE_TEMPLATE("each row's gradient sums to 0", T, float, double) {
+  Cpu<T> device(2);
+  const Result result = run(device, 11, random_numbers(33, 1, 4), {1, 10, 4}, {.amount = 0.3, .scale = 7});
+  for (int row = 0; row < 3; ++row)
+    CHECK(std::abs(total(Numbers(result.logits.begin() + 11 * row, result.logits.begin() + 11 * (row + 1)))) <= 1e-5);
+}
+
+TEST_CASE_TEMPLATE("cross_entropy gives the same bits with any number of threads", T, float, double) {
+  std::vector<attn::Token> labels;
+  for (int i = 0; i < 50; ++i) labels.push_back(i % 37);
+  check_threads<T>([&](Cpu<T>& device) {
+    const Result result = run(device, 37, random_numbers(50 * 37, 1, 3), labels, {.amount = 0.1});
+    return joined({{result.nll, result.loss}, result.logits});
+  });
+}

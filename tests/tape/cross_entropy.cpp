@@ -1,0 +1,129 @@
+#include "attn/tape/cross_entropy.hpp"
+
+#include <doctest/doctest.h>
+
+#include "attn/cpu.hpp"
+#include "support/gradients.hpp"
+#include "support/tape.hpp"
+
+using attn::LossOptions;
+using attn::Smoothing;
+using attn::TapeMode;
+using attn::Token;
+using Device = attn::Cpu<double>;
+using Tape = attn::Tape<Device>;
+
+namespace {
+
+const std::vector<Token> kLabels{2, 6, 0, 2};
+
+}  // namespace
+
+TEST_CASE("the gradients of cross_entropy on a tape are those of differences of its mean") {
+  Device device(2);
+  for (const Smoothing smoothing : {Smoothing::Uniform, Smoothing::Others})
+    for (const double normalizer : {0.0, 10.0}) {
+      const LossOptions options{smoothing, 0.1, normalizer};
+      Tensor<Device> x(device, 4, 5, random_numbers(20, 1));
+      TestParameter<Device> weight(device, 7, 5, 2), bias(device, 7, 1, 3);
+      const auto loss = [&] {
+        Tape tape(device);
+        const auto in = input<5>(tape, x.read());
+        return attn::cross_entropy(tape, in, weight, bias, kLabels.data(), options).read(device).loss /
+               (normalizer > 0 ? normalizer : 4);
+      };
+      Tape tape(device, TapeMode::gradients());
+      const auto in = input<5>(tape, x.read());
+      const auto result = attn::cross_entropy(tape, in, weight, bias, kLabels.data(), options);
+      CHECK(result.tokens == 4);
+      tape.backward();
+      check_gradient("x", x, gradient(tape, in), loss);
+      check_gradient("weight", weight.numbers, weight.gradients.read(), loss);
+      check_gradient("bias", bias.numbers, bias.gradients.read(), loss);
+    }
+}
+
+TEST_CASE("the loss is the same whether the tape records or not, and without smoothing it is the likelihood's") {
+  Device device(2);
+  TestParameter<Device> weight(device, 7, 5, 2), bias(device, 7, 1, 3);
+  const auto run = [&](TapeMode mode, double amount) {
+    Tape tape(device, mode);
+    const auto in = input<5>(tape, random_numbers(20, 1));
+    return attn::cross_entropy(tape, in, weight, bias, kLabels.data(), {Smoothing::Uniform, amount}).read(device);
+  };
+  CHECK(run(TapeMode::inference(), 0.1).loss == run(TapeMode::gradients(), 0.1).loss);
+  CHECK(run(TapeMode::inference(), 0.1).nll == run(TapeMode::gradients(), 0).nll);
+  CHECK(run(TapeMode::inference(), 0).loss == run(TapeMode::inference(), 0).nll);
+  CHECK(run(TapeMode::inference(), 0.1).loss != run(TapeMode::inference(), 0.1).nll);
+}
+
+TEST_CASE("the mean of a loss is over its labels") {
+  Device device(1);
+  double sums[2] = {12, 0};
+  CHECK(attn::Loss<Device>{sums, 4}.mean(device) == 3);
+  sums[0] = 0;
+  CHECK(attn::Loss<Device>{sums, 0}.mean(device) == 0);
+}
+
+TEST_CASE("two losses on one activation add their gradients") {
+  Device device(2);
+  TestParameter<Device> weight(device, 7, 5, 2), bias(device, 7, 1, 3);
+  const auto run = [&](int times) {
+    Tape tape(device, TapeMode::gradients());
+    const auto in = input<5>(tape, random_numbers(20, 1));
+    for (int i = 0; i < times; ++i) attn::cross_entropy(tape, in, weight, bias, kLabels.data(), {});
+    tape.backward();
+    return gradient(tape, in);
+  };
+  CHECK(distance(run(2), sum_of(run(1), run(1))) <= 1e-15);
+}
+
+TEST_CASE("losses of several batches add up in sums that the caller keeps") {
+  Device device(2);
+  TestParameter<Device> weight(device, 7, 5, 2), bias(device, 7, 1, 3);
+  double sums[2] = {100, 200};
+  Tape tape(device);
+  const auto in = input<5>(tape, random_numbers(20, 1));
+  const auto own = attn::cross_entropy(tape, in, weight, bias, kLabels.data(), {}).read(device);
+  attn::cross_entropy(tape, in, weight, bias, kLabels.data(), {}, sums);
+  CHECK(sums[0] == doctest::Approx(100 + own.nll).epsilon(1e-14));
+  CHECK(sums[1] == doctest::Approx(200 + own.loss).epsilon(1e-14));
+}
+
+TEST_CASE("a loss over no labels is 0 and has no gradient") {
+  Device device(2);
+  TestParameter<Device> weight(device, 7, 5, 2), bias(device, 7, 1, 3);
+  Tape tape(device, TapeMode::gradients());
+  const auto result = attn::cross_entropy(tape, input<5>(tape, {}), weight, bias, nullptr, {});
+  tape.backward();
+  CHECK(result.tokens == 0);
+  CHECK(result.read(device).loss == 0);
+  CHECK(weight.gradients.read() == Numbers(35, 0));
+}
+
+TEST_CASE("a vocabulary so large that logits come in chunks gives what one row after another gives") {
+  Device device(2);
+  constexpr attn::Index kClasses = 1 << 20;  // four rows a chunk
+  TestParameter<Device> weight(device, kClasses, 1, 1), bias(device, kClasses, 1, 2);
+  const std::vector<Token> labels{5, 0, kClasses - 1, 7, 99, 3, 8, 8, 1, 2};
+  const Numbers rows = random_numbers(10, 3);
+  double nll = 0;
+  Numbers dx;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    Tape tape(device, TapeMode::gradients());
+    const auto row = input<1>(tape, {rows[i]});
+    nll += attn::cross_entropy(tape, row, weight, bias, &labels[i], {.normalizer = 10}).read(device).nll;
+    tape.backward();
+    dx.push_back(gradient(tape, row)[0]);
+  }
+  const Numbers dweight = weight.gradients.read();
+  weight.gradients.write(Numbers(kClasses, 0));
+  Tape tape(device, TapeMode::gradients());
+  const auto x = input<1>(tape, rows);
+  const auto loss = attn::cross_entropy(tape, x, weight, bias, labels.data(), {}).read(device);
+  tape.backward();
+  CHECK(loss.nll == doctest::Approx(nll).epsilon(1e-13));
+  CHECK(distance(gradient(tape, x), dx) <= 1e-12);
+  CHECK(distance(weight.gradients.read(), dweight) <= 1e-12);
+  CHECK(device.gradients.capacity() < std::size_t{7} * kClasses * sizeof(double));  // not ten rows
+}
