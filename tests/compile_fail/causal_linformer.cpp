@@ -1,4 +1,5 @@
-// refused: static assertion failed.*this attention cannot be causal: projecting a sentence along its length mixes future positions into the past
+// refused: static assertion failed.*this attention cannot be causal: projecting a sentence along its length mixes future
+// positions into the past
 #include "attn/attention/linformer.hpp"
 #include "attn/attention/multi_head.hpp"
 #include "device.hpp"

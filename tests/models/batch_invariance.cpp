@@ -15,7 +15,7 @@ void check_alone_and_together() {
   Parameters<Device> parameters(device, model, 1);
   const Sentences source = random_sentences({5, 1, 0, 70, 13, 28}, 50, 1),
                   target = random_sentences({7, 3, 4, 66, 1, 30}, 60, 2);
-  const double bound = std::is_same_v<typename Device::Real, double> ? 1e-12 : 1e-5;  // states are of size 1 to 4
+  const double bound = std::is_same_v<typename Device::Real, double> ? 1e-12 : 1e-6;
   const auto run = [&](const Sentences& from, const Sentences& to, auto&& check) {
     Tape<Device> tape(device);
     const Text text = upload(tape, from);

@@ -177,8 +177,8 @@ double largest_difference(const std::vector<A>& a, const std::vector<B>& b) {
 /// A copy of some rows of an activation.
 template <class Device, int Width>
 std::vector<typename Device::Scalar> rows_of(Variable<Device, Width> x, Index first, Index count) {
-  std::vector<typename Device::Scalar> copy;
-  for (Index i = first; i < first + count; ++i) copy.insert(copy.end(), x.value.row(i), x.value.row(i) + Width);
+  std::vector<typename Device::Scalar> copy(static_cast<std::size_t>(count * Width));
+  for (Index i = 0; i < count; ++i) std::copy_n(x.value.row(first + i), Width, copy.begin() + i * Width);
   return copy;
 }
 template <class Device, int Width>

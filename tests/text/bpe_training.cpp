@@ -4,8 +4,8 @@
 
 #include "attn/core/random.hpp"
 #include "attn/text/byte_bpe_files.hpp"
-#include "text/small_bpe.hpp"
 #include "support/files.hpp"
+#include "text/small_bpe.hpp"
 
 using namespace attn;
 

@@ -3,8 +3,8 @@
 #include <thread>
 
 #include "attn/text/byte_bpe_files.hpp"
-#include "text/small_bpe.hpp"
 #include "support/files.hpp"
+#include "text/small_bpe.hpp"
 
 using namespace attn;
 using Ids = std::vector<Token>;

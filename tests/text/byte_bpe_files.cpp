@@ -1,7 +1,7 @@
 #include "attn/text/byte_bpe_files.hpp"
 
-#include "text/small_bpe.hpp"
 #include "support/files.hpp"
+#include "text/small_bpe.hpp"
 
 using namespace attn;
 namespace fs = std::filesystem;
@@ -69,10 +69,8 @@ TEST_CASE("byte bpe files: BART's files come back byte for byte") {
 
 TEST_CASE("byte bpe files: missing files") {
   const Files files;
-  CHECK(contains(error_of([&] { load_byte_bpe(files.folder / "other.json", files.merges); }),
-                 "other.json: No such file"));
-  CHECK(contains(error_of([&] { load_byte_bpe(files.vocab, files.folder / "other.txt"); }),
-                 "other.txt: No such file"));
+  CHECK(contains(error_of([&] { load_byte_bpe(files.folder / "other.json", files.merges); }), "other.json: No such file"));
+  CHECK(contains(error_of([&] { load_byte_bpe(files.vocab, files.folder / "other.txt"); }), "other.txt: No such file"));
   CHECK(contains(error_of([&] { load_byte_bpe(files.folder / "", files.merges); }), "it is a folder"));
 }
 
@@ -132,8 +130,6 @@ TEST_CASE("byte bpe files: merge lines that are none, by number") {
 TEST_CASE("byte bpe files: saving where one cannot") {
   const Files files;
   const ByteBpe bpe = small_bpe({});
-  CHECK(contains(error_of([&] { save_byte_bpe(bpe, files.folder / "no/vocab.json", files.merges); }),
-                 "cannot open "));
-  CHECK(contains(error_of([&] { save_byte_bpe(bpe, files.vocab, files.folder / "no/merges.txt"); }),
-                 "cannot open "));
+  CHECK(contains(error_of([&] { save_byte_bpe(bpe, files.folder / "no/vocab.json", files.merges); }), "cannot open "));
+  CHECK(contains(error_of([&] { save_byte_bpe(bpe, files.vocab, files.folder / "no/merges.txt"); }), "cannot open "));
 }

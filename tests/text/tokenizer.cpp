@@ -2,8 +2,8 @@
 
 #include "attn/text/byte_bpe.hpp"
 #include "attn/text/word_vocabulary.hpp"
-#include "text/small_bpe.hpp"
 #include "support/files.hpp"
+#include "text/small_bpe.hpp"
 
 using namespace attn;
 
