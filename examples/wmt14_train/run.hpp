@@ -12,7 +12,7 @@
 
 #include "attn/decode/translator.hpp"
 #include "attn/metrics/bleu.hpp"
-#include "attn/train/checkpoint.hpp"
+#include "attn/train/checkpoints.hpp"
 #include "attn/train/run_log.hpp"
 #include "attn/train/terminal.hpp"
 #include "attn/train/trainer.hpp"
@@ -20,27 +20,6 @@
 #include "attn/version.hpp"
 #include "corpus.hpp"
 #include "settings.hpp"
-
-/// Keeps the best model, and all it takes to go on from the last validation.
-template <class Device>
-struct Checkpoints : attn::Callback {
-  const Options& options;
-  attn::Parameters<Device>& parameters;
-  attn::Adam<Device>& adam;
-  const attn::TrainState& state;
-  attn::Metadata metadata;
-
-  Checkpoints(const Options& o, attn::Parameters<Device>& p, attn::Adam<Device>& a, const attn::TrainState& s,
-              attn::Metadata m)
-      : options(o), parameters(p), adam(a), state(s), metadata(std::move(m)) {}
-
-  void on_validation(const attn::ValidationReport& report) override {
-    if (report.best) attn::save_model(options.output / "model.safetensors", parameters, metadata);
-    save_training();
-  }
-  void on_end() override { save_training(); }
-  void save_training() { attn::save_training(options.output / "training.safetensors", parameters, adam, state, metadata); }
-};
 
 inline std::atomic<bool> interrupted = false;
 
@@ -84,7 +63,7 @@ void train_and_translate(const Options& options, const Corpus& corpus) {
   log.write(
       {{"event", "start"}, {"settings", metadata}, {"threads", device.threads()}, {"parameters", parameters.count()}});
   TerminalCallback terminal(std::cout, ::isatty(1) != 0, steps, trainer.state.step);
-  Checkpoints<Device> checkpoints(options, parameters, adam, trainer.state, metadata);
+  Checkpoints<Device> checkpoints(options.output, parameters, adam, trainer.state, metadata);
   Callback* callbacks[] = {&terminal, &log, &checkpoints};
   std::signal(SIGINT, [](int) { interrupted = true; });
   const auto start = std::chrono::steady_clock::now();

@@ -1,0 +1,26 @@
+#pragma once
+#include "attn/models/transformer_layers.hpp"
+#include "attn/nn/embedding.hpp"
+
+namespace attn {
+
+/// The Transformer's encoder alone: from token ids to hidden states. What stands on top of them is up to its user.
+template <class Device, TransformerShape Shape = TransformerShape{}, class Attention = Full<>, class Norm = PostNorm>
+struct TextEncoder {
+  Embedding<Device, Shape.width> embedding;
+  TransformerEncoder<Device, Shape, Attention, Norm> encoder;
+
+  explicit TextEncoder(Index vocabulary, const TransformerDropout& dropout = {})
+      : embedding(vocabulary, dropout.residual), encoder(dropout) {}
+
+  Variable<Device, Shape.width> operator()(Tape<Device>& tape, const Text& text) const {
+    return encoder(tape, embedding(tape, text), text.rows);
+  }
+
+  void for_each_parameter(auto&& visit) {
+    visit("embedding", embedding);
+    visit("encoder", encoder);
+  }
+};
+
+}  // namespace attn

@@ -1,0 +1,47 @@
+#include "attn/tape/dropout.hpp"
+
+#include <doctest/doctest.h>
+
+#include "attn/cpu.hpp"
+#include "support/tape.hpp"
+
+using namespace attn;
+using Device = Cpu<double>;
+
+TEST_CASE("dropout passes everything on where the tape does not drop") {
+  Device device(1);
+  Tape<Device> tape(device);
+  auto x = tape.make<4>(3);
+  CHECK(dropout(tape, x, 0.5f).value.data == x.value.data);
+  Tape<Device> recording(device, TapeMode::gradients());
+  auto z = recording.make<4>(3);
+  CHECK(dropout(recording, z, 0.5f).value.data == z.value.data);
+}
+
+TEST_CASE("dropout's gradient passes where the number did, by the same factor") {
+  Device device(1);
+  Tape<Device> tape(device, TapeMode::training(1, 1));
+  auto x = tape.make<8>(50);
+  for (Index i = 0; i < 50; ++i) std::fill_n(x.value.row(i), 8, 1.0);
+  const auto y = dropout(tape, x, 0.25f);
+  contribute(tape, y, std::vector<double>(400, 3.0));
+  tape.backward();
+  const Sink<double> gradient = tape.sink(x);
+  Index dropped = 0;
+  for (Index i = 0; i < 50; ++i)
+    for (Index j = 0; j < 8; ++j) {
+      CHECK((y.value(i, j) == 0 || y.value(i, j) == doctest::Approx(4.0 / 3)));
+      CHECK(gradient.to(i, j) == 3 * y.value(i, j));
+      dropped += y.value(i, j) == 0;
+    }
+  CHECK(dropped > 60);  // of 400, a quarter: 100, give or take 4.6 deviations
+  CHECK(dropped < 140);
+}
+
+TEST_CASE("a rate of dropout that is not one is refused") {
+  Device device(1);
+  Tape<Device> tape(device, TapeMode::training(1, 1));
+  auto x = tape.make<2>(1);
+  CHECK_THROWS_WITH_AS(dropout(tape, x, 1.0f), doctest::Contains("a rate of 1 is not in [0, 1)"), Error);
+  CHECK_THROWS_AS(dropout(tape, x, -0.1f), Error);
+}
