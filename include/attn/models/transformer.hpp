@@ -26,13 +26,14 @@ struct Transformer {
   static constexpr int width = Shape.width;
   using X = Variable<Device, width>;
   using State = TransformerState<Device, width>;
+  using Encoder = TransformerEncoder<Device, Shape, Attention, Norm>;
+  using Decoder = TransformerDecoder<Device, Shape, Attention, Norm>;
 
-  Embedding<Device, width> source_embedding;                   // left: inputs and their positions
-  TransformerEncoder<Device, Shape, Attention, Norm> encoder;  // N layers: self-attention, feed forward
-  Embedding<Device, width> target_embedding;                   // right: outputs, shifted right, and their positions
-  TransformerDecoder<Device, Shape, Attention, Norm>
-      decoder;                   // N layers: masked self-attention, cross-attention, feed forward
-  Output<Device, width> output;  // linear, softmax
+  Embedding<Device, width> source_embedding;  // inputs, with their positions
+  Encoder encoder;                            // N times: self-attention, feed forward
+  Embedding<Device, width> target_embedding;  // outputs shifted right, with their positions
+  Decoder decoder;                            // N times: masked self-attention, cross-attention, feed forward
+  Output<Device, width> output;               // linear, softmax
   bool share_embeddings, tie_output;
 
   explicit Transformer(const TransformerOptions& options)
