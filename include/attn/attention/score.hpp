@@ -9,13 +9,13 @@ namespace attn {
 /// q · k. Luong et al. 2015.
 struct Dot {
   static constexpr const char* name = "dot";
-  static float scale(int) { return 1; }
+  static double scale(int) { return 1; }
 };
 
 /// q · k / sqrt(d). Vaswani et al. 2017.
 struct ScaledDot {
   static constexpr const char* name = "scaled dot";
-  static float scale(int width) { return 1 / std::sqrt(static_cast<float>(width)); }
+  static double scale(int width) { return 1 / std::sqrt(static_cast<double>(width)); }
 };
 
 template <class Policy>
@@ -24,7 +24,7 @@ concept ScoreHasName = requires {
 };
 template <class Policy>
 concept ScoreHasScale = requires(int width) {
-  { Policy::scale(width) } -> std::convertible_to<float>;
+  { Policy::scale(width) } -> std::convertible_to<double>;
 };
 template <class Policy>
 concept Score = ScoreHasName<Policy> && ScoreHasScale<Policy>;

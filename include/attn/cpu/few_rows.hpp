@@ -14,7 +14,7 @@ template <int R, int O, class T>
 void dot_tile(const Matrix<const T>& a, Index i, const Matrix<const T>& b, Index j, const Matrix<T>& c, T alpha) {
   using namespace Eigen::internal;
   using Packet = typename packet_traits<T>::type;
-  constexpr Index kLanes = unpacket_traits<Packet>::size;
+  constexpr Index kLanes = packet_traits<T>::size;
   const T *left[R], *right[O];
   for (int r = 0; r < R; ++r) left[r] = a.row(i + r);
   for (int o = 0; o < O; ++o) right[o] = b.row(j + o);
@@ -77,7 +77,7 @@ template <class T>
 void few_rows(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, T alpha) {
   using namespace Eigen::internal;
   using Packet = typename packet_traits<T>::type;
-  constexpr Index kLanes = unpacket_traits<Packet>::size, kBlock = 8 * kLanes;
+  constexpr Index kLanes = packet_traits<T>::size, kBlock = 8 * kLanes;
   for (Index i = 0; i < c.rows; ++i) {
     Index j = 0;
     for (; j + kBlock <= c.cols; j += kBlock) {

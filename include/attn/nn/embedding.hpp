@@ -31,7 +31,7 @@ Variable<Device, Width> Embedding<Device, Width>::operator()(Tape<Device>& tape,
           "; was the text encoded with another tokenizer?");
   const auto positions = tape.device.positions.get(tape.device, Width, first_position + text.rows.longest,
                                                    [](Device& device, auto numbers) { sinusoid(device, numbers); });
-  const float scale = std::sqrt(static_cast<float>(Width));
+  const double scale = std::sqrt(static_cast<double>(Width));
   return embedding<Width>(tape, text, table, scale, positions, first_position, dropout);
 }
 

@@ -6,8 +6,8 @@
 // sentence:
 //
 //   attention            P = softmax(scale * Q Kᵀ),  Y = dropout(P) V
-//   attention_gradient   dV = dropout(P)ᵀ dY,  dP = dropout(dY Vᵀ),  dS = P * (dP - rowsum(P * dP)),  dQ = scale * dS K, dK
-//   = scale * dSᵀ Q
+//   attention_gradient   dV = dropout(P)ᵀ dY,  dP = dropout(dY Vᵀ),  dS = P * (dP - rowsum(P * dP)),
+//                        dQ = scale * dS K,  dK = scale * dSᵀ Q
 //
 // Causal: with n queries and m keys in a sentence, query i sees keys 0 to m - n + i; so training (n = m) and decoding (n =
 // 1, keys from a cache) are one formula. A query that sees no key gives 0. The weights P are never stored: each row's
@@ -22,7 +22,7 @@ struct AttentionArgs {
   Matrix<const Scalar> k, v;   // key rows x width
   Ragged queries, keys;        // the same number of sentences
   int heads = 1;               //
-  float scale = 1;             //
+  double scale = 1;            //
   bool causal = false;         //
   Dropout dropout = {};        // of the weights; row h * query rows + i, column key
   Matrix<Scalar> y;            // query rows x width

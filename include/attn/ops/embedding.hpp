@@ -4,8 +4,8 @@
 
 // From token ids to vectors.
 //
-//   embedding            y[i] = dropout(scale * table[token[i]] + positions[p]),  p = first_position + (i - begin of its
-//   sentence) embedding_gradient   dtable[token[i]] += scale * dropout(dy[i]), in the order of i: the same bits every time
+//   embedding            y[i] = dropout(scale * table[token[i]] + positions[p]), p = first_position + i - begin of its sentence
+//   embedding_gradient   dtable[token[i]] += scale * dropout(dy[i]), in the order of i: the same bits every time
 //   sinusoid             positions[p, 2i] = sin(p / 10000^(2i / width)),  positions[p, 2i + 1] = cos(the same)
 
 namespace attn {
@@ -18,7 +18,7 @@ struct EmbeddingArgs {
   Matrix<const Scalar> table;           // vocabulary x width
   Matrix<const Scalar> positions = {};  // at least first_position + longest x width, or none
   Index first_position = 0;
-  float scale = 1;
+  double scale = 1;
   Dropout dropout = {};
   Matrix<Scalar> y;  // rows x width
 };
@@ -28,7 +28,7 @@ struct EmbeddingGradientArgs {
   using Scalar = typename Device::Scalar;
   const Token* tokens;                   // rows
   Matrix<const Scalar> dy;               // rows x width
-  float scale = 1;                       //
+  double scale = 1;                      //
   Dropout dropout = {};                  //
   Matrix<typename Device::Real> dtable;  // vocabulary x width, accumulates
 };

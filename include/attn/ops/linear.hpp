@@ -26,7 +26,7 @@ struct LinearInputGradientArgs {
   Matrix<const Scalar> weight;     // out x in
   Sink<Scalar> dx;                 // rows x in
   Matrix<const Scalar> gate = {};  // rows x in: the gradient passes where gate > 0; not together with dx.add
-  float scale = 1;
+  double scale = 1;
 };
 
 template <class Device>

@@ -14,7 +14,7 @@ struct KeysValues {
 
 struct AttentionOptions {
   int heads = 1;
-  float scale = 1;
+  double scale = 1;
   bool causal = false;
   float dropout = 0;  // of the weights
 };

@@ -39,7 +39,7 @@ Text upload(Tape<Device>& tape, const Sentences& sentences) {
 /// dropout(scale * table[token] + position); tokens stand at positions first_position, first_position + 1, ... of their
 /// sentence
 template <int Width, class Device>
-Variable<Device, Width> embedding(Tape<Device>& tape, const Text& text, Parameter<Device> table, float scale,
+Variable<Device, Width> embedding(Tape<Device>& tape, const Text& text, Parameter<Device> table, double scale,
                                   Matrix<const typename Device::Scalar> positions, Index first_position, float rate) {
   auto y = tape.template make<Width>(text.rows.rows);
   const Dropout drop = tape.dropout(rate);
