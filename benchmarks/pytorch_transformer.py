@@ -241,7 +241,7 @@ def report(measurements):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--batches", type=int, default=4, help="training batches of 32 sentences")
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()

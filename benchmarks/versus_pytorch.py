@@ -37,7 +37,7 @@ def main():
     attn_after = measurements([f"{options.programs}/transformer_cpu", str(options.repeats)])
 
     version = next(m["torch"] for m in torch if m.get("name") == "machine")
-    print(f"{processor()}, {os.cpu_count()} cores; PyTorch {version}; seconds, medians of {options.repeats}\n")
+    print(f"{processor()}, {len(os.sched_getaffinity(0))} cores; PyTorch {version}; seconds, medians of {options.repeats}\n")
     print("| work | PyTorch, how | PyTorch, s | attn, s | times as fast | attn, tokens/s |")
     print("| --- | --- | --- | --- | --- | --- |")
     reached = True

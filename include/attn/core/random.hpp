@@ -61,7 +61,8 @@ class Random {
 
   /// A real number in (0, 1).
   double uniform() {
-    const std::uint64_t bits = (std::uint64_t{(*this)()} << 32) | (*this)();
+    const std::uint64_t high = (*this)(), low = (*this)();
+    const std::uint64_t bits = (high << 32) | low;
     return (static_cast<double>(bits >> 12) + 0.5) / 4503599627370496.0;  // 2^52, so that half a step up is exact
   }
   double uniform(double low, double high) { return low + (high - low) * uniform(); }

@@ -1,5 +1,6 @@
 #pragma once
 #include <Eigen/Core>
+#include <algorithm>
 
 #include "attn/core/matrix.hpp"
 
@@ -72,29 +73,44 @@ void few_rows_transposed(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, T al
   }
 }
 
-/// c += alpha a b, for a row of a: columns by the block, so that their sums stay in registers.
-template <class T>
-void few_rows(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, T alpha) {
+/// c(i, j...) += alpha a(i, :) b(:, j...), for P packets of columns whose sums stay in registers. The last packet may be cut short: its
+/// numbers are computed by the same instructions, so that their bits do not depend on where a range of columns ends.
+template <int P, class T>
+void row_block(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, Index i, Index j, T alpha,
+               Index cut) {
   using namespace Eigen::internal;
   using Packet = typename packet_traits<T>::type;
-  constexpr Index kLanes = packet_traits<T>::size, kBlock = 8 * kLanes;
+  constexpr Index kLanes = packet_traits<T>::size;
+  const auto load = [cut](const T* from) {
+    if (cut == 0) return ploadu<Packet>(from);
+    T numbers[kLanes] = {};
+    std::copy_n(from, cut, numbers);
+    return ploadu<Packet>(numbers);
+  };
+  Packet sums[P];
+#pragma GCC unroll 8
+  for (int p = 0; p < P; ++p) sums[p] = load(c.row(i) + j + p * kLanes);
+  for (Index k = 0; k < a.cols; ++k) {
+    const Packet factor = pset1<Packet>(alpha * a(i, k));
+    const T* row = b.row(k) + j;
+#pragma GCC unroll 8
+    for (int p = 0; p < P; ++p) sums[p] = pmadd(factor, load(row + p * kLanes), sums[p]);
+  }
+  T numbers[P * kLanes];
+#pragma GCC unroll 8
+  for (int p = 0; p < P; ++p) pstoreu(numbers + p * kLanes, sums[p]);
+  std::copy_n(numbers, cut == 0 ? P * kLanes : cut, c.row(i) + j);
+}
+
+/// c += alpha a b
+template <class T>
+void few_rows(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, T alpha) {
+  constexpr Index kLanes = Eigen::internal::packet_traits<T>::size;
   for (Index i = 0; i < c.rows; ++i) {
     Index j = 0;
-    for (; j + kBlock <= c.cols; j += kBlock) {
-      Packet sums[8];
-#pragma GCC unroll 8
-      for (int p = 0; p < 8; ++p) sums[p] = ploadu<Packet>(c.row(i) + j + p * kLanes);
-      for (Index k = 0; k < a.cols; ++k) {
-        const Packet factor = pset1<Packet>(alpha * a(i, k));
-        const T* row = b.row(k) + j;
-#pragma GCC unroll 8
-        for (int p = 0; p < 8; ++p) sums[p] = pmadd(factor, ploadu<Packet>(row + p * kLanes), sums[p]);
-      }
-#pragma GCC unroll 8
-      for (int p = 0; p < 8; ++p) pstoreu(c.row(i) + j + p * kLanes, sums[p]);
-    }
-    for (; j < c.cols; ++j)
-      for (Index k = 0; k < a.cols; ++k) c(i, j) += alpha * a(i, k) * b(k, j);
+    for (; j + 8 * kLanes <= c.cols; j += 8 * kLanes) row_block<8>(a, b, c, i, j, alpha, 0);
+    for (; j + kLanes <= c.cols; j += kLanes) row_block<1>(a, b, c, i, j, alpha, 0);
+    if (j < c.cols) row_block<1>(a, b, c, i, j, alpha, c.cols - j);
   }
 }
 

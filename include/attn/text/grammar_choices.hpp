@@ -10,7 +10,8 @@
 
 namespace attn::grammar {
 
-/// Everything in the bundled corpus that is left to chance below the level of sentences: words, phrases and clauses.
+/// Everything in the bundled corpus that is left to chance below the level of sentences: words, phrases and clauses. No call takes two
+/// arguments that are left to chance: compilers differ in which they compute first, and a seed must give the same text everywhere.
 class Choices {
  public:
   explicit Choices(std::uint64_t seed) : random_(seed) {}
@@ -178,11 +179,14 @@ class Choices {
   Clause count() {
     if (chance(0.4)) {
       const std::string digits = std::to_string(2 + random_.below(98));
-      return costing(subject(thing | food), chance(0.5) ? Phrase{digits, digits} : number_words(number()));
+      const NounPhrase what = subject(thing | food);
+      return costing(what, chance(0.5) ? Phrase{digits, digits} : number_words(number()));
     }
     if (chance(0.5)) {
       const Phrase years = number_words(20 + random_.below(20));
-      return being(subject(person), chance(0.2), chance(0.2), {years.english + " years old", years.german + " Jahre alt"});
+      const NounPhrase who = subject(person);
+      const bool past = chance(0.2), negated = chance(0.2);
+      return being(who, past, negated, {years.english + " years old", years.german + " Jahre alt"});
     }
     NounPhrase what = noun_phrase(person | animal | thing);
     what.determiner = chance(0.8) ? Determiner::a : Determiner::no;

@@ -168,7 +168,8 @@ class GrammarCorpus {
       said = &choices_.adjective_for(named.noun->kinds);
       main = being(named, false, false, {said->english, said->german});
     } else {
-      Event event = choices_.bare_event(choices_.tense(), choices_.subject(grammar::person));
+      const Tense tense = choices_.tense();
+      Event event = choices_.bare_event(tense, choices_.subject(grammar::person));
       const bool about_object = event.object && !event.recipient && !(kinds_of(*event.object) & grammar::person);
       if (about_object && event.object->indefinite()) event.object->determiner = Determiner::the;
       named = about_object ? *event.object : event.subject;
@@ -195,7 +196,8 @@ class GrammarCorpus {
     } else {
       Event event;
       do {
-        event = choices_.bare_event(choices_.tense(), choices_.subject(grammar::person));
+        const Tense tense = choices_.tense();
+        event = choices_.bare_event(tense, choices_.subject(grammar::person));
       } while (!event.object || event.recipient || kinds_of(*event.object) & grammar::person);
       head = *event.object;
       event.object.reset();
