@@ -8,7 +8,7 @@
 struct Options {
   // text: none given means the bundled corpus, which is generated
   std::filesystem::path train_source, train_target, valid_source, valid_target, test_source, test_target;
-  std::int64_t generated_pairs = 40'000;
+  std::int64_t generated_pairs = 56'000;
   std::int64_t truncate = 256;
   std::filesystem::path vocab, merges;  // none given: learnt from the training text
   std::int64_t vocabulary = 32'000;     // tokens to learn
