@@ -104,7 +104,7 @@ TEST_CASE("multi-head: one head by hand") {
   x.value(0, 0) = 1, x.value(0, 1) = 0, x.value(1, 0) = 0, x.value(1, 1) = 2;
   const auto y = layer(tape, x, upload(tape, sentences({{1, 1}})).rows);
   const auto weight = [](double a, double b) { return 1 / (1 + std::exp((b - a) / std::sqrt(2.0))); };
-  const double first = weight(1, 0), second = weight(0, 4);              // of the first word, for each query
+  const double first = weight(1, 0), second = weight(0, 4);  // of the first word, for each query
   CHECK(y.value(0, 0) == doctest::Approx(1 + 2 * first).epsilon(1e-12));
   CHECK(y.value(0, 1) == doctest::Approx(4 * (1 - first)).epsilon(1e-12));
   CHECK(y.value(1, 0) == doctest::Approx(1 + 2 * second).epsilon(1e-12));
