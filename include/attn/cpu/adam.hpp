@@ -12,7 +12,7 @@ template <class T>
 void sum_of_squares(Cpu<T>& device, const SumOfSquaresArgs<Cpu<T>>& args) {
   constexpr Index kBlock = 1 << 14;  // sums of fixed blocks, added in order: the same bits with any number of threads
   const Index blocks = (args.count + kBlock - 1) / kBlock;
-  T* sums = device.workspace(0, blocks, 2);
+  T* sums = device.results(blocks);
   device.parallel(blocks, [&](Index b, int) {
     sums[b] = cpu::array(args.x + b * kBlock, std::min(kBlock, args.count - b * kBlock)).square().sum();
   });

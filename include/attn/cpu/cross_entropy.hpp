@@ -11,7 +11,7 @@ template <class T>
 void cross_entropy(Cpu<T>& device, const CrossEntropyArgs<Cpu<T>>& args) {
   const Index rows = args.logits.rows, classes = args.logits.cols;
   const SmoothedLabel q(args.smoothing, args.amount, classes);
-  T* losses = device.workspace(0, 2 * rows, 2);  // row by row, so that the order of the sum is the order of the rows
+  T* losses = device.results(2 * rows);  // row by row, so that the order of the sum is the order of the rows
   device.parallel_ranges(rows, 1, [&](Index first, Index last, int thread) {
     // Exponentials in a place of their own: the same bits with and without a gradient, wherever a row begins.
     auto exponentials = cpu::array(device.workspace(thread, classes, 1), classes);

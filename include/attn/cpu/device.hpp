@@ -79,9 +79,15 @@ class Cpu {
     return place.data();
   }
 
+  /// Scratch memory for what the tasks of a parallel loop find and the caller reads afterwards; lost at the next call.
+  T* results(Index count) {
+    if (results_.size() < count) results_ = Buffer<T, Memory>(count + count / 4);
+    return results_.data();
+  }
+
  private:
   struct Workspace {
-    Buffer<T, Memory> slots[3];
+    Buffer<T, Memory> slots[2];
   };
 
   /// Which thread gets which task is chance. What one needed another will need, so all get it now, not in some later step.
@@ -108,6 +114,7 @@ class Cpu {
 
   int threads_;
   std::vector<Workspace> workspaces_;
+  Buffer<T, Memory> results_;
 };
 
 }  // namespace attn
