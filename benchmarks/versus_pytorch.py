@@ -1,4 +1,4 @@
-"""Runs attn and PyTorch side by side on this machine's cores, and prints a Markdown table: the same work, alternately, in one run."""
+"""Runs attn and PyTorch side by side on this machine's cores, and prints a Markdown table: attn, PyTorch, then attn again, in one run."""
 import argparse
 import json
 import os
