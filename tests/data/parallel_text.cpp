@@ -108,3 +108,17 @@ TEST_CASE("read_parallel refuses files of unequal length") {
                        "of the same line of the other file");
   CHECK(error_of([&] { read_parallel(source, folder / "missing"); }).starts_with("cannot read "));
 }
+
+TEST_CASE("for_each_pair holds one pair at a time and refuses files of unequal length") {
+  const Folder folder;
+  const std::string source = folder.write("en", "a\nb\n"), target = folder.write("de", "c\nd\n"),
+                    longer = folder.write("longer", "c\nd\ne\nf\n");
+  Lines seen;
+  const auto see = [&](const std::string& one, const std::string& other) { seen.push_back(one + other); };
+  for_each_pair(source, target, see);
+  CHECK(seen == Lines{"ac", "bd"});
+  CHECK(
+      error_of([&] { for_each_pair(source, longer, see); }).starts_with(source + " has 2 lines and " + longer + " has 4"));
+  CHECK(
+      error_of([&] { for_each_pair(longer, source, see); }).starts_with(longer + " has 4 lines and " + source + " has 2"));
+}

@@ -1,0 +1,31 @@
+#pragma once
+#include <algorithm>
+
+#include "attn/core/types.hpp"
+
+namespace attn {
+
+/// How long sentences are.
+class LengthStatistics {
+ public:
+  void add(Index length) {
+    shortest_ = sentences_ == 0 ? length : std::min(shortest_, length);
+    longest_ = std::max(longest_, length);
+    total_ += length;
+    ++sentences_;
+  }
+
+  Index sentences() const { return sentences_; }
+  Index total() const { return total_; }
+  Index shortest() const { return shortest_; }  // 0 without sentences, as the others
+  Index longest() const { return longest_; }
+  double average() const { return sentences_ == 0 ? 0 : static_cast<double>(total_) / static_cast<double>(sentences_); }
+
+  /// The average rounded up, as papers give it that want to know what fits; in whole numbers, so that nothing is rounded twice.
+  Index average_rounded_up() const { return sentences_ == 0 ? 0 : (total_ + sentences_ - 1) / sentences_; }
+
+ private:
+  Index sentences_ = 0, total_ = 0, shortest_ = 0, longest_ = 0;
+};
+
+}  // namespace attn

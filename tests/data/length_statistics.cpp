@@ -1,0 +1,31 @@
+#include "attn/data/length_statistics.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace attn;
+
+TEST_CASE("length statistics: average, shortest, longest") {
+  LengthStatistics lengths;
+  CHECK(lengths.average() == 0);
+  CHECK(lengths.average_rounded_up() == 0);
+  CHECK(lengths.shortest() == 0);
+  for (const Index length : {5, 2, 9, 5}) lengths.add(length);
+  CHECK(lengths.sentences() == 4);
+  CHECK(lengths.total() == 21);
+  CHECK(lengths.shortest() == 2);
+  CHECK(lengths.longest() == 9);
+  CHECK(lengths.average() == 5.25);
+  CHECK(lengths.average_rounded_up() == 6);
+  for (int i = 0; i < 3; ++i) lengths.add(5);
+  lengths.add(4);
+  CHECK(lengths.average() == 5);
+  CHECK(lengths.average_rounded_up() == 5);
+}
+
+TEST_CASE("length statistics: empty sentences are the shortest") {
+  LengthStatistics lengths;
+  lengths.add(0);
+  lengths.add(3);
+  CHECK(lengths.shortest() == 0);
+  CHECK(lengths.average_rounded_up() == 2);
+}
