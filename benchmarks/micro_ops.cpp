@@ -87,6 +87,30 @@ void layer_norm_forward(benchmark::State& state) {
 }
 BENCHMARK(layer_norm_forward);
 
+/// The walk through time, without the product of the input side: sentences, steps, width.
+void lstm_forward_backward(benchmark::State& state) {
+  const Index sentences = state.range(0), steps = state.range(1), width = state.range(2), rows = sentences * steps;
+  std::vector<std::int32_t> offsets, order;
+  for (Index i = 0; i <= sentences; ++i) offsets.push_back(static_cast<std::int32_t>(i * steps));
+  for (Index i = 0; i < sentences; ++i) order.push_back(static_cast<std::int32_t>(i));
+  Device device;
+  auto gates = random_numbers(rows * 4 * width), dgates = gates, recurrent = random_numbers(4 * width * width);
+  auto h = random_numbers(rows * width), c = h, previous = h;
+  const LstmArgs<Device> args{.gates = {gates.data(), rows, 4 * width},
+                              .rows = {offsets.data(), offsets.data() + 1, sentences, rows, steps},
+                              .order = order.data(),
+                              .recurrent = Matrix<const float>{recurrent.data(), 4 * width, width},
+                              .h = {h.data(), rows, width},
+                              .c = {c.data(), rows, width},
+                              .previous = {previous.data(), rows, width}};
+  for (auto _ : state) {
+    lstm(device, args);
+    lstm_gradient(device, {.forward = args, .dh = args.h, .dgates = {dgates.data(), rows, 4 * width}});
+  }
+  count(state, "FLOP/s", 2 * 2.0 * static_cast<double>(rows * 4 * width * width));
+}
+BENCHMARK(lstm_forward_backward)->Args({10, 13, 128})->Args({300, 20, 64})->Args({128, 30, 512});
+
 void cross_entropy_with_gradient(benchmark::State& state) {
   const Index rows = 512, classes = 8000;
   Device device;

@@ -13,6 +13,12 @@ transformer, transformer_prenorm, linformer: a 2+2-layer model, written out belo
     adam/NAME, adam/losses, adam/norms    after ten steps of Adam on loss[0], clipped at norm 1; loss and norm before each step
     adamw/NAME, adamw/losses              after ten steps of AdamW, decay 0.01, not clipped (transformer only)
 
+lstm: torch.nn.LSTM over packed sequences, by CASE (layers, directions, initial states); sentences packed end to end, as above.
+    CASE/x, CASE/offsets, CASE/h0, CASE/c0      h0 and c0, of [layer, sentence, width], where the case has initial states
+    CASE/parameter/LAYER.DIRECTION.NAME         NAME: input, recurrent, bias (the sum of PyTorch's two)
+    CASE/y, CASE/last_h, CASE/last_c            rows, and [layer, sentence, width]; both directions side by side in the width
+    CASE/gradient/...                           of all of these: given for y, last_h and last_c, computed for the others
+
 ops: single functions; OP/..., inputs under their names, gradients under gradient/... for the output's gradient `gradient/y`.
 """
 import argparse
@@ -335,6 +341,61 @@ def ops_file(seed=2):
     return tensors, about
 
 
+def lstm_file(seed=3):
+    """Input width 3; one direction of 4 units, or two of 2."""
+    generator = torch.Generator().manual_seed(seed)
+    tensors = {}
+    lengths = [3, 1, 6, 4]  # PyTorch refuses empty sequences
+
+    def normal(*shape):
+        return torch.randn(shape, generator=generator)
+
+    for name, layers, bidirectional, states in (("uni1", 1, False, False), ("uni1_states", 1, False, True),
+                                                ("uni3_states", 3, False, True), ("bi1", 1, True, False),
+                                                ("bi2_states", 2, True, True), ("bi3", 3, True, False)):
+        directions = 2 if bidirectional else 1
+        width, units = 4, 4 // directions
+        model = torch.nn.LSTM(3, units, layers, bidirectional=bidirectional)
+        parameters = {}
+        for layer in range(layers):
+            for direction in range(directions):
+                suffix = f"l{layer}" + ("_reverse" if direction else "")
+                for ours, theirs in (("input", "weight_ih"), ("recurrent", "weight_hh"), ("bias", "bias_ih"), (None, "bias_hh")):
+                    parameter = getattr(model, f"{theirs}_{suffix}")
+                    parameter.data = 0.7 * normal(*parameter.shape)
+                    if ours:
+                        parameters[f"{layer}.{direction}.{ours}"] = parameter
+        x = [normal(length, 3) for length in lengths]
+        rows = torch.cat(x).requires_grad_()
+        start = [normal(layers, len(lengths), width).requires_grad_() for _ in range(2)]
+
+        def by_direction(state):  # [layer, sentence, both directions] -> PyTorch's [layer * direction, sentence, units]
+            return state.view(layers, -1, directions, units).transpose(1, 2).reshape(layers * directions, -1, units)
+
+        def side_by_side(state):
+            return state.view(layers, directions, -1, units).transpose(1, 2).reshape(layers, -1, width)
+
+        packed = torch.nn.utils.rnn.pack_sequence(torch.split(rows, lengths), enforce_sorted=False)
+        y, last = model(packed, tuple(by_direction(state) for state in start) if states else None)
+        y = torch.cat(torch.nn.utils.rnn.unpack_sequence(y))
+        outputs = {"y": y, "last_h": side_by_side(last[0]), "last_c": side_by_side(last[1])}
+        upstream = {key: normal(*value.shape) for key, value in outputs.items()}
+        inputs = {"x": rows, **{f"parameter/{key}": value for key, value in parameters.items()}}
+        inputs |= {"h0": start[0], "c0": start[1]} if states else {}
+        gradients = torch.autograd.grad(list(outputs.values()), list(inputs.values()), list(upstream.values()))
+        values = dict(inputs)
+        for key in parameters:
+            if key.endswith("bias"):
+                layer, direction, _ = key.split(".")
+                suffix = f"l{layer}" + ("_reverse" if direction == "1" else "")
+                values[f"parameter/{key}"] = parameters[key] + getattr(model, f"bias_hh_{suffix}")
+        tensors |= {f"{name}/{key}": value for key, value in (values | outputs).items()}
+        tensors |= {f"{name}/gradient/{key}": value for key, value in zip(inputs, gradients)}
+        tensors |= {f"{name}/gradient/{key}": value for key, value in upstream.items()}
+        tensors[f"{name}/offsets"] = offsets(x)
+    return tensors, "input width 3, output width 4"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="compare with the files instead of writing them")
@@ -348,6 +409,7 @@ def main():
         "transformer": model_file(adamw=True),
         "transformer_prenorm": model_file(prenorm=True),
         "linformer": model_file(linformer=True),
+        "lstm": lstm_file(),
         "ops": ops_file(),
     }
     failures = 0

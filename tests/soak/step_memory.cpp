@@ -11,6 +11,7 @@
 
 #include "attn/core/parameters.hpp"
 #include "attn/core/sentences.hpp"
+#include "attn/nn/lstm.hpp"
 #include "attn/optim/adam.hpp"
 #include "attn/transformer.hpp"
 
@@ -111,11 +112,29 @@ struct Batch {
   }
 };
 
-template <class Attention, class Norm>
-void check_model(const char* name, int threads) {
+/// Reads a text from both ends, guesses its words: whatever a recurrent model needs at every step of its training.
+struct Recurrent {
+  Embedding<F, 32> embedding{kVocabulary, 0.1f};
+  LearnedStates<F, 48, 2> start;
+  LstmStack<F, 32, 48, 2, BidirectionalLstm> encoder{0.1f};
+  Output<F, 48> output{kVocabulary};
+
+  Loss<F> loss(Tape<F>& tape, const Text& source, const Text&, const Text&, LossOptions options) const {
+    const TimeMajor layout = time_major(tape, source.rows, source.rows.begin);  // the CPU's memory is the host's
+    const auto h = encoder(tape, embedding(tape, source), layout, start(tape, source.rows.count)).h;
+    return output.loss(tape, h, source, options);
+  }
+  void for_each_parameter(auto&& visit) {
+    visit("embedding", embedding);
+    visit("start", start);
+    visit("encoder", encoder);
+    visit("output", output);
+  }
+};
+
+template <class Model>
+void check_model(const char* name, int threads, Model model) {
   F device(threads);
-  Transformer<F, shape, Attention, Norm> model(
-      {.source_vocabulary = kVocabulary, .target_vocabulary = kVocabulary, .dropout = {0.1f, 0.1f, 0.1f}});
   Parameters<F> parameters(device, model, 1);
   Adam<F> adam(parameters, {.clip_norm = 1});
   std::uint64_t number = 0;
@@ -162,10 +181,13 @@ int main() {
   block = take_or_throw(10, 256);
   give_back(block);
   check(allocations - before == 2 && bytes_held == 0, "each is counted", "two allocations", 1, allocations - before);
+  const TransformerOptions options{
+      .source_vocabulary = kVocabulary, .target_vocabulary = kVocabulary, .dropout = {0.1f, 0.1f, 0.1f}};
   for (const int threads : {1, 2}) {
-    check_model<Full<>, PostNorm>("transformer", threads);
-    check_model<Full<>, PreNorm>("pre-norm transformer", threads);
-    check_model<Linformer<8, 40>, PostNorm>("linformer", threads);
+    check_model("transformer", threads, Transformer<F, shape, Full<>, PostNorm>(options));
+    check_model("pre-norm transformer", threads, Transformer<F, shape, Full<>, PreNorm>(options));
+    check_model("linformer", threads, Transformer<F, shape, Linformer<8, 40>, PostNorm>(options));
+    check_model("recurrent encoder", threads, Recurrent());
   }
   return failures == 0 ? 0 : 1;
 }

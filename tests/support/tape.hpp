@@ -33,7 +33,7 @@ Numbers values(attn::Tape<Device>& tape, attn::Variable<Device, Width> x) {
 template <class Device, int Width>
 Numbers gradient(attn::Tape<Device>& tape, attn::Variable<Device, Width> x) {
   if (x.slot->gradient.empty()) return {};
-  return numbers_of(tape.device, x.slot->gradient);
+  return numbers_of(tape.device, tape.sink(x).to);  // completes slices that nothing contributed to, as a producer would
 }
 
 /// Contributes to the gradient of y, as a loss does.

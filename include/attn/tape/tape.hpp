@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <new>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -90,15 +91,36 @@ class Tape {
   /// Runs gradient(tape, dy) in the backward pass, when dy, the gradient of y, is complete. It may overwrite dy.
   template <int Width, class Gradient>
   void on_backward(Variable<Device, Width> y, Gradient gradient) {
+    on_backward(std::tuple{y}, std::move(gradient));
+  }
+
+  /// The same for a function of several results: gradient(tape, dy1, dy2, ...), where those that nothing depends on are
+  /// empty.
+  template <int... Widths, class Gradient>
+  void on_backward(std::tuple<Variable<Device, Widths>...> results, Gradient gradient) {
     static_assert(std::is_trivially_destructible_v<Gradient>, "attn: Tape: a gradient's closure may hold views only");
     if (!mode_.record) return;
+    using Slots = std::array<GradientSlot<Device>*, sizeof...(Widths)>;
     struct Holder : Node {
-      explicit Holder(Gradient g) : closure(std::move(g)) {}
+      Holder(Gradient g, const Slots& s) : closure(std::move(g)), slots(s) {}
       Gradient closure;
+      Slots slots;
     };
-    auto* node = new (device.tape_nodes.allocate(sizeof(Holder))) Holder(std::move(gradient));
-    node->run = [](Node* self, Tape& tape, Matrix<Scalar> dy) { static_cast<Holder*>(self)->closure(tape, dy); };
-    node->slot = y.slot;
+    const Slots slots = std::apply([](auto... y) { return Slots{y.slot...}; }, results);
+    auto* node = new (device.tape_nodes.allocate(sizeof(Holder))) Holder(std::move(gradient), slots);
+    node->run = [](Node* self, Tape& tape) {
+      auto& holder = *static_cast<Holder*>(self);
+      bool needed = false;
+      for (auto* slot : holder.slots) {
+        if (slot->gradient.empty()) continue;  // nothing depends on this one
+        tape.complete(*slot);
+        needed = true;
+      }
+      if (!needed) return;
+      std::apply([&](auto*... slot) { holder.closure(tape, slot->gradient...); }, holder.slots);
+      for (auto* slot : holder.slots)
+        if (!slot->gradient.empty() && !slot->of) tape.release(slot->gradient);
+    };
     node->previous = last_;
     last_ = node;
   }
@@ -125,13 +147,7 @@ class Tape {
 
   /// From the loss, which has set the gradient of what it was computed from, back to the parameters.
   void backward() {
-    for (; last_ != nullptr; last_ = last_->previous) {
-      GradientSlot<Device>& slot = *last_->slot;
-      if (slot.gradient.empty()) continue;  // nothing depends on it
-      complete(slot);
-      last_->run(last_, *this, slot.gradient);
-      if (!slot.of) release(slot.gradient);
-    }
+    for (; last_ != nullptr; last_ = last_->previous) last_->run(last_, *this);
   }
 
   GradientSlot<Device>* new_slot(Index rows, Index cols) {
@@ -144,8 +160,7 @@ class Tape {
 
  private:
   struct Node {
-    void (*run)(Node*, Tape&, Matrix<Scalar>) = nullptr;
-    GradientSlot<Device>* slot = nullptr;
+    void (*run)(Node*, Tape&) = nullptr;
     Node* previous = nullptr;
   };
 

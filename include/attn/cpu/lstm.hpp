@@ -1,0 +1,210 @@
+#pragma once
+#include "attn/cpu/eigen.hpp"
+#include "attn/cpu/panels.hpp"
+#include "attn/ops/lstm.hpp"
+
+// Sentences do not touch each other, so each thread walks some of them from begin to end and waits for nobody.
+
+namespace attn {
+
+namespace cpu {
+
+/// Every stride-th sentence of the order: all threads get long and short ones, and those alive are a prefix again.
+template <class T>
+struct LstmGroup {
+  const LstmArgs<Cpu<T>>& args;
+  Index first, stride;
+
+  Index count() const { return (args.rows.count - first + stride - 1) / stride; }
+  Index sentence(Index i) const { return args.order[first + i * stride]; }
+  Index length(Index i) const { return args.rows.length(sentence(i)); }
+  /// The row of sentence i at step t.
+  Index row(Index i, Index t) const {
+    const Index s = sentence(i);
+    return args.reverse ? args.rows.end[s] - 1 - t : args.rows.begin[s] + t;
+  }
+};
+
+inline constexpr Index kLstmSentences = 48;  // at most, walked together: a step's numbers stay in the nearest caches
+
+/// work(group, thread) for groups that have all sentences between them.
+template <class T, class Work>
+void lstm_groups(Cpu<T>& device, const LstmArgs<Cpu<T>>& args, const Work& work) {
+  const Index threads = device.threads(), most = kLstmSentences * threads;
+  const Index groups = std::min(args.rows.count, (args.rows.count + most - 1) / most * threads);
+  device.parallel(groups, [&](Index first, int thread) { work(LstmGroup<T>{args, first, groups}, thread); });
+}
+
+template <class T>
+T* row_or_none(const Matrix<T>& matrix, Index i) {
+  return matrix.empty() ? nullptr : matrix.row(i);
+}
+
+/// A row, or zeros where there is none.
+template <class T>
+void copy_row(const T* from, T* to, Index width) {
+  if (from != nullptr)
+    std::copy_n(from, width, to);
+  else
+    std::fill_n(to, width, T(0));
+}
+
+/// Some numbers of a row at a time. The last packet may be cut short; its numbers are computed by the same instructions.
+template <class T>
+struct Packets {
+  using Packet = typename Eigen::internal::packet_traits<T>::type;
+  static constexpr Index kLanes = Eigen::internal::packet_traits<T>::size;
+
+  Index at, count;
+
+  Packet load(const T* row) const {
+    using namespace Eigen::internal;
+    if (row == nullptr) return pset1<Packet>(T(0));
+    if (count == kLanes) return ploadu<Packet>(row + at);
+    T numbers[kLanes] = {};
+    std::copy_n(row + at, count, numbers);
+    return ploadu<Packet>(numbers);
+  }
+  void store(T* row, const Packet& packet) const {
+    using namespace Eigen::internal;
+    if (count == kLanes) return pstoreu(row + at, packet);
+    T numbers[kLanes];
+    pstoreu(numbers, packet);
+    std::copy_n(numbers, count, row + at);
+  }
+
+  static Packet number(T value) { return Eigen::internal::pset1<Packet>(value); }
+  static Packet tanh(const Packet& x) {
+    using namespace Eigen::internal;
+    if constexpr (packet_traits<T>::HasTanh)
+      return ptanh(x);
+    else
+      return psub(number(1), pdiv(number(2), padd(number(1), pexp(padd(x, x)))));
+  }
+  static Packet sigmoid(const Packet& x) {
+    using namespace Eigen::internal;
+    if constexpr (packet_traits<T>::HasTanh)
+      return pmadd(tanh(pmul(x, number(T(0.5)))), number(T(0.5)), number(T(0.5)));
+    else
+      return pdiv(number(1), padd(number(1), pexp(pnegate(x))));
+  }
+
+  template <class Work>
+  static void over(Index width, const Work& work) {
+    for (Index at = 0; at < width; at += kLanes) work(Packets{at, std::min(kLanes, width - at)});
+  }
+};
+
+/// One row's step behind the product z = h' Rᵀ. h and c, the states before it, become those behind it.
+template <class T>
+void lstm_row(Index width, const T* z, T* gates, T* h, T* c) {
+  using namespace Eigen::internal;
+  using P = Packets<T>;
+  P::over(width, [=](const P& p) {
+    const auto gate = [&](Index k) { return padd(p.load(gates + k * width), p.load(z + k * width)); };
+    const auto i = P::sigmoid(gate(0)), f = P::sigmoid(gate(1)), g = P::tanh(gate(2)), o = P::sigmoid(gate(3));
+    const auto state = pmadd(f, p.load(c), pmul(i, g));
+    p.store(gates, i);
+    p.store(gates + width, f);
+    p.store(gates + 2 * width, g);
+    p.store(gates + 3 * width, o);
+    p.store(c, state);
+    p.store(h, pmul(o, P::tanh(state)));
+  });
+}
+
+/// One row's gradient. dh and dc are the gradients of its states that come from behind it; dc becomes that of c before it.
+template <class T>
+void lstm_row_gradient(Index width, const T* gates, const T* c_before, const T* c, const T* dy, const T* dh, T* dc,
+                       T* dgates) {
+  using namespace Eigen::internal;
+  using P = Packets<T>;
+  P::over(width, [=](const P& p) {
+    const auto slope = [](const auto& a, const auto& b) { return psub(a, pmul(a, b)); };  // a (1 - b)
+    const auto i = p.load(gates), f = p.load(gates + width), g = p.load(gates + 2 * width), o = p.load(gates + 3 * width);
+    const auto squashed = P::tanh(p.load(c));
+    const auto dstate = padd(p.load(dy), p.load(dh));
+    const auto dcell = pmadd(pmul(dstate, o), psub(P::number(1), pmul(squashed, squashed)), p.load(dc));
+    p.store(dgates, pmul(pmul(dcell, g), slope(i, i)));
+    p.store(dgates + width, pmul(pmul(dcell, p.load(c_before)), slope(f, f)));
+    p.store(dgates + 2 * width, pmul(pmul(dcell, i), psub(P::number(1), pmul(g, g))));
+    p.store(dgates + 3 * width, pmul(pmul(dstate, squashed), slope(o, o)));
+    p.store(dc, pmul(dcell, f));
+  });
+}
+
+}  // namespace cpu
+
+template <class T>
+void lstm(Cpu<T>& device, const LstmArgs<Cpu<T>>& args) {
+  const Index width = args.h.cols;
+  cpu::Panels<T> recurrent(device, width, 4 * width);
+  if (args.rows.longest > 1 || !args.h0.empty()) recurrent.fill(device, args.recurrent, true);
+  cpu::lstm_groups(device, args, [&](const cpu::LstmGroup<T>& group, int thread) {
+    const Index count = group.count();
+    T* space = device.workspace(thread, 6 * count * width, 1);
+    const Matrix<T> z(space, count, 4 * width);  // h Rᵀ
+    const Matrix<T> h(space + 4 * count * width, count, width), c(space + 5 * count * width, count, width);
+    for (Index i = 0; i < count; ++i) {
+      cpu::copy_row(cpu::row_or_none(args.h0, group.sentence(i)), h.row(i), width);
+      cpu::copy_row(cpu::row_or_none(args.c0, group.sentence(i)), c.row(i), width);
+    }
+    Index alive = count;
+    for (Index t = 0; t < group.length(0); ++t) {
+      while (group.length(alive - 1) <= t) --alive;
+      cpu::clear(z.row_range(0, alive));
+      if (t > 0 || !args.h0.empty()) recurrent.multiply(h.row_range(0, alive), z);
+      for (Index i = 0; i < alive; ++i) {
+        const Index row = group.row(i, t);
+        std::copy_n(h.row(i), width, args.previous.row(row));
+        cpu::lstm_row(width, z.row(i), args.gates.row(row), h.row(i), c.row(i));
+        std::copy_n(h.row(i), width, args.h.row(row));
+        std::copy_n(c.row(i), width, args.c.row(row));
+      }
+    }
+    for (Index i = 0; i < count; ++i) {
+      const Index s = group.sentence(i);
+      if (!args.last_h.empty()) std::copy_n(h.row(i), width, args.last_h.row(s));
+      if (!args.last_c.empty()) std::copy_n(c.row(i), width, args.last_c.row(s));
+    }
+  });
+}
+
+template <class T>
+void lstm_gradient(Cpu<T>& device, const LstmGradientArgs<Cpu<T>>& args) {
+  const LstmArgs<Cpu<T>>& f = args.forward;
+  const Index width = f.h.cols;
+  cpu::Panels<T> recurrent(device, 4 * width, width);
+  if (f.rows.longest > 1 || !args.dh0.to.empty()) recurrent.fill(device, f.recurrent, false);
+  cpu::lstm_groups(device, f, [&](const cpu::LstmGroup<T>& group, int thread) {
+    const Index count = group.count();
+    T* space = device.workspace(thread, 6 * count * width, 1);
+    const Matrix<T> dgates(space, count, 4 * width);  // of one step
+    const Matrix<T> dh(space + 4 * count * width, count, width), dc(space + 5 * count * width, count, width);
+    for (Index i = 0; i < count; ++i) {
+      cpu::copy_row(cpu::row_or_none(args.dlast_h, group.sentence(i)), dh.row(i), width);
+      cpu::copy_row(cpu::row_or_none(args.dlast_c, group.sentence(i)), dc.row(i), width);
+    }
+    Index alive = 0;
+    for (Index t = group.length(0) - 1; t >= 0; --t) {
+      while (alive < count && group.length(alive) > t) ++alive;
+      for (Index i = 0; i < alive; ++i) {
+        const Index row = group.row(i, t);
+        const T* c_before = t > 0 ? f.c.row(group.row(i, t - 1)) : cpu::row_or_none(f.c0, group.sentence(i));
+        cpu::lstm_row_gradient(width, f.gates.row(row), c_before, f.c.row(row), cpu::row_or_none(args.dh, row), dh.row(i),
+                               dc.row(i), dgates.row(i));
+        std::copy_n(dgates.row(i), 4 * width, args.dgates.row(row));
+      }
+      if (t == 0 && args.dh0.to.empty()) break;
+      cpu::clear(dh.row_range(0, alive));
+      recurrent.multiply(dgates.row_range(0, alive), dh);
+    }
+    for (Index i = 0; i < count; ++i) {
+      const Index s = group.sentence(i);
+      if (!args.dh0.to.empty()) cpu::put(cpu::row_array(args.dh0.to, s), cpu::row_array(dh, i), args.dh0.add);
+      if (!args.dc0.to.empty()) cpu::put(cpu::row_array(args.dc0.to, s), cpu::row_array(dc, i), args.dc0.add);
+    }
+  });
+}
+
+}  // namespace attn

@@ -1,0 +1,200 @@
+#pragma once
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "attn/ops/scatter_rows.hpp"
+#include "attn/tape/dropout.hpp"
+#include "attn/tape/gather_rows.hpp"
+#include "attn/tape/lstm.hpp"
+
+namespace attn {
+
+/// One LSTM layer in one direction (ops/lstm.hpp has the formula). torch.nn.LSTM, whose two biases, which are only ever
+/// added, are one here; all numbers begin uniform within 1 / sqrt(Width), as there.
+template <class Device, int In, int Width>
+struct Lstm {
+  static_assert(In > 0 && Width > 0, "attn: Lstm: widths must be positive");
+  static constexpr int width = Width;
+  using State = LstmState<Device, Width>;
+
+  Parameter<Device> input{4 * Width, In, begin()};
+  Parameter<Device> recurrent{4 * Width, Width, begin()};
+  Parameter<Device> bias{4 * Width, 1, begin()};
+
+  /// x: the rows of all sentences; initial: a row for each sentence, or nothing for 0.
+  LstmResult<Device, Width> operator()(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout,
+                                       State initial = {}) const {
+    const auto y = make_lstm_result<Width>(tape, layout);
+    run(tape, x, layout, initial, false, y);
+    return y;
+  }
+
+  void run(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout, State initial, bool reverse,
+           LstmResult<Device, Width> y) const {
+    lstm(tape, x, layout, LstmWeights<Device>{input, recurrent, bias}, initial, reverse, y);
+  }
+
+  void for_each_parameter(auto&& visit) {
+    visit("input", input);
+    visit("recurrent", recurrent);
+    visit("bias", bias);
+  }
+
+ private:
+  static Initial begin() { return Initial::uniform(1 / std::sqrt(static_cast<double>(Width))); }
+};
+
+/// Two LSTMs of half the width, one from each sentence's begin to its end, one from its end to its begin; their results
+/// side by side. Schuster and Paliwal 1997; torch.nn.LSTM(In, Width / 2, bidirectional=True).
+template <class Device, int In, int Width>
+struct BidirectionalLstm {
+  static_assert(Width % 2 == 0, "attn: BidirectionalLstm: each direction gives half of the width, so it must be even");
+  static constexpr int width = Width;
+  using State = LstmState<Device, Width>;  // of both directions, side by side as the results are
+
+  Lstm<Device, In, Width / 2> forward, backward;
+
+  LstmResult<Device, Width> operator()(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout,
+                                       State initial = {}) const;
+
+  void for_each_parameter(auto&& visit) {
+    visit("forward", forward);
+    visit("backward", backward);
+  }
+};
+
+template <class Device, int In, int Width>
+LstmResult<Device, Width> BidirectionalLstm<Device, In, Width>::operator()(Tape<Device>& tape, Variable<Device, In> x,
+                                                                           const TimeMajor& layout, State initial) const {
+  const auto y = make_lstm_result<Width>(tape, layout);
+  const auto halves = [&](Variable<Device, Width> whole) {
+    if (whole.slot != nullptr) return split<2>(tape, whole);
+    std::array<Variable<Device, Width / 2>, 2> slices;  // no gradient goes there, or there is nothing to cut
+    for (Index i = 0; i < 2 && !whole.value.empty(); ++i)
+      slices[static_cast<std::size_t>(i)].value = whole.value.columns(i * (Width / 2), Width / 2);
+    return slices;
+  };
+  const auto h = halves(y.h), last_h = halves(y.last.h), last_c = halves(y.last.c);
+  const auto h0 = halves(initial.h), c0 = halves(initial.c);
+  // The slices' gradients are in those of the wholes: given back when both directions are done.
+  tape.on_backward(std::tuple{y.h, y.last.h, y.last.c}, [](Tape<Device>&, auto, auto, auto) {});
+  forward.run(tape, x, layout, {h0[0], c0[0]}, false, {h[0], {last_h[0], last_c[0]}});
+  backward.run(tape, x, layout, {h0[1], c0[1]}, true, {h[1], {last_h[1], last_c[1]}});
+  return y;
+}
+
+/// Layers of one kind, each reading what the one below it gives, with dropout between them. torch.nn.LSTM's num_layers.
+template <class Device, int In, int Width, int Layers, template <class, int, int> class Layer = Lstm>
+struct LstmStack {
+  static_assert(Layers > 0, "attn: LstmStack: a stack needs at least one layer");
+  using States = std::array<LstmState<Device, Width>, Layers>;
+  struct Result {
+    Variable<Device, Width> h;  // of the last layer
+    States last;                // of every layer
+  };
+
+  Layer<Device, In, Width> first;
+  std::array<Layer<Device, Width, Width>, Layers - 1> others;
+  float dropout = 0;  // between layers
+
+  explicit LstmStack(float rate = 0) : dropout(rate) {}
+
+  Result operator()(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout, const States& initial = {}) const;
+
+  void for_each_parameter(auto&& visit) {
+    visit("0", first);
+    for (std::size_t i = 0; i < others.size(); ++i) visit(std::to_string(i + 1), others[i]);
+  }
+};
+
+template <class Device, int In, int Width, int Layers, template <class, int, int> class Layer>
+auto LstmStack<Device, In, Width, Layers, Layer>::operator()(Tape<Device>& tape, Variable<Device, In> x,
+                                                             const TimeMajor& layout, const States& initial) const
+    -> Result {
+  Result result;
+  auto [h, last] = first(tape, x, layout, initial[0]);
+  result.last[0] = last;
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    auto above = others[i](tape, attn::dropout(tape, h, dropout), layout, initial[i + 1]);
+    h = above.h;
+    result.last[i + 1] = above.last;
+  }
+  result.h = h;
+  return result;
+}
+
+/// Initial states that are learned: a row for each layer, the same for every sentence.
+template <class Device, int Width, int Layers>
+struct LearnedStates {
+  Parameter<Device> h{Layers, Width, Initial::normal(1)};
+  Parameter<Device> c{Layers, Width, Initial::normal(1)};
+
+  std::array<LstmState<Device, Width>, Layers> operator()(Tape<Device>& tape, Index sentences) const {
+    std::array<LstmState<Device, Width>, Layers> states;
+    const std::int32_t offsets[] = {0, static_cast<std::int32_t>(sentences)};
+    const Ragged rows = upload_offsets(tape, offsets, 1);
+    auto* layer = tape.device.tape_nodes.template array<Token>(sentences);
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      std::fill_n(layer, sentences, static_cast<Token>(i));
+      const Text text{tape.upload(layer, sentences), rows};
+      states[i] = {embedding<Width>(tape, text, h, 1, {}, 0, 0), embedding<Width>(tape, text, c, 1, {}, 0, 0)};
+    }
+    return states;
+  }
+
+  void for_each_parameter(auto&& visit) {
+    visit("h", h);
+    visit("c", c);
+  }
+};
+
+/// The states of a stack between two steps of decoding, in memory of a tape that outlives the steps. Each sentence has a
+/// place; those that have ended leave the batch by leaving the list of places, and nothing moves.
+template <class Device, int Width, int Layers>
+class LstmMemory {
+ public:
+  using Scalar = typename Device::Scalar;
+  using States = std::array<LstmState<Device, Width>, Layers>;
+
+  /// Begins with these states, or with 0 where they have no value; as many places as sentences.
+  LstmMemory(Tape<Device>& tape, Index sentences, const States& initial) {
+    for (std::size_t i = 0; i < Layers; ++i) states_[i] = {room(tape, sentences), room(tape, sentences)};
+    const TimeMajor all = one_step(tape, sentences);
+    for (std::size_t i = 0; i < Layers; ++i) {
+      begin(tape, initial[i].h, states_[i].h, all.order);
+      begin(tape, initial[i].c, states_[i].c, all.order);
+    }
+  }
+
+  /// The states of the sentences at these places (on the device).
+  States read(Tape<Device>& tape, const std::int32_t* place, Index count) const {
+    require(!tape.recording(), "LstmMemory: it is for decoding, on a tape that does not record");
+    States states;
+    for (std::size_t i = 0; i < Layers; ++i)
+      states[i] = {gather_rows(tape, states_[i].h, place, count), gather_rows(tape, states_[i].c, place, count)};
+    return states;
+  }
+
+  void write(Tape<Device>& tape, const States& states, const std::int32_t* place) {
+    for (std::size_t i = 0; i < Layers; ++i) {
+      scatter_rows(tape.device, {.from = states[i].h.value, .row = place, .to = states_[i].h.value});
+      scatter_rows(tape.device, {.from = states[i].c.value, .row = place, .to = states_[i].c.value});
+    }
+  }
+
+ private:
+  static Variable<Device, Width> room(Tape<Device>& tape, Index rows) {
+    return {{tape.template array<Scalar>(rows * Width), rows, Width}};
+  }
+  static void begin(Tape<Device>& tape, Variable<Device, Width> from, Variable<Device, Width> to, const std::int32_t* all) {
+    if (from.value.empty())
+      tape.device.zero(to.value);
+    else
+      scatter_rows(tape.device, {.from = from.value, .row = all, .to = to.value});
+  }
+
+  States states_;
+};
+
+}  // namespace attn

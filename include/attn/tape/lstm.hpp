@@ -1,0 +1,121 @@
+#pragma once
+#include <algorithm>
+#include <numeric>
+
+#include "attn/core/parameter.hpp"
+#include "attn/core/sentences.hpp"
+#include "attn/ops/linear.hpp"
+#include "attn/ops/lstm.hpp"
+#include "attn/tape/embedding.hpp"
+#include "attn/tape/tape.hpp"
+
+namespace attn {
+
+/// A packed batch as recurrent layers walk it: all sentences together, step by step, and those that are still alive at a
+/// step are a prefix of `order`. Made once for a batch, used by every layer.
+struct TimeMajor {
+  Ragged rows;
+  const std::int32_t* order = nullptr;  // sentences by falling length, on the device
+};
+
+/// Of a batch whose layout is on the device already; its offsets (count + 1) lie on the host.
+template <class Device>
+TimeMajor time_major(Tape<Device>& tape, Ragged rows, const std::int32_t* offsets) {
+  auto* order = tape.device.tape_nodes.template array<std::int32_t>(rows.count);  // the tape's memory on the host
+  std::iota(order, order + rows.count, 0);
+  std::sort(order, order + rows.count, [=](std::int32_t a, std::int32_t b) {
+    const std::int32_t left = offsets[a + 1] - offsets[a], right = offsets[b + 1] - offsets[b];
+    return left != right ? left > right : a < b;
+  });
+  return {rows, tape.upload(order, rows.count)};
+}
+
+template <class Device>
+TimeMajor time_major(Tape<Device>& tape, const Sentences& sentences) {
+  const std::int32_t* offsets = sentences.offsets.data();
+  return time_major(tape, upload_offsets(tape, offsets, sentences.size()), offsets);
+}
+
+/// Sentences of one row each: a step of decoding, or of a layer that is fed what the step before it gave.
+template <class Device>
+TimeMajor one_step(Tape<Device>& tape, Index sentences) {
+  auto* numbers = tape.device.tape_nodes.template array<std::int32_t>(sentences + 1);
+  std::iota(numbers, numbers + sentences + 1, 0);
+  const Ragged rows = upload_offsets(tape, numbers, sentences);
+  return {rows, rows.begin};  // 0, 1, 2, ...: each is as long as the others
+}
+
+/// The two states of an LSTM, one row for each sentence. Without a value: 0.
+template <class Device, int Width>
+struct LstmState {
+  Variable<Device, Width> h, c;
+};
+
+/// What an LSTM makes of a batch: h behind every row, and the states behind each sentence's last step.
+template <class Device, int Width>
+struct LstmResult {
+  Variable<Device, Width> h;
+  LstmState<Device, Width> last;
+};
+
+template <class Device>
+struct LstmWeights {
+  Parameter<Device> input;      // 4 Width x In; i, f, g, o
+  Parameter<Device> recurrent;  // 4 Width x Width
+  Parameter<Device> bias;       // 4 Width
+};
+
+/// An LSTM over every sentence of x, from its begin to its end or in reverse. Its results go to `y`, whose members may be
+/// slices of wider activations.
+template <class Device, int In, int Width>
+void lstm(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout, const LstmWeights<Device>& weights,
+          LstmState<Device, Width> initial, bool reverse, LstmResult<Device, Width> y) {
+  using Scalar = typename Device::Scalar;
+  const Index rows = layout.rows.rows, sentences = layout.rows.count;
+  require(x.rows() == rows, "lstm: an input of ", x.rows(), " rows for sentences that have ", rows, " together");
+  const auto fits = [&](const auto& state) { return state.value.empty() || state.rows() == sentences; };
+  require(fits(initial.h) && fits(initial.c), "lstm: initial states of ", initial.h.rows(), " (h) and ", initial.c.rows(),
+          " (c) sentences for a batch of ", sentences);
+  const auto matrix = [&](Index width) { return Matrix<Scalar>(tape.template array<Scalar>(rows * width), rows, width); };
+  const LstmArgs<Device> forward{.gates = matrix(4 * Width),
+                                 .rows = layout.rows,
+                                 .order = layout.order,
+                                 .recurrent = weights.recurrent.matrix(),
+                                 .h0 = initial.h.value,
+                                 .c0 = initial.c.value,
+                                 .reverse = reverse,
+                                 .h = y.h.value,
+                                 .c = matrix(Width),
+                                 .previous = matrix(Width),
+                                 .last_h = y.last.h.value,
+                                 .last_c = y.last.c.value};
+  linear(tape.device, {.x = x.value, .weight = weights.input.matrix(), .bias = weights.bias.value, .y = forward.gates});
+  lstm(tape.device, forward);
+  tape.on_backward(std::tuple{y.h, y.last.h, y.last.c}, [=](Tape<Device>& back, auto dh, auto dlast_h, auto dlast_c) {
+    const auto sink = [&](auto state) { return state.slot == nullptr ? Sink<Scalar>{} : back.sink(state); };
+    const Matrix<Scalar> dgates = forward.gates;  // in place: nobody needs the gates again
+    lstm_gradient(back.device, {.forward = forward,
+                                .dh = dh,
+                                .dlast_h = dlast_h,
+                                .dlast_c = dlast_c,
+                                .dgates = dgates,
+                                .dh0 = sink(initial.h),
+                                .dc0 = sink(initial.c)});
+    linear_weight_gradient(
+        back.device,
+        {.dy = dgates, .x = x.value, .dweight = weights.input.gradient_matrix(), .dbias = weights.bias.gradient});
+    linear_weight_gradient(back.device,
+                           {.dy = dgates, .x = forward.previous, .dweight = weights.recurrent.gradient_matrix()});
+    linear_input_gradient(back.device, {.dy = dgates, .weight = weights.input.matrix(), .dx = back.sink(x)});
+  });
+}
+
+/// Room for the results of an LSTM over this batch.
+template <int Width, class Device>
+LstmResult<Device, Width> make_lstm_result(Tape<Device>& tape, const TimeMajor& layout) {
+  const Index sentences = layout.rows.count;
+  return {tape.template make<Width>(layout.rows.rows),
+          {tape.template make<Width>(sentences), tape.template make<Width>(sentences)}};
+}
+
+}  // namespace attn

@@ -1,0 +1,8 @@
+// refused: static assertion failed.*BidirectionalLstm: each direction gives half of the width
+#include "lstm_device.hpp"
+
+#ifdef ATTN_REFUSED
+attn::BidirectionalLstm<Device, 8, 15> layer;
+#else
+attn::BidirectionalLstm<Device, 8, 16> layer;
+#endif

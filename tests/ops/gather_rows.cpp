@@ -1,0 +1,32 @@
+#include "attn/ops/gather_rows.hpp"
+
+#include <doctest/doctest.h>
+
+#include "attn/cpu/gather_rows.hpp"
+#include "support/tensor.hpp"
+
+using attn::Cpu;
+
+TEST_CASE_TEMPLATE("gather_rows takes rows in any order, and its gradient puts them back", T, float, double) {
+  Cpu<T> device(2);
+  const Tensor<Cpu<T>> from(device, 4, 2, {1, 2, 3, 4, 5, 6, 7, 8}, 1), to(device, 3, 2, kUnset, 2);
+  const Integers<Cpu<T>> row(device, {3, 0, 2});
+  gather_rows(device, {.from = from, .row = row.data(), .to = to});
+  CHECK(to.read() == Numbers{7, 8, 1, 2, 5, 6});
+  CHECK(to.outside_untouched());
+
+  const Tensor<Cpu<T>> set(device, 4, 2, kUnset, 1), added(device, 4, 2, 10.0, 1);
+  gather_rows_gradient(device, {.dto = to, .row = row.data(), .dfrom = {set}});
+  gather_rows_gradient(device, {.dto = to, .row = row.data(), .dfrom = {added, true}});
+  CHECK(set.read() == Numbers{1, 2, 0, 0, 5, 6, 7, 8});
+  CHECK(added.read() == Numbers{11, 12, 10, 10, 15, 16, 17, 18});
+  CHECK(set.outside_untouched());
+}
+
+TEST_CASE("gather_rows of no rows: nothing, and a gradient of 0") {
+  Cpu<double> device(1);
+  const Tensor<Cpu<double>> from(device, 2, 2, 5.0), to(device, 0, 2), dfrom(device, 2, 2);
+  gather_rows(device, {.from = from, .row = nullptr, .to = to});
+  gather_rows_gradient(device, {.dto = to, .row = nullptr, .dfrom = {dfrom}});
+  CHECK(dfrom.read() == Numbers{0, 0, 0, 0});
+}

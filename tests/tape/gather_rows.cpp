@@ -1,0 +1,30 @@
+#include "attn/tape/gather_rows.hpp"
+
+#include <doctest/doctest.h>
+
+#include "attn/cpu.hpp"
+#include "support/gradients.hpp"
+#include "support/tape.hpp"
+
+using attn::TapeMode;
+using Device = attn::Cpu<double>;
+using Tape = attn::Tape<Device>;
+
+TEST_CASE("the gradient of gathered rows is that of differences, also where rows are gathered twice over") {
+  Device device(1);
+  Tensor<Device> x(device, 4, 3, random_numbers(12, 1));
+  const Integers<Device> first(device, {2, 0}), second(device, {0, 3, 1});
+  const Numbers dfirst = random_numbers(6, 2), dsecond = random_numbers(9, 3);
+  const auto loss = [&] {
+    Tape tape(device);
+    const auto in = input<3>(tape, x.read());
+    return dot(dfirst, values(tape, gather_rows(tape, in, first.data(), 2))) +
+           dot(dsecond, values(tape, gather_rows(tape, in, second.data(), 3)));
+  };
+  Tape tape(device, TapeMode::gradients());
+  const auto in = input<3>(tape, x.read());
+  contribute(tape, gather_rows(tape, in, first.data(), 2), dfirst);
+  contribute(tape, gather_rows(tape, in, second.data(), 3), dsecond);
+  tape.backward();
+  check_gradient("x", x, gradient(tape, in), loss);
+}

@@ -1,0 +1,122 @@
+#include "attn/tape/lstm.hpp"
+
+#include <doctest/doctest.h>
+
+#include "attn/cpu.hpp"
+#include "support/errors.hpp"
+#include "support/gradients.hpp"
+#include "support/tape.hpp"
+
+using attn::Index;
+using attn::TapeMode;
+using Device = attn::Cpu<double>;
+using Tape = attn::Tape<Device>;
+
+namespace {
+
+constexpr int kIn = 3, kWidth = 5;
+constexpr Index kSentences = 4, kRows = 8;
+const std::vector<std::int32_t> offsets{0, 3, 3, 7, 8};  // of 3, 0, 4 and 1 rows
+
+/// A layer with initial states, and what its loss depends on.
+struct Case {
+  Device device{2};
+  TestParameter<Device> input_weight{device, 4 * kWidth, kIn, 1}, recurrent{device, 4 * kWidth, kWidth, 2},
+      bias{device, 4 * kWidth, 1, 3};
+  Tensor<Device> x{device, kRows, kIn, random_numbers(kRows* kIn, 4)};
+  Tensor<Device> h0{device, kSentences, kWidth, random_numbers(kSentences* kWidth, 5)};
+  Tensor<Device> c0{device, kSentences, kWidth, random_numbers(kSentences* kWidth, 6)};
+  Numbers dh = random_numbers(kRows * kWidth, 7), dlast_h = random_numbers(kSentences * kWidth, 8),
+          dlast_c = random_numbers(kSentences * kWidth, 9);
+  bool states = true, reverse = false;
+  int used = 7;  // 1: h, 2: the last h, 4: the last c
+
+  struct Run {
+    attn::Variable<Device, kIn> x;
+    attn::LstmState<Device, kWidth> initial;
+    attn::LstmResult<Device, kWidth> y;
+  };
+
+  Run run(Tape& tape) {
+    Run run;
+    run.x = input<kIn>(tape, x.read());
+    if (states) run.initial = {input<kWidth>(tape, h0.read()), input<kWidth>(tape, c0.read())};
+    const auto layout = attn::time_major(tape, attn::upload_offsets(tape, offsets.data(), kSentences), offsets.data());
+    run.y = attn::make_lstm_result<kWidth>(tape, layout);
+    attn::lstm(tape, run.x, layout, attn::LstmWeights<Device>{input_weight, recurrent, bias}, run.initial, reverse, run.y);
+    return run;
+  }
+  double loss() {
+    Tape tape(device);
+    const Run forward = run(tape);
+    double sum = 0;
+    if (used & 1) sum += dot(dh, values(tape, forward.y.h));
+    if (used & 2) sum += dot(dlast_h, values(tape, forward.y.last.h));
+    if (used & 4) sum += dot(dlast_c, values(tape, forward.y.last.c));
+    return sum;
+  }
+  void check() {
+    for (auto* parameter : {&input_weight, &recurrent, &bias})
+      parameter->gradients.write(Numbers(static_cast<std::size_t>(parameter->size()), 0));
+    Tape tape(device, TapeMode::gradients());
+    const Run forward = run(tape);
+    if (used & 1) contribute(tape, forward.y.h, dh);
+    if (used & 2) contribute(tape, forward.y.last.h, dlast_h);
+    if (used & 4) contribute(tape, forward.y.last.c, dlast_c);
+    tape.backward();
+    const auto at = [&] { return loss(); };
+    check_gradient("x", x, gradient(tape, forward.x), at);
+    check_gradient("input weights", input_weight.numbers, input_weight.gradients.read(), at);
+    check_gradient("recurrent weights", recurrent.numbers, recurrent.gradients.read(), at);
+    check_gradient("bias", bias.numbers, bias.gradients.read(), at);
+    if (!states) return;
+    check_gradient("h0", h0, gradient(tape, forward.initial.h), at);
+    check_gradient("c0", c0, gradient(tape, forward.initial.c), at);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the gradients of lstm on a tape are those of differences, whichever of its results are used") {
+  for (const bool states : {false, true})
+    for (const bool reverse : {false, true})
+      for (int used = 1; used < 8; ++used) {
+        CAPTURE(states);
+        CAPTURE(reverse);
+        CAPTURE(used);
+        Case all;
+        all.states = states;
+        all.reverse = reverse;
+        all.used = used;
+        all.check();
+      }
+}
+
+TEST_CASE("time_major orders sentences by falling length, equal ones as they stand") {
+  Device device(1);
+  Tape tape(device);
+  const attn::Sentences sentences{{1, 2}, {}, {3, 4, 5}, {6, 7}, {8}};
+  const attn::TimeMajor layout = attn::time_major(tape, sentences);
+  CHECK(std::vector<std::int32_t>(layout.order, layout.order + 5) == std::vector<std::int32_t>{2, 0, 3, 4, 1});
+  CHECK(layout.rows.count == 5);
+  CHECK(layout.rows.rows == 8);
+  CHECK(layout.rows.longest == 3);
+  const attn::TimeMajor step = attn::one_step(tape, 3);
+  CHECK(std::vector<std::int32_t>(step.order, step.order + 3) == std::vector<std::int32_t>{0, 1, 2});
+  CHECK(std::vector<std::int32_t>(step.rows.end, step.rows.end + 3) == std::vector<std::int32_t>{1, 2, 3});
+  CHECK(step.rows.longest == 1);
+}
+
+TEST_CASE("lstm of an input or of states with other rows than the batch is an error that names both numbers") {
+  Device device(1);
+  Case all;
+  Tape tape(device);
+  const attn::LstmWeights<Device> weights{all.input_weight, all.recurrent, all.bias};
+  const auto layout = attn::one_step(tape, 2);
+  const auto y = attn::make_lstm_result<kWidth>(tape, layout);
+  const attn::LstmState<Device, kWidth> nothing, three{tape.make<kWidth>(3), tape.make<kWidth>(3)};
+  CHECK(contains(error_of([&] { attn::lstm(tape, tape.make<kIn>(5), layout, weights, nothing, false, y); }),
+                 "an input of 5 rows for sentences that have 2"));
+  CHECK(contains(error_of([&] { attn::lstm(tape, tape.make<kIn>(2), layout, weights, three, false, y); }),
+                 "states of 3 (h) and 3 (c) sentences for a batch of 2"));
+}
