@@ -17,9 +17,9 @@ namespace {
 /// HostMemory that counts, and fills what it hands out so that sanitizers and tests see every byte is there.
 struct Counted {
   static inline int live = 0, calls = 0;
-  static void* allocate(std::size_t bytes) {
+  static void* allocate(std::size_t bytes, const char* what) {
     ++live, ++calls;
-    return std::memset(attn::HostMemory::allocate(bytes), 0xab, bytes);
+    return std::memset(attn::HostMemory::allocate(bytes, what), 0xab, bytes);
   }
   static void release(void* block) noexcept {
     --live;
@@ -33,6 +33,24 @@ std::ptrdiff_t bytes_between(const void* a, const void* b) {
 }
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
+/// HostMemory of a machine that has 8 MiB, and no more than 3 in one piece.
+struct Scarce {
+  static constexpr std::size_t kMost = 8 * kMiB, kPiece = 3 * kMiB;
+  static inline std::size_t used = 0;
+  static void* allocate(std::size_t bytes, const char* what) {
+    if (bytes > kPiece || used + bytes > kMost) attn::fail<attn::OutOfMemory>(what, " need ", bytes, " bytes more");
+    used += bytes;
+    auto* block = static_cast<std::size_t*>(attn::HostMemory::allocate(bytes + attn::kAlignment, what));
+    *block = bytes;
+    return reinterpret_cast<std::byte*>(block) + attn::kAlignment;
+  }
+  static void release(void* place) noexcept {
+    auto* block = reinterpret_cast<std::size_t*>(static_cast<std::byte*>(place) - attn::kAlignment);
+    used -= *block;
+    attn::HostMemory::release(block);
+  }
+};
+
 }  // namespace
 
 TEST_CASE("sizes are rounded up to the alignment") {
@@ -45,7 +63,7 @@ TEST_CASE("sizes are rounded up to the alignment") {
 
 #ifndef __SANITIZE_ADDRESS__  // whose allocator ends the program instead
 TEST_CASE("memory that the machine does not have is an error that says what to lower") {
-  const std::string sentence = error_of([] { attn::HostMemory::allocate(std::size_t{1} << 60); });
+  const std::string sentence = error_of([] { attn::HostMemory::allocate(std::size_t{1} << 60, "numbers"); });
   CHECK(contains(sentence, "out of memory"));
   CHECK(contains(sentence, "lower the batch size"));
 }
@@ -194,6 +212,21 @@ TEST_CASE("a pool in which lifetimes cross holds only what lives at once") {
     previous = next;
   }
   CHECK(pool.capacity() <= kMiB);
+}
+
+TEST_CASE("an arena and a pool survive running out of memory, and taking back what does not fit in one piece") {
+  Arena<Scarce> arena("activations");
+  Pool<Scarce> pool("gradients");
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 2; ++i) arena.allocate(2 * kMiB), pool.allocate(2 * kMiB);
+    CHECK(error_of([&] { arena.allocate(kMiB); }) == "activations need 1048576 bytes more");
+    CHECK(error_of([&] { pool.allocate(kMiB); }) == "gradients need 1048576 bytes more");
+    arena.rewind({});  // 4 MiB in one piece are not to be had
+    pool.reset();
+    CHECK(Scarce::used == 0);
+  }
+  std::memset(pool.allocate(3 * kMiB), 1, 3 * kMiB);
+  CHECK_THROWS_AS(arena.allocate(6 * kMiB), attn::OutOfMemory);
 }
 
 TEST_CASE("a buffer owns its memory and hands it on when moved") {

@@ -257,6 +257,24 @@ TEST_CASE("batches reuse their memory") {
   }
 }
 
+TEST_CASE("the largest batches of some epochs are found without dealing them out") {
+  const ParallelCorpus corpus = random_corpus(500);
+  for (const BatchOptions& options : every_kind()) {
+    Batches batches(corpus, marks, options);
+    const std::vector<Batch> largest = batches.largest(2, 3);
+    CHECK(batches.position() == Batches::Position{0, 0});
+    Index most_rows = 0, most_sentences = 0;
+    for (const Index epoch : {2, 3, 4})
+      for (const Batch& batch : whole_epoch(batches, epoch)) {
+        most_rows = std::max(most_rows, rows(batch));
+        most_sentences = std::max(most_sentences, batch.size());
+      }
+    CHECK(rows(largest.front()) == most_rows);
+    CHECK(largest.back().size() == most_sentences);
+    CHECK(largest.size() == (largest.front().size() == most_sentences ? 1 : 2));
+  }
+}
+
 TEST_CASE("batches refuse what they cannot deal out") {
   const ParallelCorpus corpus = random_corpus(20), empty;
   ParallelCorpus lopsided = corpus;

@@ -107,6 +107,23 @@ TEST_CASE("without a branch layer_norm does not write z") {
   for (const double number : op.z.read()) CHECK(std::isnan(number));
 }
 
+TEST_CASE_TEMPLATE("layer_norm needs no place for z", T, float, double) {
+  Cpu<T> device(2);
+  for (const Index width : {5, 32}) {
+    LayerNorm<T> op(device, 20, width, true, 0.3f);
+    const Numbers with = op.forward();
+    layer_norm(device, {.x = op.x,
+                        .branch = op.branch,
+                        .dropout = op.dropout,
+                        .gain = op.gain.data(),
+                        .bias = op.bias.data(),
+                        .y = op.y,
+                        .mean = op.mean.data(),
+                        .inverse_deviation = op.inverse.data()});
+    CHECK(op.y.read() == with);
+  }
+}
+
 TEST_CASE("the gradients of layer_norm are those of differences") {
   Cpu<double> device(2);
   for (const Index width : {1, 2, 5, 7, 16})

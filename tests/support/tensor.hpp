@@ -90,13 +90,15 @@ class Integers {
   attn::Buffer<std::int32_t, typename Device::Memory> memory_;
 };
 
-/// Sentences of the given lengths one behind another, each followed by `spare` rows that belong to none, as in a cache.
+/// Sentences of the given lengths one behind another, each followed by `spare` rows that belong to none, as in a cache. A packed
+/// batch, which has no such rows, is described by one array of offsets, as outside of tests.
 template <class Device>
 class Layout {
  public:
   Layout(Device& device, const std::vector<std::int32_t>& lengths, std::int32_t spare = 0)
       : begin_(device, places(lengths, spare, false)), end_(device, places(lengths, spare, true)) {
-    ragged_ = {begin_.data(), end_.data(), static_cast<attn::Index>(lengths.size()), 0, 0};
+    const std::int32_t* end = spare == 0 ? begin_.data() + 1 : end_.data();
+    ragged_ = {begin_.data(), end, static_cast<attn::Index>(lengths.size()), 0, 0};
     for (const std::int32_t length : lengths) {
       ragged_.rows += length;
       ragged_.longest = std::max<attn::Index>(ragged_.longest, length);
@@ -114,6 +116,7 @@ class Layout {
       result.push_back(ends ? at + length : at);
       at += length + spare;
     }
+    if (!ends) result.push_back(at);
     return result;
   }
 

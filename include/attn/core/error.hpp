@@ -11,12 +11,18 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The Error where memory ends, so that a program can name the option of its own that saves some.
+class OutOfMemory : public Error {
+ public:
+  using Error::Error;
+};
+
 /// Throws Error with the parts written one after another: fail("matmul: ", rows, " rows do not meet ", width).
-template <class... Parts>
+template <class Kind = Error, class... Parts>
 [[noreturn]] void fail(const Parts&... parts) {
   std::ostringstream sentence;
   (sentence << ... << parts);
-  throw Error(sentence.str());
+  throw Kind(sentence.str());
 }
 
 /// fail(parts...) unless the condition holds; the parts are only formatted when it does not.

@@ -16,7 +16,9 @@ struct Matrix {
       : data(first), rows(row_count), cols(col_count), stride(row_stride) {}
   constexpr Matrix(T* first, Index row_count, Index col_count) : Matrix(first, row_count, col_count, col_count) {}
 
-  constexpr operator Matrix<const T>() const requires(!std::is_const_v<T>) { return {data, rows, cols, stride}; }
+  template <class Same>
+  requires std::is_same_v<Same, T>
+  constexpr operator Matrix<const Same>() const { return {data, rows, cols, stride}; }
 
   constexpr T* row(Index i) const { return data + i * stride; }
   constexpr T& operator()(Index i, Index j) const { return data[i * stride + j]; }

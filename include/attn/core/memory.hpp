@@ -15,17 +15,19 @@ constexpr std::size_t align_up(std::size_t bytes, std::size_t to = kAlignment) {
 
 /// Where blocks come from on the host. A device with its own memory has a struct with the same two functions.
 struct HostMemory {
-  static void* allocate(std::size_t bytes) {
+  static void* allocate(std::size_t bytes, const char* what) {
     void* block = ::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow);
-    require(block != nullptr, "out of memory: ", bytes >> 20, " MiB asked for; lower the batch size or the model's width");
+    if (block == nullptr)
+      fail<OutOfMemory>("out of memory: ", what, " need ", bytes >> 20,
+                        " MiB more; lower the batch size or the model's width");
     return block;
   }
   static void release(void* block) noexcept { ::operator delete (block, std::align_val_t{kAlignment}); }
 };
 
 /// Memory that is handed out in order and taken back all at once. When it runs out it grows by another block; when it is
-/// next rewound to empty the blocks become one. So after the first step of a kind nothing is allocated, and equal requests
-/// get equal addresses.
+/// next rewound to empty the blocks become one, as large as was needed at most. So after the first step of a kind nothing is
+/// allocated, and equal requests get equal addresses.
 template <class Memory>
 class Arena {
  public:
@@ -33,7 +35,8 @@ class Arena {
     std::size_t block = 0, used = 0;
   };
 
-  Arena() = default;
+  /// `what` it holds, in the plural, is named where memory runs out.
+  explicit Arena(const char* what = "numbers") : what_(what) {}
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
   ~Arena() { release_all(); }
@@ -41,9 +44,10 @@ class Arena {
   void* allocate(std::size_t bytes) {
     bytes = align_up(bytes);
     while (at_.block < blocks_.size() && at_.used + bytes > blocks_[at_.block].size) at_ = {at_.block + 1, 0};
-    if (at_.block == blocks_.size()) add_block(std::max({bytes, kSmallestBlock, capacity() / 2}));
+    if (at_.block == blocks_.size()) add_block(std::max({bytes, kSmallestBlock, capacity() / 8}));
     void* place = blocks_[at_.block].data + at_.used;
     at_.used += bytes;
+    most_ = std::max(most_, capacity_before(at_.block) + at_.used);
     return place;
   }
 
@@ -56,17 +60,15 @@ class Arena {
   void rewind(Mark mark) {
     at_ = mark;
     if (mark.block == 0 && mark.used == 0 && blocks_.size() > 1) {
-      const std::size_t total = capacity();
       release_all();
-      add_block(total);
+      try {
+        add_block(most_);
+      } catch (const Error&) {  // a tape that ends because of an error must not end the program: the next request says so
+      }
     }
   }
 
-  std::size_t capacity() const {
-    std::size_t total = 0;
-    for (const Block& block : blocks_) total += block.size;
-    return total;
-  }
+  std::size_t capacity() const { return capacity_before(blocks_.size()); }
 
  private:
   struct Block {
@@ -75,15 +77,22 @@ class Arena {
   };
   static constexpr std::size_t kSmallestBlock = std::size_t{1} << 20;
 
-  void add_block(std::size_t bytes) { blocks_.push_back({static_cast<std::byte*>(Memory::allocate(bytes)), bytes}); }
+  std::size_t capacity_before(std::size_t count) const {
+    std::size_t total = 0;
+    for (std::size_t i = 0; i < count; ++i) total += blocks_[i].size;
+    return total;
+  }
+  void add_block(std::size_t bytes) { blocks_.push_back({static_cast<std::byte*>(Memory::allocate(bytes, what_)), bytes}); }
   void release_all() {
     for (const Block& block : blocks_) Memory::release(block.data);
     blocks_.clear();
     at_ = {};
   }
 
+  const char* what_;
   std::vector<Block> blocks_;
   Mark at_;
+  std::size_t most_ = 0;  // bytes ever in use, with what was left over at the ends of blocks
 };
 
 /// Memory for gradients, whose lifetimes cross: blocks come back in any order and neighbours merge (first fit). In the
@@ -92,6 +101,8 @@ class Arena {
 template <class Memory>
 class Pool {
  public:
+  explicit Pool(const char* what = "numbers") : arena_(what) {}
+
   void* allocate(std::size_t bytes) {
     bytes = std::max(align_up(bytes), kAlignment);  // never nothing, so that every block has an address of its own
     for (std::size_t i = 0; i < chunks_.size(); ++i) {
@@ -123,7 +134,8 @@ class Pool {
     for (const Chunk& chunk : chunks_) total += chunk.size;
     chunks_.clear();
     arena_.rewind({});
-    if (total > 0) chunks_.push_back({static_cast<std::byte*>(arena_.allocate(total)), total, true, true});
+    if (total > 0 && arena_.capacity() >= total)  // what it could not get back in one piece it will ask for as it is needed
+      chunks_.push_back({static_cast<std::byte*>(arena_.allocate(total)), total, true, true});
   }
 
   std::size_t capacity() const { return arena_.capacity(); }
@@ -151,8 +163,8 @@ template <class T, class Memory>
 class Buffer {
  public:
   Buffer() = default;
-  explicit Buffer(std::int64_t count)
-      : data_(count > 0 ? static_cast<T*>(Memory::allocate(static_cast<std::size_t>(count) * sizeof(T))) : nullptr),
+  explicit Buffer(std::int64_t count, const char* what = "numbers")
+      : data_(count > 0 ? static_cast<T*>(Memory::allocate(static_cast<std::size_t>(count) * sizeof(T), what)) : nullptr),
         size_(count) {}
   Buffer(Buffer&& other) noexcept { swap(other); }
   Buffer& operator=(Buffer&& other) noexcept {

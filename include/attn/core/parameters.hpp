@@ -83,9 +83,9 @@ class Parameters {
       entries_.push_back({name, size_, parameter->rows, parameter->cols});
       size_ += (parameter->size() + kSpacing - 1) / kSpacing * kSpacing;
     }
-    values_ = Buffer<Real, typename Device::Memory>(size_);
-    gradients_ = Buffer<Real, typename Device::Memory>(size_);
-    if constexpr (kSeparate) compute_ = Buffer<Scalar, typename Device::Memory>(size_);
+    values_ = Buffer<Real, typename Device::Memory>(size_, "parameters");
+    gradients_ = Buffer<Real, typename Device::Memory>(size_, "gradients of parameters");
+    if constexpr (kSeparate) compute_ = Buffer<Scalar, typename Device::Memory>(size_, "low-precision parameters");
     device.zero(values_.data(), size_);
     device.zero(gradients_.data(), size_);
     std::size_t next = 0;

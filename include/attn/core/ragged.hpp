@@ -5,13 +5,18 @@ namespace attn {
 
 /// Which rows of a packed matrix belong to which sentence: sentence s owns rows begin[s] up to, not including, end[s].
 /// A packed batch is described by one array of offsets (begin = offsets, end = offsets + 1); a cache of keys, whose
-/// sentences have room to grow, by two. The arrays live where the matrix lives; the three numbers are known to the host.
+/// sentences have room to grow, by two. The arrays live where the matrix lives; the numbers are known to the host.
+///
+/// A device whose kernels take sentences in blocks of rows (Device::ragged_block) may be told which blocks there are, so that none
+/// is started in vain: pairs of a sentence and the number of a block in it, those of long sentences first.
 struct Ragged {
   const std::int32_t* begin = nullptr;
   const std::int32_t* end = nullptr;
-  Index count = 0;    // sentences
-  Index rows = 0;     // of all sentences together
-  Index longest = 0;  // rows of the longest sentence
+  Index count = 0;                       // sentences
+  Index rows = 0;                        // of all sentences together
+  Index longest = 0;                     // rows of the longest sentence
+  const std::int32_t* blocks = nullptr;  // 2 * block_count, or none
+  Index block_count = 0;
 
   constexpr Index length(Index s) const { return end[s] - begin[s]; }
 };

@@ -1,7 +1,10 @@
 #pragma once
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <string>
 #include <vector>
 
 #include "attn/core/matrix.hpp"
@@ -19,18 +22,21 @@ namespace attn {
 template <class T>
 class Cpu {
  public:
-  using Scalar = T;           // activations and the weights that models compute with
-  using Real = T;             // statistics, gradients of parameters, optimiser state
-  using Memory = HostMemory;  // where they live
+  using Scalar = T;                                        // activations and the weights that models compute with
+  using Real = T;                                          // statistics, gradients of parameters, optimiser state
+  using Memory = HostMemory;                               // where they live
+  static constexpr Index logits_at_once = Index{1} << 22;  // a chunk that stays in the caches
+  static constexpr Index ragged_block = 0;                 // no list of blocks: see Ragged
 
   explicit Cpu(int threads = 0) : threads_(threads > 0 ? threads : all_cores()) {
     workspaces_.resize(static_cast<std::size_t>(threads_));
   }
 
   int threads() const { return threads_; }
-  Arena<Memory> activations;     // rewound by each tape
-  Pool<Memory> gradients;        // of activations, in the backward pass
-  Arena<HostMemory> tape_nodes;  // what the tape recorded
+  std::string description() const { return std::to_string(threads_) + (threads_ == 1 ? " thread" : " threads"); }
+  Arena<Memory> activations{"activations"};            // rewound by each tape
+  Pool<Memory> gradients{"gradients of activations"};  // in the backward pass
+  Arena<HostMemory> tape_nodes{"the tape's record"};   // what the tape recorded
   PositionTables<Cpu> positions;
 
   template <class U>
@@ -84,6 +90,15 @@ class Cpu {
     if (results_.size() < count) results_ = Buffer<T, Memory>(count + count / 4);
     return results_.data();
   }
+
+  /// Bytes of scratch memory that it holds, and bytes of memory that the machine has.
+  Index scratch() const {
+    Index numbers = results_.size();
+    for (const Workspace& one : workspaces_)
+      for (const auto& slot : one.slots) numbers += slot.size();
+    return numbers * Index{sizeof(T)};
+  }
+  Index memory() const { return Index{::sysconf(_SC_PHYS_PAGES)} * Index{::sysconf(_SC_PAGE_SIZE)}; }
 
  private:
   struct Workspace {

@@ -13,9 +13,10 @@ void layer_norm(Cpu<T>& device, const LayerNormArgs<Cpu<T>>& args) {
     for (Index i = first; i < last; ++i) {
       const T* row = args.x.row(i);
       if (!args.branch.empty()) {
-        std::copy_n(row, width, args.z.row(i));
-        cpu::drop_row(args.dropout, i, args.branch.row(i), args.z.row(i), width, true, buffer);
-        row = args.z.row(i);
+        T* sum = (args.z.empty() ? args.y : args.z).row(i);
+        std::copy_n(row, width, sum);
+        cpu::drop_row(args.dropout, i, args.branch.row(i), sum, width, true, buffer);
+        row = sum;
       }
       const auto z = cpu::array(row, width);
       const T mean = z.mean();

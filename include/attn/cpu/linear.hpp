@@ -16,6 +16,15 @@ void tiles(Cpu<T>& device, Index rows, Index cols, const Work& work) {
     device.parallel_ranges(cols, 96, [&](Index first, Index last, int thread) { work(0, rows, first, last, thread); });
 }
 
+/// sums += the sum of a matrix's rows.
+template <class T>
+void add_rows(Cpu<T>& device, Matrix<const T> x, T* sums) {
+  device.parallel_ranges(x.cols, 64, [&](Index first, Index last, int) {
+    auto sum = array(sums + first, last - first);
+    for (Index i = 0; i < x.rows; ++i) sum += array(x.row(i) + first, last - first);
+  });
+}
+
 }  // namespace cpu
 
 template <class T>
@@ -47,6 +56,7 @@ void linear_input_gradient(Cpu<T>& device, const LinearInputGradientArgs<Cpu<T>>
     for (Index i = 0; i < dx.rows; ++i)
       cpu::row_array(dx, i) = (cpu::row_array(gate, i) > T(0)).select(cpu::row_array(dx, i), T(0));
   });
+  if (!args.gate.empty() && args.sums) cpu::add_rows<T>(device, args.dx.to, args.sums);
 }
 
 template <class T>
@@ -57,11 +67,7 @@ void linear_weight_gradient(Cpu<T>& device, const LinearWeightGradientArgs<Cpu<T
                cpu::gemm<true, false>(device, thread, args.dy.columns(top, dweight.rows),
                                       args.x.columns(left, dweight.cols), dweight);
              });
-  if (args.dbias)
-    device.parallel_ranges(args.dy.cols, 64, [&](Index first, Index last, int) {
-      auto dbias = cpu::array(args.dbias + first, last - first);
-      for (Index i = 0; i < args.dy.rows; ++i) dbias += cpu::array(args.dy.row(i) + first, last - first);
-    });
+  if (args.dbias) cpu::add_rows<T>(device, args.dy, args.dbias);
 }
 
 }  // namespace attn

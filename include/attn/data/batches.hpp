@@ -89,6 +89,10 @@ class Batches {
   /// Of the current epoch. Batches of tokens in random order may number a few more or less in another.
   Index batches_per_epoch() const { return static_cast<Index>(batches_.size()); }
 
+  /// What takes most memory in `epochs` epochs from the `first` on: the batch of most rows, source and target together, and
+  /// the one of most sentences where that has more of them.
+  std::vector<Batch> largest(Index first, Index epochs) const;
+
  private:
   using Range = std::pair<Index, Index>;  // from, to: places in order_
 
@@ -211,6 +215,34 @@ inline bool Batches::next(Batch& batch) {
   }
   ++position_.batch;
   return true;
+}
+
+inline std::vector<Batch> Batches::largest(Index first, Index epochs) const {
+  struct Size {
+    Index rows = 0, sentences = 0;
+    Position at;
+  };
+  Size longest, fullest;
+  Batches dealt = *this;
+  for (Index epoch = first; epoch < first + epochs; ++epoch) {
+    dealt.start_epoch(epoch);
+    for (Index i = 0; i < dealt.batches_per_epoch(); ++i) {
+      const auto [from, to] = dealt.batches_[static_cast<std::size_t>(i)];
+      Size size{0, to - from, {epoch, i}};
+      for (Index j = from; j < to; ++j) {
+        const Index id = dealt.order_[static_cast<std::size_t>(j)];
+        size.rows += source_rows(id) + target_rows(id);
+      }
+      if (size.rows > longest.rows) longest = size;
+      if (size.sentences > fullest.sentences) fullest = size;
+    }
+  }
+  std::vector<Batch> found(fullest.sentences > longest.sentences ? 2 : 1);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    dealt.seek(i == 0 ? longest.at : fullest.at);
+    dealt.next(found[i]);
+  }
+  return found;
 }
 
 }  // namespace attn

@@ -67,6 +67,7 @@ class TransformerState {
       layer.memory.rows.begin = tape.upload(layer.begin.data(), count);
       layer.memory.rows.end = tape.upload(layer.end.data(), count);
       layer.memory.rows.count = count;
+      layer.memory.rows.blocks = nullptr;  // those of sentences that have left
     }
     Text text{tape.upload(words.data(), count), upload_offsets(tape, offsets_.data(), count)};
     for (const Token word : words)

@@ -6,7 +6,8 @@
 //   layer_norm            z = x + dropout(s),   y = (z - mean(z)) / sqrt(variance(z) + epsilon) * gain + bias
 //   layer_norm_gradient   dz from dy; dx = dz, ds = dropout(dz); dgain, dbias accumulate
 //
-// Without a branch s: z is x itself, and is not written. Ba, Kiros and Hinton, 2016; torch.nn.LayerNorm.
+// Without a branch s: z is x itself, and is not written. With one, z is written where there is a place for it, for the gradient.
+// Ba, Kiros and Hinton, 2016; torch.nn.LayerNorm.
 
 namespace attn {
 
@@ -18,7 +19,7 @@ struct LayerNormArgs {
   Matrix<const Scalar> branch = {};  // rows x width, or none: s
   Dropout dropout = {};              // of the branch
   const Scalar *gain, *bias;         // width
-  Matrix<Scalar> z = {};             // rows x width, written when there is a branch
+  Matrix<Scalar> z = {};             // rows x width, or none: written when there is a branch
   Matrix<Scalar> y;                  // rows x width
   Real *mean, *inverse_deviation;    // rows, kept for the gradient
   float epsilon = 1e-5f;

@@ -4,7 +4,8 @@
 // The matrix products of every layer, with what is fused behind them.
 //
 //   linear                   y  = x Wᵀ + b                      optionally relu(.)
-//   linear_input_gradient    dx = dy W                          optionally scaled, and 0 where a ReLU had been 0
+//   linear_input_gradient    dx = dy W                          optionally scaled, and 0 where a ReLU had been 0;
+//                                                               then also the sum of its rows, for the bias below the ReLU
 //   linear_weight_gradient   dW += dyᵀ x,  db += sum of rows of dy
 
 namespace attn {
@@ -27,6 +28,7 @@ struct LinearInputGradientArgs {
   Sink<Scalar> dx;                 // rows x in
   Matrix<const Scalar> gate = {};  // rows x in: the gradient passes where gate > 0; not together with dx.add
   double scale = 1;
+  typename Device::Real* sums = nullptr;  // in, accumulates: the sum of rows of dx, where there is a gate; or none
 };
 
 template <class Device>

@@ -52,7 +52,7 @@ class Adam {
 
  private:
   Numbers zeros(Index count) {
-    Numbers numbers(count);
+    Numbers numbers(count, "optimiser states");
     parameters_.device().zero(numbers.data(), count);
     return numbers;
   }

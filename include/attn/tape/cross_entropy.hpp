@@ -41,13 +41,12 @@ Loss<Device> cross_entropy(Tape<Device>& tape, Variable<Device, Width> x, Parame
                            const Token* labels, LossOptions options, typename Device::Real* sums = nullptr) {
   using Scalar = typename Device::Scalar;
   using Real = typename Device::Real;
-  constexpr Index kChunk = Index{1} << 22;  // logits
   Loss<Device> loss{sums, x.rows()};
   if (sums == nullptr) {
     loss.sums = tape.template array<Real>(2);
     tape.device.zero(loss.sums, 2);
   }
-  const Index rows = std::clamp<Index>(kChunk / weight.rows, 1, std::max<Index>(x.rows(), 1));
+  const Index rows = std::clamp<Index>(Device::logits_at_once / weight.rows, 1, std::max<Index>(x.rows(), 1));
   const Matrix<Scalar> memory = tape.template scratch<Scalar>(rows, weight.rows);
   const double normalizer = options.normalizer > 0 ? options.normalizer : static_cast<double>(std::max<Index>(x.rows(), 1));
   const Sink<Scalar> dx = tape.recording() ? tape.sink(x) : Sink<Scalar>{};

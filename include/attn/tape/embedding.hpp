@@ -1,4 +1,7 @@
 #pragma once
+#include <algorithm>
+#include <numeric>
+
 #include "attn/core/parameter.hpp"
 #include "attn/core/ragged.hpp"
 #include "attn/core/sentences.hpp"
@@ -14,12 +17,30 @@ struct Text {
   Token smallest = 0, largest = 0;  // to check them against a vocabulary without asking the device
 };
 
+/// Lists the blocks of a packed batch for devices that want to know them.
+template <class Device>
+void upload_blocks(Tape<Device>& tape, const std::int32_t* offsets, Ragged& rows) {
+  const auto length = [&](std::int32_t s) { return offsets[s + 1] - offsets[s]; };
+  const auto blocks = [&](std::int32_t s) { return (length(s) + Device::ragged_block - 1) / Device::ragged_block; };
+  auto& memory = tape.device.tape_nodes;
+  auto* order = memory.template array<std::int32_t>(rows.count);
+  std::iota(order, order + rows.count, 0);
+  std::sort(order, order + rows.count,
+            [&](auto a, auto b) { return length(a) != length(b) ? length(a) > length(b) : a < b; });
+  for (std::int32_t s = 0; s < rows.count; ++s) rows.block_count += blocks(s);
+  auto* list = memory.template array<std::int32_t>(2 * rows.block_count);
+  for (auto* next = list; next < list + 2 * rows.block_count; ++order)
+    for (std::int32_t b = 0; b < blocks(*order); ++b) *next++ = *order, *next++ = b;
+  rows.blocks = tape.upload(list, 2 * rows.block_count);
+}
+
 /// Offsets on the host become the layout of a packed batch on the device.
 template <class Device>
 Ragged upload_offsets(Tape<Device>& tape, const std::int32_t* offsets, Index count) {
   const std::int32_t* copy = tape.upload(offsets, count + 1);
   Ragged rows{copy, copy + 1, count, offsets[count], 0};
   for (Index i = 0; i < count; ++i) rows.longest = std::max<Index>(rows.longest, offsets[i + 1] - offsets[i]);
+  if constexpr (Device::ragged_block > 0) upload_blocks(tape, offsets, rows);
   return rows;
 }
 

@@ -36,7 +36,8 @@ Variable<Device, Width> residual_layer_norm(Tape<Device>& tape, Variable<Device,
                                             Parameter<Device> gain, Parameter<Device> bias, float rate) {
   using Scalar = typename Device::Scalar;
   using Real = typename Device::Real;
-  const Matrix<Scalar> z(tape.template array<Scalar>(x.rows() * Width), x.rows(), Width);
+  Matrix<Scalar> z;  // for the gradient only
+  if (tape.recording()) z = {tape.template array<Scalar>(x.rows() * Width), x.rows(), Width};
   auto y = tape.template make<Width>(x.rows());
   auto* mean = tape.template array<Real>(x.rows());
   auto* inverse = tape.template array<Real>(x.rows());

@@ -34,9 +34,10 @@ Variable<Device, Width> feed_forward(Tape<Device>& tape, Variable<Device, Width>
     const auto dh = back.template scratch<Scalar>(h.rows, h.cols);
     linear_weight_gradient(back.device, {.dy = dy, .x = h, .dweight = down.gradient_matrix(), .dbias = down_bias.gradient});
     // h is 0 where either the ReLU or dropout stopped it: one gate for both.
-    linear_input_gradient(back.device, {.dy = dy, .weight = down.matrix(), .dx = {dh}, .gate = h, .scale = drop.scale()});
-    linear_weight_gradient(back.device,
-                           {.dy = dh, .x = x.value, .dweight = up.gradient_matrix(), .dbias = up_bias.gradient});
+    linear_input_gradient(
+        back.device,
+        {.dy = dy, .weight = down.matrix(), .dx = {dh}, .gate = h, .scale = drop.scale(), .sums = up_bias.gradient});
+    linear_weight_gradient(back.device, {.dy = dh, .x = x.value, .dweight = up.gradient_matrix()});
     linear_input_gradient(back.device, {.dy = dh, .weight = up.matrix(), .dx = back.sink(x)});
     back.release(dh);
   });

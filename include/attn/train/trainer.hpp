@@ -3,6 +3,7 @@
 #include <functional>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "attn/data/batches.hpp"
 #include "attn/metrics/perplexity.hpp"
@@ -22,16 +23,24 @@ Loss<Device> batch_loss(Tape<Device>& tape, const Model& model, const Batch& bat
                     options, sums);
 }
 
-/// How well a model predicts a text: each token from the source and the target before it.
+/// How well a model predicts a text: each token from the source and the target before it. Each batch has sums of its own,
+/// which are read when all are done: the device never waits for the host, and the total is one of doubles.
 template <class Device, class Model>
 Perplexity perplexity(Device& device, const Model& model, Batches& text) {
-  Perplexity result;
-  Batch batch;
-  for (text.start_epoch(0); text.next(batch);) {
+  using Real = typename Device::Real;
+  text.start_epoch(0);
+  std::vector<Real> sums(static_cast<std::size_t>(2 * text.batches_per_epoch()));
+  const Buffer<Real, typename Device::Memory> on_device(std::ssize(sums), "sums of losses");
+  device.zero(on_device.data(), on_device.size());
+  std::vector<Index> tokens;
+  for (Batch batch; text.next(batch);) {
     Tape<Device> tape(device);
-    const Loss<Device> loss = batch_loss(tape, model, batch);
-    result.add(loss.read(device).nll, loss.tokens);
+    Real* place = on_device.data() + 2 * std::ssize(tokens);
+    tokens.push_back(batch_loss(tape, model, batch, {}, place).tokens);
   }
+  device.download(sums.data(), on_device.data(), on_device.size());
+  Perplexity result;
+  for (std::size_t i = 0; i < tokens.size(); ++i) result.add(static_cast<double>(sums[2 * i]), tokens[i]);
   return result;
 }
 
@@ -61,7 +70,7 @@ template <class Device, class Model, Schedule Rate>
 class Trainer {
  public:
   Trainer(Device& device, const Model& model, Adam<Device>& adam, Rate rate, TrainOptions options)
-      : device_(device), model_(model), adam_(adam), rate_(rate), options_(options), sums_(2) {}
+      : device_(device), model_(model), adam_(adam), rate_(rate), options_(options), sums_(2, "sums of losses") {}
 
   TrainState state;
 
