@@ -1,0 +1,18 @@
+#pragma once
+
+/// The CUDA backend: the device Cuda<bfloat16> or Cuda<float>, and the kernels of every op. For nvcc, which must not see
+/// attn/cpu.hpp.
+
+#include "attn/cuda/adam.cuh"
+#include "attn/cuda/argmax.cuh"
+#include "attn/cuda/attention.cuh"
+#include "attn/cuda/convert.cuh"
+#include "attn/cuda/cross_entropy.cuh"
+#include "attn/cuda/device.cuh"
+#include "attn/cuda/dropout.cuh"
+#include "attn/cuda/embedding.cuh"
+#include "attn/cuda/layer_norm.cuh"
+#include "attn/cuda/linear.cuh"
+#include "attn/cuda/ragged_projection.cuh"
+#include "attn/cuda/residual.cuh"
+#include "attn/cuda/scatter_rows.cuh"

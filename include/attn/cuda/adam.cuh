@@ -1,0 +1,111 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "attn/cuda/device.cuh"
+#include "attn/cuda/rows.cuh"
+#include "attn/ops/adam.hpp"
+
+namespace attn {
+namespace kernels {
+
+/// What a step of Adam multiplies by, computed once, in double.
+struct AdamFactors {
+  float beta1, rest1;  // rest = 1 - beta, which in float would lose digits
+  float beta2, rest2;
+  float epsilon;
+  float step, root;       // rate / (1 - beta1^t), 1 / sqrt(1 - beta2^t)
+  float coupled, shrink;  // weight decay, as part of the gradient or of the value
+  float clip_norm;        // 0: no clipping
+};
+
+template <int N, class T>
+__global__ void __launch_bounds__(256) adam(AdamArgs<Cuda<T>> args, AdamFactors by) {
+  float clip = 1;
+  if (by.clip_norm > 0) clip = fminf(1, by.clip_norm / (sqrtf(*args.squares) + 1e-6f));
+  for_each_pack<N>(args.count, [&]<int M>(Index at) {
+    Pack<float, M> value = load_pack<M>(args.value + at), m = load_pack<M>(args.m + at), v = load_pack<M>(args.v + at);
+    const Pack<float, M> gradient = load_pack<M>(args.gradient + at);
+    Pack<float, M> largest = v;
+    if (args.options.amsgrad) largest = load_pack<M>(args.largest_v + at);
+    Pack<T, M> compute;
+#pragma unroll
+    for (int k = 0; k < M; ++k) {
+      const float g = gradient[k] * clip + by.coupled * value[k];
+      m.set(k, by.beta1 * m[k] + by.rest1 * g);
+      v.set(k, by.beta2 * v[k] + by.rest2 * (g * g));
+      largest.set(k, args.options.amsgrad ? fmaxf(largest[k], v[k]) : v[k]);
+      value.set(k, value[k] * by.shrink - by.step * m[k] / (sqrtf(largest[k]) * by.root + by.epsilon));
+      compute.set(k, value[k]);
+    }
+    store_pack(args.value + at, value);
+    store_pack(args.m + at, m);
+    store_pack(args.v + at, v);
+    store_pack(args.gradient + at, Pack<float, M>{});
+    if (args.options.amsgrad) store_pack(args.largest_v + at, largest);
+    if constexpr (!std::is_same_v<T, float>)
+      if (args.compute != nullptr) store_pack(args.compute + at, compute);
+  });
+}
+
+/// parts[b] = the sum of the squares that block b comes by.
+template <int N>
+__global__ void __launch_bounds__(256) sums_of_squares(const float* x, Index count, float* parts) {
+  float sums[N] = {};
+#pragma unroll 4
+  for (Index at = (Index{blockIdx.x} * 256 + threadIdx.x) * N; at + N <= count; at += Index{gridDim.x} * 256 * N) {
+    const Pack<float, N> numbers = load_pack<N>(x + at);
+#pragma unroll
+    for (int k = 0; k < N; ++k) sums[k] += numbers[k] * numbers[k];
+  }
+  const Index left = count / N * N + threadIdx.x;  // less than a pack at the end
+  if (blockIdx.x == 0 && left < count) sums[0] += x[left] * x[left];
+  float sum = 0;
+#pragma unroll
+  for (int k = 0; k < N; ++k) sum += sums[k];
+  sum = block_sum<8>(sum);
+  if (threadIdx.x == 0) parts[blockIdx.x] = sum;
+}
+
+static __global__ void __launch_bounds__(256) add_parts(const float* parts, int count, float* total) {
+  float sum = 0;
+  for (int i = static_cast<int>(threadIdx.x); i < count; i += 256) sum += parts[i];
+  sum = block_sum<8>(sum);
+  if (threadIdx.x == 0) *total = sum;
+}
+
+}  // namespace kernels
+
+template <class T>
+void sum_of_squares(Cuda<T>& device, const SumOfSquaresArgs<Cuda<T>>& args) {
+  const auto blocks = static_cast<unsigned>(std::min<Index>(divide_up(args.count, 1024), 1024));
+  float* parts = device.template workspace<float>(1024);
+  with_packs<float>(in_packs(args.x, 0, 0), [&]<int N>() {
+    launch(device, "sum_of_squares", {{blocks}, 256}, kernels::sums_of_squares<N>, args.x, args.count, parts);
+  });
+  launch(device, "sum_of_squares", {{1}, 256}, kernels::add_parts, parts, blocks, args.total);
+}
+
+template <class T>
+void adam(Cuda<T>& device, const AdamArgs<Cuda<T>>& args) {
+  const AdamOptions& o = args.options;
+  const bool decoupled = o.decay == AdamOptions::Decay::Decoupled;
+  const auto number = [](double x) { return static_cast<float>(x); };
+  const auto steps = static_cast<double>(args.step);
+  const kernels::AdamFactors by{.beta1 = number(o.beta1),
+                                .rest1 = number(1 - o.beta1),
+                                .beta2 = number(o.beta2),
+                                .rest2 = number(1 - o.beta2),
+                                .epsilon = number(o.epsilon),
+                                .step = number(args.rate / (1 - std::pow(o.beta1, steps))),
+                                .root = number(1 / std::sqrt(1 - std::pow(o.beta2, steps))),
+                                .coupled = number(decoupled ? 0 : o.weight_decay),
+                                .shrink = number(decoupled ? 1 - args.rate * o.weight_decay : 1),
+                                .clip_norm = number(o.clip_norm)};
+  const auto aligned = [](const auto*... places) { return (in_packs(places, 0, 0) && ...); };
+  with_packs<float>(aligned(args.value, args.gradient, args.m, args.v, args.largest_v, args.compute), [&]<int N>() {
+    launch(device, "adam", {{static_cast<unsigned>(divide_up(args.count, 256 * N))}, 256}, kernels::adam<N, T>, args, by);
+  });
+}
+
+}  // namespace attn

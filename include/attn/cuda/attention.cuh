@@ -1,0 +1,44 @@
+#pragma once
+#include "attn/cuda/attention_backward.cuh"
+#include "attn/cuda/attention_forward.cuh"
+#include "attn/cuda/attention_plain.cuh"
+
+// Which kernels compute attention on a GPU:
+//
+//   attention_forward, attention_backward   bfloat16 on Hopper's tensor cores: heads of up to 128 columns, a multiple of 8, rows that
+//                                           begin on 16-byte boundaries, a positive scale
+//   attention_plain                         everything else, in float arithmetic
+
+namespace attn {
+
+template <class T>
+bool on_tensor_cores(const Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
+  const Index width = args.q.cols / args.heads;
+  const auto fits = [](const auto& m) { return in_packs(m.data, m.cols, m.stride); };
+  return device.has_wgmma() && width <= 128 && width % 8 == 0 && args.scale > 0 && fits(args.q) && fits(args.k) &&
+         fits(args.v) && fits(args.y);
+}
+template <class T>
+bool on_tensor_cores(const Cuda<T>& device, const AttentionGradientArgs<Cuda<T>>& args) {
+  const auto fits = [](const auto& m) { return in_packs(m.data, m.cols, m.stride); };
+  return on_tensor_cores(device, args.forward) && fits(args.dy) && fits(args.dq.to) && fits(args.dk.to) && fits(args.dv.to);
+}
+
+template <class T>
+void attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
+  if constexpr (std::is_same_v<T, bfloat16>)
+    if (on_tensor_cores(device, args))
+      return args.q.cols <= 64 * args.heads ? attention_forward<1>(device, args) : attention_forward<2>(device, args);
+  plain_attention(device, args);
+}
+
+template <class T>
+void attention_gradient(Cuda<T>& device, const AttentionGradientArgs<Cuda<T>>& args) {
+  if constexpr (std::is_same_v<T, bfloat16>)
+    if (on_tensor_cores(device, args))
+      return args.forward.q.cols <= 64 * args.forward.heads ? attention_backward<1>(device, args)
+                                                            : attention_backward<2>(device, args);
+  plain_attention_gradient(device, args);
+}
+
+}  // namespace attn

@@ -1,0 +1,122 @@
+#pragma once
+#include <cfloat>
+
+#include "attn/cuda/device.cuh"
+#include "attn/cuda/rows.cuh"
+#include "attn/ops/cross_entropy.hpp"
+
+namespace attn {
+namespace kernels {
+
+/// e^x: in float accurately, else as the hardware's 2^x, which for x <= 0 is within 1e-6 of what is summed.
+template <class T>
+__device__ float exponential(float x) {
+  if constexpr (std::is_same_v<T, float>) return expf(x);
+  float power;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x * 1.44269504f));
+  return power;
+}
+
+struct CrossEntropyFactors {
+  float label, other;                    // of the smoothed label
+  float scale;                           // of the gradient
+  float label_gradient, other_gradient;  // scale times those two
+  bool gradient;
+  bool keep;  // the row in shared memory between the two passes; it comes from the cache again where that is too small
+};
+
+/// A block takes a row: one pass finds maximum and sum together, each thread beginning anew where its maximum grows; another writes
+/// the gradient. losses: rows x 2.
+template <int N, class T>
+__global__ void __launch_bounds__(1024, 2)
+    cross_entropy(Matrix<T> logits, const Token* labels, CrossEntropyFactors by, float* losses) {
+  extern __shared__ uint4 kept_row[];
+  T* kept = reinterpret_cast<T*>(kept_row);
+  T* row = row_of(logits, blockIdx.x);
+  const int classes = static_cast<int>(logits.cols), first = static_cast<int>(threadIdx.x) * N, label = labels[blockIdx.x];
+  const float at_label = to_float(row[label]);
+
+  float most = -FLT_MAX, sum = 0, total = 0;
+#pragma unroll 2
+  for (int j = first; j < classes; j += 1024 * N) {
+    const Pack<T, N> x = load_pack<N>(row + j);
+    if (by.keep) store_pack(kept + j, x);
+    float top = x[0];
+#pragma unroll
+    for (int k = 1; k < N; ++k) top = fmaxf(top, x[k]);
+    if (top > most) {
+      sum *= exponential<T>(most - top);
+      most = top;
+    }
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+      sum += exponential<T>(x[k] - most);
+      total += x[k];
+    }
+  }
+  const float peak = block_max<32>(most);
+  sum = block_sum<32>(sum * exponential<T>(most - peak));
+  if (by.other > 0) total = block_sum<32>(total);
+  if (threadIdx.x == 0) {
+    // -sum of q log p = lse * sum of q - sum of q * logit, and the q sum to 1
+    const float lse = peak + logf(sum);
+    losses[2 * Index{blockIdx.x}] = lse - at_label;
+    losses[2 * Index{blockIdx.x} + 1] = lse - (by.label - by.other) * at_label - (by.other > 0 ? by.other * total : 0);
+  }
+  if (!by.gradient) return;
+
+  const float grow = by.scale / sum;
+  for (int j = first; j < classes; j += 1024 * N) {  // what a thread has kept it reads again itself
+    Pack<T, N> x;
+    if (by.keep)
+      x = load_pack<N>(kept + j);
+    else
+      x = load_pack<N>(row + j);
+#pragma unroll
+    for (int k = 0; k < N; ++k) x.set(k, exponential<T>(x[k] - peak) * grow - by.other_gradient);
+    if (label >= j && label < j + N) {
+#pragma unroll
+      for (int k = 0; k < N; ++k)
+        if (j + k == label) x.set(k, exponential<T>(at_label - peak) * grow - by.label_gradient);
+    }
+    store_pack(row + j, x);
+  }
+}
+
+static __global__ void __launch_bounds__(1024) add_losses(const float* losses, Index rows, float* nll, float* loss) {
+  float sums[2] = {};
+  for (Index i = threadIdx.x; i < rows; i += 1024) {
+    sums[0] += losses[2 * i];
+    sums[1] += losses[2 * i + 1];
+  }
+  sums[0] = block_sum<32>(sums[0]);
+  sums[1] = block_sum<32>(sums[1]);
+  if (threadIdx.x > 0) return;
+  *nll += sums[0];
+  *loss += sums[1];
+}
+
+}  // namespace kernels
+
+template <class T>
+void cross_entropy(Cuda<T>& device, const CrossEntropyArgs<Cuda<T>>& args) {
+  if (args.logits.rows == 0) return;
+  const SmoothedLabel q(args.smoothing, args.amount, args.logits.cols);
+  const std::size_t bytes = static_cast<std::size_t>(args.logits.cols) * sizeof(T);
+  const std::size_t room = device.properties().sharedMemPerMultiprocessor / 2 - 2048;  // two rows at a time
+  const kernels::CrossEntropyFactors by{.label = static_cast<float>(q.label),
+                                        .other = static_cast<float>(q.other),
+                                        .scale = static_cast<float>(args.scale),
+                                        .label_gradient = static_cast<float>(args.scale * q.label),
+                                        .other_gradient = static_cast<float>(args.scale * q.other),
+                                        .gradient = args.gradient,
+                                        .keep = args.gradient && bytes <= room};
+  float* losses = device.template workspace<float>(2 * args.logits.rows);
+  with_packs<T>(in_packs(args.logits), [&]<int N>() {
+    launch(device, "cross_entropy", {{static_cast<unsigned>(args.logits.rows)}, 1024, by.keep ? bytes : 0},
+           kernels::cross_entropy<N, T>, args.logits, args.labels, by, losses);
+  });
+  launch(device, "cross_entropy", {{1}, 1024}, kernels::add_losses, losses, args.logits.rows, args.nll, args.loss);
+}
+
+}  // namespace attn

@@ -1,0 +1,140 @@
+#pragma once
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "attn/core/matrix.hpp"
+#include "attn/core/memory.hpp"
+#include "attn/core/position_tables.hpp"
+#include "attn/cuda/gpus.cuh"
+#include "attn/cuda/launch.cuh"
+#include "attn/cuda/memory.cuh"
+#include "attn/cuda/numbers.cuh"
+#include "attn/cuda/plans.cuh"
+#include "attn/cuda/staging.cuh"
+
+namespace attn {
+
+struct CudaOptions {
+  int gpu = 0;        // which of the machine's GPUs
+  bool tf32 = false;  // Cuda<float>: round the operands of matrix products to TF32, whose products run on tensor cores
+};
+
+/// A GPU as a device. Cuda<bfloat16> computes with bfloat16 activations and weights, and keeps sums, statistics, gradients
+/// of parameters, master weights and optimiser state in float; Cuda<float> has float throughout. All work goes to one
+/// stream: the host runs ahead, and waits only where it downloads. The same input gives the same bits.
+template <class T>
+class Cuda {
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, bfloat16>, "attn: Cuda computes in float or in bfloat16");
+
+ public:
+  using Scalar = T;                                        // activations and the weights that models compute with
+  using Real = float;                                      // statistics, gradients of parameters, optimiser state
+  using Memory = CudaMemory;                               // where they live
+  static constexpr Index logits_at_once = Index{1} << 28;  // large products, and still a small part of a GPU's memory
+  static constexpr Index ragged_block = 64;                // rows that attention takes at once: see Ragged
+
+  explicit Cuda(CudaOptions options = {});
+  Cuda(const Cuda&) = delete;
+  Cuda& operator=(const Cuda&) = delete;
+  ~Cuda();
+
+  Arena<Memory> activations{"activations"};            // rewound by each tape
+  Pool<Memory> gradients{"gradients of activations"};  // in the backward pass
+  Arena<HostMemory> tape_nodes{"the tape's record"};   // what the tape recorded
+  PositionTables<Cuda> positions;
+
+  const CudaOptions& options() const { return options_; }
+  cudaStream_t stream() const { return stream_; }
+  cublasLtHandle_t cublas() const { return cublas_; }
+  const cudaDeviceProp& properties() const { return *properties_; }
+  int multiprocessors() const { return properties_->multiProcessorCount; }
+  /// Whether the kernels written with Hopper's matrix instructions were compiled for this GPU.
+  bool has_wgmma() const { return has_wgmma_; }
+  std::string description() const { return properties_->name; }
+  Plans plans;  // of matrix products
+
+  template <class U>
+  void upload(U* to, const U* from, Index count) {
+    staging_.upload(stream_, to, from, static_cast<std::size_t>(count) * sizeof(U));
+  }
+  /// Waits for all work so far.
+  template <class U>
+  void download(U* to, const U* from, Index count) const {
+    if (count == 0) return;
+    check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(U), cudaMemcpyDeviceToHost, stream_),
+          "download");
+    synchronize();
+  }
+  template <class U>
+  void zero(U* data, Index count) const {
+    if (count > 0) check(cudaMemsetAsync(data, 0, static_cast<std::size_t>(count) * sizeof(U), stream_), "zero");
+  }
+  template <class U>
+  void zero(Matrix<U> matrix) const {
+    if (matrix.rows == 0 || matrix.cols == 0) return;
+    const auto size = [](Index count) { return static_cast<std::size_t>(count) * sizeof(U); };
+    check(cudaMemset2DAsync(matrix.data, size(matrix.stride), 0, size(matrix.cols), static_cast<std::size_t>(matrix.rows),
+                            stream_),
+          "zero");
+  }
+  void synchronize() const { check(cudaStreamSynchronize(stream_), "waiting for the GPU"); }
+
+  /// Scratch memory of one op: kernels on the stream take turns, so all share it. Lost at the next call.
+  template <class U>
+  U* workspace(Index count) {
+    const auto bytes = static_cast<Index>(align_up(static_cast<std::size_t>(count) * sizeof(U)));
+    if (workspace_.size() < bytes) {
+      workspace_ = {};
+      workspace_ = Buffer<std::byte, Memory>(bytes + bytes / 4, "a kernel's scratch");
+    }
+    return reinterpret_cast<U*>(workspace_.data());
+  }
+
+  /// Counters for blocks that must know who is last. All are 0; a kernel puts back the 0 it found.
+  unsigned* tickets(Index count) {
+    if (tickets_.size() < count) {
+      tickets_ = {};
+      tickets_ = Buffer<unsigned, Memory>(std::max<Index>(count, 4096), "counters");
+      zero(tickets_.data(), tickets_.size());
+    }
+    return tickets_.data();
+  }
+
+  /// Bytes of scratch memory that it holds, and bytes of memory that the GPU has.
+  Index scratch() const { return workspace_.size() + static_cast<Index>(plans.capacity()); }
+  Index memory() const { return static_cast<Index>(properties_->totalGlobalMem); }
+  /// Bytes of GPU memory that this device holds, beside parameters and optimiser state.
+  std::size_t held() const { return activations.capacity() + gradients.capacity() + static_cast<std::size_t>(scratch()); }
+
+ private:
+  CudaOptions options_;
+  std::unique_ptr<cudaDeviceProp> properties_ = std::make_unique<cudaDeviceProp>();
+  cudaStream_t stream_ = nullptr;
+  cublasLtHandle_t cublas_ = nullptr;
+  bool has_wgmma_ = false;
+  Staging staging_;
+  Buffer<std::byte, Memory> workspace_;
+  Buffer<unsigned, Memory> tickets_;
+};
+
+template <class T>
+Cuda<T>::Cuda(CudaOptions options) : options_(options) {
+  *properties_ = choose_gpu(options.gpu);
+  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
+  check(cublasLtCreate(&cublas_), "starting cuBLASLt");
+  int found = 0;
+  int* place = workspace<int>(1);
+  launch(*this, "the first kernel", {{1}, 1}, kernels::find_wgmma, place);
+  download(&found, place, 1);
+  has_wgmma_ = found == 1;
+}
+
+template <class T>
+Cuda<T>::~Cuda() {
+  (void)cudaStreamSynchronize(stream_);
+  (void)cublasLtDestroy(cublas_);
+  (void)cudaStreamDestroy(stream_);
+}
+
+}  // namespace attn

@@ -1,0 +1,186 @@
+#pragma once
+#include "attn/cuda/device.cuh"
+#include "attn/cuda/rows.cuh"
+#include "attn/cuda/sort.cuh"
+#include "attn/ops/embedding.hpp"
+
+// The gradient sorts the rows by token, which makes runs of rows that belong to one row of the table, and cuts the sorted rows into
+// segments of 8, a warp each:
+//
+//   sum_runs    sums the pieces of runs in a segment. A run within one segment goes to the table; a piece of a run that began
+//               earlier is the segment's head, a piece of one that began here and goes on is its tail
+//   join_runs   adds up a tail and the heads behind it
+//
+// So the order of every sum is fixed, and a frequent word is shared by many warps.
+
+namespace attn {
+namespace kernels {
+
+/// The last sentence that begins at row i or earlier, or -1; 32 places are looked at at once.
+__device__ inline int sentence_of(const Ragged& rows, Index i) {
+  int first = 0, count = static_cast<int>(rows.count);
+  while (true) {
+    const int step = (count + 31) / 32, place = lane_of_warp() * step;
+    const bool begun = place < count && rows.begin[first + place] <= i;
+    const int found = __popc(__ballot_sync(0xffffffffU, begun)) - 1;
+    if (found < 0 || step <= 1) return found < 0 ? -1 : first + found;
+    first += found * step;
+    count = min(step, count - found * step);
+  }
+}
+
+template <int N, class T>
+__global__ void __launch_bounds__(32 * kRowWarps) embedding(EmbeddingArgs<Cuda<T>> args, float scale) {
+  const Index i = row_of_warp();
+  if (i >= args.y.rows) return;
+  const T* table = row_of(args.table, args.tokens[i]);
+  const int sentence = sentence_of(args.rows, i);
+  if (sentence < 0 || i >= args.rows.end[sentence]) return;  // a row of no sentence
+  const T* position = nullptr;
+  if (args.positions.data != nullptr)
+    position = row_of(args.positions, args.first_position + i - args.rows.begin[sentence]);
+  const Dropout::Row row = args.dropout.row(i);
+  for (int j = lane_of_warp() * N; j < args.y.cols; j += 32 * N) {
+    const Pack<T, N> numbers = load_pack<N>(table + j);
+    Pack<T, N> shift{}, y;
+    if (position != nullptr) shift = load_pack<N>(position + j);
+    const Factors<N> factors(row, j);
+#pragma unroll
+    for (int k = 0; k < N; ++k) y.set(k, (scale * numbers[k] + shift[k]) * factors[k]);
+    store_pack(row_of(args.y, i) + j, y);
+  }
+}
+
+inline constexpr int kSegment = 8;  // short: each run ends with a wait for the table's numbers
+
+/// numbers += what is at `from`, or the other way round.
+template <int N>
+__device__ void add_from(float (&numbers)[N], const float* from) {
+  const Pack<float, N> more = load_pack<N>(from);
+#pragma unroll
+  for (int k = 0; k < N; ++k) numbers[k] += more[k];
+}
+template <int N>
+__device__ void add_to(float* to, const float (&numbers)[N], float scale) {
+  Pack<float, N> sum = load_pack<N>(to);
+#pragma unroll
+  for (int k = 0; k < N; ++k) sum.set(k, sum[k] + scale * numbers[k]);
+  store_pack(to, sum);
+}
+
+/// parts: segments x 2 x width, heads and tails. Blocks: segments x slices of 32 * N columns.
+template <int N, class T>
+__global__ void __launch_bounds__(32)
+    sum_runs(EmbeddingGradientArgs<Cuda<T>> args, float scale, const TokenAt* sorted, int count, float* parts) {
+  constexpr unsigned kAllLanes = 0xffffffffU;
+  constexpr int kAtOnce = kSegment;  // rows on their way
+  const int lane = static_cast<int>(threadIdx.x), first = static_cast<int>(blockIdx.x) * kSegment;
+  const int rows = min(kSegment, count - first), width = static_cast<int>(args.dy.cols);
+  const int j = static_cast<int>(blockIdx.y * 32 + threadIdx.x) * N;
+  const bool inside = j < width;
+  float* head = parts + Index{blockIdx.x} * 2 * width + j;
+  const TokenAt mine = lane < rows ? sorted[first + lane] : TokenAt{};
+  const Token before = first > 0 ? sorted[first - 1].token : -1;
+  const Token behind = first + rows < count ? sorted[first + rows].token : -1;
+
+  float sum[N] = {};
+  for (int at = 0; at < rows; at += kAtOnce) {
+    Pack<T, N> dy[kAtOnce];
+#pragma unroll
+    for (int r = 0; r < kAtOnce; ++r) {
+      const int i = __shfl_sync(kAllLanes, mine.row, at + r);
+      if (at + r < rows && inside) dy[r] = load_pack<N>(row_of(args.dy, i) + j);
+    }
+#pragma unroll
+    for (int r = 0; r < kAtOnce; ++r) {
+      if (at + r >= rows) break;
+      const Token token = __shfl_sync(kAllLanes, mine.token, at + r);
+      const Token next = at + r + 1 < rows ? __shfl_sync(kAllLanes, mine.token, at + r + 1) : behind;
+      const Factors<N> factors(args.dropout.row(__shfl_sync(kAllLanes, mine.row, at + r)), j);
+#pragma unroll
+      for (int k = 0; k < N; ++k) sum[k] += factors[k] * dy[r][k];
+      const bool last = at + r + 1 == rows;
+      if (token == next && !last) continue;
+      if (inside) {
+        Pack<float, N> piece;
+#pragma unroll
+        for (int k = 0; k < N; ++k) piece.set(k, sum[k]);
+        if (token == before)
+          store_pack(head, piece);
+        else if (token == next)
+          store_pack(head + width, piece);
+        else
+          add_to(row_of(args.dtable, token) + j, sum, scale);
+      }
+#pragma unroll
+      for (int k = 0; k < N; ++k) sum[k] = 0;
+    }
+  }
+}
+
+template <int N, class T>
+__global__ void __launch_bounds__(32)
+    join_runs(EmbeddingGradientArgs<Cuda<T>> args, float scale, const TokenAt* sorted, int count, const float* parts) {
+  const int first = static_cast<int>(blockIdx.x) * kSegment, end = first + kSegment;
+  if (end >= count) return;
+  const Token token = sorted[end].token;
+  if (sorted[end - 1].token != token || (first > 0 && sorted[first - 1].token == token))
+    return;  // none began here and goes on
+  const int width = static_cast<int>(args.dy.cols), j = static_cast<int>(blockIdx.y * 32 + threadIdx.x) * N;
+  const bool inside = j < width;
+  float sum[N] = {};
+  if (inside) add_from(sum, parts + (Index{blockIdx.x} * 2 + 1) * width + j);
+  int heads = 32;
+  for (Index segment = Index{blockIdx.x} + 1; heads == 32; segment += 32) {
+    const Index begin = (segment + threadIdx.x) * kSegment;
+    heads = __popc(__ballot_sync(0xffffffffU, begin < count && sorted[begin].token == token));
+    if (!inside) continue;
+    float some[N] = {};  // summed first, so that long sums stay exact
+#pragma unroll 4
+    for (int h = 0; h < heads; ++h) add_from(some, parts + (segment + h) * 2 * width + j);
+#pragma unroll
+    for (int k = 0; k < N; ++k) sum[k] += some[k];
+  }
+  if (inside) add_to(row_of(args.dtable, token) + j, sum, scale);
+}
+
+template <class T>
+__global__ void sinusoid(Matrix<T> positions) {
+  const Index p = blockIdx.x;
+  for (int j = static_cast<int>(threadIdx.x); j < positions.cols; j += static_cast<int>(blockDim.x)) {
+    const double angle =
+        static_cast<double>(p) * pow(10000.0, -static_cast<double>(j - j % 2) / static_cast<double>(positions.cols));
+    row_of(positions, p)[j] = from_float<T>(static_cast<float>(j % 2 == 0 ? sin(angle) : cos(angle)));
+  }
+}
+
+}  // namespace kernels
+
+template <class T>
+void embedding(Cuda<T>& device, const EmbeddingArgs<Cuda<T>>& args) {
+  with_packs<T>(in_packs(args.table, args.positions, args.y), [&]<int N>() {
+    launch(device, "embedding", warp_a_row(args.y.rows), kernels::embedding<N, T>, args, args.scale);
+  });
+}
+
+template <class T>
+void embedding_gradient(Cuda<T>& device, const EmbeddingGradientArgs<Cuda<T>>& args) {
+  const Index count = args.dy.rows, width = args.dy.cols, segments = divide_up(count, kernels::kSegment);
+  if (count == 0) return;
+  const Index parts_size = 2 * segments * width;
+  float* parts = device.template workspace<float>(parts_size + 2 * sort_space(count));
+  const TokenAt* sorted =
+      sort_by_token(device, args.tokens, count, args.dtable.rows, reinterpret_cast<TokenAt*>(parts + parts_size));
+  with_packs<T>(in_packs(args.dy, args.dtable), [&]<int N>() {
+    const Spread spread{{static_cast<unsigned>(segments), static_cast<unsigned>(divide_up(width, 32 * N))}, 32};
+    launch(device, "embedding_gradient", spread, kernels::sum_runs<N, T>, args, args.scale, sorted, count, parts);
+    launch(device, "embedding_gradient", spread, kernels::join_runs<N, T>, args, args.scale, sorted, count, parts);
+  });
+}
+
+template <class T>
+void sinusoid(Cuda<T>& device, Matrix<T> positions) {
+  launch(device, "sinusoid", {{static_cast<unsigned>(positions.rows)}, 256}, kernels::sinusoid<T>, positions);
+}
+
+}  // namespace attn

@@ -1,0 +1,284 @@
+#pragma once
+#include <algorithm>
+
+#include "attn/cuda/device.cuh"
+#include "attn/cuda/rows.cuh"
+#include "attn/ops/layer_norm.hpp"
+
+// Rows of up to 8 packs a lane stay in a warp's registers, in the precision in which they are stored:
+//
+//                         rows in registers                       any rows
+//   layer_norm            layer_norm<P>, a warp a row             layer_norm_any, a warp a row
+//   layer_norm_gradient   layer_norm_gradient<P>, a warp a row    layer_norm_gradient_any, a block a row
+//                         then add_column_sums: what the blocks summed up for gain and bias, in order
+
+namespace attn {
+namespace kernels {
+
+/// step(p, j) for each pack of this lane: pack p begins at column j.
+template <int P, int N, class Step>
+__device__ void each_pack(int width, const Step& step) {
+#pragma unroll
+  for (int p = 0; p < P; ++p) {
+    const int j = (32 * p + lane_of_warp()) * N;
+    if (j < width) step(p, j);
+  }
+}
+
+template <int P, class T>
+__global__ void __launch_bounds__(32 * kRowWarps) layer_norm(LayerNormArgs<Cuda<T>> args) {
+  constexpr int N = Pack<T>::size;
+  const Index i = row_of_warp();
+  if (i >= args.x.rows) return;
+  const int width = static_cast<int>(args.x.cols);
+  Pack<T> z[P];
+  each_pack<P, N>(width, [&](int p, int j) { z[p] = load_pack(row_of(args.x, i) + j); });
+  if (args.branch.data != nullptr) {
+    Pack<T> branch[P];
+    each_pack<P, N>(width, [&](int p, int j) { branch[p] = load_pack(row_of(args.branch, i) + j); });
+    const Dropout::Row row = args.dropout.row(i);
+    each_pack<P, N>(width, [&](int p, int j) {
+      const Factors<N> factors(row, j);
+#pragma unroll
+      for (int k = 0; k < N; ++k) z[p].set(k, z[p][k] + factors[k] * branch[p][k]);
+      if (args.z.data != nullptr) store_pack(row_of(args.z, i) + j, z[p]);
+    });
+  }
+  float sum = 0, squares = 0;
+  each_pack<P, N>(width, [&](int p, int) {
+#pragma unroll
+    for (int k = 0; k < N; ++k) sum += z[p][k];
+  });
+  const float mean = warp_sum(sum) / static_cast<float>(width);
+  each_pack<P, N>(width, [&](int p, int) {
+#pragma unroll
+    for (int k = 0; k < N; ++k) squares += (z[p][k] - mean) * (z[p][k] - mean);
+  });
+  const float inverse = 1 / sqrtf(warp_sum(squares) / static_cast<float>(width) + args.epsilon);
+  each_pack<P, N>(width, [&](int p, int j) {
+    const Pack<T> gain = load_pack(args.gain + j), bias = load_pack(args.bias + j);
+    Pack<T> y;
+#pragma unroll
+    for (int k = 0; k < N; ++k) y.set(k, (z[p][k] - mean) * inverse * gain[k] + bias[k]);
+    store_pack(row_of(args.y, i) + j, y);
+  });
+  if (lane_of_warp() > 0) return;
+  args.mean[i] = mean;
+  args.inverse_deviation[i] = inverse;
+}
+
+template <class T>
+__global__ void __launch_bounds__(32 * kRowWarps) layer_norm_any(LayerNormArgs<Cuda<T>> args) {
+  const Index i = row_of_warp();
+  if (i >= args.x.rows) return;
+  const int width = static_cast<int>(args.x.cols), lane = lane_of_warp();
+  const Dropout::Row row = args.dropout.row(i);
+  const auto stored_z = [&](int j) {
+    const T x = row_of(args.x, i)[j];
+    if (args.branch.data == nullptr) return x;
+    return from_float<T>(to_float(x) + Factors<1>(row, j)[0] * to_float(row_of(args.branch, i)[j]));
+  };
+  float sum = 0, squares = 0;
+  for (int j = lane; j < width; j += 32) {
+    const T z = stored_z(j);
+    if (args.branch.data != nullptr && args.z.data != nullptr) row_of(args.z, i)[j] = z;
+    sum += to_float(z);
+  }
+  const float mean = warp_sum(sum) / static_cast<float>(width);
+  for (int j = lane; j < width; j += 32) {
+    const float away = to_float(stored_z(j)) - mean;
+    squares += away * away;
+  }
+  const float inverse = 1 / sqrtf(warp_sum(squares) / static_cast<float>(width) + args.epsilon);
+  for (int j = lane; j < width; j += 32)
+    row_of(args.y, i)[j] =
+        from_float<T>((to_float(stored_z(j)) - mean) * inverse * to_float(args.gain[j]) + to_float(args.bias[j]));
+  if (lane > 0) return;
+  args.mean[i] = mean;
+  args.inverse_deviation[i] = inverse;
+}
+
+// g is rounded wherever it is computed (__fmul_rn: no fused multiply-add), so that it cancels its mean where a row has one number.
+// dz = (g - mean(g) - x̂ mean(g x̂)) / deviation,  g = dy * gain,  x̂ = (z - mean) / deviation;  dgain += dy * x̂,  dbias += dy
+
+/// parts: blocks x 2 x width, the sums over a block's rows for gain and for bias.
+template <int P, class T>
+__global__ void __launch_bounds__(32 * kRowWarps) layer_norm_gradient(LayerNormGradientArgs<Cuda<T>> args, float* parts) {
+  constexpr int N = Pack<T>::size, kNumbers = 2 * P * N;  // a lane's: for gain, then for bias
+  const int width = static_cast<int>(args.z.cols), lane = lane_of_warp(), warp = static_cast<int>(threadIdx.x) / 32;
+  const Index step = Index{gridDim.x} * kRowWarps;
+  struct Row {
+    Pack<T> z[P], dy[P];
+    float mean, inverse;
+  };
+  const auto load = [&](Row& row, Index i) {
+    each_pack<P, N>(width, [&](int p, int j) {
+      row.z[p] = load_pack(row_of(args.z, i) + j);
+      row.dy[p] = load_pack(row_of(args.dy, i) + j);
+    });
+    row.mean = args.mean[i];
+    row.inverse = args.inverse_deviation[i];
+  };
+
+  float sums[kNumbers] = {};
+  constexpr bool kAhead = P < 8;  // the next row is on its way while one is worked on; of the widest rows, one fits
+  Row row, next;
+  Index i = row_of_warp();
+  if (kAhead && i < args.z.rows) load(row, i);
+  for (; i < args.z.rows; i += step) {
+    if constexpr (!kAhead) load(row, i);
+    if (kAhead && i + step < args.z.rows) load(next, i + step);
+    float mean = 0, slope = 0;
+    each_pack<P, N>(width, [&](int p, int j) {
+      const Pack<T> gain = load_pack(args.gain + j);
+#pragma unroll
+      for (int k = 0; k < N; ++k) {
+        const float normal = (row.z[p][k] - row.mean) * row.inverse, g = __fmul_rn(row.dy[p][k], gain[k]);
+        mean += g;
+        slope += g * normal;
+        sums[p * N + k] += row.dy[p][k] * normal;
+        sums[(P + p) * N + k] += row.dy[p][k];
+      }
+    });
+    mean = warp_sum(mean) / static_cast<float>(width);
+    slope = warp_sum(slope) / static_cast<float>(width);
+    const Dropout::Row dropout = args.dropout.row(i);
+    each_pack<P, N>(width, [&](int p, int j) {
+      const Pack<T> gain = load_pack(args.gain + j);
+      float dz[N];
+#pragma unroll
+      for (int k = 0; k < N; ++k)
+        dz[k] = (__fmul_rn(row.dy[p][k], gain[k]) - mean - (row.z[p][k] - row.mean) * row.inverse * slope) * row.inverse;
+      put(args.dx, i, j, dz);
+      if (args.dbranch.to.data == nullptr) return;
+      const Factors<N> factors(dropout, j);
+#pragma unroll
+      for (int k = 0; k < N; ++k) dz[k] *= factors[k];
+      put(args.dbranch, i, j, dz);
+    });
+    if constexpr (kAhead) row = next;
+  }
+
+  // The warps' sums, halves of the warps upon each other: the order is always the same. Lanes lie beside each other.
+  constexpr int kShared = P == 8 ? 1 : kRowWarps / 2;  // warps that shared memory has room for at once
+  __shared__ float shared[kShared][kNumbers][32];
+  for (int half = kRowWarps / 2; half > 0; half /= 2)
+    for (int first = 0; first < half; first += kShared) {
+      __syncthreads();
+      const int from = warp - half - first, to = warp - first;
+      if (from >= 0 && from < kShared && warp < 2 * half)
+#pragma unroll
+        for (int k = 0; k < kNumbers; ++k) shared[from][k][lane] = sums[k];
+      __syncthreads();
+      if (to >= 0 && to < kShared && warp < half)
+#pragma unroll
+        for (int k = 0; k < kNumbers; ++k) sums[k] += shared[to][k][lane];
+    }
+  if (warp > 0) return;
+  float* mine = parts + Index{blockIdx.x} * 2 * width;
+  each_pack<P, N>(width, [&](int p, int j) {
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+      mine[j + k] = sums[p * N + k];
+      mine[width + j + k] = sums[(P + p) * N + k];
+    }
+  });
+}
+
+template <class T>
+__global__ void __launch_bounds__(256) layer_norm_gradient_any(LayerNormGradientArgs<Cuda<T>> args, float* parts) {
+  const int width = static_cast<int>(args.z.cols);
+  float* mine = parts + Index{blockIdx.x} * 2 * width;
+  for (Index i = blockIdx.x; i < args.z.rows; i += gridDim.x) {
+    const T *z = row_of(args.z, i), *dy = row_of(args.dy, i);
+    const bool is_first = i == blockIdx.x;
+    const float middle = args.mean[i], inverse = args.inverse_deviation[i];
+    float mean = 0, slope = 0;
+    for (int j = static_cast<int>(threadIdx.x); j < width; j += 256) {
+      const float normal = (to_float(z[j]) - middle) * inverse, d = to_float(dy[j]),
+                  g = __fmul_rn(d, to_float(args.gain[j]));
+      mean += g;
+      slope += g * normal;
+      mine[j] = is_first ? d * normal : mine[j] + d * normal;
+      mine[width + j] = is_first ? d : mine[width + j] + d;
+    }
+    mean = block_sum<8>(mean) / static_cast<float>(width);
+    slope = block_sum<8>(slope) / static_cast<float>(width);
+    const Dropout::Row row = args.dropout.row(i);
+    for (int j = static_cast<int>(threadIdx.x); j < width; j += 256) {
+      const float normal = (to_float(z[j]) - middle) * inverse, g = __fmul_rn(to_float(dy[j]), to_float(args.gain[j]));
+      float dz[1] = {(g - mean - normal * slope) * inverse};
+      put(args.dx, i, j, dz);
+      if (args.dbranch.to.data == nullptr) continue;
+      dz[0] *= Factors<1>(row, j)[0];
+      put(args.dbranch, i, j, dz);
+    }
+  }
+}
+
+/// dgain and dbias += the sum of the parts: 32 columns a block, a warp every 32nd part, then a warp a column.
+static __global__ void __launch_bounds__(1024)
+    add_column_sums(const float* parts, int count, int width, float* dgain, float* dbias) {
+  __shared__ float sums[32][33];
+  const int lane = lane_of_warp(), warp = static_cast<int>(threadIdx.x) / 32, first = static_cast<int>(blockIdx.x) * 32;
+  float sum = 0;
+  if (first + lane < 2 * width) {
+#pragma unroll 4
+    for (int b = warp; b < count; b += 32) sum += parts[Index{b} * 2 * width + first + lane];
+  }
+  sums[warp][lane] = sum;
+  __syncthreads();
+  sum = warp_sum(sums[lane][warp]);
+  const int j = first + warp;
+  if (lane == 0 && j < 2 * width) *(j < width ? dgain + j : dbias + (j - width)) += sum;
+}
+
+}  // namespace kernels
+
+/// run<P>() where rows of this width fit into P packs a lane, run<0>() where they cannot be kept in registers.
+template <class T, class Run>
+void with_packs_a_lane(bool packs, Index width, const Run& run) {
+  const Index needed = divide_up(width, 32 * Pack<T>::size);
+  if (!packs || needed > 8)
+    run.template operator()<0>();
+  else if (needed <= 2)
+    run.template operator()<2>();
+  else if (needed <= 4)
+    run.template operator()<4>();
+  else
+    run.template operator()<8>();
+}
+
+template <class T>
+void layer_norm(Cuda<T>& device, const LayerNormArgs<Cuda<T>>& args) {
+  const Index width = args.x.cols;
+  const bool packs = in_packs(args.x, args.branch, args.z, args.y) && in_packs(args.gain, width, width) &&
+                     in_packs(args.bias, width, width);
+  with_packs_a_lane<T>(packs, width, [&]<int P>() {
+    if constexpr (P > 0)
+      launch(device, "layer_norm", warp_a_row(args.x.rows), kernels::layer_norm<P, T>, args);
+    else
+      launch(device, "layer_norm", warp_a_row(args.x.rows), kernels::layer_norm_any<T>, args);
+  });
+}
+
+template <class T>
+void layer_norm_gradient(Cuda<T>& device, const LayerNormGradientArgs<Cuda<T>>& args) {
+  const Index width = args.z.cols;
+  if (args.z.rows == 0) return;
+  const bool packs = in_packs(args.z, args.dy, args.dx.to, args.dbranch.to) && in_packs(args.gain, width, width);
+  with_packs_a_lane<T>(packs, width, [&]<int P>() {
+    const Index rows_at_once = P > 0 ? kRowWarps : 1;
+    const Index blocks = std::min<Index>(divide_up(args.z.rows, rows_at_once), 2 * device.multiprocessors());
+    float* parts = device.template workspace<float>(blocks * 2 * width);
+    const Spread spread{{static_cast<unsigned>(blocks)}, 32 * kRowWarps};
+    if constexpr (P > 0)
+      launch(device, "layer_norm_gradient", spread, kernels::layer_norm_gradient<P, T>, args, parts);
+    else
+      launch(device, "layer_norm_gradient", spread, kernels::layer_norm_gradient_any<T>, args, parts);
+    launch(device, "layer_norm_gradient", {{static_cast<unsigned>(divide_up(2 * width, 32))}, 1024},
+           kernels::add_column_sums, parts, blocks, width, args.dgain, args.dbias);
+  });
+}
+
+}  // namespace attn

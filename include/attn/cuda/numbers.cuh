@@ -1,0 +1,93 @@
+#pragma once
+#include <cuda_bf16.h>
+
+#include "attn/core/types.hpp"
+
+namespace attn {
+
+using bfloat16 = __nv_bfloat16;
+
+// Kernels compute in float and keep their operands in T: float or bfloat16.
+
+__device__ inline float to_float(float x) { return x; }
+__device__ inline float to_float(bfloat16 x) { return __bfloat162float(x); }
+
+template <class T>
+__device__ T from_float(float x) {
+  if constexpr (std::is_same_v<T, float>)
+    return x;
+  else
+    return __float2bfloat16(x);
+}
+
+/// Numbers that are read or written at once: those of 16 bytes, 4 floats or 8 bfloat16, or N.
+template <class T, int N = 16 / sizeof(T)>
+struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) Pack {
+  static constexpr int size = N;
+  T numbers[N];
+
+  __device__ float operator[](int i) const { return to_float(numbers[i]); }
+  __device__ void set(int i, float x) { numbers[i] = from_float<T>(x); }
+};
+
+template <class T>
+__device__ Pack<T> load_pack(const T* from) {
+  return *reinterpret_cast<const Pack<T>*>(from);
+}
+template <int N, class T>
+__device__ Pack<T, N> load_pack(const T* from) {
+  return *reinterpret_cast<const Pack<T, N>*>(from);
+}
+template <class T, int N>
+__device__ void store_pack(T* to, Pack<T, N> pack) {
+  *reinterpret_cast<Pack<T, N>*>(to) = pack;
+}
+
+/// Whether a matrix's rows can be read and written in packs.
+template <class T>
+bool in_packs(const T* data, Index cols, Index stride) {
+  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && cols % Pack<T>::size == 0 && stride % Pack<T>::size == 0;
+}
+
+// Sums and maxima over the lanes of a warp, always in the same order; every lane gets the result.
+
+__device__ inline float warp_sum(float x) {
+#pragma unroll
+  for (int other = 16; other > 0; other /= 2) x += __shfl_xor_sync(0xffffffffU, x, other);
+  return x;
+}
+__device__ inline float warp_max(float x) {
+#pragma unroll
+  for (int other = 16; other > 0; other /= 2) x = fmaxf(x, __shfl_xor_sync(0xffffffffU, x, other));
+  return x;
+}
+
+/// The sum over all threads of a block of 32 * Warps threads; every thread gets it. Ends with the block in step.
+template <int Warps>
+__device__ float block_sum(float x) {
+  __shared__ float parts[Warps];
+  x = warp_sum(x);
+  __syncthreads();  // the parts of an earlier call have been read
+  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = x;
+  __syncthreads();
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i < Warps; ++i) sum += parts[i];
+  return sum;
+}
+
+/// The same of the maximum.
+template <int Warps>
+__device__ float block_max(float x) {
+  __shared__ float parts[Warps];
+  x = warp_max(x);
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = x;
+  __syncthreads();
+  float most = parts[0];
+#pragma unroll
+  for (int i = 1; i < Warps; ++i) most = fmaxf(most, parts[i]);
+  return most;
+}
+
+}  // namespace attn

@@ -1,0 +1,27 @@
+#pragma once
+#include "attn/cuda/device.cuh"
+#include "attn/cuda/rows.cuh"
+#include "attn/ops/scatter_rows.hpp"
+
+namespace attn {
+namespace kernels {
+
+template <int N, class T>
+__global__ void __launch_bounds__(32 * kRowWarps) scatter_rows(ScatterRowsArgs<Cuda<T>> args) {
+  const Index i = row_of_warp();
+  if (i >= args.from.rows) return;
+  const T* from = row_of(args.from, i);
+  T* to = row_of(args.to, args.row[i]);
+  for (int j = lane_of_warp() * N; j < args.from.cols; j += 32 * N) store_pack(to + j, load_pack<N>(from + j));
+}
+
+}  // namespace kernels
+
+template <class T>
+void scatter_rows(Cuda<T>& device, const ScatterRowsArgs<Cuda<T>>& args) {
+  with_packs<T>(in_packs(args.from, args.to), [&]<int N>() {
+    launch(device, "scatter_rows", warp_a_row(args.from.rows), kernels::scatter_rows<N, T>, args);
+  });
+}
+
+}  // namespace attn
