@@ -1,0 +1,68 @@
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "attn/data/batches.hpp"
+#include "cuda/op_case.hpp"
+
+// nvcc must not see Eigen, and need not see doctest: the tests, compiled by the C++ compiler, know devices as Backends,
+// which cpu.cpp, float.cu and bfloat16.cu make from one template (backend_on.hpp).
+
+struct Named {
+  std::string name;
+  Numbers numbers;
+};
+
+enum class Kind { transformer, linformer, wide_heads };  // the last is pre-norm, with heads of 64
+
+inline constexpr attn::Index kVocabulary = 37, kLongest = 48;  // of each language; of the linformer's sentences
+
+/// A model of small size with its parameters and Adam, on a device. Dropout is on in training.
+class Training {
+ public:
+  struct Sums {
+    double nll, loss;
+  };
+  virtual ~Training() = default;
+
+  /// The gradients of one batch, from 0; `number` names the dropout masks.
+  virtual Sums gradients(const attn::Batch& batch, std::uint64_t number) = 0;
+  /// A step of Adam: its masks are those of its number.
+  virtual Sums step(const attn::Batch& batch, double rate) = 0;
+  virtual attn::Index steps() const = 0;
+  virtual std::vector<Named> parameters() const = 0;
+  virtual std::vector<Named> gradients_of_parameters() const = 0;
+  /// Whether the numbers that the model computes with are the parameters, rounded.
+  virtual bool computes_with_its_parameters() const = 0;
+  /// Rounds its parameters to bfloat16.
+  virtual void round_parameters() = 0;
+  virtual std::vector<std::vector<attn::Token>> translate(const attn::Sentences& source) const = 0;
+  virtual void save(const std::filesystem::path& path) = 0;
+  virtual void load(const std::filesystem::path& path) = 0;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string description() const = 0;
+  virtual Results run(const OpCase& test, Precision precision) = 0;
+  virtual std::unique_ptr<Training> training(Kind kind, std::uint64_t seed) = 0;
+  /// Bytes that the device holds beside parameters and optimiser state.
+  virtual std::size_t held() const = 0;
+  /// Its plans of matrix products, where it makes any: how many; to a file; from one.
+  virtual std::size_t plans() const { return 0; }
+  virtual void save_plans(const std::filesystem::path&) const {}
+  virtual bool load_plans(const std::filesystem::path&) { return false; }
+  /// What it says when more memory is asked for than any machine has.
+  virtual std::string out_of_memory() = 0;
+};
+
+std::unique_ptr<Backend> make_cpu_double();
+std::unique_ptr<Backend> make_cpu_float();
+std::unique_ptr<Backend> make_cuda_float();
+std::unique_ptr<Backend> make_cuda_tf32();
+std::unique_ptr<Backend> make_cuda_bfloat16();
+/// Why there is no GPU to test on; empty where there is one.
+std::string no_gpu();

@@ -1,0 +1,135 @@
+#include <doctest/doctest.h>
+
+#include "cuda/devices.hpp"
+#include "cuda/relative_error.hpp"
+#include "support/files.hpp"
+
+// What a device owns: its memory, and nothing of another's.
+
+namespace {
+
+attn::Batch batch_of(attn::Index sentences, attn::Index length, std::uint64_t seed) {
+  attn::Random random(seed);
+  attn::Batch batch;
+  for (attn::Index i = 0; i < sentences; ++i) {
+    std::vector<attn::Token> words;
+    for (attn::Index j = 0; j < length; ++j) words.push_back(static_cast<attn::Token>(random.below(kVocabulary)));
+    batch.source.push_back(words);
+    batch.target_input.push_back(words);
+    batch.target_output.push_back(words);
+  }
+  return batch;
+}
+
+Numbers parameters_of(const Training& training) {
+  Numbers all;
+  for (const Named& one : training.parameters()) all.insert(all.end(), one.numbers.begin(), one.numbers.end());
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("device: after the largest batch, none holds more memory", Device, CudaFloat, CudaBfloat16) {
+  if (!is_here<Device>()) return;
+  const auto device = Device::make();
+  for (const Kind kind : {Kind::transformer, Kind::linformer, Kind::wide_heads}) {
+    const auto training = device->training(kind, 1);
+    for (int i = 0; i < 3; ++i) training->step(batch_of(24, 40, 1), 1e-3);
+    const std::size_t held = device->held();
+    CHECK(held > 0);
+    attn::Random random(3);
+    for (std::uint64_t i = 0; i < 100; ++i) {
+      const auto sums = training->step(batch_of(1 + random.below(24), random.below(41), i), 1e-3);
+      REQUIRE(std::isfinite(sums.loss));
+    }
+    CHECK(device->held() == held);
+  }
+}
+
+TEST_CASE_TEMPLATE("device: what it has no memory for is an error that names it, and it goes on", Device, CudaFloat,
+                   CudaBfloat16) {
+  if (!is_here<Device>()) return;
+  const auto device = Device::make();
+  const auto training = device->training(Kind::transformer, 1);
+  const auto before = training->gradients(batch_of(3, 5, 1), 1);
+  const std::string sentence = device->out_of_memory();
+  CAPTURE(sentence);
+  CHECK(sentence.find("out of GPU memory: activations need 33554432 MiB more") != std::string::npos);
+  CHECK(sentence.find("lower the batch size") != std::string::npos);
+  const auto after = training->gradients(batch_of(3, 5, 1), 1);
+  CHECK(after.loss == before.loss);
+}
+
+TEST_CASE_TEMPLATE("device: several in one process do not disturb each other", Device, CpuFloat, CudaFloat, CudaBfloat16) {
+  if (!is_here<Device>()) return;
+  const auto train = [](Training& training, Training* other) {
+    for (std::uint64_t step = 1; step <= 5; ++step) {
+      training.step(batch_of(4, 20, step), 1e-3);
+      if (other != nullptr) other->step(batch_of(24, 40, step), 1e-3);
+    }
+    return parameters_of(training);
+  };
+  const auto one = Device::make(), two = Device::make(), three = Device::make();
+  const Numbers alone = train(*one->training(Kind::transformer, 1), nullptr);
+  const auto mine = two->training(Kind::transformer, 1), other = three->training(Kind::linformer, 2);
+  CHECK(same_bits(train(*mine, other.get()), alone));
+  if (Device::on_gpu) {
+    const auto in_float = make_cuda_float();
+    const auto different = in_float->training(Kind::wide_heads, 3);
+    CHECK(same_bits(train(*one->training(Kind::transformer, 1), different.get()), alone));
+  }
+}
+
+TEST_CASE_TEMPLATE("device: plans that were saved give the same bits, and none is made again", Device, CudaFloat,
+                   CudaBfloat16) {
+  if (!is_here<Device>()) return;
+  const TemporaryFolder folder;
+  const auto train = [](Backend& device) {
+    const auto training = device.training(Kind::transformer, 1);
+    for (std::uint64_t step = 1; step <= 3; ++step) training->step(batch_of(4, 20, step), 1e-3);
+    return parameters_of(*training);
+  };
+  const auto first = Device::make(), second = Device::make();
+  const Numbers parameters = train(*first);
+  REQUIRE(first->plans() > 0);
+  first->save_plans(folder / "plans");
+  CHECK(second->load_plans(folder / "plans"));
+  CHECK(second->plans() == first->plans());
+  CHECK(same_bits(train(*second), parameters));
+  CHECK(second->plans() == first->plans());
+}
+
+TEST_CASE("device: TF32 rounds the operands of products, and only where it is asked for") {
+  if (!is_here<CudaFloat>()) return;
+  const auto rounding = make_cuda_tf32();
+  double worst = 0, worst_without = 0;
+  for (const OpCase& test : cases_of("linear")) {
+    const Results expected = truth().run(test, Precision::float32);
+    const Results results = rounding->run(test, Precision::float32);
+    const Results without = device_under_test<CudaFloat>().run(test, Precision::float32);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      worst = std::max(worst, relative_error(results[i].numbers, expected[i].numbers).mean);
+      worst_without = std::max(worst_without, relative_error(without[i].numbers, expected[i].numbers).mean);
+    }
+  }
+  CHECK(worst_without < 2e-6);
+  CHECK(worst > 1e-5);
+  CHECK(worst < 2e-3);  // 10 bits behind the point, of two operands
+}
+
+TEST_CASE("device: a machine without a GPU says what it found and what is needed") {
+  const std::string why = no_gpu();
+  if (why.empty()) {
+    CHECK(!make_cuda_float()->description().empty());
+    return;
+  }
+  CAPTURE(why);
+  CHECK(why.find("needed are a driver") != std::string::npos);
+  std::string sentence;
+  try {
+    make_cuda_float();
+  } catch (const attn::Error& error) {
+    sentence = error.what();
+  }
+  CHECK(sentence.find(why) != std::string::npos);
+}

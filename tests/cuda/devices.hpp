@@ -1,0 +1,50 @@
+#pragma once
+#include <doctest/doctest.h>
+
+#include "cuda/backend.hpp"
+
+// The devices under test, for TEST_CASE_TEMPLATE. An op on a GPU may be twice as far from the truth as PyTorch is. The CPU
+// in float is one of the devices, so that on every machine these tests are tested themselves; it adds in plain order, and
+// may be farther off.
+
+struct CpuFloat {
+  static constexpr Precision precision = Precision::float32;
+  static constexpr double times = 10;  // PyTorch's error
+  static constexpr bool on_gpu = false;
+  static std::unique_ptr<Backend> make() { return make_cpu_float(); }
+};
+struct CudaFloat {
+  static constexpr Precision precision = Precision::float32;
+  static constexpr double times = 2;
+  static constexpr bool on_gpu = true;
+  static std::unique_ptr<Backend> make() { return make_cuda_float(); }
+};
+struct CudaBfloat16 {
+  static constexpr Precision precision = Precision::bfloat16;
+  static constexpr double times = 2;
+  static constexpr bool on_gpu = true;
+  static std::unique_ptr<Backend> make() { return make_cuda_bfloat16(); }
+};
+TYPE_TO_STRING(CpuFloat);
+TYPE_TO_STRING(CudaFloat);
+TYPE_TO_STRING(CudaBfloat16);
+
+/// Whether this machine has the device; says so where it has not.
+template <class Device>
+bool is_here() {
+  if (!Device::on_gpu) return true;
+  const std::string why = no_gpu();
+  if (!why.empty()) MESSAGE("skipped: ", why);
+  return why.empty();
+}
+
+/// The device, made once; the truth is computed in double.
+template <class Device>
+Backend& device_under_test() {
+  static const std::unique_ptr<Backend> backend = Device::make();
+  return *backend;
+}
+inline Backend& truth() {
+  static const std::unique_ptr<Backend> backend = make_cpu_double();
+  return *backend;
+}

@@ -1,0 +1,96 @@
+#include "cuda/devices.hpp"
+#include "cuda/relative_error.hpp"
+
+// Every op in every case of the list, against Cpu<double>: at most twice as far from it as PyTorch is. A name of a test
+// case ends with the op's, so that -tc=*attention* runs one.
+
+namespace {
+
+template <class Device>
+void check_op(const std::string& op) {
+  if (!is_here<Device>()) return;
+  const auto cases = cases_of(op);
+  REQUIRE(!cases.empty());
+  for (const OpCase& test : cases) {
+    INFO(test.op, ": ", test.name);
+    try {
+      const Results results = device_under_test<Device>().run(test, Device::precision);
+      const Results expected = truth().run(test, Device::precision);
+      REQUIRE(results.size() == expected.size());
+      for (std::size_t i = 0; i < results.size(); ++i) {
+        const Result& right = expected[i];
+        REQUIRE(results[i].name == right.name);
+        INFO("result: ", right.name);
+        if (right.exact) {
+          CHECK(same_bits(results[i].numbers, right.numbers));
+          continue;
+        }
+        const RelativeError error = relative_error(results[i].numbers, right.numbers);
+        const std::string& record = right.recorded_as.empty() ? right.name : right.recorded_as;
+        const RelativeError allowed = allowed_error(pytorch_error(test, record, Device::precision, Device::on_gpu), right,
+                                                    Device::precision, Device::times);
+        CHECK(error.mean <= allowed.mean);
+        CHECK(error.worst <= allowed.worst);
+      }
+    } catch (const attn::Error& error) {
+      FAIL_CHECK(std::string(error.what()));
+    }
+  }
+}
+
+/// Every case once more: the same bits.
+template <class Device>
+void check_repeats(const std::string& op, int repeats) {
+  if (!is_here<Device>()) return;
+  for (const OpCase& test : cases_of(op)) {
+    INFO(test.op, ": ", test.name);
+    const Results first = device_under_test<Device>().run(test, Device::precision);
+    for (int i = 1; i < repeats; ++i) {
+      const Results again = device_under_test<Device>().run(test, Device::precision);
+      for (std::size_t j = 0; j < first.size(); ++j) {
+        INFO("result: ", first[j].name, ", repeat ", i);
+        CHECK(same_bits(again[j].numbers, first[j].numbers));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+#define ATTN_CHECK_OP(op)                                                                                        \
+  TEST_CASE_TEMPLATE("near the truth: " op, Device, CpuFloat, CudaFloat, CudaBfloat16) { check_op<Device>(op); } \
+  TEST_CASE_TEMPLATE("the same bits: " op, Device, CudaFloat, CudaBfloat16) { check_repeats<Device>(op, 3); }
+
+ATTN_CHECK_OP("attention")
+ATTN_CHECK_OP("linear")
+ATTN_CHECK_OP("ragged_projection")
+ATTN_CHECK_OP("layer_norm")
+ATTN_CHECK_OP("residual")
+ATTN_CHECK_OP("dropout")
+ATTN_CHECK_OP("scatter_rows")
+ATTN_CHECK_OP("embedding")
+ATTN_CHECK_OP("sinusoid")
+ATTN_CHECK_OP("cross_entropy")
+ATTN_CHECK_OP("argmax")
+ATTN_CHECK_OP("adam")
+
+TEST_CASE("the error of a result: its norm and its worst element, relative, and never NaN") {
+  const RelativeError error = relative_error({3, 4.5}, {3, 4});
+  CHECK(error.mean == doctest::Approx(0.5 / 5));
+  CHECK(error.worst == doctest::Approx(0.5 / std::sqrt(12.5)));
+  CHECK(std::isinf(relative_error({1, std::nan("")}, {1, 2}).mean));
+  CHECK(std::isinf(relative_error({1, std::nan("")}, {1, std::nan("")}).mean));
+  CHECK(std::isinf(relative_error({1}, {1, 2}).mean));
+  CHECK(std::isinf(relative_error({1, 5}, {1, -HUGE_VAL}).worst));
+  CHECK(relative_error({1, -HUGE_VAL}, {1, -HUGE_VAL}).mean == 0);
+  CHECK(relative_error({1e-8, 0}, {0, 0}).worst == doctest::Approx(1e-8));
+  CHECK(relative_error({}, {}).mean == 0);
+}
+
+TEST_CASE("what is allowed: some times PyTorch's error, one rounding at least") {
+  const Result many{"y", Numbers(100, 1)}, few{"y", {1}};
+  CHECK(allowed_error({0.5, 0.5}, many, Precision::float32, 2).mean == 1);
+  CHECK(allowed_error({0.5, 0.5}, many, Precision::float32, 2).worst == 2);
+  CHECK(allowed_error({}, many, Precision::bfloat16, 2).mean == 0x1p-9);
+  CHECK(allowed_error({}, few, Precision::bfloat16, 2).mean == 0x1p-8);
+}

@@ -1,0 +1,110 @@
+#pragma once
+#include "attn/ops/layer_norm.hpp"
+#include "attn/ops/residual.hpp"
+#include "attn/ops/scatter_rows.hpp"
+#include "cuda/guarded.hpp"
+
+// Ops that treat each row alone. All: rows, width, gap.
+
+/// branch, dropout, add.
+template <class Device>
+Results layer_norm_case(Device& device, const OpCase& test, Precision precision) {
+  const attn::Index rows = test.size("rows"), width = test.size("width"), gap = test.size("gap");
+  const bool add = test.flag("add"), has_branch = test.flag("branch");
+  const auto make = [&](attn::Index height, std::uint64_t stream, double bound = 1) {
+    return Activations<Device>(device, height, width, operand(height * width, stream, precision, bound),
+                               height == rows ? gap : 0);
+  };
+  const auto start = [&](std::uint64_t stream) { return add ? operand(rows * width, stream, precision) : Numbers{}; };
+  const auto x = make(rows, 1, 2), branch = make(rows, 2), dy = make(rows, 5);
+  const Activations<Device> gain(device, 1, width, operand(width, 3, precision)),
+      bias(device, 1, width, operand(width, 4, precision));
+  const Activations<Device> y(device, rows, width, {}, gap), z(device, rows, width, {}, gap);
+  const Reals<Device> mean(device, 1, rows), inverse(device, 1, rows);
+  attn::LayerNormArgs<Device> forward{.x = x,
+                                      .dropout = dropout_of(test),
+                                      .gain = gain.data(),
+                                      .bias = bias.data(),
+                                      .z = z,
+                                      .y = y,
+                                      .mean = mean.data(),
+                                      .inverse_deviation = inverse.data()};
+  if (has_branch) forward.branch = branch;
+  layer_norm(device, forward);
+  const Activations<Device> alone(device, rows, width, {}, gap);  // y where there is no place for z
+  forward.y = alone;
+  forward.z = {};
+  layer_norm(device, forward);
+
+  const Activations<Device> dx(device, rows, width, start(6), gap), dbranch(device, rows, width, start(7), gap);
+  const Reals<Device> dgain(device, 1, width, operand(width, 8, precision)),
+      dbias(device, 1, width, operand(width, 10, precision));
+  attn::LayerNormGradientArgs<Device> backward{.z = has_branch ? z : x,
+                                               .dy = dy,
+                                               .gain = gain.data(),
+                                               .mean = mean.data(),
+                                               .inverse_deviation = inverse.data(),
+                                               .dropout = dropout_of(test),
+                                               .dx = {dx, add},
+                                               .dgain = dgain.data(),
+                                               .dbias = dbias.data()};
+  if (has_branch) backward.dbranch = {dbranch, add};
+  layer_norm_gradient(device, backward);
+
+  Results results{
+      {"y", y.read("y")},
+      // As exact as the numbers it is the mean of; a root and a quotient of float hardware, good to two units each.
+      {.name = "mean", .numbers = mean.read("mean"), .in_float = true, .floor = 0x1p-23},
+      {.name = "inverse_deviation", .numbers = inverse.read("inverse_deviation"), .in_float = true, .floor = 0x1p-22},
+      {"dx", dx.read("dx")},
+      {.name = "dgain", .numbers = dgain.read("dgain"), .in_float = true},
+      {.name = "dbias", .numbers = dbias.read("dbias"), .in_float = true}};
+  const Numbers sums = z.read("z"), branches = dbranch.read("dbranch");
+  if (has_branch) {
+    results.push_back({"z", sums});
+    results.push_back({"dbranch", branches});
+  } else {
+    for (const double number : sums) attn::require(std::isnan(number), "layer_norm wrote z, though there is no branch");
+  }
+  return results;
+}
+
+/// dropout.
+template <class Device>
+Results residual_case(Device& device, const OpCase& test, Precision precision) {
+  const attn::Index rows = test.size("rows"), width = test.size("width"), gap = test.size("gap");
+  const Activations<Device> x(device, rows, width, operand(rows * width, 1, precision), gap),
+      branch(device, rows, width, operand(rows * width, 2, precision), gap), z(device, rows, width, {}, gap);
+  residual(device, {.x = x, .branch = branch, .dropout = dropout_of(test), .z = z});
+  return {{"z", z.read("z")}};
+}
+
+/// dropout, add; in_place: the result's place is the operand's.
+template <class Device>
+Results dropout_case(Device& device, const OpCase& test, Precision precision) {
+  const attn::Index rows = test.size("rows"), width = test.size("width"), gap = test.size("gap");
+  const bool add = test.flag("add");
+  const Activations<Device> x(device, rows, width, operand(rows * width, 1, precision), gap),
+      other(device, rows, width, add ? operand(rows * width, 2, precision) : Numbers{}, gap);
+  const Activations<Device>& y = test.flag("in_place") ? x : other;
+  dropout(device, {.x = x, .y = {y, add}, .dropout = dropout_of(test)});
+  return {{"y", y.read("y")}};
+}
+
+/// places: rows of where they go.
+template <class Device>
+Results scatter_rows_case(Device& device, const OpCase& test, Precision precision) {
+  const attn::Index rows = test.size("rows"), width = test.size("width"), gap = test.size("gap"),
+                    places = test.size("places");
+  std::vector<std::int32_t> row;
+  std::vector<bool> in_use(static_cast<std::size_t>(places), false);
+  for (attn::Index i = 0; i < rows; ++i) {
+    row.push_back(static_cast<std::int32_t>(i * 7 % places));  // all different: no number of places is a multiple of 7
+    in_use[static_cast<std::size_t>(row.back())] = true;
+  }
+  const Integers<Device> on_device(device, row);
+  const Activations<Device> from(device, rows, width, operand(rows * width, 1, precision), gap),
+      to(device, places, width, {}, gap, in_use);
+  scatter_rows(device, {.from = from, .row = on_device.data(), .to = to});
+  return {{.name = "to", .numbers = to.read("to"), .exact = true}};
+}

@@ -1,0 +1,87 @@
+#pragma once
+#include "attn/ops/argmax.hpp"
+#include "attn/ops/cross_entropy.hpp"
+#include "attn/ops/embedding.hpp"
+#include "cuda/guarded.hpp"
+
+/// lengths, vocabulary, kinds: how many different tokens there are; width, gap; positions, first; scale, dropout.
+template <class Device>
+Results embedding_case(Device& device, const OpCase& test, Precision precision) {
+  const Layout<Device> layout(device, test.lengths("lengths"));
+  const attn::Index rows = layout.rows(), width = test.size("width"), gap = test.size("gap");
+  const attn::Index vocabulary = test.size("vocabulary"), first = test.size("first");
+  std::vector<std::int32_t> ids = whole_numbers(rows, 1, test.size("kinds", vocabulary));
+  for (std::int32_t& id : ids) id = static_cast<std::int32_t>(vocabulary - 1 - id);  // the last row of the table is used
+  const Integers<Device> tokens(device, ids);
+  const Activations<Device> table(device, vocabulary, width, operand(vocabulary * width, 2, precision));
+  const attn::Index length = first + attn::Ragged(layout).longest;
+  const Activations<Device> positions(device, length, width, operand(length * width, 3, precision));
+  const Activations<Device> y(device, rows, width, {}, gap),
+      dy(device, rows, width, operand(rows * width, 4, precision), gap);
+  attn::EmbeddingArgs<Device> forward{.tokens = tokens.data(),
+                                      .rows = layout,
+                                      .table = table,
+                                      .first_position = first,
+                                      .scale = test.number("scale", 1),
+                                      .dropout = dropout_of(test),
+                                      .y = y};
+  if (test.flag("positions")) forward.positions = positions;
+  embedding(device, forward);
+
+  const Reals<Device> dtable(device, vocabulary, width, operand(vocabulary * width, 5, precision));
+  embedding_gradient(
+      device,
+      {.tokens = tokens.data(), .dy = dy, .scale = test.number("scale", 1), .dropout = dropout_of(test), .dtable = dtable});
+  return {{"y", y.read("y")}, {.name = "dtable", .numbers = dtable.read("dtable"), .in_float = true}};
+}
+
+/// rows, width, gap.
+template <class Device>
+Results sinusoid_case(Device& device, const OpCase& test, Precision) {
+  const Activations<Device> positions(device, test.size("rows"), test.size("width"), {}, test.size("gap"));
+  sinusoid(device, positions.view());
+  return {{"positions", positions.read("positions")}};
+}
+
+/// rows, classes, gap, bound; others: the other definition of smoothing; amount, scale; no_gradient.
+template <class Device>
+Results cross_entropy_case(Device& device, const OpCase& test, Precision precision) {
+  const attn::Index rows = test.size("rows"), classes = test.size("classes");
+  const bool gradient = !test.flag("no_gradient");
+  const Activations<Device> logits(device, rows, classes, operand(rows * classes, 1, precision, test.number("bound", 4)),
+                                   test.size("gap"));
+  const Integers<Device> labels(device, whole_numbers(rows, 2, classes));
+  const Reals<Device> sums(device, 1, 2, {1, 2});
+  cross_entropy(device, {.logits = logits,
+                         .labels = labels.data(),
+                         .smoothing = test.flag("others") ? attn::Smoothing::Others : attn::Smoothing::Uniform,
+                         .amount = test.number("amount"),
+                         .gradient = gradient,
+                         .scale = test.number("scale", 1),
+                         .nll = sums.data(),
+                         .loss = sums.data() + 1});
+  const Numbers both = sums.read("sums");
+  // One number, a sum of many: which order of adding is the luckier is chance.
+  return {{.name = "nll", .numbers = {both[0]}, .in_float = true, .floor = 0x1p-21},
+          {.name = "loss", .numbers = {both[1]}, .in_float = true, .floor = 0x1p-21},
+          {.name = "dlogits", .numbers = logits.read("logits"), .exact = !gradient}};
+}
+
+/// rows, classes, gap; levels: how many different numbers there are, 0 for as many as there can be.
+template <class Device>
+Results argmax_case(Device& device, const OpCase& test, Precision precision) {
+  const attn::Index rows = test.size("rows"), classes = test.size("classes"), levels = test.size("levels");
+  Numbers numbers = operand(rows * classes, 1, precision);
+  if (levels > 0) {
+    const auto whole = whole_numbers(rows * classes, 1, levels);
+    numbers.assign(whole.begin(), whole.end());
+  }
+  const Activations<Device> logits(device, rows, classes, numbers, test.size("gap"));
+  std::vector<attn::Token> best(static_cast<std::size_t>(rows) + 1, -1);
+  attn::Buffer<attn::Token, typename Device::Memory> on_device(rows + 1);
+  device.upload(on_device.data(), best.data(), rows + 1);
+  argmax(device, {.logits = logits, .best = on_device.data()});
+  device.download(best.data(), on_device.data(), rows + 1);
+  (void)logits.read("logits");
+  return {{.name = "best", .numbers = Numbers(best.begin(), best.end()), .exact = true}};  // the last is -1 still
+}
