@@ -37,16 +37,25 @@ inline attn::Sentences random_sentences(const std::vector<attn::Index>& of, attn
   return sentences;
 }
 
+inline double median(std::vector<double> numbers) {
+  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
+  std::nth_element(numbers.begin(), middle, numbers.end());
+  return *middle;
+}
+
+/// Seconds of some work on the host's clock.
+template <class Work>
+double host_seconds(const Work& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 /// Median seconds of some work, after a first run that is not counted.
 template <class Work>
 double median_seconds(int repeats, const Work& work) {
   work();
   std::vector<double> seconds;
-  for (int i = 0; i < repeats; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  }
-  std::nth_element(seconds.begin(), seconds.begin() + repeats / 2, seconds.end());
-  return seconds[static_cast<std::size_t>(repeats) / 2];
+  for (int i = 0; i < repeats; ++i) seconds.push_back(host_seconds(work));
+  return median(seconds);
 }

@@ -1,0 +1,65 @@
+#pragma once
+#include "attn/tape/attention.hpp"
+#include "attn/tape/embedding.hpp"
+#include "gpu_run.cuh"
+#include "gpu_timing.cuh"
+
+/// Attention alone, forward and backward, 8 heads of 64, its operands side by side in one matrix as a layer has them.
+inline void measure_attention(const std::string& name, const Run& run, attn::Index sentences, attn::Index length,
+                              bool causal) {
+  using namespace attn;
+  constexpr Index width = 512, heads = 8;
+  Device device;
+  Tape<Device> tape(device);
+  std::vector<std::int32_t> offsets;
+  for (Index i = 0; i <= sentences; ++i) offsets.push_back(static_cast<std::int32_t>(i * length));
+  const Ragged all = upload_offsets(tape, offsets.data(), sentences);
+  const auto random = [&](Index cols, std::uint32_t seed) {
+    const Matrix<bfloat16> numbers(tape.array<bfloat16>(all.rows * cols), all.rows, cols);
+    launch(device, "random numbers", {{1024}, 256}, kernels::fill_random<bfloat16>, numbers.data, all.rows * cols,
+           RandomKey{seed, 7});
+    return numbers;
+  };
+  const Matrix<bfloat16> qkv = random(3 * width, 1), dqkv = random(3 * width, 2), y = random(width, 3),
+                         dy = random(width, 4);
+  const AttentionArgs<Device> forward{.q = qkv.columns(0, width),
+                                      .k = qkv.columns(width, width),
+                                      .v = qkv.columns(2 * width, width),
+                                      .queries = all,
+                                      .keys = all,
+                                      .heads = heads,
+                                      .scale = 1 / std::sqrt(64.0),
+                                      .causal = causal,
+                                      .y = y,
+                                      .lse = tape.array<float>(all.rows * heads)};
+  const AttentionGradientArgs<Device> backward{.forward = forward,
+                                               .dy = dy,
+                                               .dq = {dqkv.columns(0, width)},
+                                               .dk = {dqkv.columns(width, width)},
+                                               .dv = {dqkv.columns(2 * width, width)}};
+  const auto there = [&] { attention(device, forward); };
+  const auto there_and_back = [&] {
+    attention(device, forward);
+    attention_gradient(device, backward);
+  };
+  if (run.profile) return there_and_back(), run_profiled(device, [&](std::size_t) { there_and_back(); });
+
+  StreamClock clock(device.stream());
+  const int repeats = run.repeats(20);
+  const double launched = clock.median_seconds(3, [&] {
+    for (int i = 0; i < 20; ++i) there_and_back();
+  });
+  const Graph graph(device, there), whole(device, there_and_back);
+  const double ahead = clock.median_seconds(repeats, [&] { graph.replay(); });
+  const double seconds = clock.median_seconds(repeats, [&] { whole.replay(); });
+  const auto n = static_cast<double>(length);
+  const double flop = 4.0 * width * static_cast<double>(sentences) * (causal ? n * (n + 1) / 2 : n * n);
+  Run::print({{"name", name},
+              {"mode", "attn"},
+              {"seconds", seconds},
+              {"forward_seconds", ahead},
+              {"launched_seconds", launched / 20},
+              {"tflops", 3 * flop / seconds * 1e-12},
+              {"forward_tflops", flop / ahead * 1e-12},
+              {"kernels", whole.count(cudaGraphNodeTypeKernel)}});
+}

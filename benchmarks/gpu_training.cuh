@@ -1,0 +1,88 @@
+#pragma once
+#include "attn/optim/adam.hpp"
+#include "attn/transformer.hpp"
+#include "gpu_run.cuh"
+#include "gpu_timing.cuh"
+#include "training_workload.hpp"
+
+/// Steps over the batches by turns: what they take as a user runs them, what the host needs for its part, and what the GPU
+/// needs when the host is out of the way.
+template <class Model>
+void measure_training(const std::string& name, const Run& run, const std::vector<Pair>& data, int k = 0) {
+  using namespace attn;
+  MemoryWatch memory;
+  Device device;
+  Model model({.source_vocabulary = vocabulary, .target_vocabulary = vocabulary, .share_embeddings = true});
+  Parameters<Device> parameters(device, model, 1);
+  Adam<Device> adam(parameters, {.beta2 = 0.98, .weight_decay = 0.01});
+  std::uint64_t steps = 0;
+  const auto loss = [&](Tape<Device>& tape, const Pair& pair) {
+    return model.loss(tape, upload(tape, pair.source), upload(tape, pair.target), upload(tape, pair.labels));
+  };
+  const auto step = [&](const Pair& pair, bool look = false) {
+    Tape<Device> tape(device, TapeMode::training(1, ++steps));
+    loss(tape, pair);
+    tape.backward();
+    adam.step(1e-4);
+    if (look) memory.look();  // before the tape ends: an arena that grew has not been made one block yet
+  };
+  for (int pass = 0; pass < 2; ++pass)
+    for (const Pair& pair : data) step(pair, true);
+  memory.look();
+  if (run.profile) return run_profiled(device, [&](std::size_t i) { step(data[i % data.size()]); });
+
+  const auto batches = static_cast<double>(data.size());
+  const int repeats = run.repeats(data.size() > 1 ? 10 : 20);
+  const double seconds = median_seconds(repeats,
+                                        [&] {
+                                          for (const Pair& pair : data) step(pair);
+                                          device.synchronize();
+                                        }) /
+                         batches;
+  std::vector<double> host;  // until the last launch has returned, on a stream that was empty
+  double flop = 0, source = 0, target = 0;
+  for (const Pair& pair : data) {
+    device.synchronize();
+    host.push_back(host_seconds([&] { step(pair); }));
+    flop += training_flop(pair, {.vocabulary = vocabulary, .k = static_cast<double>(k)}) / batches;
+    source += static_cast<double>(pair.source.tokens.size()) / batches;
+    target += static_cast<double>(pair.target.tokens.size()) / batches;
+  }
+  double mean_loss = 0;
+  {
+    Tape<Device> tape(device);
+    mean_loss = loss(tape, data[0]).mean(device);
+  }
+  require(std::isfinite(mean_loss), name, ": the loss is ", mean_loss, ", so the time means nothing");
+  const std::size_t held =
+      device.held() + static_cast<std::size_t>(parameters.size()) * (4 * sizeof(float) + sizeof(bfloat16));
+
+  Json line{{"name", name},
+            {"mode", "attn"},
+            {"seconds", seconds},
+            {"tokens", source + target + static_cast<double>(data[0].target.size())},
+            {"source_rows", source},
+            {"target_rows", target},
+            {"target_tokens_per_second", target / seconds},
+            {"host_seconds", median(host)},
+            {"flop", flop},
+            {"tflops", flop / seconds * 1e-12},
+            {"memory_gib", memory.gib()},
+            {"held_gib", static_cast<double>(held) / 0x1p30},
+            {"parameters", parameters.count()},
+            {"loss", mean_loss}};
+  try {
+    std::vector<Graph> graphs;
+    for (const Pair& pair : data) graphs.emplace_back(device, [&] { step(pair); });
+    line["kernels"] = graphs[0].count(cudaGraphNodeTypeKernel);
+    line["copies"] = graphs[0].count(cudaGraphNodeTypeMemcpy);
+    line["memory_sets"] = graphs[0].count(cudaGraphNodeTypeMemset);
+    const double replayed = StreamClock(device.stream()).median_seconds(repeats, [&] {
+      for (const Graph& graph : graphs) graph.replay();
+    });
+    line["graph_seconds"] = replayed / batches;
+  } catch (const std::exception& error) {
+    line["graph_failed"] = error.what();
+  }
+  Run::print(line);
+}

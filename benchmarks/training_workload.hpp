@@ -1,0 +1,70 @@
+#pragma once
+#include "workload.hpp"
+
+// The training batches of the GPU comparison, and the floating-point operations of a step over one.
+
+struct Pair {
+  attn::Sentences source, target, labels;
+};
+
+/// A batch of these lengths. A target of n tokens is n - 1 inputs and n - 1 labels, each token but the first being the label
+/// of the one before it.
+inline Pair training_pair(const std::vector<attn::Index>& source, const std::vector<attn::Index>& target,
+                          attn::Index vocabulary, attn::Random& random) {
+  Pair pair;
+  pair.source = random_sentences(source, vocabulary, random);
+  const attn::Sentences whole = random_sentences(target, vocabulary, random);
+  for (attn::Index i = 0; i < whole.size(); ++i) {
+    pair.target.push_back(whole[i].first(whole[i].size() - 1));
+    pair.labels.push_back(whole[i].last(whole[i].size() - 1));
+  }
+  return pair;
+}
+
+/// Batches 0 to count - 1 of 88 sentences, source mean 31, target mean 59 tokens.
+inline std::vector<Pair> ragged_batches(int count, attn::Index vocabulary) {
+  attn::Random random(1);
+  std::vector<Pair> batches;
+  for (int i = 0; i < count; ++i) {
+    const auto seed = static_cast<std::uint64_t>(2 * i);
+    batches.push_back(training_pair(lengths(seed + 1, 88, 31), lengths(seed + 2, 88, 59), vocabulary, random));
+  }
+  return batches;
+}
+
+/// One batch of 88 sentences of 256 tokens on both sides, labels too.
+inline std::vector<Pair> fixed_batch(attn::Index vocabulary) {
+  attn::Random random(1);
+  return {training_pair(std::vector<attn::Index>(88, 256), std::vector<attn::Index>(88, 257), vocabulary, random)};
+}
+
+/// Sizes of a Transformer whose encoder, and whose decoder in the encoder's states, look at `k` mixtures; k = 0: at all.
+struct Sizes {
+  double width = 512, inner = 2048, layers = 6, vocabulary = 50272, k = 0;
+};
+
+/// Multiplications and additions of the encoder's forward pass over sentences of these lengths.
+inline double encoder_flop(const attn::Sentences& source, const Sizes& m) {
+  double pairs = 0;  // of queries and keys
+  for (attn::Index i = 0; i < source.size(); ++i) {
+    const auto n = static_cast<double>(source.length(i));
+    pairs += n * (m.k > 0 ? 2 * m.k : n);  // mixing keys and values costs as much again as looking at them
+  }
+  const double weights = 4 * m.width * m.width + 2 * m.width * m.inner;
+  return m.layers * (2 * static_cast<double>(source.tokens.size()) * weights + 4 * m.width * pairs);
+}
+
+/// Those of a training step: what the formulas ask for, each product of the forward pass once more for either operand's
+/// gradient. What a kernel computes again to save memory does not count, nor what is not a matrix product.
+inline double training_flop(const Pair& pair, const Sizes& m) {
+  const auto source = static_cast<double>(pair.source.tokens.size()),
+             target = static_cast<double>(pair.target.tokens.size());
+  double pairs = 0;
+  for (attn::Index i = 0; i < pair.target.size(); ++i) {
+    const auto n = static_cast<double>(pair.source.length(i)), t = static_cast<double>(pair.target.length(i));
+    pairs += t * (t + 1) / 2 + (m.k > 0 ? m.k * (t + n) : t * n);
+  }
+  const double square = m.width * m.width;
+  const double decoder = 2 * (target * (6 * square + 2 * m.width * m.inner) + source * 2 * square) + 4 * m.width * pairs;
+  return 3 * (encoder_flop(pair.source, m) + m.layers * decoder + 2 * target * m.width * m.vocabulary);
+}

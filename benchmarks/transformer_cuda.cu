@@ -1,0 +1,73 @@
+// attn's side of the GPU comparison, in bfloat16: training steps of the base Transformer and the Linformer, attention alone,
+// encoders. Prints one JSON line a measurement, like benchmarks/pytorch_cuda.py, which does the same work.
+//
+//   transformer_cuda [--only NAME,...] [--quick] [--profile]
+//
+// NAME is the beginning of a measurement's name: train, linformer32, linformer64, fixed, attention 88x64, attention 88x64 causal,
+// encoder 128, encoder 128 linformer and so on. --profile runs three steps of those named in full, marked for a profiler, and
+// measures nothing.
+
+#include <sstream>
+
+#include "gpu_attention.cuh"
+#include "gpu_encoder.cuh"
+#include "gpu_training.cuh"
+
+using namespace attn;
+
+Run parse(int count, char** words) {
+  Run run;
+  for (int i = 1; i < count; ++i) {
+    const std::string word = words[i];
+    if (word == "--quick") {
+      run.quick = true;
+    } else if (word == "--profile") {
+      run.profile = true;
+    } else if (word == "--only" && i + 1 < count) {
+      std::istringstream names(words[++i]);
+      for (std::string name; std::getline(names, name, ',');) run.only.push_back(name);
+    } else {
+      fail(word, " is no option; there are --only NAME,... --quick --profile");
+    }
+  }
+  return run;
+}
+
+void describe_machine() {
+  const Device device;
+  int driver = 0;
+  check(cudaDriverGetVersion(&driver), "asking for the driver's version");
+  Run::print({{"name", "machine"},
+              {"mode", "attn"},
+              {"gpu", device.description()},
+              {"cuda", CUDART_VERSION},
+              {"driver", driver},
+              {"wgmma", device.has_wgmma()}});
+}
+
+int main(int count, char** words) try {
+  Run run = parse(count, words);
+  describe_machine();
+  const std::vector<Pair> ragged = ragged_batches(run.quick ? 6 : 24, vocabulary), fixed = fixed_batch(vocabulary);
+  run("train", [&](auto name) { measure_training<Transformer<Device>>(name, run, ragged); });
+  run("linformer32",
+      [&](auto name) { measure_training<Transformer<Device, base_shape, Linformer<32>>>(name, run, ragged, 32); });
+  run("linformer64",
+      [&](auto name) { measure_training<Transformer<Device, base_shape, Linformer<64>>>(name, run, ragged, 64); });
+  run("fixed", [&](auto name) { measure_training<Transformer<Device>>(name, run, fixed); });
+
+  struct Size {
+    Index sentences, length;
+  };
+  for (const auto [sentences, length] : {Size{88, 64}, Size{88, 256}, Size{32, 1024}, Size{4, 8192}})
+    for (const bool causal : {false, true})
+      run("attention " + std::to_string(sentences) + "x" + std::to_string(length) + (causal ? " causal" : ""),
+          [&](auto name) { measure_attention(name, run, sentences, length, causal); });
+
+  measure_encoders<Full<>>(run, "", 0);
+  measure_encoders<Linformer<128, 16384>>(run, " linformer", 128);
+  return run.failed ? 1 : 0;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "transformer_cuda: %s\n", error.what());
+  return 1;
+}

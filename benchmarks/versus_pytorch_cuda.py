@@ -1,0 +1,171 @@
+"""Runs attn and PyTorch one after the other on this machine's GPU and prints Markdown tables: each workload with PyTorch's best,
+what attn must reach and its goal; then what a training step is made of. Fails when attn misses what it must reach."""
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+UNITS = {"ms": ("seconds", 1e3), "us": ("seconds", 1e6), "GiB": ("memory_gib", 1)}  # a measurement's number, and its factor
+
+# name, words, unit, what attn must reach, its goal (a name: no slower than that)
+ROWS = [
+    ("train", "training, 88 ragged sentences, Transformer", "ms", 9, 6.5),
+    ("linformer32", "the same, Linformer k = 32", "ms", 9, "train"),
+    ("linformer64", "the same, Linformer k = 64", "ms", 9, "train"),
+    ("fixed", "training, 88 x 256 + 88 x 256 tokens, Transformer", "ms", 30, 25),
+    ("fixed", "its peak memory", "GiB", 8, 6),
+    ("attention 88x64", "attention, forward + backward, 88 x 64 tokens", "us", 80, 60),
+    ("attention 88x256", "the same, 88 x 256", "us", 260, 200),
+    ("attention 32x1024", "the same, 32 x 1024", "us", 1200, 800),
+    ("attention 4x8192", "the same, 4 x 8192", "us", 9000, 5500),
+    ("attention 88x64 causal", "causal, 88 x 64", "us", None, None),
+    ("attention 88x256 causal", "causal, 88 x 256", "us", None, None),
+    ("attention 32x1024 causal", "causal, 32 x 1024", "us", None, None),
+    ("attention 4x8192 causal", "causal, 4 x 8192", "us", None, None),
+    ("encoder 128", "encoder, 65,536 tokens, n = 128, Transformer", "ms", 6, 5),
+    ("encoder 1024", "the same, n = 1,024", "ms", 8, 6),
+    ("encoder 16384", "the same, n = 16,384", "ms", 60, 30),
+    ("encoder 128 linformer", "encoder, 65,536 tokens, n = 128, Linformer k = 128", "ms", 8, 6),
+    ("encoder 1024 linformer", "the same, n = 1,024", "ms", 8, 6),
+    ("encoder 16384 linformer", "the same, n = 16,384", "ms", 8, 6),
+]
+FLATNESS = 1.05  # the Linformer's encoder: its slowest n against its fastest
+FLAT = [name for name, *_ in ROWS if name.endswith(" linformer")]
+
+
+def measurements(command, record):
+    """The JSON lines a program prints, shown as they come: a run that is cut short leaves what it had."""
+    lines = []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
+        for line in filter(lambda line: line.startswith("{"), program.stdout):
+            lines.append(json.loads(line))
+            print(line, end="", file=sys.stderr, flush=True)
+            if record:
+                record.write(line)
+                record.flush()
+    if program.returncode != 0:
+        print(f"{command[0]} ended with {program.returncode}", file=sys.stderr)
+    return lines
+
+
+def recorded(path):
+    return [json.loads(line) for line in open(path) if line.startswith("{")]
+
+
+def best(lines, name, number="seconds"):
+    """The line of this name with the smallest number, or None."""
+    return min((line for line in lines if line["name"] == name and number in line), key=lambda line: line[number], default=None)
+
+
+def show(line, number="seconds", scale=1.0):
+    """A number of a line with three digits or so; a dash where there is none."""
+    if line is None or number not in line:
+        return "-"
+    value = line[number] * scale
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def how(line):
+    return f" ({line['mode'].removeprefix('PyTorch ')})" if line else ""
+
+
+def table(head, rows):
+    rows = list(rows)
+    for cells in (head, ["---"] * len(head), *rows) if rows else ():
+        print("|", " | ".join(map(str, cells)), "|")
+    print(end="\n" if rows else "")
+
+
+def verdict(value, must, goal):
+    if must is None:
+        return ""
+    if value is None or value > must:
+        return "**missed**"
+    return "goal" if goal is not None and value <= goal else "must"
+
+
+def speed(attn, torch, wants):
+    """Rows of workload, PyTorch, attn, ratio, must, goal, verdict."""
+    rows = []
+
+    def add(words, unit, ours, theirs, number, scale, must, goal):
+        value = ours and ours[number] * scale
+        ratio = f"{theirs[number] / ours[number]:.2f}" if ours and theirs else "-"
+        limits = [show({"seconds": limit} if limit else None) for limit in (must, goal)]
+        rows.append([f"{words}, {unit}", show(theirs, number, scale) + how(theirs), show(ours, number, scale), ratio, *limits,
+                     verdict(value, must, goal)])
+
+    for name, words, unit, must, goal in ROWS:
+        if wants(name):
+            number, scale = UNITS[unit]
+            if isinstance(goal, str):
+                other = best(attn, goal)
+                goal = other and other[number] * scale
+            add(words, unit, best(attn, name, number), best(torch, name, number), number, scale, must, goal)
+    if all(map(wants, FLAT)):
+        spreads = []
+        for lines in (attn, torch):
+            times = [line["seconds"] for line in (best(lines, name) for name in FLAT) if line]
+            spreads.append({"seconds": max(times) / min(times), "mode": "eager"} if len(times) == len(FLAT) else None)
+        add("Linformer's encoder, slowest n over fastest", "times", *spreads, "seconds", 1, FLATNESS, None)
+    return rows
+
+
+def steps(attn, torch):
+    """What a training step is made of: launches, the host's part, the GPU's alone, arithmetic, the floor."""
+    for name, floor in (("train", "floor train"), ("linformer32", "floor train"), ("linformer64", "floor train"), ("fixed", "floor fixed")):
+        line, least = best(attn, name), best(torch, floor)
+        if line:
+            nodes = [line.get(kind, "-") for kind in ("kernels", "copies", "memory_sets")]
+            yield [name, f"{nodes[0]} + {nodes[1]} + {nodes[2]}", show(line, scale=1e3), show(line, "host_seconds", 1e3),
+                   show(line, "graph_seconds", 1e3), show(line, "flop", 1e-12), show(line, "tflops"), show(least, scale=1e3),
+                   f"{line['seconds'] / least['seconds']:.2f}" if least else "-", f"{line['tokens'] / line['seconds']:,.0f}",
+                   f"{line['memory_gib']:.2f} ({line['held_gib']:.2f})"]
+
+
+def kernels(attn, torch):
+    """Attention and encoders: forward alone, launched one by one, in a graph."""
+    for line in (line for line in attn if line["name"].startswith(("attention", "encoder")) and "seconds" in line):
+        theirs = best(torch, line["name"], "forward_seconds")
+        yield [line["name"], show(line, scale=1e6), show(line, "forward_seconds", 1e6), show(theirs, "forward_seconds", 1e6) + how(theirs),
+               show(line, "launched_seconds", 1e6), show(line, "graph_seconds", 1e6), line["kernels"], show(line, "tflops")]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--programs", default="build/cuda/benchmarks", help="folder of attn's compiled benchmarks")
+    parser.add_argument("--only", default="", help="beginnings of names, separated by commas: train, fixed, linformer, attention, encoder")
+    parser.add_argument("--quick", action="store_true", help="fewer batches and repeats, and PyTorch compiles nothing")
+    parser.add_argument("--all-modes", action="store_true", help="also PyTorch's ways that were slower wherever they were tried")
+    parser.add_argument("--record", type=Path, help="a file for the measurements, one JSON line each, as they come")
+    parser.add_argument("--attn-from", type=Path, metavar="FILE", help="take attn's side from an earlier record")
+    parser.add_argument("--pytorch-from", type=Path, metavar="FILE", help="take PyTorch's side from an earlier record: while tuning only")
+    options = parser.parse_args()
+    shared = ["--only", options.only] if options.only else []
+    shared += ["--quick"] if options.quick else []
+    peer = [sys.executable, str(Path(__file__).parent / "pytorch_cuda.py"), *shared] + (["--all-modes"] if options.all_modes else [])
+    record = options.record.open("w") if options.record else None
+    lines = recorded(options.attn_from) if options.attn_from else measurements([f"{options.programs}/transformer_cuda", *shared], record)
+    attn = [line for line in lines if line["mode"] == "attn"]
+    lines = recorded(options.pytorch_from) if options.pytorch_from else measurements(peer, record)
+    torch = [line for line in lines if line["mode"] != "attn"]
+
+    gpu, version = next((m for m in attn if "gpu" in m), {}), next((m["torch"] for m in torch if "torch" in m), "-")
+    print(f"{gpu.get('gpu', '-')}, CUDA {gpu.get('cuda', '-')}, PyTorch {version}{', quick' if options.quick else ''}\n")
+    rows = speed(attn, torch, lambda name: name.startswith(tuple(options.only.split(","))))
+    table(["workload", "PyTorch's best", "attn", "times as good", "must reach", "goal", "reached"], rows)
+    table(["training step", "kernels + copies + sets", "ms", "host, ms", "GPU alone (graphs), ms", "TFLOP", "TFLOP/s",
+           "its matrix products alone, ms", "times that", "tokens/s", "GiB taken (held)"], steps(attn, torch))
+    table(["attention, encoders", "us", "forward, us", "PyTorch's forward, us", "launched, us", "graph, us", "kernels", "TFLOP/s"], kernels(attn, torch))
+    print("PyTorch's ways, ms:", "; ".join(f"{m['name']} {m['mode'].removeprefix('PyTorch ')} {show(m, scale=1e3)}" for m in torch if "seconds" in m))
+    for line in attn + torch:
+        for trouble in ("failed", "graph_failed"):
+            if trouble in line:
+                print(f"\n{line['name']}, {line['mode']}, {trouble}: {line[trouble]}")
+    missed = [row[0] for row in rows if "missed" in row[-1]] + [f"{line['name']} (failed)" for line in attn if "failed" in line]
+    sys.exit("missed: " + "; ".join(missed) if missed else 0)
+
+
+if __name__ == "__main__":
+    main()
