@@ -4,7 +4,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN)
 export CTEST_PARALLEL_LEVEL ?= $(CMAKE_BUILD_PARALLEL_LEVEL)
 cuda_sources := $(if $(shell command -v nvcc),$(shell find tests examples benchmarks -name '*.cu'))
 
-.PHONY: demo test benchmark format clean
+.PHONY: demo test benchmark benchmark-gpu format clean
 
 demo:  ## trains a small Transformer on the bundled corpus and translates with it
 	@scripts/setup.sh build
@@ -17,7 +17,7 @@ test:  ## builds and checks everything, then the fast C++ tests once more under 
 	cmake --workflow --preset cpu
 	cmake --workflow --preset cpu-debug
 ifneq ($(cuda_sources),)
-	cmake --preset cuda && cmake --build --preset cuda
+	cmake --workflow --preset cuda
 endif
 	@python3 scripts/compile_cost.py report build/cpu/compile_cost.tsv
 
@@ -27,6 +27,9 @@ benchmark:  ## times attn side by side with PyTorch, then its ops one by one
 	@cmake --build build/cpu --target benchmarks
 	@build/venv/bin/python benchmarks/versus_pytorch.py --programs build/cpu/benchmarks
 	@build/cpu/benchmarks/micro_ops
+
+benchmark-gpu:  ## the same on a GPU: what attn must reach there, its goals, and where the time goes
+	@scripts/gpu_benchmark.sh
 
 format:  ## formats every source in place
 	@scripts/format.sh

@@ -31,12 +31,13 @@ endif()
 
 add_custom_target(cuda_programs)  # every program with a .cu file
 
-# attn_program(name sources...): an executable on attn::attn, on attn::cuda too when a source is a .cu file.
+# attn_program(name sources...): an executable on attn::attn; when a source is a .cu file on attn::cuda too, with ATTN_CUDA defined.
 function(attn_program name)
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE attn::attn attn_warnings attn_native)
   if("${ARGN}" MATCHES "\\.cu(;|$)")
     target_link_libraries(${name} PRIVATE attn::cuda)
+    target_compile_definitions(${name} PRIVATE ATTN_CUDA)
     add_dependencies(cuda_programs ${name})
   endif()
 endfunction()

@@ -1,12 +1,7 @@
 #include "models.hpp"
 #include "run.hpp"
 
-using namespace attn;
-
-void run_linformer64_small(const Options& options, const Corpus& corpus) {
-  train_and_translate<Cpu<float>, Transformer<Cpu<float>, small_shape, Linformer<64>>>(options, corpus);
-}
-
-void run_linformer64_base(const Options& options, const Corpus& corpus) {
-  train_and_translate<Cpu<float>, Transformer<Cpu<float>, base_shape, Linformer<64>>>(options, corpus);
+void cpu_linformer64(const Options& options, const Corpus& corpus) {
+  attn::Cpu<float> device(options.threads);
+  run<attn::Linformer<64>>(device, options, corpus);
 }

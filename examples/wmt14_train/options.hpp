@@ -25,7 +25,13 @@ struct Options {
   double rate = 2e-3, smoothing = 0.1, clip = 1, weight_decay = 0;
   std::int64_t warmup = 200;
   std::uint64_t seed = 1;
-  int threads = 0;
+
+  // device
+  std::string device = "auto";
+  int threads = 0;                 // of the CPU
+  int gpu = 0;                     // its number
+  std::string precision = "bf16";  // of the GPU
+  bool tf32 = false;
 
   // results
   std::filesystem::path output = "runs/wmt14";

@@ -13,6 +13,7 @@
 #include "attn/decode/translator.hpp"
 #include "attn/metrics/bleu.hpp"
 #include "attn/train/checkpoints.hpp"
+#include "attn/train/memory_plan.hpp"
 #include "attn/train/run_log.hpp"
 #include "attn/train/terminal.hpp"
 #include "attn/train/trainer.hpp"
@@ -24,10 +25,9 @@
 inline std::atomic<bool> interrupted = false;
 
 /// Trains a model of this type as the options say, translates the test text with its best state, and scores that.
-template <class Device, class Model>
-void train_and_translate(const Options& options, const Corpus& corpus) {
+template <class Model, class Device>
+void train_and_translate(Device& device, const Options& options, const Corpus& corpus) {
   using namespace attn;
-  Device device(options.threads);
   const Index vocabulary = corpus.tokenizer.padded_size();
   Model model({.source_vocabulary = vocabulary,
                .target_vocabulary = vocabulary,
@@ -41,7 +41,8 @@ void train_and_translate(const Options& options, const Corpus& corpus) {
 
   const Marks marks = marks_of(corpus.tokenizer, corpus.tokenizer);
   Batches training(corpus.training, marks, batch_options(options));
-  Batches validation(corpus.validation, marks, {.size = 64, .order = BatchOrder::pooled});
+  Batches validation(corpus.validation, marks,
+                     {.size = options.batch, .unit = batch_options(options).unit, .order = BatchOrder::pooled});
   const Index steps_per_epoch = (training.batches_per_epoch() + options.accumulate - 1) / options.accumulate;
   const Index steps = steps_per_epoch * options.epochs;
   Trainer trainer(device, model, adam, rate_schedule(options, steps, Model::width),
@@ -54,14 +55,23 @@ void train_and_translate(const Options& options, const Corpus& corpus) {
     trainer.state = load_training(file, parameters, adam);
   }
   std::cout << options.model << ", " << options.size << ": " << format_count(parameters.count()) << " parameters, "
-            << device.threads() << " threads, " << format_count(steps) << " steps of " << options.batch << " "
+            << device.description() << ", " << format_count(steps) << " steps of " << options.batch << " "
             << options.batch_unit << (options.resume ? ", going on at step " + format_count(trainer.state.step) : "")
             << "\n";
+  // Later epochs are dealt alike: a few rows more, if any, are taken when they come.
+  const Index first = trainer.state.position.epoch, epochs = std::clamp<Index>(options.epochs - first, 1, 3);
+  const MemoryPlan plan =
+      plan_memory(device, model, parameters, adam, training.largest(first, epochs), validation.largest(0, 1));
+  std::cout << "memory: " << plan.to_string() << "\n";
 
   RunLog log(options.output / "log.jsonl", options.output / "curve.svg", options.model + " " + options.size,
              options.resume ? std::optional(trainer.state.step) : std::nullopt);
-  log.write(
-      {{"event", "start"}, {"settings", metadata}, {"threads", device.threads()}, {"parameters", parameters.count()}});
+  log.write({{"event", "start"},
+             {"settings", metadata},
+             {"device", device.description()},
+             {"precision", std::is_same_v<typename Device::Scalar, float> ? "float" : "bf16"},
+             {"parameters", parameters.count()},
+             {"memory", plan.total()}});
   TerminalCallback terminal(std::cout, ::isatty(1) != 0, steps, trainer.state.step);
   Checkpoints<Device> checkpoints(options.output, parameters, adam, trainer.state, metadata);
   Callback* callbacks[] = {&terminal, &log, &checkpoints};
@@ -93,4 +103,14 @@ void train_and_translate(const Options& options, const Corpus& corpus) {
   std::cout << "on " << format_count(static_cast<Index>(translations.size())) << " unseen sentences: " << score.to_string()
             << "\n"
             << score.signature() << "\nwritten to " << options.output.string() << "\n";
+}
+
+/// The Transformer with this attention, in the size that the options name.
+template <class Attention, class Device>
+void run(Device& device, const Options& options, const Corpus& corpus) {
+  using namespace attn;
+  if (options.size == "base")
+    train_and_translate<Transformer<Device, base_shape, Attention>>(device, options, corpus);
+  else
+    train_and_translate<Transformer<Device, small_shape, Attention>>(device, options, corpus);
 }

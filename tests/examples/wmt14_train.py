@@ -1,6 +1,8 @@
-"""Runs wmt14_train as a person would: a short training, the same one interrupted and resumed, files of one's own, and bad input."""
+"""Runs wmt14_train as a person would: a short training, the same one interrupted and resumed, files of one's own, bad input, and,
+where the program is built with CUDA and finds a GPU, the same on the GPU."""
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -9,7 +11,7 @@ import time
 from pathlib import Path
 
 program = sys.argv[1]
-tiny = ["--generated-pairs", "300", "--epochs", "3", "--validate-every", "0", "--warmup", "10", "--batch", "32", "--vocabulary", "400", "--threads", "2"]
+tiny = ["--generated-pairs", "300", "--epochs", "3", "--validate-every", "0", "--warmup", "10", "--batch", "32", "--vocabulary", "400", "--device", "cpu", "--threads", "2"]
 failures = []
 
 
@@ -31,17 +33,24 @@ def refused(what, *arguments, says):
         print(output)
 
 
+def validation_losses(folder):
+    events = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    return [event["loss"] for event in events if event["event"] == "validation"]
+
+
 with tempfile.TemporaryDirectory() as name:
     folder = Path(name)
     result = run(*tiny, "--output", folder / "whole")
     print(result.stdout, result.stderr)
     check(result.returncode == 0, "a training on the bundled corpus ends well")
+    check("2 threads" in result.stdout and "memory: parameters" in result.stdout, "and says beforehand where it runs and what memory it takes")
     check("BLEU = " in result.stdout and "tok:13a" in result.stdout, "and prints BLEU with its signature")
     for file in ("model.safetensors", "training.safetensors", "vocab.json", "merges.txt", "log.jsonl", "curve.svg", "translations.txt"):
         check((folder / "whole" / file).exists(), f"and writes {file}")
     events = [json.loads(line) for line in (folder / "whole/log.jsonl").read_text().splitlines()]
     check(events[0]["event"] == "start" and events[-1]["event"] == "test", "the log begins with the settings and ends with the score")
-    losses = [event["loss"] for event in events if event["event"] == "validation"]
+    check(events[0]["device"] == "2 threads" and events[0]["memory"] > 2**20, "and names the device and the memory")
+    losses = validation_losses(folder / "whole")
     check(len(losses) == 3 and losses[2] < losses[0], "validation improves from epoch to epoch")
     check(len((folder / "whole/translations.txt").read_text().splitlines()) == 500, "every test sentence is translated")
 
@@ -62,12 +71,32 @@ with tempfile.TemporaryDirectory() as name:
     # Files of one's own, and every model.
     (folder / "a.en").write_text("".join(f"the number {i} .\n" for i in range(40)))
     (folder / "a.de").write_text("".join(f"die Zahl {i} .\n" for i in range(40)))
-    own = ["--train-source", folder / "a.en", "--train-target", folder / "a.de", "--epochs", 1, "--vocabulary", 300, "--limit", 20]
+    own = ["--train-source", folder / "a.en", "--train-target", folder / "a.de", "--epochs", 1, "--vocabulary", 300, "--limit", 20, "--device", "cpu"]
     for model in ("transformer", "linformer32", "linformer64"):
         check(run(*own, "--model", model, "--output", folder / model).returncode == 0, f"{model} trains on files")
     (folder / "options.ini").write_text("epochs=1\nmodel=linformer32\n")
     check("linformer32, small" in run("--config", folder / "options.ini", *own[:4], "--vocabulary", 300, "--output", folder / "config").stdout,
           "options come from a file too")
+
+    # On a GPU, where there is one: close to the CPU, the same bits again, every model, and a training that changes its place.
+    own[-1] = "auto"
+    if "GPU 0: " in run(*own, "--output", folder / "gpu").stdout:
+        tiny_gpu = ["cuda" if word == "cpu" else word for word in tiny]
+        for precision, near in (("bf16", 0.05), ("float", 0.01)):
+            for again in ("", "_again"):
+                check(run(*tiny_gpu, "--precision", precision, "--output", folder / (precision + again)).returncode == 0, f"{precision} on the GPU")
+            on_gpu = validation_losses(folder / precision)
+            check(len(on_gpu) == 3 and abs(on_gpu[2] - losses[2]) < near * losses[2], f"and learns what the CPU learns: {on_gpu} beside {losses}")
+            check((folder / precision / "model.safetensors").read_bytes() == (folder / (precision + "_again") / "model.safetensors").read_bytes(),
+                  "with the same bits every time")
+            for model in ("linformer32", "linformer64"):
+                check(run(*own, "--model", model, "--precision", precision, "--output", folder / model).returncode == 0, f"{model} in {precision} on the GPU")
+        moving = [word for word in tiny if word not in ("--epochs", "3", "--device", "cpu")] + ["--schedule", "constant", "--output", folder / "moving"]
+        for epochs, place in enumerate((["cpu"], ["cuda"], ["cuda", "--precision", "float", "--tf32"], ["cpu"]), 1):
+            result = run(*moving, "--epochs", epochs, "--device", *place, *(["--resume"] if epochs > 1 else []))
+            check(result.returncode == 0, f"epoch {epochs} on {place}: {result.stderr}")
+        moved = validation_losses(folder / "moving")
+        check(len(moved) == 4 and moved == sorted(moved, reverse=True), f"a training that moves goes on learning: {moved}")
 
     (folder / "short.de").write_text("eins\n")
     (folder / "bad.de").write_bytes(b"gut\n" * 3 + b"sch\xf6n\n" + b"gut\n" * 36)
@@ -80,6 +109,15 @@ with tempfile.TemporaryDirectory() as name:
     refused("an unknown model", "--model", "rnn", says="rnn")
     refused("a rate of 0", "--rate", 0, says="--rate")
     refused("a Linformer of longer sentences", "--model", "linformer32", "--truncate", 300, says="at most 256 for a Linformer")
+    refused("an unknown device", "--device", "tpu", says="tpu")
+    refused("TF32 without float", "--tf32", says="--tf32 goes with --precision float")
+    refused("a GPU that is not there", "--device", "cuda", "--gpu", 99, says="CUDA")
+    large = ["--generated-pairs", "20000", "--vocabulary", "400", "--batch", "20000", "--device", "cpu", "--threads", "2", "--output", folder / "large"]
+    limited = subprocess.run([program, *large], capture_output=True, text=True,
+                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (3 << 29, 3 << 29)))
+    check(limited.returncode == 1 and "out of memory: activations need" in limited.stderr and "--batch" in limited.stderr,
+          "too large a batch: says what does not fit, and the option to lower")
+    check((folder / "large/vocab.json").exists() and not (folder / "large/log.jsonl").exists(), "and says so before the first step")
     (folder / "file").write_text("")
     refused("an output folder that is a file", *own, "--output", folder / "file", says="choose another with --output")
     if os.path.exists("/dev/full"):

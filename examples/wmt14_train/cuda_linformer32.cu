@@ -1,0 +1,7 @@
+#include "models.hpp"
+#include "on_gpu.cuh"
+#include "run.hpp"
+
+void cuda_linformer32(const Options& options, const Corpus& corpus) {
+  on_gpu(options, [&](auto& device) { run<attn::Linformer<32>>(device, options, corpus); });
+}
