@@ -4,8 +4,11 @@
 /// else.
 
 #include "attn/data/batches.hpp"
+#include "attn/data/encoded_pairs.hpp"
+#include "attn/data/length_statistics.hpp"
 #include "attn/data/parallel_corpus.hpp"
 #include "attn/data/parallel_text.hpp"
+#include "attn/data/plain_pairs.hpp"
 #include "attn/decode/greedy.hpp"
 #include "attn/decode/translator.hpp"
 #include "attn/metrics/bleu.hpp"
@@ -21,6 +24,7 @@
 #include "attn/text/word_vocabulary.hpp"
 #include "attn/text/word_vocabulary_files.hpp"
 #include "attn/train/checkpoints.hpp"
+#include "attn/train/memory_plan.hpp"
 #include "attn/train/run_log.hpp"
 #include "attn/train/terminal.hpp"
 #include "attn/train/trainer.hpp"
