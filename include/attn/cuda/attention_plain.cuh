@@ -170,8 +170,8 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
   const bool drop = forward.dropout.rate > 0;
   Dropout::Row factors = forward.dropout.row(0);
   const auto scale = static_cast<float>(forward.scale);
+  const int seen = part.visible(min(first + 64, part.queries) - 1);
   const bool one = seen <= 64;  // tile of keys
-  seen <= 64;  // tile of keys: then delta is summed from P * dP itself, which it cancels where keys are few
   float dq[4][4] = {}, p[4][4], dp[4][4], lse[4] = {}, delta[4] = {}, norm[4];
   for (float& number : norm) number = 1;
   for (int i = 0; i < 4; ++i) {
