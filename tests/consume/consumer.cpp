@@ -5,22 +5,29 @@
 #include <attn/transformer.hpp>
 #include <attn/version.hpp>
 #include <iostream>
+#ifdef __CUDACC__
+#include <attn/cuda.cuh>
+#endif
 
 using namespace attn;
 
-using Host = Cpu<float>;
+#ifdef __CUDACC__
+using Device = Cuda<bfloat16>;
+#else
+using Device = Cpu<float>;
+#endif
 using Model =
-    Transformer<Host, TransformerShape{.encoder_layers = 1, .decoder_layers = 1, .width = 16, .heads = 2, .inner = 32}>;
+    Transformer<Device, TransformerShape{.encoder_layers = 1, .decoder_layers = 1, .width = 16, .heads = 2, .inner = 32}>;
 
 int main() {
-  Host device;
+  Device device;
   Model model({.source_vocabulary = 20, .target_vocabulary = 20});
-  Parameters<Host> parameters(device, model, 1);
-  Adam<Host> adam(parameters);
+  Parameters<Device> parameters(device, model, 1);
+  Adam<Device> adam(parameters);
   const Sentences source{{5, 6, 7}, {8}}, target{{0, 9}, {0, 3, 4}}, labels{{9, 1}, {3, 4, 1}};
   double first = 0, last = 0;
   for (std::uint64_t step = 1; step <= 20; ++step) {
-    Tape<Host> tape(device, TapeMode::training(1, step));
+    Tape<Device> tape(device, TapeMode::training(1, step));
     last = model.loss(tape, upload(tape, source), upload(tape, target), upload(tape, labels)).mean(device);
     tape.backward();
     adam.step(1e-2);
