@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(kSumThreads) column_sums(Matrix<const T> x, In
     }
   if (Gated && sums == nullptr) return;
 
-  __shared__ float shared[kRows][kColumns];
+  __shared__ alignas(16) float shared[kRows][kColumns];
   const auto add_rows = [&](int count) {  // of the shared sums
     for (int j = thread; j < kColumns; j += kSumThreads) {
       float total = 0;
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(kSumThreads) column_sums(Matrix<const T> x, In
 /// not above 0, and `sums` may be none.
 template <class T>
 void column_sums(Cuda<T>& device, Matrix<const T> x, float* sums, Matrix<const T> gate = {}, T* gated = nullptr) {
-  if (x.rows == 0) return;
+  if (x.rows == 0 || x.cols == 0) return;
   with_packs<T>(in_packs(x, gate), [&]<int N>() {
     constexpr Index kColumns = kernels::kSumLanes * N;
     const Index groups = divide_up(x.cols, kColumns), full = divide_up(8 * device.multiprocessors(), groups);
