@@ -1,24 +1,12 @@
 """Runs corpus_stats as a person would: small files with known figures, the figures of two papers where their data is there, and bad input."""
 import json
 import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
-program = sys.argv[1]
+from checks import check, finish, refused, run
+
 data = Path(os.environ.get("ATTN_DATA", Path(__file__).resolve().parents[3] / "shared/data"))
-failures = []
-
-
-def check(condition, what):
-    print("ok  " if condition else "FAIL", what, flush=True)
-    if not condition:
-        failures.append(what)
-
-
-def run(*arguments):
-    return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True)
 
 
 def figures(*arguments):
@@ -26,14 +14,6 @@ def figures(*arguments):
     if result.returncode != 0:
         print(result.stderr)
     return json.loads(result.stdout)
-
-
-def refused(what, *arguments, says):
-    result = run(*arguments)
-    output = result.stdout + result.stderr
-    check(result.returncode != 0 and says in output, f"{what}: says '{says}'")
-    if says not in output:
-        print(output)
 
 
 with tempfile.TemporaryDirectory() as name:
@@ -93,4 +73,4 @@ if (data / "bart-bpe").exists() and (data / "wmt14").exists():
 else:
     print(f"skipped: no bart-bpe and wmt14 under {data}")
 
-sys.exit(f"{len(failures)} checks failed" if failures else 0)
+finish()

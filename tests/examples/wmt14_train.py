@@ -5,32 +5,13 @@ import os
 import resource
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
-program = sys.argv[1]
+from checks import check, finish, program, refused, run
+
 tiny = ["--generated-pairs", "300", "--epochs", "3", "--validate-every", "0", "--warmup", "10", "--batch", "32", "--vocabulary", "400", "--device", "cpu", "--threads", "2"]
-failures = []
-
-
-def check(condition, what):
-    print("ok  " if condition else "FAIL", what, flush=True)
-    if not condition:
-        failures.append(what)
-
-
-def run(*arguments):
-    return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True)
-
-
-def refused(what, *arguments, says):
-    result = run(*arguments)
-    output = result.stdout + result.stderr
-    check(result.returncode != 0 and says in output, f"{what}: says '{says}'")
-    if says not in output:
-        print(output)
 
 
 def validation_losses(folder):
@@ -127,4 +108,4 @@ with tempfile.TemporaryDirectory() as name:
     help_text = run("--help").stdout
     check("--resume" in help_text and "WMT14" in help_text, "--help teaches")
 
-sys.exit(f"{len(failures)} checks failed" if failures else 0)
+finish()

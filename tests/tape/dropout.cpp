@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "attn/cpu.hpp"
+#include "support/errors.hpp"
 #include "support/tape.hpp"
 
 using namespace attn;
@@ -44,4 +47,36 @@ TEST_CASE("a rate of dropout that is not one is refused") {
   auto x = tape.make<2>(1);
   CHECK_THROWS_WITH_AS(dropout(tape, x, 1.0f), doctest::Contains("a rate of 1 is not in [0, 1)"), Error);
   CHECK_THROWS_AS(dropout(tape, x, -0.1f), Error);
+}
+
+TEST_CASE("a tape drops only where it should, each time with another mask") {
+  Device device(1);
+  for (const TapeMode mode : {TapeMode::gradients(), TapeMode::inference()})
+    CHECK_FALSE(Tape<Device>(device, mode).dropout(0.5f).active());
+  Tape<Device> tape(device, TapeMode::training(1, 1));
+  CHECK_FALSE(tape.dropout(0).active());
+  const Dropout first = tape.dropout(0.5f), second = tape.dropout(0.5f);
+  CHECK(first.rate == 0.5f);
+  CHECK(first.key.low != second.key.low);
+}
+
+TEST_CASE("a dropout rate outside 0 to 1 is an error that names it, whether the tape drops or not") {
+  Device device(1);
+  for (const TapeMode mode : {TapeMode::training(1, 1), TapeMode::inference()}) {
+    Tape<Device> tape(device, mode);
+    for (const float rate : {1.0f, 1.5f, -0.5f, std::nanf("")}) CHECK_THROWS_AS(tape.dropout(rate), Error);
+    CHECK(contains(error_of([&] { tape.dropout(1.5f); }), "1.5"));
+  }
+}
+
+TEST_CASE("dropout's masks are decided by seed, step and order") {
+  Device device(1);
+  const auto first_key = [&](std::uint64_t seed, std::uint64_t step) {
+    Tape<Device> tape(device, TapeMode::training(seed, step));
+    const RandomKey key = tape.dropout(0.1f).key;
+    return std::uint64_t{key.high} << 32 | key.low;
+  };
+  CHECK(first_key(1, 5) == first_key(1, 5));
+  CHECK(first_key(1, 5) != first_key(1, 6));
+  CHECK(first_key(1, 5) != first_key(2, 5));
 }

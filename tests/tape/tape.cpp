@@ -267,35 +267,3 @@ TEST_CASE("a second tape that records is refused while the first lasts") {
   }
   CHECK(error_of([&] { Tape(device, TapeMode::gradients()); }) == "");
 }
-
-TEST_CASE("a tape drops only where it should, each time with another mask") {
-  Device device(1);
-  for (const TapeMode mode : {TapeMode::gradients(), TapeMode::inference()})
-    CHECK_FALSE(Tape(device, mode).dropout(0.5f).active());
-  Tape tape(device, TapeMode::training(1, 1));
-  CHECK_FALSE(tape.dropout(0).active());
-  const attn::Dropout first = tape.dropout(0.5f), second = tape.dropout(0.5f);
-  CHECK(first.rate == 0.5f);
-  CHECK(first.key.low != second.key.low);
-}
-
-TEST_CASE("a dropout rate outside 0 to 1 is an error that names it, whether the tape drops or not") {
-  Device device(1);
-  for (const TapeMode mode : {TapeMode::training(1, 1), TapeMode::inference()}) {
-    Tape tape(device, mode);
-    for (const float rate : {1.0f, 1.5f, -0.5f, std::nanf("")}) CHECK_THROWS_AS(tape.dropout(rate), attn::Error);
-    CHECK(contains(error_of([&] { tape.dropout(1.5f); }), "1.5"));
-  }
-}
-
-TEST_CASE("dropout's masks are decided by seed, step and order") {
-  Device device(1);
-  const auto first_key = [&](std::uint64_t seed, std::uint64_t step) {
-    Tape tape(device, TapeMode::training(seed, step));
-    const attn::RandomKey key = tape.dropout(0.1f).key;
-    return std::uint64_t{key.high} << 32 | key.low;
-  };
-  CHECK(first_key(1, 5) == first_key(1, 5));
-  CHECK(first_key(1, 5) != first_key(1, 6));
-  CHECK(first_key(1, 5) != first_key(2, 5));
-}
