@@ -156,7 +156,7 @@ struct PlainStatistics {
   float* norm;   // of the weights: what makes their sum 1 in spite of the log-sum-exp's rounding
 };
 
-/// dQ, 64 queries by 64 columns a block; and the statistics. Where all keys are in one tile, both are taken from the weights
+/// dQ, 64 queries by 64 columns a block; and the statistics. Where all keys are in one tile, delta is taken from the weights
 /// themselves.
 template <class T>
 __global__ void __launch_bounds__(PlainTiles::kThreads)
@@ -172,8 +172,7 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
   const auto scale = static_cast<float>(forward.scale);
   const int seen = part.visible(min(first + 64, part.queries) - 1);
   const bool one = seen <= 64;  // tile of keys
-  float dq[4][4] = {}, p[4][4], dp[4][4], lse[4] = {}, delta[4] = {}, norm[4];
-  for (float& number : norm) number = 1;
+  float dq[4][4] = {}, p[4][4], dp[4][4], lse[4] = {}, delta[4] = {}, sum[4] = {}, norm[4] = {1, 1, 1, 1};
   for (int i = 0; i < 4; ++i) {
     const int query = first + tiles.y() + 16 * i;
     if (query >= part.queries) continue;
@@ -195,11 +194,11 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
         if (drop) dp[i][j] *= factors(k);
         p[i][j] = k < visible ? expf(fmaf(p[i][j], scale, -lse[i])) : 0;
       }
+      float more = 0;
+      for (int j = 0; j < 4; ++j) more += p[i][j];
+      sum[i] += row_sum(more);
+      norm[i] = sum[i] > 0 ? 1 / sum[i] : 1;
       if (one) {
-        float sum = 0;
-        for (int j = 0; j < 4; ++j) sum += p[i][j];
-        sum = row_sum(sum);
-        if (sum > 0) norm[i] = 1 / sum;
         for (int j = 0; j < 4; ++j) {
           p[i][j] *= norm[i];
           delta[i] += p[i][j] * dp[i][j];
@@ -210,6 +209,8 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
     }
     tiles.add_weighted(dq, p, key_rows(part, forward.k, key, out_col));
   }
+  for (int i = 0; i < 4 && !one; ++i)
+    for (float& number : dq[i]) number *= norm[i];
   tiles.store(dq, scale, query_rows(part, args.dq.to, first, out_col), args.dq.add);
   for (int i = 0; i < 4; ++i) {
     const int query = first + tiles.y() + 16 * i;
