@@ -16,6 +16,7 @@
 #include "attn/models/text_encoder.hpp"
 #include "attn/optim/adam.hpp"
 #include "attn/optim/schedules.hpp"
+#include "attn/seq2seq.hpp"
 #include "attn/tape/dropout.hpp"
 #include "attn/text/bpe_training.hpp"
 #include "attn/text/byte_bpe.hpp"

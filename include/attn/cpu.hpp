@@ -3,6 +3,7 @@
 /// The CPU backend: the device Cpu<float> or Cpu<double>, and the body of every op on Eigen.
 
 #include "attn/cpu/adam.hpp"
+#include "attn/cpu/additive_attention.hpp"
 #include "attn/cpu/argmax.hpp"
 #include "attn/cpu/attention.hpp"
 #include "attn/cpu/cross_entropy.hpp"
@@ -16,3 +17,4 @@
 #include "attn/cpu/ragged_projection.hpp"
 #include "attn/cpu/residual.hpp"
 #include "attn/cpu/scatter_rows.hpp"
+#include "attn/cpu/tanh.hpp"

@@ -30,6 +30,22 @@ TEST_CASE_TEMPLATE("argmax is the column of the largest number and of equals the
   CHECK(best(device, 1, 3, {-HUGE_VAL, 5, HUGE_VAL}) == std::vector<Token>{2});
 }
 
+TEST_CASE_TEMPLATE("argmax leaves out the class it is told to, wherever that is", T, float, double) {
+  Cpu<T> device(2);
+  const Tensor<Cpu<T>> logits(device, 2, 4, {1, 3, 2, 3, 5, -1, 5, 4}, 1);
+  const auto without = [&](Token except) {
+    std::vector<Token> result(2, -1);
+    argmax(device, {.logits = logits, .best = result.data(), .except = except});
+    return result;
+  };
+  CHECK(without(-1) == std::vector<Token>{1, 0});
+  CHECK(without(0) == std::vector<Token>{1, 2});
+  CHECK(without(1) == std::vector<Token>{3, 0});
+  CHECK(without(2) == std::vector<Token>{1, 0});
+  CHECK(without(3) == std::vector<Token>{1, 0});
+  CHECK(without(4) == std::vector<Token>{1, 0});  // not one of them
+}
+
 TEST_CASE_TEMPLATE("argmax of a row with NaN is some column of it", T, float, double) {
   Cpu<T> device(1);
   for (std::size_t where = 0; where < 19; ++where) {

@@ -19,6 +19,11 @@ lstm: torch.nn.LSTM over packed sequences, by CASE (layers, directions, initial 
     CASE/y, CASE/last_h, CASE/last_c            rows, and [layer, sentence, width]; both directions side by side in the width
     CASE/gradient/...                           of all of these: given for y, last_h and last_c, computed for the others
 
+seq2seq: recurrent models of words 4, states 6, written out below, by CASE; sentences packed end to end, as above.
+    source/tokens, source/offsets, target/tokens, target/offsets, labels      one batch for all cases
+    CASE/parameter/NAME, CASE/gradient/NAME     all parameters, and the gradients of the loss
+    CASE/logits, CASE/loss                      of every label; mean over labels
+
 ops: single functions; OP/..., inputs under their names, gradients under gradient/... for the output's gradient `gradient/y`.
 """
 import argparse
@@ -396,6 +401,182 @@ def lstm_file(seed=3):
     return tensors, "input width 3, output width 4"
 
 
+# --- recurrent models ---------------------------------------------------------------------------------------------------------
+
+WORDS, STATE = 4, 6  # columns of an embedding and of a state
+RECURRENT = {  # encoder layers, decoder layers, what is special
+    "feeding": (1, 1, set()),
+    "feeding_deep": (2, 3, set()),
+    "feeding_lexical": (1, 1, {"lexical"}),
+    "plain": (2, 2, {"projected"}),
+    "additive_past": (2, 2, {"projected", "additive", "past"}),
+    "scaled_lexical": (1, 1, {"projected", "scaled", "lexical"}),
+    "key_value_self": (1, 1, {"projected", "additive", "past", "key_value", "heads"}),
+}
+KEYS, VALUES, HIDDEN = 4, 3, 5  # key-value memory, additive score
+
+
+def recurrent_parameters(encoder_layers, decoder_layers, kind, generator):
+    p = {}
+
+    def normal(name, *shape, scale=0.6):
+        p[name] = scale * torch.randn(shape, generator=generator)
+
+    def lstm(name, inputs, units):
+        normal(f"{name}.input", 4 * units, inputs)
+        normal(f"{name}.recurrent", 4 * units, units)
+        normal(f"{name}.bias", 4 * units)
+
+    def score(name):
+        if "key_value" in kind:
+            normal(f"{name}.memory.weight", KEYS + VALUES, STATE)
+        if "additive" in kind:
+            normal(f"{name}.score.key.weight", HIDDEN, KEYS if "key_value" in kind else STATE)
+            normal(f"{name}.score.query.weight", HIDDEN, STATE)
+            normal(f"{name}.score.v", HIDDEN)
+
+    def heads(name):
+        normal(f"{name}.in.weight", 3 * STATE, STATE)
+        normal(f"{name}.in.bias", 3 * STATE)
+        normal(f"{name}.out.weight", STATE, STATE)
+        normal(f"{name}.out.bias", STATE)
+
+    projected = "projected" in kind  # Chittersu's models; else Luong's with input feeding
+    units = STATE if projected else STATE // 2
+    normal("encoder.embedding.table", SOURCE_VOCABULARY, WORDS, scale=1.0)
+    normal("embedding.table", TARGET_VOCABULARY, WORDS, scale=1.0)
+    for i in range(encoder_layers):
+        for direction in ("forward", "backward"):
+            lstm(f"encoder.lstm.{i}.{direction}", WORDS if i == 0 else 2 * units, units)
+    for i in range(decoder_layers):
+        lstm(f"decoder.{i}", STATE if i else WORDS if projected else WORDS + STATE, STATE)
+    if projected:
+        for name in ("h", "c"):
+            normal(f"encoder.initial.{name}", encoder_layers, 2 * STATE)
+        for name in ("outputs", "hidden", "cell"):
+            normal(f"encoder.{name}.weight", STATE, 2 * STATE)
+        score("attention.encoder")
+        if "past" in kind:
+            score("attention.past")
+        if "heads" in kind:
+            heads("attention.source_heads")
+            heads("attention.past_heads")
+    else:
+        normal("attention.score.weight", STATE, STATE)
+        normal("mix.weight", STATE, 2 * STATE)
+    context = VALUES if "key_value" in kind else STATE
+    predicts_from = STATE
+    if projected:
+        predicts_from += context * (("additive" in kind or "scaled" in kind) + ("past" in kind))
+    if "lexical" in kind:
+        normal("lexical.hidden.weight", WORDS, WORDS)
+        predicts_from += WORDS
+    normal("output.weight", TARGET_VOCABULARY, predicts_from)
+    normal("output.bias", TARGET_VOCABULARY)
+    return p
+
+
+def recurrent_logits(p, encoder_layers, decoder_layers, kind, source, target):
+    """Of one sentence pair, step by step."""
+    def lstm(name, inputs, state):  # PyTorch's own cell, over the rows of a sentence
+        states = []
+        for x in inputs:
+            state = torch.lstm_cell(x[None], state, p[f"{name}.input"], p[f"{name}.recurrent"], p[f"{name}.bias"],
+                                    torch.zeros_like(p[f"{name}.bias"]))
+            states.append(state[0][0])
+        return torch.stack(states), state
+
+    def heads(name, x, causal):  # two of them, as torch.nn.functional has them
+        mask = torch.full((len(x), len(x)), -math.inf).triu(1) if causal else None
+        return F.multi_head_attention_forward(
+            x[:, None], x[:, None], x[:, None], STATE, 2, p[f"{name}.in.weight"], p[f"{name}.in.bias"], None, None, False, 0.0,
+            p[f"{name}.out.weight"], p[f"{name}.out.bias"], need_weights=False, attn_mask=mask)[0][:, 0]
+
+    def look(name, query, states, *others):
+        """The average of values, and of whatever else there is for each state, by the weights of one query."""
+        keys = values = states
+        if "key_value" in kind:
+            keys, values = torch.split(states @ p[f"{name}.memory.weight"].T, [KEYS, VALUES], dim=1)
+        if "additive" in kind:
+            scores = torch.tanh(keys @ p[f"{name}.score.key.weight"].T + p[f"{name}.score.query.weight"] @ query)
+            scores = scores @ p[f"{name}.score.v"]
+        elif "scaled" in kind:
+            scores = keys @ query / math.sqrt(STATE)
+        else:
+            scores = keys @ p[f"{name}.score.weight"].T @ query
+        weights = torch.softmax(scores, 0)
+        return [weights @ each for each in (values, *others)]
+
+    projected, units = "projected" in kind, p["encoder.lstm.0.forward.recurrent"].shape[1]
+    words = x = p["encoder.embedding.table"][source]
+    last = []
+    for i in range(encoder_layers):
+        if projected:
+            h, c = (p[f"encoder.initial.{name}"][i].view(2, 1, units) for name in "hc")
+        else:
+            h = c = torch.zeros(2, 1, units)
+        forward, (h0, c0) = lstm(f"encoder.lstm.{i}.forward", x, (h[0], c[0]))
+        backward, (h1, c1) = lstm(f"encoder.lstm.{i}.backward", x.flip(0), (h[1], c[1]))
+        x = torch.cat([forward, backward.flip(0)], 1)
+        last.append((torch.cat([h0, h1], 1), torch.cat([c0, c1], 1)))
+    embedded = p["embedding.table"][target]
+    seen, average = [], []
+    if projected:
+        memory = x @ p["encoder.outputs.weight"].T
+        y = embedded
+        for i in range(decoder_layers):
+            h, c = last[i]
+            y, _ = lstm(f"decoder.{i}", y, (h @ p["encoder.hidden.weight"].T, c @ p["encoder.cell.weight"].T))
+        past = y
+        if "heads" in kind:
+            memory, past = heads("attention.source_heads", memory, False), heads("attention.past_heads", y, True)
+        for t in range(len(target)):
+            parts = [y[t]]
+            if "additive" in kind or "scaled" in kind:
+                context, mean = look("attention.encoder", y[t], memory, words)
+                parts.append(context)
+                average.append(mean)
+            if "past" in kind:
+                parts.append(look("attention.past", y[t], past[:t])[0] if t else torch.zeros_like(context))
+            seen.append(torch.cat(parts))
+    else:
+        fed = torch.zeros(STATE)
+        states = [(torch.zeros(1, STATE), torch.zeros(1, STATE)) for _ in range(decoder_layers)]
+        for t in range(len(target)):
+            h = torch.cat([embedded[t], fed])
+            for i in range(decoder_layers):
+                h, states[i] = lstm(f"decoder.{i}", h[None], states[i])
+                h = h[0]
+            context, mean = look("attention", h, x, words)
+            fed = torch.tanh(p["mix.weight"] @ torch.cat([h, context]))
+            seen.append(fed)
+            average.append(mean)
+    y = torch.stack(seen)
+    if "lexical" in kind:
+        f = torch.tanh(torch.stack(average))
+        y = torch.cat([y, torch.tanh(f @ p["lexical.hidden.weight"].T) + f], 1)
+    return linear(p, "output", y)
+
+
+def seq2seq_file(seed=4):
+    generator = torch.Generator().manual_seed(seed)
+    batch = make_batch(generator)
+    tensors = {
+        "source/tokens": torch.cat(batch["source"]), "source/offsets": offsets(batch["source"]),
+        "target/tokens": torch.cat(batch["target"]), "target/offsets": offsets(batch["target"]),
+        "labels": torch.cat(batch["labels"]),
+    }
+    for name, shape in RECURRENT.items():
+        p = {key: value.requires_grad_() for key, value in recurrent_parameters(*shape, generator).items()}
+        logits = torch.cat([recurrent_logits(p, *shape, *pair) for pair in zip(batch["source"], batch["target"])])
+        loss = F.cross_entropy(logits, tensors["labels"])
+        gradients = torch.autograd.grad(loss, list(p.values()), materialize_grads=True)  # outputs of the plain model: unused
+        tensors |= {f"{name}/logits": logits, f"{name}/loss": loss[None]}
+        tensors |= {f"{name}/parameter/{key}": value for key, value in p.items()}
+        tensors |= {f"{name}/gradient/{key}": value for key, value in zip(p, gradients)}
+    return tensors, "words 4, states 6, keys 4, values 3, additive width 5, 2 heads"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="compare with the files instead of writing them")
@@ -410,6 +591,7 @@ def main():
         "transformer_prenorm": model_file(prenorm=True),
         "linformer": model_file(linformer=True),
         "lstm": lstm_file(),
+        "seq2seq": seq2seq_file(),
         "ops": ops_file(),
     }
     failures = 0

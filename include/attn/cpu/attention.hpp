@@ -16,12 +16,11 @@ inline constexpr Index kQueryBlock =
 template <class T>
 struct Head {
   const AttentionArgs<Cpu<T>>& args;
-  Index head, width, first_query, first_key, queries, keys;
+  Index head, first_query, first_key, queries, keys;
 
   Head(const AttentionArgs<Cpu<T>>& a, Index sentence, Index h)
       : args(a),
         head(h),
-        width(a.q.cols / a.heads),
         first_query(a.queries.begin[sentence]),
         first_key(a.keys.begin[sentence]),
         queries(a.queries.length(sentence)),
@@ -29,11 +28,16 @@ struct Head {
 
   template <class U>
   Matrix<U> of_queries(Matrix<U> m, Index from, Index count) const {
-    return m.row_range(first_query + from, count).columns(head * width, width);
+    return columns(m.row_range(first_query + from, count));
   }
   template <class U>
   Matrix<U> of_keys(Matrix<U> m, Index count) const {
-    return m.row_range(first_key, count).columns(head * width, width);
+    return columns(m.row_range(first_key, count));
+  }
+  template <class U>
+  Matrix<U> columns(Matrix<U> m) const {
+    const Index width = m.cols / args.heads;  // that of values may differ from that of keys
+    return m.columns(head * width, width);
   }
   Index visible(Index query) const { return args.causal ? std::clamp<Index>(keys - queries + query + 1, 0, keys) : keys; }
   T& lse(Index query) const { return args.lse[(first_query + query) * args.heads + head]; }
@@ -131,6 +135,23 @@ void attention_gradient(Cpu<T>& device, const AttentionGradientArgs<Cpu<T>>& arg
       cpu::gemm<true, false>(device, thread, Matrix<const T>(dropped), dy, dv.row_range(0, seen));
       cpu::gemm(device, thread, Matrix<const T>(weights), k, dq, T(f.scale));
       cpu::gemm<true, false>(device, thread, Matrix<const T>(weights), q, dk.row_range(0, seen), T(f.scale));
+    }
+  });
+}
+
+template <class T>
+void attention_weights(Cpu<T>& device, const AttentionWeightsArgs<Cpu<T>>& args) {
+  const AttentionArgs<Cpu<T>>& f = args.forward;
+  device.parallel(f.queries.count * f.heads, [&](Index task, int thread) {
+    const cpu::Head<T> head(f, task / f.heads, task % f.heads);
+    const auto rows = args.weights.row_range(head.head * f.q.rows + head.first_query, head.queries);
+    for (Index i = 0; i < head.queries; ++i) {
+      const Index visible = head.visible(i);
+      std::fill(rows.row(i) + visible, rows.row(i) + rows.cols, T(0));
+      if (visible == 0) continue;
+      head.scores(device, thread, i, rows.row_range(i, 1).columns(0, visible));
+      auto row = cpu::array(rows.row(i), visible);
+      row = (row - head.lse(i)).exp();
     }
   });
 }

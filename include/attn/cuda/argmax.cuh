@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(1024) argmax(ArgmaxArgs<Cuda<T>> args) {
     const Pack<T, N> numbers = load_pack<N>(row + j);
 #pragma unroll
     for (int k = 0; k < N; ++k)
-      if (numbers[k] > most) most = numbers[k], place = static_cast<unsigned>(j + k);
+      if (numbers[k] > most && j + k != args.except) most = numbers[k], place = static_cast<unsigned>(j + k);
   }
   if (most != block_max<32>(most)) place = kNowhere;
   __shared__ unsigned places[32];

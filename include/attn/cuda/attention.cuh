@@ -6,7 +6,7 @@
 // Which kernels compute attention on a GPU:
 //
 //   attention_forward, attention_backward   bfloat16 on Hopper's tensor cores: heads of up to 128 columns, a multiple of 8, rows that
-//                                           begin on 16-byte boundaries, a positive scale
+//                                           begin on 16-byte boundaries, values as wide as keys, a positive scale
 //   attention_plain                         everything else, in float arithmetic
 
 namespace attn {
@@ -15,8 +15,8 @@ template <class T>
 bool on_tensor_cores(const Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
   const Index width = args.q.cols / args.heads;
   const auto fits = [](const auto& m) { return in_packs(m.data, m.cols, m.stride); };
-  return device.has_wgmma() && width <= 128 && width % 8 == 0 && args.scale > 0 && fits(args.q) && fits(args.k) &&
-         fits(args.v) && fits(args.y);
+  return device.has_wgmma() && args.v.cols == args.q.cols && width <= 128 && width % 8 == 0 && args.scale > 0 &&
+         fits(args.q) && fits(args.k) && fits(args.v) && fits(args.y);
 }
 template <class T>
 bool on_tensor_cores(const Cuda<T>& device, const AttentionGradientArgs<Cuda<T>>& args) {

@@ -10,6 +10,7 @@ namespace attn {
 struct GreedyOptions {
   Token begin = 0, end = 0;  // what every translation begins and ends with; neither is part of it
   Index limit = 256;         // words
+  Token never = -1;          // a word that no translation holds, such as the one that stands for unknown ones; or none
 };
 
 /// Translates each source sentence by taking the likeliest word again and again. ended(sentence, words so far, newest word)
@@ -27,7 +28,7 @@ std::vector<std::vector<Token>> greedy(Device& device, const Model& model, const
     Tape<Device> step(device);
     const auto logits = model.next(step, state, words);
     Token* best = step.template array<Token>(logits.rows);
-    argmax(device, {.logits = logits, .best = best});
+    argmax(device, {.logits = logits, .best = best, .except = options.never});
     device.download(words.data(), best, logits.rows);
     keep.assign(words.size(), true);
     std::size_t alive = 0;

@@ -14,6 +14,7 @@ struct TranslatorOptions {
   Index limit = 256;                 // words of a translation
   Index truncate = keep_all_tokens;  // tokens of a source sentence
   Index batch = 64;                  // sentences decoded together
+  Token never = -1;                  // a word that no translation holds, or none
 };
 
 /// Strings in, strings out: tokenises, translates sentences of like length together, and puts the words back into text, in
@@ -37,7 +38,7 @@ class Translator {
       const std::size_t last = std::min(order.size(), first + static_cast<std::size_t>(options_.batch));
       Sentences batch;
       for (std::size_t i = first; i < last; ++i) marks.add_source(batch, sentences[order[i]]);
-      const auto decoded = greedy(device_, model_, batch, {marks.begin, marks.end, options_.limit});
+      const auto decoded = greedy(device_, model_, batch, {marks.begin, marks.end, options_.limit, options_.never});
       for (std::size_t i = first; i < last; ++i)
         translations[static_cast<std::size_t>(order[i])] = target_.decode(decoded[i - first]);
     }

@@ -28,4 +28,18 @@ struct Linear {
   }
 };
 
+/// y = x Wᵀ: a matrix and nothing else. torch.nn.Linear(bias=False).
+template <class Device, int In, int Out>
+struct Projection {
+  static_assert(In > 0 && Out > 0, "attn: Projection: widths must be positive");
+
+  Parameter<Device> weight{Out, In, Initial::xavier(In, Out)};
+
+  Variable<Device, Out> operator()(Tape<Device>& tape, Variable<Device, In> x) const {
+    return linear<Out>(tape, x, weight, Parameter<Device>{});
+  }
+
+  void for_each_parameter(auto&& visit) { visit("weight", weight); }
+};
+
 }  // namespace attn

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "attn/ops/scatter_rows.hpp"
 #include "attn/tape/dropout.hpp"
@@ -149,52 +150,61 @@ struct LearnedStates {
   }
 };
 
-/// The states of a stack between two steps of decoding, in memory of a tape that outlives the steps. Each sentence has a
+/// A row for each sentence between two steps of decoding, in memory of a tape that outlives the steps. Each sentence has a
 /// place; those that have ended leave the batch by leaving the list of places, and nothing moves.
+template <class Device, int Width>
+class RowMemory {
+ public:
+  /// Begins with these rows, or with 0 where they have no value; as many places as sentences.
+  RowMemory(Tape<Device>& tape, Index sentences, Variable<Device, Width> initial)
+      : rows_{{tape.template array<typename Device::Scalar>(sentences * Width), sentences, Width}} {
+    if (initial.value.empty())
+      tape.device.zero(rows_.value);
+    else
+      write(tape, initial, one_step(tape, sentences).order);
+  }
+
+  /// The rows of the sentences at these places (on the device).
+  Variable<Device, Width> read(Tape<Device>& tape, const std::int32_t* place, Index count) const {
+    require(!tape.recording(), "RowMemory: it is for decoding, on a tape that does not record");
+    return gather_rows(tape, rows_, place, count);
+  }
+  void write(Tape<Device>& tape, Variable<Device, Width> rows, const std::int32_t* place) {
+    scatter_rows(tape.device, {.from = rows.value, .row = place, .to = rows_.value});
+  }
+
+ private:
+  Variable<Device, Width> rows_;
+};
+
+/// The states of a stack between two steps of decoding.
 template <class Device, int Width, int Layers>
 class LstmMemory {
  public:
-  using Scalar = typename Device::Scalar;
   using States = std::array<LstmState<Device, Width>, Layers>;
 
   /// Begins with these states, or with 0 where they have no value; as many places as sentences.
   LstmMemory(Tape<Device>& tape, Index sentences, const States& initial) {
-    for (std::size_t i = 0; i < Layers; ++i) states_[i] = {room(tape, sentences), room(tape, sentences)};
-    const TimeMajor all = one_step(tape, sentences);
-    for (std::size_t i = 0; i < Layers; ++i) {
-      begin(tape, initial[i].h, states_[i].h, all.order);
-      begin(tape, initial[i].c, states_[i].c, all.order);
-    }
+    for (const auto& state : initial) layers_.push_back({{tape, sentences, state.h}, {tape, sentences, state.c}});
   }
 
   /// The states of the sentences at these places (on the device).
   States read(Tape<Device>& tape, const std::int32_t* place, Index count) const {
-    require(!tape.recording(), "LstmMemory: it is for decoding, on a tape that does not record");
     States states;
     for (std::size_t i = 0; i < Layers; ++i)
-      states[i] = {gather_rows(tape, states_[i].h, place, count), gather_rows(tape, states_[i].c, place, count)};
+      states[i] = {layers_[i].h.read(tape, place, count), layers_[i].c.read(tape, place, count)};
     return states;
   }
-
   void write(Tape<Device>& tape, const States& states, const std::int32_t* place) {
-    for (std::size_t i = 0; i < Layers; ++i) {
-      scatter_rows(tape.device, {.from = states[i].h.value, .row = place, .to = states_[i].h.value});
-      scatter_rows(tape.device, {.from = states[i].c.value, .row = place, .to = states_[i].c.value});
-    }
+    for (std::size_t i = 0; i < Layers; ++i)
+      layers_[i].h.write(tape, states[i].h, place), layers_[i].c.write(tape, states[i].c, place);
   }
 
  private:
-  static Variable<Device, Width> room(Tape<Device>& tape, Index rows) {
-    return {{tape.template array<Scalar>(rows * Width), rows, Width}};
-  }
-  static void begin(Tape<Device>& tape, Variable<Device, Width> from, Variable<Device, Width> to, const std::int32_t* all) {
-    if (from.value.empty())
-      tape.device.zero(to.value);
-    else
-      scatter_rows(tape.device, {.from = from.value, .row = all, .to = to.value});
-  }
-
-  States states_;
+  struct Layer {
+    RowMemory<Device, Width> h, c;
+  };
+  std::vector<Layer> layers_;
 };
 
 }  // namespace attn

@@ -1,7 +1,7 @@
 #pragma once
 #include "attn/core/matrix.hpp"
 
-// argmax   best[i] = the column of the largest logit of row i; of equals the first
+// argmax   best[i] = the column of the largest logit of row i, `except` left out; of equals the first
 
 namespace attn {
 
@@ -9,6 +9,7 @@ template <class Device>
 struct ArgmaxArgs {
   Matrix<const typename Device::Scalar> logits;  // rows x classes
   Token* best;                                   // rows
+  Token except = -1;                             // a class that is never best, or none
 };
 
 }  // namespace attn

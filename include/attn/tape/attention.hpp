@@ -6,11 +6,43 @@
 namespace attn {
 
 /// Keys, values, and which of their rows belong to which sentence: what attention looks at.
-template <class Device, int Width>
+template <class Device, int Width, int Value = Width>
 struct KeysValues {
-  Variable<Device, Width> keys, values;
+  Variable<Device, Width> keys;
+  Variable<Device, Value> values;
   Ragged rows;
 };
+
+/// Where the queries of one call of attention looked. For whoever wants to see it:
+///
+///     std::vector<AttentionWeights<Device>> seen;
+///     tape.attention_weights = &seen;
+///
+/// and every call of attention on that tape adds one, in the order of the calls; they live as long as the tape.
+template <class Device>
+struct AttentionWeights {
+  Matrix<typename Device::Real> weights;  // heads * query rows x longest key count: row h * query rows + i, column j
+  Ragged queries, keys;                   // j counts the keys of i's sentence; beyond those it sees the weights are 0
+  int heads = 1;
+};
+
+/// Room for the weights of a call, which is then noted.
+template <class Device>
+Matrix<typename Device::Real> note_weights(Tape<Device>& tape, Index query_rows, Ragged queries, Ragged keys, int heads) {
+  using Real = typename Device::Real;
+  const Matrix<Real> weights(tape.template array<Real>(heads * query_rows * keys.longest), heads * query_rows,
+                             keys.longest);
+  tape.attention_weights->push_back({weights, queries, keys, heads});
+  return weights;
+}
+
+/// Where the gradient of a memory goes. Rows that belong to no sentence, which attention does not touch, get 0.
+template <class Device, int Width>
+Sink<typename Device::Scalar> memory_sink(Tape<Device>& back, Variable<Device, Width> memory, Ragged rows) {
+  auto sink = back.sink(memory);
+  if (!sink.add && rows.rows < memory.rows()) back.device.zero(sink.to), sink.add = true;
+  return sink;
+}
 
 struct AttentionOptions {
   int heads = 1;
@@ -20,12 +52,12 @@ struct AttentionOptions {
 };
 
 /// dropout(softmax(scale Q Kᵀ)) V, for each head of each sentence
-template <class Device, int Width>
-Variable<Device, Width> attention(Tape<Device>& tape, Variable<Device, Width> q, Ragged queries,
-                                  KeysValues<Device, Width> memory, AttentionOptions options) {
+template <class Device, int Width, int Value = Width>
+Variable<Device, Value> attention(Tape<Device>& tape, Variable<Device, Width> q, Ragged queries,
+                                  KeysValues<Device, Width, Value> memory, AttentionOptions options) {
   require(queries.count == memory.rows.count, "attention: queries of ", queries.count, " sentences cannot look at keys of ",
           memory.rows.count, "; both sides of a batch must hold the same sentences");
-  auto y = tape.template make<Width>(q.rows());
+  auto y = tape.template make<Value>(q.rows());
   const AttentionArgs<Device> forward{.q = q.value,
                                       .k = memory.keys.value,
                                       .v = memory.values.value,
@@ -38,9 +70,14 @@ Variable<Device, Width> attention(Tape<Device>& tape, Variable<Device, Width> q,
                                       .y = y.value,
                                       .lse = tape.template array<typename Device::Real>(q.rows() * options.heads)};
   attention(tape.device, forward);
-  tape.on_backward(y, [=, k = memory.keys, v = memory.values](Tape<Device>& back, auto dy) {
-    attention_gradient(back.device,
-                       {.forward = forward, .dy = dy, .dq = back.sink(q), .dk = back.sink(k), .dv = back.sink(v)});
+  if (tape.attention_weights != nullptr)
+    attention_weights(tape.device, {forward, note_weights(tape, q.rows(), queries, memory.rows, options.heads)});
+  tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
+    attention_gradient(back.device, {.forward = forward,
+                                     .dy = dy,
+                                     .dq = back.sink(q),
+                                     .dk = memory_sink(back, memory.keys, memory.rows),
+                                     .dv = memory_sink(back, memory.values, memory.rows)});
   });
   return y;
 }

@@ -14,7 +14,8 @@ namespace attn {
 struct Text {
   const Token* tokens = nullptr;
   Ragged rows;
-  Token smallest = 0, largest = 0;  // to check them against a vocabulary without asking the device
+  Token smallest = 0, largest = 0;        // to check them against a vocabulary without asking the device
+  const std::int32_t* offsets = nullptr;  // where sentences begin and the last ends, on the host; as long as the tape lives
 };
 
 /// Lists the blocks of a packed batch for devices that want to know them.
@@ -50,11 +51,28 @@ Text upload(Tape<Device>& tape, const Sentences& sentences) {
   const auto count = static_cast<Index>(sentences.tokens.size());
   text.tokens = tape.upload(sentences.tokens.data(), count);
   text.rows = upload_offsets(tape, sentences.offsets.data(), sentences.size());
+  auto* offsets = tape.device.tape_nodes.template array<std::int32_t>(sentences.size() + 1);
+  std::copy_n(sentences.offsets.data(), sentences.size() + 1, offsets);
+  text.offsets = offsets;
   for (const Token token : sentences.tokens) {
     text.smallest = std::min(text.smallest, token);
     text.largest = std::max(text.largest, token);
   }
   return text;
+}
+
+/// The layout of a text that lacks each sentence's last row: what the states of a sentence may look back at.
+template <class Device>
+Ragged all_but_last(Tape<Device>& tape, const Text& text) {
+  auto* end = tape.device.tape_nodes.template array<std::int32_t>(text.rows.count);
+  Ragged rows{text.rows.begin, nullptr, text.rows.count};
+  for (Index i = 0; i < text.rows.count; ++i) {
+    end[i] = std::max(text.offsets[i], text.offsets[i + 1] - 1);
+    rows.rows += end[i] - text.offsets[i];
+    rows.longest = std::max<Index>(rows.longest, end[i] - text.offsets[i]);
+  }
+  rows.end = tape.upload(end, text.rows.count);
+  return rows;
 }
 
 /// dropout(scale * table[token] + position); tokens stand at positions first_position, first_position + 1, ... of their

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "attn/core/memory.hpp"
 #include "attn/core/random.hpp"
@@ -24,6 +25,9 @@ struct TapeMode {
   /// With gradients but without dropout.
   static TapeMode gradients() { return {true, false, {}}; }
 };
+
+template <class Device>
+struct AttentionWeights;  // tape/attention.hpp
 
 /// The record of one forward pass, and the memory of its activations, which it takes back when it ends.
 ///
@@ -59,6 +63,7 @@ class Tape {
   }
 
   Device& device;
+  std::vector<AttentionWeights<Device>>* attention_weights = nullptr;  // where attention leaves its weights, if set
   bool recording() const { return mode_.record; }
 
   /// A new activation, its numbers not yet set.

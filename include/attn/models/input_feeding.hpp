@@ -1,0 +1,177 @@
+#pragma once
+#include <vector>
+
+#include "attn/attention/global.hpp"
+#include "attn/models/living_sentences.hpp"
+#include "attn/models/prediction.hpp"
+#include "attn/models/seq2seq.hpp"
+#include "attn/tape/steps.hpp"
+
+namespace attn {
+
+/// A decoder that is fed what it saw: the input of each step is the word and the attention's output of the step before,
+///
+///     hₜ = lstm([eₜ; aₜ₋₁]),   cₜ = attention(hₜ, source),   aₜ = tanh(W [hₜ; cₜ])
+///
+/// and words are predicted from a. It begins with 0. Each step waits for the one before it, so a batch is walked step by step.
+/// Luong et al. 2015, sections 3.1 and 3.3.
+template <class Device, RecurrentShape Shape, class Reading = BothWays, class Score = Multiplicative, class Memory = States,
+          class Prediction = FromStates>
+struct InputFeeding {
+  static constexpr int width = Shape.width;
+  static constexpr int predicts_from = width + (Prediction::sees_words ? Shape.words : 0);
+  using X = Variable<Device, width>;
+  using Encoder = typename Reading::template Encoder<Device, Shape>;
+  using Attention = GlobalAttention<Device, width, width, Score, Memory>;
+  using Decoder = LstmStack<Device, Shape.words + width, width, Shape.decoder_layers>;
+  using Seen = KeysValues<Device, Attention::width, Attention::value_width + predicts_from - width>;
+  class State;
+
+  Encoder encoder;                                                // the source's words, and LSTMs over them
+  WordEmbedding<Device, Shape.words> embedding;                   // of the target's words
+  Decoder decoder;                                                //
+  Attention attention;                                            // of the decoder's state over the encoder's
+  Projection<Device, width + Attention::value_width, width> mix;  // W
+  LexicalLayer<Device, Shape.words> lexical;                      // only where the prediction sees words
+  Output<Device, predicts_from> output;                           // linear, softmax
+  float dropout = 0;                                              // of what attention gives
+
+  explicit InputFeeding(const RecurrentOptions& options)
+      : encoder(options.source_vocabulary, options.dropout),
+        embedding(options.target_vocabulary, options.dropout.words),
+        decoder(options.dropout.states),
+        output(options.target_vocabulary),
+        dropout(options.dropout.attention) {}
+  InputFeeding(const InputFeeding&) = delete;  // a copy would share its numbers with the original
+
+  /// What each of the target's words is predicted from.
+  Variable<Device, predicts_from> hidden(Tape<Device>& tape, const Text& source, const Text& target) const;
+
+  /// The loss of predicting each label from the source and the target before it; added to `sums` if given.
+  Loss<Device> loss(Tape<Device>& tape, const Text& source, const Text& target, const Text& labels,
+                    LossOptions options = {}, typename Device::Real* sums = nullptr) const {
+    return output.loss(tape, hidden(tape, source, target), labels, options, sums);
+  }
+
+  /// Decoding: what the decoder remembers before the first word, in memory of a tape that outlives the words.
+  State start(Tape<Device>& tape, const Text& source, Index longest) const {
+    return State(tape, source, longest, look_at(tape, source));
+  }
+  /// Unnormalised log-probabilities of the next word of each living sentence, given its newest word.
+  Matrix<typename Device::Scalar> next(Tape<Device>& tape, State& state, const std::vector<Token>& words) const;
+
+  void for_each_parameter(auto&& visit) {
+    visit("encoder", encoder);
+    visit("embedding", embedding);
+    visit("decoder", decoder);
+    visit("attention", attention);
+    visit("mix", mix);
+    if constexpr (Prediction::sees_words) visit("lexical", lexical);
+    visit("output", output);
+  }
+
+ private:
+  using Average = Variable<Device, predicts_from - width>;  // of the source's words
+
+  /// What a step leaves for the next one, and for the output.
+  struct Step {
+    typename Decoder::States states;
+    X fed;            // a, after dropout
+    Average average;  // none where the prediction does not see words
+  };
+
+  Seen look_at(Tape<Device>& tape, const Text& source) const {
+    const auto read = encoder(tape, source);
+    return averaged<Prediction>(tape, attention.remember(tape, read.states, source.rows), read.words);
+  }
+  Step step(Tape<Device>& tape, Variable<Device, Shape.words> words, const Step& before, const TimeMajor& layout,
+            const Seen& source) const;
+  Variable<Device, predicts_from> with_words(Tape<Device>& tape, X fed, Average average) const {
+    if constexpr (Prediction::sees_words)
+      return join(tape, fed, lexical(tape, average));
+    else
+      return fed;
+  }
+};
+
+template <class Device, RecurrentShape Shape, class Reading, class Score, class Memory, class Prediction>
+auto InputFeeding<Device, Shape, Reading, Score, Memory, Prediction>::step(Tape<Device>& tape,
+                                                                           Variable<Device, Shape.words> words,
+                                                                           const Step& before, const TimeMajor& layout,
+                                                                           const Seen& source) const -> Step {
+  Step now;
+  const auto [h, last] = decoder(tape, join(tape, words, before.fed), layout, before.states);
+  now.states = last;
+  const auto finish = [&](auto context) {
+    now.fed = attn::dropout(tape, tanh(tape, mix(tape, join(tape, h, context))), dropout);
+  };
+  const auto seen = attention(tape, h, layout.rows, source);
+  if constexpr (Prediction::sees_words) {
+    const auto [context, average] = cut<Attention::value_width, Shape.words>(tape, seen);
+    now.average = average;
+    finish(context);
+  } else {
+    finish(seen);
+  }
+  return now;
+}
+
+template <class Device, RecurrentShape Shape, class Reading, class Score, class Memory, class Prediction>
+auto InputFeeding<Device, Shape, Reading, Score, Memory, Prediction>::hidden(Tape<Device>& tape, const Text& source,
+                                                                             const Text& target) const
+    -> Variable<Device, predicts_from> {
+  Seen seen = look_at(tape, source);
+  const auto words = embedding(tape, target);
+  const Steps<Device> steps(tape, target, source);
+  X* fed = tape.device.tape_nodes.template array<X>(steps.size());
+  Average* averages = tape.device.tape_nodes.template array<Average>(steps.size());
+  Step now;
+  now.fed = tape.template make<width>(target.rows.count);
+  tape.device.zero(now.fed.value);
+  const std::int32_t* rows = steps.rows();
+  for (Index t = 0; t < steps.size(); rows += steps.alive(t++)) {
+    now.fed = steps.survivors(tape, now.fed, t);
+    if (t > 0)
+      for (auto& state : now.states) state = {steps.survivors(tape, state.h, t), steps.survivors(tape, state.c, t)};
+    seen.rows = steps.source(t);
+    const Ragged layout = steps.layout(t);
+    now = step(tape, gather_rows(tape, words, rows, steps.alive(t)), now, {layout, layout.begin}, seen);
+    fed[t] = now.fed;
+    averages[t] = now.average;
+  }
+  if constexpr (Prediction::sees_words)
+    return with_words(tape, collect(tape, fed, steps, target.rows.rows), collect(tape, averages, steps, target.rows.rows));
+  else
+    return collect(tape, fed, steps, target.rows.rows);
+}
+
+/// What the decoder remembers between two words.
+template <class Device, RecurrentShape Shape, class Reading, class Score, class Memory, class Prediction>
+class InputFeeding<Device, Shape, Reading, Score, Memory, Prediction>::State : public LivingSentences<Device> {
+ public:
+  State(Tape<Device>& tape, const Text& text, Index longest, const Seen& seen)
+      : LivingSentences<Device>(text, longest),
+        source(seen),
+        lstm(tape, text.rows.count, {}),
+        fed(tape, text.rows.count, {}) {}
+
+  Seen source;
+  LstmMemory<Device, width, Shape.decoder_layers> lstm;
+  RowMemory<Device, width> fed;
+};
+
+template <class Device, RecurrentShape Shape, class Reading, class Score, class Memory, class Prediction>
+auto InputFeeding<Device, Shape, Reading, Score, Memory, Prediction>::next(Tape<Device>& tape, State& state,
+                                                                           const std::vector<Token>& words) const
+    -> Matrix<typename Device::Scalar> {
+  const Text text = state.advance(tape, words);
+  const Index count = text.rows.count;
+  state.source.rows = state.LivingSentences<Device>::source();
+  const Step before{state.lstm.read(tape, state.places(), count), state.fed.read(tape, state.places(), count), {}};
+  const Step now = step(tape, embedding(tape, text), before, one_step(tape, count), state.source);
+  state.lstm.write(tape, now.states, state.places());
+  state.fed.write(tape, now.fed, state.places());
+  return output.logits(tape, with_words(tape, now.fed, now.average));
+}
+
+}  // namespace attn

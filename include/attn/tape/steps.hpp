@@ -1,0 +1,88 @@
+#pragma once
+#include <algorithm>
+#include <numeric>
+
+#include "attn/ops/scatter_rows.hpp"
+#include "attn/tape/embedding.hpp"
+#include "attn/tape/gather_rows.hpp"
+
+namespace attn {
+
+/// A batch step by step, for layers that are fed what the step before gave: longest sentences first, so that those still
+/// alive at a step are a prefix of those of the step before. Only the counts are known to the host.
+template <class Device>
+class Steps {
+ public:
+  /// The steps of a text that is written while another is looked at.
+  Steps(Tape<Device>& tape, const Text& text, const Text& source) : source_longest_(source.rows.longest) {
+    const Index sentences = text.rows.count;
+    const auto length = [&](std::int32_t s) { return text.offsets[s + 1] - text.offsets[s]; };
+    const auto list = [&](Index count) { return tape.device.tape_nodes.template array<std::int32_t>(count); };
+    auto *order = list(sentences), *numbers = list(sentences + 1), *begin = list(sentences), *end = list(sentences);
+    auto *rows = list(text.rows.rows), *counts = list(text.rows.longest), *source_rows = list(sentences + 1);
+    std::iota(order, order + sentences, 0);
+    std::stable_sort(order, order + sentences, [&](auto a, auto b) { return length(a) > length(b); });
+    std::iota(numbers, numbers + sentences + 1, 0);
+    source_rows[0] = 0;
+    for (Index i = 0; i < sentences; ++i) {
+      begin[i] = source.offsets[order[i]];
+      end[i] = source.offsets[order[i] + 1];
+      source_rows[i + 1] = source_rows[i] + end[i] - begin[i];
+    }
+    auto* next = rows;
+    for (std::int32_t t = 0; t < text.rows.longest; ++t) {
+      counts[t] = 0;
+      for (Index i = 0; i < sentences && length(order[i]) > t; ++i, ++counts[t]) *next++ = text.offsets[order[i]] + t;
+    }
+    steps_ = text.rows.longest;
+    counts_ = counts;
+    source_rows_ = source_rows;
+    rows_ = tape.upload(rows, text.rows.rows);
+    numbers_ = tape.upload(numbers, sentences + 1);
+    begin_ = tape.upload(begin, sentences);
+    end_ = tape.upload(end, sentences);
+  }
+
+  Index size() const { return steps_; }
+  Index alive(Index step) const { return counts_[step]; }
+  /// The rows of a packed text that belong to the steps, one step behind another; on the device.
+  const std::int32_t* rows() const { return rows_; }
+  /// One row for each living sentence; and the sentences it looks at.
+  Ragged layout(Index step) const { return {numbers_, numbers_ + 1, alive(step), alive(step), 1}; }
+  Ragged source(Index step) const { return {begin_, end_, alive(step), source_rows_[alive(step)], source_longest_}; }
+
+  /// What the sentences that are still alive at a step have of the step before it.
+  template <int Width>
+  Variable<Device, Width> survivors(Tape<Device>& tape, Variable<Device, Width> x, Index step) const {
+    return x.rows() == alive(step) ? x : gather_rows(tape, x, numbers_, alive(step));
+  }
+
+ private:
+  Index steps_ = 0, source_longest_ = 0;
+  const std::int32_t *counts_ = nullptr, *source_rows_ = nullptr;                                // on the host
+  const std::int32_t *rows_ = nullptr, *numbers_ = nullptr, *begin_ = nullptr, *end_ = nullptr;  // on the device
+};
+
+/// What all steps gave, as the rows of one packed text. `parts`, one for each step, lie in memory of the tape.
+template <class Device, int Width>
+Variable<Device, Width> collect(Tape<Device>& tape, const Variable<Device, Width>* parts, const Steps<Device>& steps,
+                                Index rows) {
+  auto y = tape.template make<Width>(rows);
+  const auto walk = [parts, row = steps.rows(), count = steps.size()](auto&& work) {
+    const std::int32_t* first = row;
+    for (Index t = 0; t < count; first += parts[t++].rows()) work(parts[t], first);
+  };
+  walk([&](auto part, const std::int32_t* row) {
+    scatter_rows(tape.device, {.from = part.value, .row = row, .to = y.value});
+  });
+  tape.on_backward(y, [walk](Tape<Device>& back, auto dy) {
+    walk([&](auto part, const std::int32_t* row) {
+      const auto sink = back.sink(part);
+      require(!sink.add, "collect: whatever else depends on a step must do so before the steps are collected");
+      gather_rows(back.device, {.from = dy, .row = row, .to = sink.to});
+    });
+  });
+  return y;
+}
+
+}  // namespace attn

@@ -1,0 +1,9 @@
+// refused: static assertion failed.*Dot and ScaledDot multiply a query and a key number by number
+#include "attn/attention/global.hpp"
+#include "device.hpp"
+
+#ifdef ATTN_REFUSED
+attn::GlobalAttention<Device, 64, 32, attn::ScaledDot> layer;  // states of 32 columns, asked by one of 64
+#else
+attn::GlobalAttention<Device, 64, 32, attn::Multiplicative> layer;
+#endif

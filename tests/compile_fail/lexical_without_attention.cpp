@@ -1,0 +1,12 @@
+// refused: static assertion failed.*the lexical model averages the source's words by attention
+#include "recurrent_device.hpp"
+
+constexpr attn::RecurrentShape shape{.words = 8, .width = 8, .encoder_layers = 1, .decoder_layers = 1};
+
+#ifdef ATTN_REFUSED
+using Where = attn::NoAttention;
+#else
+using Where = attn::OnEncoder<attn::Dot>;
+#endif
+
+attn::Seq2Seq<Device, shape, attn::OneWay, Where, attn::Lexical> model({.source_vocabulary = 8, .target_vocabulary = 8});

@@ -1,0 +1,16 @@
+// refused: static assertion failed.*widths do not meet
+#include "attn/attention/global.hpp"
+#include "device.hpp"
+
+// Attention of a decoder's states of 64 columns over an encoder's.
+attn::GlobalAttention<Device, 64, 128, attn::Additive<32>> attention;
+
+#ifdef ATTN_REFUSED
+constexpr int kEncoder = 64;
+#else
+constexpr int kEncoder = 128;
+#endif
+
+auto remember(attn::Tape<Device>& tape, attn::Variable<Device, kEncoder> states, attn::Ragged rows) {
+  return attention.remember(tape, states, rows);
+}

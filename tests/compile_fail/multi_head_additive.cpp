@@ -1,0 +1,13 @@
+// refused: static assertion failed.*an attention policy needs  using Score, with a name and a scale
+#include "attn/attention/multi_head.hpp"
+#include "device.hpp"
+
+struct Policy : attn::Full<> {
+#ifdef ATTN_REFUSED
+  using Score = attn::Additive<32>;  // no multiple of a product: only global attention can
+#else
+  using Score = attn::Dot;
+#endif
+};
+
+attn::MultiHead<Device, 64, 4, Policy> layer;

@@ -1,0 +1,3 @@
+#pragma once
+#include "attn/models/recurrent_models.hpp"
+#include "device.hpp"

@@ -1,0 +1,70 @@
+#include "attn/models/input_feeding.hpp"
+
+#include "support/recurrent.hpp"
+
+using namespace attn_test;
+using D = Cpu<double>;
+
+namespace {
+
+constexpr RecurrentShape shape{.words = 5, .width = 6, .encoder_layers = 1, .decoder_layers = 1};
+constexpr RecurrentShape deeper{.words = 5, .width = 6, .encoder_layers = 2, .decoder_layers = 3};
+constexpr RecurrentDropout rates{.words = 0.2f, .states = 0.3f, .attention = 0.1f};
+
+template <class... Models>
+void with_each(auto&& test) {
+  (test.template operator()<Models>(), ...);
+}
+void with_every_kind(auto&& test) {
+  with_each<InputFeeding<D, shape>, InputFeeding<D, deeper>,
+            InputFeeding<D, deeper, BothWays, Multiplicative, States, Lexical>,
+            InputFeeding<D, shape, OneWay, Additive<4>, KeyValue<4, 3>>,
+            InputFeeding<D, shape, BothWaysProjected, ScaledDot, KeyValue<4, 3>, Lexical>>(test);
+}
+
+}  // namespace
+
+TEST_CASE("input feeding: gradients of every parameter, without and with dropout") {
+  with_every_kind([]<class M>() { check_model_gradients<M>(rates, 8); });
+}
+
+TEST_CASE("input feeding: word by word is what decoding from scratch gives") {
+  with_every_kind([]<class M>() {
+    check_steps<M>();
+    check_decoding<M>();
+  });
+}
+
+TEST_CASE("input feeding: a sentence gives the same whatever stands beside it in the batch") {
+  D device(1);
+  InputFeeding<D, deeper, BothWays, Multiplicative, States, Lexical> model(
+      {.source_vocabulary = kSourceWords, .target_vocabulary = kTargetWords});
+  Parameters<D> parameters(device, model, 1);
+  shake(parameters);
+  const Pairs all = ragged_pairs();
+  Tape<D> tape(device);
+  const auto together = model.hidden(tape, upload(tape, all.source), upload(tape, all.target));
+  for (Index i = 0; i < all.source.size(); ++i) {
+    Sentences source, target;
+    source.push_back(all.source[i]);
+    target.push_back(all.target[i]);
+    const auto alone = model.hidden(tape, upload(tape, source), upload(tape, target));
+    const Index first = all.target.offsets[static_cast<std::size_t>(i)];
+    CHECK(largest_difference(rows_of(alone), rows_of(together, first, alone.rows())) <= 1e-13);
+  }
+}
+
+TEST_CASE("input feeding: its weights are seen step by step") {
+  D device(1);
+  InputFeeding<D, shape> model({.source_vocabulary = kSourceWords, .target_vocabulary = kTargetWords});
+  Parameters<D> parameters(device, model, 1);
+  Tape<D> tape(device);
+  std::vector<AttentionWeights<D>> seen;
+  tape.attention_weights = &seen;
+  model.hidden(tape, upload(tape, sentences({{4, 5, 6}})), upload(tape, sentences({{2, 7, 8, 9}})));
+  REQUIRE(seen.size() == 4);
+  for (const auto& step : seen) {
+    REQUIRE(step.weights.rows == 1);
+    CHECK(step.weights(0, 0) + step.weights(0, 1) + step.weights(0, 2) == doctest::Approx(1).epsilon(1e-12));
+  }
+}
