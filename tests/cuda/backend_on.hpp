@@ -3,7 +3,7 @@
 #include "attn/models/transformer.hpp"
 #include "attn/train/checkpoint.hpp"
 #include "cuda/adam_case.hpp"
-#include "cuda/attention_case.hpp"
+#include "cuda/additive_attention_case.hpp"
 #include "cuda/backend.hpp"
 #include "cuda/linear_case.hpp"
 #include "cuda/row_cases.hpp"
@@ -103,11 +103,14 @@ class BackendOn : public Backend {
   Results run(const OpCase& test, Precision precision) override {
     const std::string& op = test.op;
     if (op == "attention") return attention_case(device_, test, precision);
+    if (op == "attention_weights") return attention_weights_case(device_, test, precision);
+    if (op == "additive_attention") return additive_attention_case(device_, test, precision);
     if (op == "linear") return linear_case(device_, test, precision);
     if (op == "ragged_projection") return ragged_projection_case(device_, test, precision);
     if (op == "layer_norm") return layer_norm_case(device_, test, precision);
     if (op == "residual") return residual_case(device_, test, precision);
     if (op == "dropout") return dropout_case(device_, test, precision);
+    if (op == "tanh") return tanh_case(device_, test, precision);
     if (op == "scatter_rows") return scatter_rows_case(device_, test, precision);
     if (op == "embedding") return embedding_case(device_, test, precision);
     if (op == "sinusoid") return sinusoid_case(device_, test, precision);

@@ -2,6 +2,7 @@
 #include "attn/ops/layer_norm.hpp"
 #include "attn/ops/residual.hpp"
 #include "attn/ops/scatter_rows.hpp"
+#include "attn/ops/tanh.hpp"
 #include "cuda/guarded.hpp"
 
 // Ops that treat each row alone. All: rows, width, gap.
@@ -107,4 +108,21 @@ Results scatter_rows_case(Device& device, const OpCase& test, Precision precisio
       to(device, places, width, {}, gap, in_use);
   scatter_rows(device, {.from = from, .row = on_device.data(), .to = to});
   return {{.name = "to", .numbers = to.read("to"), .exact = true}};
+}
+
+/// bound, add; in_place: the result's place is the operand's.
+template <class Device>
+Results tanh_case(Device& device, const OpCase& test, Precision precision) {
+  const attn::Index rows = test.size("rows"), width = test.size("width"), gap = test.size("gap");
+  const bool add = test.flag("add");
+  const auto numbers = [&](std::uint64_t stream, double bound = 1) {
+    return operand(rows * width, stream, precision, bound);
+  };
+  const Activations<Device> x(device, rows, width, numbers(1, test.number("bound", 2)), gap),
+      other(device, rows, width, {}, gap), dy(device, rows, width, numbers(2), gap),
+      dx(device, rows, width, add ? numbers(3) : Numbers{}, gap);
+  const Activations<Device>& y = test.flag("in_place") ? x : other;
+  tanh_rows(device, {.x = x, .y = y});
+  tanh_rows_gradient(device, {.dy = dy, .y = y, .dx = {dx, add}});
+  return {{"y", y.read("y")}, {"dx", dx.read("dx")}};
 }
