@@ -6,6 +6,7 @@
 #include "cuda/attention_case.hpp"
 #include "cuda/backend.hpp"
 #include "cuda/linear_case.hpp"
+#include "cuda/lstm_case.hpp"
 #include "cuda/row_cases.hpp"
 #include "cuda/token_cases.hpp"
 
@@ -108,6 +109,8 @@ class BackendOn : public Backend {
     if (op == "layer_norm") return layer_norm_case(device_, test, precision);
     if (op == "residual") return residual_case(device_, test, precision);
     if (op == "dropout") return dropout_case(device_, test, precision);
+    if (op == "lstm") return lstm_case(device_, test, precision);
+    if (op == "gather_rows") return gather_rows_case(device_, test, precision);
     if (op == "scatter_rows") return scatter_rows_case(device_, test, precision);
     if (op == "embedding") return embedding_case(device_, test, precision);
     if (op == "sinusoid") return sinusoid_case(device_, test, precision);
