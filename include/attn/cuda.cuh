@@ -4,6 +4,7 @@
 /// attn/cpu.hpp.
 
 #include "attn/cuda/adam.cuh"
+#include "attn/cuda/additive_attention.cuh"
 #include "attn/cuda/argmax.cuh"
 #include "attn/cuda/attention.cuh"
 #include "attn/cuda/convert.cuh"
@@ -18,3 +19,4 @@
 #include "attn/cuda/ragged_projection.cuh"
 #include "attn/cuda/residual.cuh"
 #include "attn/cuda/scatter_rows.cuh"
+#include "attn/cuda/tanh.cuh"
