@@ -163,7 +163,8 @@ struct LstmBlock {
   /// Adds sentence i's sums of V columns, and of those a multiple of the block's units further on.
   template <int Gates, int V>
   __device__ void add_sums(float (&to)[V][Gates], int i, int column) const {
-#pragma unroll 1
+    constexpr int kAtOnce = Gates == 1 ? 4 : 2;
+#pragma unroll kAtOnce
     for (int part = 0; part < walk.parts; ++part) {
       const float* from = sums + (part * walk.sentences + i) * walk.sums_stride() + column;
 #pragma unroll
