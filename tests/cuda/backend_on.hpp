@@ -1,6 +1,7 @@
 #pragma once
 #include "attn/models/transformer.hpp"
 #include "cuda/adam_case.hpp"
+#include "cuda/additive_attention_case.hpp"
 #include "cuda/attention_case.hpp"
 #include "cuda/linear_case.hpp"
 #include "cuda/lstm_case.hpp"
@@ -28,6 +29,8 @@ class BackendOn : public Backend {
   Results run(const OpCase& test, Precision precision) override {
     const std::string& op = test.op;
     if (op == "attention") return attention_case(device_, test, precision);
+    if (op == "attention_weights") return attention_weights_case(device_, test, precision);
+    if (op == "additive_attention") return additive_attention_case(device_, test, precision);
     if (op == "linear") return linear_case(device_, test, precision);
     if (op == "ragged_projection") return ragged_projection_case(device_, test, precision);
     if (op == "layer_norm") return layer_norm_case(device_, test, precision);
@@ -35,6 +38,7 @@ class BackendOn : public Backend {
     if (op == "dropout") return dropout_case(device_, test, precision);
     if (op == "lstm") return lstm_case(device_, test, precision);
     if (op == "gather_rows") return gather_rows_case(device_, test, precision);
+    if (op == "tanh") return tanh_case(device_, test, precision);
     if (op == "scatter_rows") return scatter_rows_case(device_, test, precision);
     if (op == "embedding") return embedding_case(device_, test, precision);
     if (op == "sinusoid") return sinusoid_case(device_, test, precision);

@@ -3,6 +3,7 @@
 #include "attn/ops/layer_norm.hpp"
 #include "attn/ops/residual.hpp"
 #include "attn/ops/scatter_rows.hpp"
+#include "attn/ops/tanh.hpp"
 #include "cuda/guarded.hpp"
 
 // Ops that treat each row alone. All: rows, width, gap.
@@ -129,4 +130,21 @@ Results gather_rows_case(Device& device, const OpCase& test, Precision precision
   gather_rows_gradient(device, {.dto = dto, .row = row.data(), .dfrom = {dfrom, add}});
   return {{.name = "to", .numbers = to.read("to"), .exact = true},
           {.name = "dfrom", .numbers = dfrom.read("dfrom"), .exact = !add}};
+}
+
+/// bound, add; in_place: the result's place is the operand's.
+template <class Device>
+Results tanh_case(Device& device, const OpCase& test, Precision precision) {
+  const attn::Index rows = test.size("rows"), width = test.size("width"), gap = test.size("gap");
+  const bool add = test.flag("add");
+  const auto numbers = [&](std::uint64_t stream, double bound = 1) {
+    return operand(rows * width, stream, precision, bound);
+  };
+  const Activations<Device> x(device, rows, width, numbers(1, test.number("bound", 2)), gap),
+      other(device, rows, width, {}, gap), dy(device, rows, width, numbers(2), gap),
+      dx(device, rows, width, add ? numbers(3) : Numbers{}, gap);
+  const Activations<Device>& y = test.flag("in_place") ? x : other;
+  tanh_rows(device, {.x = x, .y = y});
+  tanh_rows_gradient(device, {.dy = dy, .y = y, .dx = {dx, add}});
+  return {{"y", y.read("y")}, {"dx", dx.read("dx")}};
 }

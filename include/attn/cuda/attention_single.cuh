@@ -38,11 +38,12 @@ __device__ void multiply_rows(float* products, float factor, const float* x, con
     float sum = 0;
 #pragma unroll 4
     for (int column = column_of_lane(); column < width; column += 64) {
-      float a[8], b[8];
+      float a[8], b[8], some = 0;  // terms summed first, so that long sums stay exact
       load_eight<N>(b, row, column, width);
       load_staged(a, x, column);
 #pragma unroll
-      for (int k = 0; k < 8; ++k) sum += a[k] * b[k];
+      for (int k = 0; k < 8; ++k) some += a[k] * b[k];
+      sum += some;
     }
     sum = sum_of_row(sum);
     if (j < count && column_of_lane() == 0) products[j] = factor * sum;
