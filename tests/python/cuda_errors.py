@@ -21,6 +21,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from op_results.recurrent import gather_rows, lstm
+
 FILES = Path(__file__).resolve().parent.parent / "files"
 RECORD = FILES / "pytorch_errors.json"
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
@@ -308,8 +310,8 @@ def adam(case, make):
     return {"value": value, "m": state["exp_avg"], "v": state["exp_avg_sq"], "squares": torch.stack(squares)}
 
 
-OPS = {op.__name__: op for op in (attention, attention_weights, additive_attention, linear, ragged_projection, layer_norm, residual,
-                                  dropout, tanh, embedding, sinusoid, cross_entropy, adam)}
+OPS = {op.__name__: op for op in (attention, attention_weights, additive_attention, linear, ragged_projection, lstm, gather_rows,
+                                  layer_norm, residual, dropout, tanh, embedding, sinusoid, cross_entropy, adam)}
 
 
 # --- errors -------------------------------------------------------------------------------------------------------------------
@@ -380,7 +382,7 @@ def main():
         sys.exit("cuda_errors.py: PyTorch finds no GPU")
 
     np.seterr(over="ignore")  # 32-bit numbers wrap around
-    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     cases = json.loads((FILES / "op_cases.json").read_text())
     contents = json.loads(RECORD.read_text()) if RECORD.exists() else {}
     if options.check:
