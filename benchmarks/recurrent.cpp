@@ -33,7 +33,7 @@ void measure(const std::string& name, const Run& run, const RecurrentWork& work)
   step();
   std::vector<double> seconds{host_seconds(step)};
   const double flop = recurrent_flop(parameters, work), enough = run.profile ? 10 : run.quick ? 1 : 4;
-  for (double spent = seconds[0]; spent < enough || seconds.size() < 5; spent += seconds.back())
+  for (double spent = seconds[0]; spent < enough || seconds.size() < 3; spent += seconds.back())
     seconds.push_back(host_seconds(step));
   require(std::isfinite(loss), name, ": the loss is ", loss, ", so the time means nothing");
   const double typical = median(seconds);
