@@ -1,8 +1,7 @@
 #pragma once
 #include "attn/tape/attention.hpp"
 #include "attn/tape/embedding.hpp"
-#include "gpu_run.cuh"
-#include "gpu_timing.cuh"
+#include "gpu_transformer.cuh"
 
 /// Attention alone, forward and backward, 8 heads of 64, its operands side by side in one matrix as a layer has them.
 inline void measure_attention(const std::string& name, const Run& run, attn::Index sentences, attn::Index length,

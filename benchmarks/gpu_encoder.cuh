@@ -1,9 +1,7 @@
 #pragma once
 #include "attn/core/parameters.hpp"
 #include "attn/models/text_encoder.hpp"
-#include "gpu_run.cuh"
-#include "gpu_timing.cuh"
-#include "training_workload.hpp"
+#include "gpu_transformer.cuh"
 
 /// An encoder's forward pass over 65,536 tokens in sentences of equal length, embedding included; text that is there already.
 template <class Encoder>

@@ -1,20 +1,20 @@
 #pragma once
 #include "attn/optim/adam.hpp"
-#include "attn/transformer.hpp"
 #include "gpu_run.cuh"
 #include "gpu_timing.cuh"
 #include "training_workload.hpp"
 
 /// Steps over the batches by turns: what they take as a user runs them, what the host needs for its part, and what the GPU
 /// needs when the host is out of the way.
-template <class Model>
-void measure_training(const std::string& name, const Run& run, const std::vector<Pair>& data, int k = 0) {
+template <class Device, class Model, class Options>
+void measure_training(const std::string& name, const std::string& mode, const Run& run, const std::vector<Pair>& data,
+                      const Options& options, const attn::AdamOptions& adam_options, const auto& flop_of) {
   using namespace attn;
   MemoryWatch memory;
   Device device;
-  Model model({.source_vocabulary = vocabulary, .target_vocabulary = vocabulary, .share_embeddings = true});
+  Model model(options);
   Parameters<Device> parameters(device, model, 1);
-  Adam<Device> adam(parameters, {.beta2 = 0.98, .weight_decay = 0.01});
+  Adam<Device> adam(parameters, adam_options);
   std::uint64_t steps = 0;
   const auto loss = [&](Tape<Device>& tape, const Pair& pair) {
     return model.loss(tape, upload(tape, pair.source), upload(tape, pair.target), upload(tape, pair.labels));
@@ -44,7 +44,7 @@ void measure_training(const std::string& name, const Run& run, const std::vector
   for (const Pair& pair : data) {
     device.synchronize();
     host.push_back(host_seconds([&] { step(pair); }));
-    flop += training_flop(pair, {.vocabulary = vocabulary, .k = static_cast<double>(k)}) / batches;
+    flop += flop_of(parameters, pair) / batches;
     source += static_cast<double>(pair.source.tokens.size()) / batches;
     target += static_cast<double>(pair.target.tokens.size()) / batches;
   }
@@ -55,10 +55,10 @@ void measure_training(const std::string& name, const Run& run, const std::vector
   }
   require(std::isfinite(mean_loss), name, ": the loss is ", mean_loss, ", so the time means nothing");
   const std::size_t held =
-      device.held() + static_cast<std::size_t>(parameters.size()) * (4 * sizeof(float) + sizeof(bfloat16));
+      device.held() + static_cast<std::size_t>(parameters.size()) * (4 * sizeof(float) + sizeof(typename Device::Scalar));
 
   Json line{{"name", name},
-            {"mode", "attn"},
+            {"mode", mode},
             {"seconds", seconds},
             {"tokens", source + target + static_cast<double>(data[0].target.size())},
             {"source_rows", source},

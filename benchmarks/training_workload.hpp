@@ -1,7 +1,7 @@
 #pragma once
 #include "workload.hpp"
 
-// The training batches of the GPU comparison, and the floating-point operations of a step over one.
+// The training batches of the comparisons, and the floating-point operations of a Transformer's step over one.
 
 struct Pair {
   attn::Sentences source, target, labels;
@@ -10,10 +10,10 @@ struct Pair {
 /// A batch of these lengths. A target of n tokens is n - 1 inputs and n - 1 labels, each token but the first being the label
 /// of the one before it.
 inline Pair training_pair(const std::vector<attn::Index>& source, const std::vector<attn::Index>& target,
-                          attn::Index vocabulary, attn::Random& random) {
+                          attn::Index source_vocabulary, attn::Index target_vocabulary, attn::Random& random) {
   Pair pair;
-  pair.source = random_sentences(source, vocabulary, random);
-  const attn::Sentences whole = random_sentences(target, vocabulary, random);
+  pair.source = random_sentences(source, source_vocabulary, random);
+  const attn::Sentences whole = random_sentences(target, target_vocabulary, random);
   for (attn::Index i = 0; i < whole.size(); ++i) {
     pair.target.push_back(whole[i].first(whole[i].size() - 1));
     pair.labels.push_back(whole[i].last(whole[i].size() - 1));
@@ -27,7 +27,7 @@ inline std::vector<Pair> ragged_batches(int count, attn::Index vocabulary) {
   std::vector<Pair> batches;
   for (int i = 0; i < count; ++i) {
     const auto seed = static_cast<std::uint64_t>(2 * i);
-    batches.push_back(training_pair(lengths(seed + 1, 88, 31), lengths(seed + 2, 88, 59), vocabulary, random));
+    batches.push_back(training_pair(lengths(seed + 1, 88, 31), lengths(seed + 2, 88, 59), vocabulary, vocabulary, random));
   }
   return batches;
 }
@@ -35,7 +35,8 @@ inline std::vector<Pair> ragged_batches(int count, attn::Index vocabulary) {
 /// One batch of 88 sentences of 256 tokens on both sides, labels too.
 inline std::vector<Pair> fixed_batch(attn::Index vocabulary) {
   attn::Random random(1);
-  return {training_pair(std::vector<attn::Index>(88, 256), std::vector<attn::Index>(88, 257), vocabulary, random)};
+  return {
+      training_pair(std::vector<attn::Index>(88, 256), std::vector<attn::Index>(88, 257), vocabulary, vocabulary, random)};
 }
 
 /// Sizes of a Transformer whose encoder, and whose decoder in the encoder's states, look at `k` mixtures; k = 0: at all.

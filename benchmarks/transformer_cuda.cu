@@ -7,54 +7,21 @@
 // encoder 128, encoder 128 linformer and so on. --profile runs three steps of those named in full, marked for a profiler, and
 // measures nothing.
 
-#include <sstream>
-
 #include "gpu_attention.cuh"
 #include "gpu_encoder.cuh"
-#include "gpu_training.cuh"
 
 using namespace attn;
 
-Run parse(int count, char** words) {
-  Run run;
-  for (int i = 1; i < count; ++i) {
-    const std::string word = words[i];
-    if (word == "--quick") {
-      run.quick = true;
-    } else if (word == "--profile") {
-      run.profile = true;
-    } else if (word == "--only" && i + 1 < count) {
-      std::istringstream names(words[++i]);
-      for (std::string name; std::getline(names, name, ',');) run.only.push_back(name);
-    } else {
-      fail(word, " is no option; there are --only NAME,... --quick --profile");
-    }
-  }
-  return run;
-}
-
-void describe_machine() {
-  const Device device;
-  int driver = 0;
-  check(cudaDriverGetVersion(&driver), "asking for the driver's version");
-  Run::print({{"name", "machine"},
-              {"mode", "attn"},
-              {"gpu", device.description()},
-              {"cuda", CUDART_VERSION},
-              {"driver", driver},
-              {"wgmma", device.has_wgmma()}});
-}
-
 int main(int count, char** words) try {
-  Run run = parse(count, words);
-  describe_machine();
+  Run run(count, words);
+  describe_machine<Device>();
   const std::vector<Pair> ragged = ragged_batches(run.quick ? 6 : 24, vocabulary), fixed = fixed_batch(vocabulary);
-  run("train", [&](auto name) { measure_training<Transformer<Device>>(name, run, ragged); });
+  run("train", [&](auto name) { measure_transformer<Transformer<Device>>(name, run, ragged); });
   run("linformer32",
-      [&](auto name) { measure_training<Transformer<Device, base_shape, Linformer<32>>>(name, run, ragged, 32); });
+      [&](auto name) { measure_transformer<Transformer<Device, base_shape, Linformer<32>>>(name, run, ragged, 32); });
   run("linformer64",
-      [&](auto name) { measure_training<Transformer<Device, base_shape, Linformer<64>>>(name, run, ragged, 64); });
-  run("fixed", [&](auto name) { measure_training<Transformer<Device>>(name, run, fixed); });
+      [&](auto name) { measure_transformer<Transformer<Device, base_shape, Linformer<64>>>(name, run, ragged, 64); });
+  run("fixed", [&](auto name) { measure_transformer<Transformer<Device>>(name, run, fixed); });
 
   struct Size {
     Index sentences, length;

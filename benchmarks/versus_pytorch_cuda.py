@@ -85,7 +85,7 @@ def verdict(value, must, goal):
     return "goal" if goal is not None and value <= goal else "must"
 
 
-def speed(attn, torch, wants):
+def speed(attn, torch, wants, work=None):
     """Rows of workload, PyTorch, attn, ratio, must, goal, verdict."""
     rows = []
 
@@ -96,14 +96,14 @@ def speed(attn, torch, wants):
         rows.append([f"{words}, {unit}", show(theirs, number, scale) + how(theirs), show(ours, number, scale), ratio, *limits,
                      verdict(value, must, goal)])
 
-    for name, words, unit, must, goal in ROWS:
+    for name, words, unit, must, goal in work or ROWS:
         if wants(name):
             number, scale = UNITS[unit]
             if isinstance(goal, str):
                 other = best(attn, goal)
                 goal = other and other[number] * scale
             add(words, unit, best(attn, name, number), best(torch, name, number), number, scale, must, goal)
-    if all(map(wants, FLAT)):
+    if work is None and all(map(wants, FLAT)):
         spreads = []
         for lines in (attn, torch):
             times = [line["seconds"] for line in (best(lines, name) for name in FLAT) if line]
@@ -112,9 +112,14 @@ def speed(attn, torch, wants):
     return rows
 
 
-def steps(attn, torch):
-    """What a training step is made of: launches, the host's part, the GPU's alone, arithmetic, the floor."""
-    for name, floor in (("train", "floor train"), ("linformer32", "floor train"), ("linformer64", "floor train"), ("fixed", "floor fixed")):
+FLOORS = {"train": "floor train", "linformer32": "floor train", "linformer64": "floor train", "fixed": "floor fixed"}
+STEP = ["training step", "kernels + copies + sets", "ms", "host, ms", "GPU alone (graphs), ms", "TFLOP", "TFLOP/s",
+        "its matrix products alone, ms", "times that", "tokens/s", "GiB taken (held)"]
+
+
+def steps(attn, torch, floors):
+    """What a training step is made of: launches, the host's part, the GPU's alone, arithmetic, the floor (a measurement of PyTorch's)."""
+    for name, floor in floors.items():
         line, least = best(attn, name), best(torch, floor)
         if line:
             nodes = [line.get(kind, "-") for kind in ("kernels", "copies", "memory_sets")]
@@ -130,6 +135,18 @@ def kernels(attn, torch):
         theirs = best(torch, line["name"], "forward_seconds")
         yield [line["name"], show(line, scale=1e6), show(line, "forward_seconds", 1e6), show(theirs, "forward_seconds", 1e6) + how(theirs),
                show(line, "launched_seconds", 1e6), show(line, "graph_seconds", 1e6), line["kernels"], show(line, "tflops")]
+
+
+def finish(attn, torch, rows):
+    """PyTorch's ways one by one, what failed, and the exit status."""
+    print("PyTorch's ways, ms:", "; ".join(f"{m['name']} {m['mode'].removeprefix('PyTorch ')} {show(m, scale=1e3)}" for m in torch if "seconds" in m))
+    for line in attn + torch:
+        for trouble in ("failed", "graph_failed"):
+            if trouble in line:
+                print(f"\n{line['name']}, {line['mode']}, {trouble}: {line[trouble]}")
+    missed = [row[0] for row in rows if "missed" in row[-1]] + [f"{line['name']} (failed)" for line in attn if "failed" in line]
+    sys.exit("missed: " + "; ".join(missed) if missed else 0)
+
 
 
 def main():
@@ -155,16 +172,9 @@ def main():
     print(f"{gpu.get('gpu', '-')}, CUDA {gpu.get('cuda', '-')}, PyTorch {version}{', quick' if options.quick else ''}\n")
     rows = speed(attn, torch, lambda name: name.startswith(tuple(options.only.split(","))))
     table(["workload", "PyTorch's best", "attn", "times as good", "must reach", "goal", "reached"], rows)
-    table(["training step", "kernels + copies + sets", "ms", "host, ms", "GPU alone (graphs), ms", "TFLOP", "TFLOP/s",
-           "its matrix products alone, ms", "times that", "tokens/s", "GiB taken (held)"], steps(attn, torch))
+    table(STEP, steps(attn, torch, FLOORS))
     table(["attention, encoders", "us", "forward, us", "PyTorch's forward, us", "launched, us", "graph, us", "kernels", "TFLOP/s"], kernels(attn, torch))
-    print("PyTorch's ways, ms:", "; ".join(f"{m['name']} {m['mode'].removeprefix('PyTorch ')} {show(m, scale=1e3)}" for m in torch if "seconds" in m))
-    for line in attn + torch:
-        for trouble in ("failed", "graph_failed"):
-            if trouble in line:
-                print(f"\n{line['name']}, {line['mode']}, {trouble}: {line[trouble]}")
-    missed = [row[0] for row in rows if "missed" in row[-1]] + [f"{line['name']} (failed)" for line in attn if "failed" in line]
-    sys.exit("missed: " + "; ".join(missed) if missed else 0)
+    finish(attn, torch, rows)
 
 
 if __name__ == "__main__":

@@ -1,49 +1,78 @@
 #pragma once
-#include <Eigen/Core>
-
-#include "attn/core/matrix.hpp"
-#include "attn/cpu/device.hpp"
 #include "attn/cpu/eigen.hpp"
 #include "attn/cpu/few_rows.hpp"
+#include "attn/cpu/panels.hpp"
 
 namespace attn::cpu {
 
-/// Eigen's block sizes for a product, with the packed blocks in memory of ours: Eigen alone would take them from the heap
-/// at every product.
-template <class T>
-class Blocking : public Eigen::internal::level3_blocking<T, T> {
- public:
-  Blocking(Cpu<T>& device, int thread, Index rows, Index cols, Index depth) {
-    this->m_mc = cols;  // a row-major result is computed as its column-major transpose
-    this->m_nc = rows;
-    this->m_kc = depth;
-    Eigen::internal::computeProductBlockingSizes<T, T>(this->m_kc, this->m_mc, this->m_nc, Index{1});
-    const Index left = static_cast<Index>(align_up(static_cast<std::size_t>(this->m_mc * this->m_kc)));
-    this->m_blockA = device.workspace(thread, left + this->m_nc * this->m_kc);
-    this->m_blockB = this->m_blockA + left;
+inline constexpr Index kFewRowsTransposed = 48, kFewRows = 2;  // up to how many rows copying into panels does not pay
+inline constexpr Index kRowsInPlace = 24;                      // the same for a right side that lies as tiles want it
+
+// Blocks of a product: the right side's goes into panels, a transposed left side's is turned round; both stay in the caches.
+inline constexpr Index kBlockDepth = 512, kBlockColumns = 192, kBlockRows = 65;
+
+/// c = base + alpha a b on the calling thread, with a and b transposed first where their flags say so. base: c itself, or
+/// one row, of stride 0, for all. Where c is a tile of a product, whole_rows are the rows of all of it: how a number is
+/// summed must not depend on how the product was cut.
+template <bool TransposeA, bool TransposeB, class T>
+void gemm_from(Matrix<const T> base, Cpu<T>& device, int thread, Matrix<const T> a, Matrix<const T> b, Matrix<T> c, T alpha,
+               Index whole_rows) {
+  const Index depth = TransposeA ? a.rows : a.cols;
+  if (c.rows == 0 || c.cols == 0) return;
+  [[maybe_unused]] const Index rows = std::max(c.rows, whole_rows);
+  const bool few = !TransposeA && rows <= (TransposeB ? kFewRowsTransposed : kFewRows);
+  if ((few || depth == 0) && base.data != c.data)
+    for (Index i = 0; i < c.rows; ++i) std::copy_n(base.row(i), c.cols, c.row(i));
+  if constexpr (!TransposeA && TransposeB)
+    if (few) return few_rows_transposed(a, b, c, alpha);
+  if constexpr (!TransposeA && !TransposeB)
+    if (few) return few_rows(a, b, c, alpha);
+  const auto part = [](auto matrix, bool transposed, Index i, Index height, Index j, Index width) {
+    return transposed ? matrix.row_range(j, width).columns(i, height) : matrix.row_range(i, height).columns(j, width);
+  };
+  if constexpr (!TransposeA && !TransposeB) {  // the same tiles, so the same bits
+    const Index whole = c.cols - c.cols % Panels<T>::kColumns;
+    if (c.rows <= kRowsInPlace && whole > 0) {
+      for (Index k = 0; k < depth; k += kBlockDepth)
+        for (Index j = 0; j < whole; j += Panels<T>::kColumns) {
+          const auto to = c.columns(j, Panels<T>::kColumns);
+          Tile<T>::run(a.columns(k, std::min(kBlockDepth, depth - k)), b.row(k) + j, b.stride, to, alpha,
+                       k == 0 ? base.columns(j, to.cols) : Matrix<const T>(to));
+        }
+      if (whole < c.cols) {
+        const Index rest = c.cols - whole;
+        gemm_from<false, false, T>(base.columns(whole, rest), device, thread, a, b.columns(whole, rest),
+                                   c.columns(whole, rest), alpha, rows);
+      }
+      return;
+    }
   }
-};
+  T* space = device.workspace(thread, (kBlockColumns + kBlockRows) * kBlockDepth);
+  T* turned = space + kBlockColumns * kBlockDepth;
+  for (Index j = 0; j < c.cols; j += kBlockColumns)
+    for (Index k = 0; k < depth; k += kBlockDepth) {
+      const Index width = std::min(kBlockColumns, c.cols - j), deep = std::min(kBlockDepth, depth - k);
+      Panels<T> panels(space, deep, width);
+      panels.fill(part(b, TransposeB, k, deep, j, width), TransposeB);
+      for (Index i = 0; i < c.rows; i += kBlockRows) {
+        const Index height = std::min(kBlockRows, c.rows - i);
+        auto left = part(a, TransposeA, i, height, k, deep);
+        if constexpr (TransposeA) {
+          const Matrix<T> block(turned, height, deep);
+          transpose(left, block);
+          left = block;
+        }
+        const auto to = c.row_range(i, height).columns(j, width);
+        panels.multiply(left, to, alpha, k == 0 ? base.row_range(i, height).columns(j, width) : Matrix<const T>(to));
+      }
+    }
+}
 
-inline constexpr Index kFewRowsTransposed = 48, kFewRows = 2;  // up to how many rows copying into blocks does not pay
-
-/// c += alpha a b on the calling thread, with a and b transposed first where their flags say so. Where c is a tile of a
-/// product, whole_rows are the rows of all of it: how a number is summed must not depend on how the product was cut.
+/// c += alpha a b
 template <bool TransposeA = false, bool TransposeB = false, class T>
 void gemm(Cpu<T>& device, int thread, Matrix<const T> a, Matrix<const T> b, Matrix<T> c, T alpha = 1,
           Index whole_rows = 0) {
-  constexpr int order_a = TransposeA ? Eigen::ColMajor : Eigen::RowMajor;
-  constexpr int order_b = TransposeB ? Eigen::ColMajor : Eigen::RowMajor;
-  const Index depth = TransposeA ? a.rows : a.cols;
-  if (c.rows == 0 || c.cols == 0 || depth == 0) return;
-  [[maybe_unused]] const Index rows = std::max(c.rows, whole_rows);
-  if constexpr (!TransposeA && TransposeB)
-    if (rows <= kFewRowsTransposed) return few_rows_transposed(a, b, c, alpha);
-  if constexpr (!TransposeA && !TransposeB)
-    if (rows <= kFewRows) return few_rows(a, b, c, alpha);
-  Blocking<T> blocking(device, thread, c.rows, c.cols, depth);
-  Eigen::internal::general_matrix_matrix_product<Eigen::Index, T, order_a, false, T, order_b, false, Eigen::RowMajor,
-                                                 1>::run(c.rows, c.cols, depth, a.data, a.stride, b.data, b.stride, c.data,
-                                                         1, c.stride, alpha, blocking, nullptr);
+  gemm_from<TransposeA, TransposeB, T>(c, device, thread, a, b, c, alpha, whole_rows);
 }
 
 }  // namespace attn::cpu

@@ -7,13 +7,14 @@ namespace attn {
 
 namespace cpu {
 
-/// work(rows, columns, thread) over tiles of a rows x cols result, cut where it is longer.
-template <class T, class Work>
+/// work(rows, columns, thread) over tiles of a rows x cols result. What is cut is what makes less to copy: a right side's
+/// columns are copied into panels by whoever needs them, a left side's rows only where it is transposed.
+template <bool TransposeA = false, class T, class Work>
 void tiles(Cpu<T>& device, Index rows, Index cols, const Work& work) {
-  if (rows >= cols || rows >= 64 * device.threads())
-    device.parallel_ranges(rows, 8, [&](Index first, Index last, int thread) { work(first, last, 0, cols, thread); });
+  if (TransposeA ? rows >= cols : cols < 32 * device.threads())
+    device.parallel_ranges(rows, 20, [&](Index first, Index last, int thread) { work(first, last, 0, cols, thread); });
   else
-    device.parallel_ranges(cols, 96, [&](Index first, Index last, int thread) { work(0, rows, first, last, thread); });
+    device.parallel_ranges(cols, 32, [&](Index first, Index last, int thread) { work(0, rows, first, last, thread); });
 }
 
 /// sums += the sum of a matrix's rows.
@@ -31,14 +32,10 @@ template <class T>
 void linear(Cpu<T>& device, const LinearArgs<Cpu<T>>& args) {
   cpu::tiles(device, args.y.rows, args.y.cols, [&](Index top, Index bottom, Index left, Index right, int thread) {
     const auto y = args.y.row_range(top, bottom - top).columns(left, right - left);
-    for (Index i = 0; i < y.rows; ++i) {
-      if (args.bias)
-        std::copy_n(args.bias + left, y.cols, y.row(i));
-      else
-        std::fill_n(y.row(i), y.cols, T(0));
-    }
-    cpu::gemm<false, true>(device, thread, args.x.row_range(top, y.rows), args.weight.row_range(left, y.cols), y, T(1),
-                           args.y.rows);
+    if (!args.bias) cpu::clear(y);
+    const Matrix<const T> base = args.bias ? Matrix<const T>(args.bias + left, y.rows, y.cols, 0) : Matrix<const T>(y);
+    cpu::gemm_from<false, true, T>(base, device, thread, args.x.row_range(top, y.rows), args.weight.row_range(left, y.cols),
+                                   y, T(1), args.y.rows);
     if (args.relu)
       for (Index i = 0; i < y.rows; ++i) cpu::row_array(y, i) = cpu::row_array(y, i).max(T(0));
   });
@@ -61,12 +58,12 @@ void linear_input_gradient(Cpu<T>& device, const LinearInputGradientArgs<Cpu<T>>
 
 template <class T>
 void linear_weight_gradient(Cpu<T>& device, const LinearWeightGradientArgs<Cpu<T>>& args) {
-  cpu::tiles(device, args.dweight.rows, args.dweight.cols,
-             [&](Index top, Index bottom, Index left, Index right, int thread) {
-               const auto dweight = args.dweight.row_range(top, bottom - top).columns(left, right - left);
-               cpu::gemm<true, false>(device, thread, args.dy.columns(top, dweight.rows),
-                                      args.x.columns(left, dweight.cols), dweight);
-             });
+  cpu::tiles<true>(device, args.dweight.rows, args.dweight.cols,
+                   [&](Index top, Index bottom, Index left, Index right, int thread) {
+                     const auto dweight = args.dweight.row_range(top, bottom - top).columns(left, right - left);
+                     cpu::gemm<true, false>(device, thread, args.dy.columns(top, dweight.rows),
+                                            args.x.columns(left, dweight.cols), dweight);
+                   });
   if (args.dbias) cpu::add_rows<T>(device, args.dy, args.dbias);
 }
 

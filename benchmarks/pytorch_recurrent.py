@@ -1,0 +1,213 @@
+"""PyTorch's side of the comparison of recurrent models: training steps (loss, backward pass, clipping, Adam).
+
+Sentences of a batch are equally long, so that nothing is padded. Prints one JSON line a measurement, named as by
+benchmarks/recurrent.cpp and recurrent_cuda.cu; `seconds` is a median, `least_seconds` the smallest. Ways:
+
+  eager        float32
+  fused        float32, Adam in one kernel
+  autocast     CUDA: the same in bfloat16
+  graph        CUDA: autocast, a whole step replayed as a CUDA graph
+"""
+import argparse
+import contextlib
+import json
+import math
+import statistics
+import time
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+FIRST_WORD = 4
+
+
+class Scores(nn.Module):
+    """How well the decoder's states match those of a memory; the context of each: [time, batch, width] both."""
+
+    def __init__(self, kind, width):
+        super().__init__()
+        self.kind, self.width = kind, width
+        if kind == "additive":
+            self.keys, self.queries, self.v = nn.Linear(width, width, False), nn.Linear(width, width, False), nn.Linear(width, 1, False)
+        elif kind == "multiplicative":
+            self.keys = nn.Linear(width, width, False)
+
+    def forward(self, states, memory, mask=None):
+        values = memory.transpose(0, 1)
+        if self.kind == "additive":
+            squashed = torch.tanh(self.keys(values)[:, None] + self.queries(states).transpose(0, 1)[:, :, None])
+            scores = self.v(squashed).squeeze(-1)
+        else:
+            keys = self.keys(values) if self.kind == "multiplicative" else values / math.sqrt(self.width)
+            scores = states.transpose(0, 1) @ keys.transpose(1, 2)
+        if mask is not None:
+            scores = scores.masked_fill(mask, -1e9)
+        return (scores.softmax(-1) @ values).transpose(0, 1)
+
+
+class Comparison(nn.Module):
+    """Chittersu's models: two layers that read both ways, two that write, attention on the encoder and perhaps on the past."""
+
+    def __init__(self, kind, back, words=128, width=64, source=14546, target=22892):
+        super().__init__()
+        self.width = width
+        self.source, self.target = nn.Embedding(source, words), nn.Embedding(target, words)
+        self.encoder, self.decoder = nn.LSTM(words, width, 2, bidirectional=True), nn.LSTM(words, width, 2)
+        self.initial = nn.Parameter(torch.randn(2, 4, 1, width))
+        self.states, self.hidden, self.cell = (nn.Linear(2 * width, width, False) for _ in range(3))
+        self.attention, self.past = Scores(kind, width), Scores(kind, width) if back else None
+        self.output = nn.Linear((3 if back else 2) * width, target)
+
+    def forward(self, source, target):
+        count = source.shape[1]
+        h, last = self.encoder(self.source(source), tuple(self.initial.expand(-1, -1, count, -1).contiguous()))
+        begin = [project(both.unflatten(0, (2, 2)).transpose(1, 2).flatten(2)) for both, project in zip(last, (self.hidden, self.cell))]
+        y, _ = self.decoder(self.target(target), tuple(begin))
+        seen = [y, self.attention(y, self.states(h))]
+        if self.past is not None:
+            steps = torch.arange(len(y), device=y.device)
+            hidden = steps[:, None] <= steps  # a state sees those before it; the first, which sees none, all alike
+            seen.append(self.past(y, y, hidden))
+        return self.output(torch.cat(seen, -1))
+
+
+class InputFeeding(nn.Module):
+    """The Edinburgh coursework's model: Luong's general attention, fed back; perhaps with the lexical model on top."""
+
+    def __init__(self, source=5048, target=4420, words=64, width=128, encoder=1, decoder=1, lexical=False):
+        super().__init__()
+        self.words, self.width = words, width
+        self.source, self.target = nn.Embedding(source, words), nn.Embedding(target, words)
+        self.encoder = nn.LSTM(words, width // 2, encoder, bidirectional=True)
+        self.cells = nn.ModuleList(nn.LSTMCell(words + width if i == 0 else width, width) for i in range(decoder))
+        self.keys, self.mix, self.output = nn.Linear(width, width, False), nn.Linear(2 * width, width, False), nn.Linear(width, target)
+        self.lexical = nn.Linear(words, words, False) if lexical else None
+        self.lexical_output = nn.Linear(words, target) if lexical else None
+
+    def forward(self, source, target):
+        def drop(x):
+            return F.dropout(x, 0.25)
+        words = drop(self.source(source))
+        memory = drop(self.encoder(words)[0]).transpose(0, 1)  # batch first: the products of attention want it so
+        keys = self.keys(memory).transpose(1, 2)
+        words = words.transpose(0, 1)
+        inputs = drop(self.target(target))
+        count = source.shape[1]
+        states = [(inputs.new_zeros(count, self.width),) * 2 for _ in self.cells]
+        fed, outputs, weights = states[0][0], [], []
+        for word in inputs:
+            x = torch.cat([word, fed], 1)
+            for i, cell in enumerate(self.cells):
+                states[i] = cell(x, states[i])
+                x = drop(states[i][0])
+            h = states[-1][0]
+            weights.append((h[:, None] @ keys).softmax(-1))
+            fed = drop(torch.tanh(self.mix(torch.cat([h, (weights[-1] @ memory).squeeze(1)], 1))))
+            outputs.append(fed)
+        logits = self.output(torch.stack(outputs))
+        if self.lexical is not None:  # for all steps at once: nothing waits for it
+            average = torch.tanh(torch.cat(weights, 1) @ words).transpose(0, 1)
+            logits = logits + self.lexical_output(torch.tanh(self.lexical(average)) + average)
+        return logits
+
+
+class Large(nn.Module):
+    """The first layer reads both ways, three more one way; four write; multiplicative attention."""
+
+    def __init__(self, vocabulary=32000, width=1024):
+        super().__init__()
+        self.source, self.target = nn.Embedding(vocabulary, width), nn.Embedding(vocabulary, width)
+        self.first, self.others = nn.LSTM(width, width // 2, 1, bidirectional=True), nn.LSTM(width, width, 3)
+        self.decoder, self.attention = nn.LSTM(width, width, 4), Scores("multiplicative", width)
+        self.output = nn.Linear(2 * width, vocabulary)
+
+    def forward(self, source, target):
+        h = self.others(self.first(self.source(source))[0])[0]
+        y = self.decoder(self.target(target))[0]
+        return self.output(torch.cat([y, self.attention(y, h)], -1))
+
+
+# name: model, sentences, length
+WORK = {f"comparison {kind} {'both' if back else 'encoder'}": (lambda kind=kind, back=back: Comparison(kind, back), 300, 20)
+        for kind in ("additive", "multiplicative", "dot") for back in (False, True)}
+WORK |= {"coursework baseline": (InputFeeding, 10, 13),
+         "coursework lexical": (lambda: InputFeeding(lexical=True), 10, 13),
+         "coursework deeper": (lambda: InputFeeding(encoder=2, decoder=3), 10, 13),
+         "input feeding": (lambda: InputFeeding(32000, 32000, 512, 512, 2, 2), 128, 30),
+         "large": (Large, 128, 50)}
+
+
+def training_step(name, way, device):
+    make, sentences, length = WORK[name]
+    torch.manual_seed(0)
+    model = make().to(device).train()
+    optimiser = torch.optim.Adam(model.parameters(), 1e-3, fused=way != "eager", capturable=way == "graph")
+    source = torch.randint(FIRST_WORD, model.source.num_embeddings, (length, sentences), device=device)
+    target = torch.randint(FIRST_WORD, model.target.num_embeddings, (length + 1, sentences), device=device)
+    low = way in ("autocast", "graph")
+
+    def step():
+        with torch.autocast(device, torch.bfloat16) if low else contextlib.nullcontext():
+            loss = F.cross_entropy(model(source, target[:-1]).flatten(0, 1), target[1:].flatten())
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 4.0)
+        optimiser.step()
+        optimiser.zero_grad(set_to_none=True)
+        return loss.detach()
+    return step, 2 * sentences * length
+
+
+def captured(step):
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        step()
+    return graph.replay
+
+
+def measure(name, way, device, seconds):
+    step, tokens = training_step(name, way, device)
+    if way == "graph":
+        step = captured(step)
+    wait = torch.cuda.synchronize if device == "cuda" else lambda: None
+    times = []
+    for i in range(1000):
+        wait()
+        start = time.perf_counter()
+        step()
+        wait()
+        if i >= (3 if device == "cuda" else 1):
+            times.append(time.perf_counter() - start)
+        if len(times) >= 3 and sum(times) > seconds:
+            break
+    return {"seconds": statistics.median(times), "least_seconds": min(times), "repeats": len(times), "tokens": tokens}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("device", choices=("cpu", "cuda"))
+    parser.add_argument("--only", default="", help="beginnings of names, separated by commas")
+    parser.add_argument("--quick", action="store_true", help="fewer repeats")
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    if options.device == "cpu":
+        torch.set_num_threads(options.threads)
+    print(json.dumps({"name": "machine", "mode": "PyTorch", "torch": torch.__version__, "threads": torch.get_num_threads()}), flush=True)
+    for name in (name for name in WORK if name.startswith(tuple(options.only.split(",")))):
+        for way in ("eager", "fused") if options.device == "cpu" else ("eager", "fused", "autocast", "graph"):
+            line = {"name": name, "mode": f"PyTorch {way}"}
+            try:
+                line |= measure(name, way, options.device, 1 if options.quick else 4)
+            except Exception as error:  # a way that a version of PyTorch does not know leaves the others
+                line["failed"] = f"{type(error).__name__}: {error}"[:300]
+            print(json.dumps(line), flush=True)
+
+
+if __name__ == "__main__":
+    main()

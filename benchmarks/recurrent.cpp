@@ -1,0 +1,61 @@
+// attn's side of the CPU comparison of recurrent models: training steps (loss, backward pass, clipping, Adam). Prints one
+// JSON line a measurement, like benchmarks/pytorch_recurrent.py, which does the same work.
+//
+//   recurrent [--only NAME,...] [--quick] [--profile]
+//
+// NAME is the beginning of a measurement's name: comparison, coursework lexical, input feeding, large and so on. --profile
+// runs some steps of those named in full and measures nothing.
+
+#include "recurrent_workload.hpp"
+#include "run.hpp"
+
+using namespace attn;
+
+using Device = Cpu<float>;
+
+template <class Model>
+void measure(const std::string& name, const Run& run, const RecurrentWork& work) {
+  Device device;
+  Model model(work.options);
+  Parameters<Device> parameters(device, model, 1);
+  Adam<Device> adam(parameters, {.clip_norm = 4});
+  const std::vector<Pair> data = recurrent_batch(work);
+  std::uint64_t steps = 0;
+  double loss = 0;
+  const auto step = [&] {
+    Tape<Device> tape(device, TapeMode::training(1, ++steps));
+    loss = model.loss(tape, upload(tape, data[0].source), upload(tape, data[0].target), upload(tape, data[0].labels))
+               .mean(device);
+    tape.backward();
+    adam.step(1e-3);
+  };
+  step();
+  step();
+  std::vector<double> seconds{host_seconds(step)};
+  const double flop = recurrent_flop(parameters, work), enough = run.profile ? 10 : run.quick ? 1 : 4;
+  for (double spent = seconds[0]; spent < enough || seconds.size() < 3; spent += seconds.back())
+    seconds.push_back(host_seconds(step));
+  require(std::isfinite(loss), name, ": the loss is ", loss, ", so the time means nothing");
+  const double typical = median(seconds);
+  Run::print({{"name", name},
+              {"mode", "attn"},
+              {"seconds", typical},
+              {"least_seconds", *std::min_element(seconds.begin(), seconds.end())},
+              {"repeats", seconds.size()},
+              {"tokens", 2 * work.sentences * work.length},
+              {"flop", flop},
+              {"gflops", flop / typical * 1e-9},
+              {"parameters", parameters.count()},
+              {"loss", loss}});
+}
+
+int main(int count, char** words) try {
+  Run run(count, words);
+  for_each_recurrent<Device>([&]<class Model>(const RecurrentWork& work) {
+    run(work.name, [&](const std::string& name) { measure<Model>(name, run, work); });
+  });
+  return run.failed ? 1 : 0;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "recurrent: %s\n", error.what());
+  return 1;
+}

@@ -1,0 +1,83 @@
+"""Runs attn and PyTorch on the training steps of recurrent models and prints Markdown tables. On a CPU one workload after the other,
+each by attn, by PyTorch and by attn again, of which the slower run counts; on a GPU (--cuda) each program once. Fails when attn misses
+what it must reach."""
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from versus_pytorch import processor
+from versus_pytorch_cuda import STEP, best, finish, how, measurements, recorded, show, speed, steps, table
+
+# name: words, times PyTorch that a CPU must reach, ms that an H200 must reach, its goal
+ROWS = {
+    "comparison additive encoder": ("300 x 20 + 20, additive, encoder", 2, None, None),
+    "comparison additive both": ("the same, encoder and past", 2, 3, 2),
+    "comparison multiplicative encoder": ("multiplicative, encoder", 2, None, None),
+    "comparison multiplicative both": ("the same, encoder and past", 2, None, None),
+    "comparison dot encoder": ("scaled dot, encoder", 2, None, None),
+    "comparison dot both": ("the same, encoder and past", 2, None, None),
+    "coursework baseline": ("10 x 13 + 13, input feeding", 4, 2.5, 1.5),
+    "coursework lexical": ("the same, lexical", 4, 3, 2),
+    "coursework deeper": ("the same, 2 + 3 layers", 4, 4, 2.5),
+    "input feeding": ("128 x 30 + 30, input feeding, width 512, 2 + 2 layers", 2, 12, 7),
+    "large": ("128 x 50 + 50, width 1024, 4 + 4 layers", None, 32, 27),
+}
+
+
+def on_cpu(options, names):
+    program, peer = f"{options.programs}/recurrent", [sys.executable, str(Path(__file__).parent / "pytorch_recurrent.py"), "cpu"]
+    attn, torch = [], []
+    for name in names:
+        asked = ["--only", name] + (["--quick"] if options.quick else [])
+        before, theirs, after = (measurements([*command, *asked], options.record) for command in ([program], peer, [program]))
+        attn += [max((line for line in before + after if line["name"] == name and "seconds" in line), key=lambda line: line["seconds"])]
+        torch += [line for line in theirs if "torch" in line or line["name"] == name]
+    version = next(line["torch"] for line in torch if "torch" in line)
+    print(f"{processor()}, {len(os.sched_getaffinity(0))} cores; PyTorch {version}; medians, ms\n")
+    rows, missed = [], []
+    for name in names:
+        words, must, _, _ = ROWS[name]
+        ours, theirs = best(attn, name), best(torch, name)
+        ratio = theirs["seconds"] / ours["seconds"]
+        missed += [name] if must and ratio < must else []
+        rows.append([words, show(theirs, scale=1e3) + how(theirs), show(ours, scale=1e3), f"{ratio:.2f}", must or "-",
+                     f"{theirs['least_seconds'] / ours['least_seconds']:.2f}", show(ours, "flop", 1e-9), show(ours, "gflops"),
+                     f"{ours['tokens'] / ours['seconds']:,.0f}"])
+    table(["training step", "PyTorch's best", "attn", "times as fast", "must reach", "by the fastest steps", "GFLOP", "GFLOP/s", "tokens/s"], rows)
+    sys.exit("missed: " + "; ".join(missed) if missed else 0)
+
+
+def on_gpu(options, names):
+    asked = (["--only", options.only] if options.only else []) + (["--quick"] if options.quick else [])
+    peer = [sys.executable, str(Path(__file__).parent / "pytorch_recurrent.py"), "cuda", *asked]
+    ours = recorded(options.attn_from) if options.attn_from else measurements([f"{options.programs}/recurrent_cuda", *asked], options.record)
+    theirs = recorded(options.pytorch_from) if options.pytorch_from else measurements(peer, options.record)
+    attn, torch = ([line for line in lines if line["mode"].startswith(side)] for lines, side in ((ours, "attn"), (theirs, "PyTorch")))
+    gpu, version = next((m for m in attn if "gpu" in m), {}), next((m["torch"] for m in torch if "torch" in m), "-")
+    print(f"{gpu.get('gpu', '-')}, CUDA {gpu.get('cuda', '-')}, PyTorch {version}{', quick' if options.quick else ''}\n")
+    lowest = [line for line in attn if line["mode"] == "attn"]  # in bfloat16
+    rows = speed(lowest, torch, lambda name: name in names, [(name, words, "ms", *limits) for name, (words, _, *limits) in ROWS.items()])
+    table(["workload", "PyTorch's best", "attn", "times as good", "must reach", "goal", "reached"], rows)
+    table(STEP, steps(lowest, torch, dict.fromkeys(names, "")))
+    table(["in float", *STEP[1:]], steps([line for line in attn if line["mode"] == "attn float"], torch, dict.fromkeys(names, "")))
+    finish(attn, torch, rows)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cuda", action="store_true", help="on the GPU")
+    parser.add_argument("--programs", help="folder of attn's compiled benchmarks")
+    parser.add_argument("--only", default="", help="beginnings of names, separated by commas: comparison, coursework, input feeding, large")
+    parser.add_argument("--quick", action="store_true", help="fewer repeats")
+    parser.add_argument("--record", type=argparse.FileType("w"), help="a file for the measurements, one JSON line each, as they come")
+    parser.add_argument("--attn-from", type=Path, metavar="FILE", help="GPU: take attn's side from an earlier record")
+    parser.add_argument("--pytorch-from", type=Path, metavar="FILE", help="GPU: take PyTorch's side from an earlier record")
+    options = parser.parse_args()
+    options.programs = options.programs or ("build/cuda/benchmarks" if options.cuda else "build/cpu/benchmarks")
+    names = [name for name in ROWS if name.startswith(tuple(options.only.split(","))) and (options.cuda or ROWS[name][1])]
+    (on_gpu if options.cuda else on_cpu)(options, names)
+
+
+if __name__ == "__main__":
+    main()

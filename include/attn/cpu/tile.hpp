@@ -1,0 +1,120 @@
+#pragma once
+#include <Eigen/Core>
+#include <algorithm>
+
+#include "attn/core/matrix.hpp"
+
+namespace attn::cpu {
+
+/// sum + column * a[Lane]. On ARM one instruction, which compilers do not find by themselves; elsewhere a number is better
+/// loaded into all lanes at once.
+#if EIGEN_ARCH_ARM64
+template <int Lane>
+[[gnu::always_inline]] inline float32x4_t add_product(float32x4_t sum, float32x4_t column, float32x4_t a) {
+  asm volatile("fmla %0.4s, %1.4s, %2.s[%3]" : "+w"(sum) : "w"(column), "w"(a), "i"(Lane));
+  return sum;
+}
+template <int Lane>
+[[gnu::always_inline]] inline float64x2_t add_product(float64x2_t sum, float64x2_t column, float64x2_t a) {
+  asm volatile("fmla %0.2d, %1.2d, %2.d[%3]" : "+w"(sum) : "w"(column), "w"(a), "i"(Lane));
+  return sum;
+}
+#endif
+
+/// A tile of a product: a few rows of the left side in place, some columns of the right side; the sums stay in registers.
+/// Each number is summed in the order of the depth, whatever stands beside it: its bits depend neither on the number of
+/// rows nor on how they are cut.
+template <class T>
+struct Tile {
+  using Packet = typename Eigen::internal::packet_traits<T>::type;
+  static constexpr Index kLanes = Eigen::internal::packet_traits<T>::size;
+  static constexpr bool kMany = EIGEN_ARCH_DEFAULT_NUMBER_OF_REGISTERS >= 32;
+  static constexpr int kRows = kMany ? 5 : 6, kPackets = kMany ? 4 : 2;  // its sums fill the registers
+  static constexpr Index kColumns = kPackets * kLanes;
+
+  /// c = base + alpha a b for up to kColumns columns. b: a panel whose rows are `stride` apart, all its kColumns readable.
+  /// base: c itself, or rows to begin with, which may all be one.
+  static void run(const Matrix<const T>& a, const T* b, Index stride, const Matrix<T>& c, T alpha, Matrix<const T> base) {
+    for (Index i = 0, tiles = (a.rows + kRows - 1) / kRows; tiles > 0; --tiles) {
+      const Index rows = (a.rows - i + tiles - 1) / tiles;  // of like height: a low tile is hardly faster than a high one
+      pick<kRows>(rows, a.row_range(i, rows), b, stride, c.row_range(i, rows), alpha, base.row_range(i, rows));
+      i += rows;
+    }
+  }
+
+ private:
+  template <int R>
+  static void pick(Index rows, const Matrix<const T>& a, const T* b, Index stride, const Matrix<T>& c, T alpha,
+                   const Matrix<const T>& base) {
+    if constexpr (R > 1)
+      if (rows < R) return pick<R - 1>(rows, a, b, stride, c, alpha, base);
+    multiply<R>(a, b, stride, c, alpha, base);
+  }
+
+  template <int R>
+  static void multiply(const Matrix<const T>& a, const T* b, Index stride, const Matrix<T>& c, T alpha,
+                       const Matrix<const T>& base) {
+    using namespace Eigen::internal;
+    const Index depth = a.cols;
+    const T* left[R];
+    Packet sums[R][kPackets];
+#pragma GCC unroll 6
+    for (int r = 0; r < R; ++r) {
+      left[r] = a.row(r);
+#pragma GCC unroll 4
+      for (int p = 0; p < kPackets; ++p) sums[r][p] = pset1<Packet>(T(0));
+    }
+    Index k = 0;
+#if EIGEN_ARCH_ARM64
+    for (; k + kLanes <= depth; k += kLanes) {
+      Packet x[R];
+#pragma GCC unroll 6
+      for (int r = 0; r < R; ++r) x[r] = ploadu<Packet>(left[r] + k);
+      add_row<0>(sums, x, b);
+      add_row<1>(sums, x, b + stride);
+      if constexpr (kLanes > 2) add_row<2>(sums, x, b + 2 * stride), add_row<3>(sums, x, b + 3 * stride);
+      b += kLanes * stride;
+    }
+#endif
+    for (; k < depth; ++k, b += stride) {
+      Packet right[kPackets];
+#pragma GCC unroll 4
+      for (int p = 0; p < kPackets; ++p) right[p] = ploadu<Packet>(b + p * kLanes);
+#pragma GCC unroll 6
+      for (int r = 0; r < R; ++r) {
+        const Packet factor = pset1<Packet>(left[r][k]);
+#pragma GCC unroll 4
+        for (int p = 0; p < kPackets; ++p) sums[r][p] = pmadd(factor, right[p], sums[r][p]);
+      }
+    }
+    const Packet scale = pset1<Packet>(alpha);
+    T edge[R * kColumns];  // where there are not all columns, the sums go on from here, by the same instructions
+    const bool whole = c.cols == kColumns;
+    for (int r = 0; r < R && !whole; ++r) std::copy_n(base.row(r), c.cols, edge + r * kColumns);
+    const T* from = whole ? base.data : edge;
+    T* to = whole ? c.data : edge;
+    const Index from_stride = whole ? base.stride : kColumns, to_stride = whole ? c.stride : kColumns;
+#pragma GCC unroll 6
+    for (int r = 0; r < R; ++r, from += from_stride, to += to_stride)
+#pragma GCC unroll 4
+      for (int p = 0; p < kPackets; ++p)
+        pstoreu(to + p * kLanes, pmadd(scale, sums[r][p], ploadu<Packet>(from + p * kLanes)));
+    for (int r = 0; r < R && !whole; ++r) std::copy_n(edge + r * kColumns, c.cols, c.row(r));
+  }
+
+#if EIGEN_ARCH_ARM64
+  template <int Lane, int R>
+  [[gnu::always_inline]] static inline void add_row(Packet (&sums)[R][kPackets], const Packet (&x)[R], const T* b) {
+    asm volatile("" ::: "memory");  // loads stay here: brought forward, they would need more registers than there are
+    Packet right[kPackets];
+#pragma GCC unroll 4
+    for (int p = 0; p < kPackets; ++p) right[p] = Eigen::internal::ploadu<Packet>(b + p * kLanes);
+#pragma GCC unroll 6
+    for (int r = 0; r < R; ++r)
+#pragma GCC unroll 4
+      for (int p = 0; p < kPackets; ++p) sums[r][p] = add_product<Lane>(sums[r][p], right[p], x[r]);
+  }
+#endif
+};
+
+}  // namespace attn::cpu
