@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/optim/adam.hpp"
+#include "attn/tape/embedding.hpp"
 #include "gpu_run.cuh"
 #include "gpu_timing.cuh"
 #include "training_workload.hpp"
