@@ -1,0 +1,6 @@
+#include "families.hpp"
+
+void cpu_multiplicative(const Job& job) {
+  attn::Cpu<float> device(job.threads);
+  multiplicative(device, job);
+}
