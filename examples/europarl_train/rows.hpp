@@ -19,7 +19,7 @@ const std::vector<Row>& rows();
 std::vector<Row> rows_of(std::string_view experiment);
 const Row* find_row(std::string_view experiment, std::string_view name);  // or nullptr
 
-// One function for each family of models and device, each compiled in a file of its own, so that they compile side by side:
+// One function for each family of models and device, in a few files, so that they compile side by side:
 // cpu_*.cpp and, where the program is built with CUDA, cuda_*.cu. Each trains the row that the job names.
 
 void cpu_seq2seq(const Job&);

@@ -47,6 +47,7 @@ void train_and_translate(Device& device, Model& model, const Job& job) {
              {"device", device.description()},
              {"parameters", parameters.count()},
              {"memory", plan.total()}});
+  write_model_card(job, parameters.count());
   {
     OnBoard board(job.board, job.name(), step, steps);
     Checkpoints<Device> checkpoints(job.folder(), parameters, adam, trainer.state, metadata);
@@ -56,7 +57,6 @@ void train_and_translate(Device& device, Model& model, const Job& job) {
   if (interrupted) return;
 
   load_model(SafetensorsFile(job.folder() / "model.safetensors"), parameters);
-  write_model_card(job, parameters.count());
   const Translator translate(device, model, corpus.source, corpus.target,
                              {.limit = recipe.limit, .never = recipe.says_unknown ? Token{-1} : corpus.target.unknown()});
   std::vector<std::vector<std::string>> translations;
