@@ -3,5 +3,5 @@
 #include "run.hpp"
 
 void cuda_linformer64(const Options& options, const Corpus& corpus) {
-  on_gpu(options, [&](auto& device) { run<attn::Linformer<64>>(device, options, corpus); });
+  on_gpu(options, options.output, [&](auto& device) { run<attn::Linformer<64>>(device, options, corpus); });
 }

@@ -98,18 +98,7 @@ Options read_options(int count, char** words) {
       ->check(CLI::NonNegativeNumber);
   app.add_option("--seed", o.seed, "The same seed gives the same bits")->group(training);
 
-  const auto* device = "Device";
-  app.add_option("--device", o.device, "Where to train; auto: on a GPU if this program was built for one and finds one")
-      ->group(device)
-      ->check(CLI::IsMember({"cpu", "cuda", "auto"}));
-  app.add_option("--threads", o.threads, "CPU: cores to use; 0: all")->group(device)->check(CLI::NonNegativeNumber);
-  app.add_option("--gpu", o.gpu, "GPU: which one, where there are several")->group(device)->check(CLI::NonNegativeNumber);
-  app.add_option("--precision", o.precision,
-                 "GPU: bf16 for activations and weights, sums and optimiser in float; or all float")
-      ->group(device)
-      ->check(CLI::IsMember({"bf16", "float"}));
-  app.add_flag("--tf32", o.tf32, "GPU, with --precision float: matrix products of operands rounded to TF32, much faster")
-      ->group(device);
+  add_place_options(app, o);
 
   const auto* results = "Results";
   app.add_option("--output", o.output, "Folder for what it writes")->group(results);
@@ -125,7 +114,7 @@ Options read_options(int count, char** words) {
     together(o.valid_source, o.valid_target, "--valid-source and --valid-target");
     together(o.test_source, o.test_target, "--test-source and --test-target");
     together(o.vocab, o.merges, "--vocab and --merges");
-    if (o.tf32 && o.precision != "float") throw CLI::ValidationError("--tf32 goes with --precision float");
+    check_place_options(o);
     if (o.model != "transformer" && o.truncate > 256)
       throw CLI::ValidationError("--truncate is at most 256 for a Linformer");
   } catch (const CLI::ParseError& error) {

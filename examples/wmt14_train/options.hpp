@@ -3,9 +3,11 @@
 #include <filesystem>
 #include <string>
 
+#include "place.hpp"
+
 /// Everything that wmt14_train can be told, with what it does when it is told nothing. With the bundled corpus some of it
 /// is otherwise: see read_options.
-struct Options {
+struct Options : Place {
   // text: none given means the bundled corpus, which is generated
   std::filesystem::path train_source, train_target, valid_source, valid_target, test_source, test_target;
   std::int64_t generated_pairs = 56'000;
@@ -25,13 +27,6 @@ struct Options {
   double rate = 2e-3, smoothing = 0.1, clip = 1, weight_decay = 0;
   std::int64_t warmup = 200;
   std::uint64_t seed = 1;
-
-  // device
-  std::string device = "auto";
-  int threads = 0;                 // of the CPU
-  int gpu = 0;                     // its number
-  std::string precision = "bf16";  // of the GPU
-  bool tf32 = false;
 
   // results
   std::filesystem::path output = "runs/wmt14";

@@ -2,10 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <csignal>
-#include <fstream>
 #include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -20,9 +17,8 @@
 #include "attn/transformer.hpp"
 #include "attn/version.hpp"
 #include "corpus.hpp"
+#include "run_folder.hpp"
 #include "settings.hpp"
-
-inline std::atomic<bool> interrupted = false;
 
 /// Trains a model of this type as the options say, translates the test text with its best state, and scores that.
 template <class Model, class Device>
@@ -75,7 +71,7 @@ void train_and_translate(Device& device, const Options& options, const Corpus& c
   TerminalCallback terminal(std::cout, ::isatty(1) != 0, steps, trainer.state.step);
   Checkpoints<Device> checkpoints(options.output, parameters, adam, trainer.state, metadata);
   Callback* callbacks[] = {&terminal, &log, &checkpoints};
-  std::signal(SIGINT, [](int) { interrupted = true; });
+  stop_on_interrupt();
   const auto start = std::chrono::steady_clock::now();
   trainer.run(training, validation, callbacks);
   std::cout << "trained for "
@@ -91,10 +87,7 @@ void train_and_translate(Device& device, const Options& options, const Corpus& c
   const std::vector<std::string> translations = translate(corpus.test.source);
   const Bleu score = corpus_bleu(translations, corpus.test.target);
   log.write({{"event", "test"}, {"bleu", score.score}, {"signature", score.signature()}});
-  std::ofstream out(options.output / "translations.txt");
-  for (const std::string& line : translations) out << line << '\n';
-  out.close();
-  require(!out.fail(), "cannot write ", (options.output / "translations.txt").string(), "; is the disk full?");
+  write_lines(options.output / "translations.txt", translations);
 
   std::cout << "\n";
   for (std::size_t i = 0; i < std::min<std::size_t>(4, translations.size()); ++i)

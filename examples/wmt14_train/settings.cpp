@@ -63,12 +63,3 @@ Metadata describe(const Options& options, std::uint64_t tokenizer_hash) {
           {"clip", text(options.clip)},
           {"weight_decay", text(options.weight_decay)}};
 }
-
-void check_same(const SafetensorsFile& file, const Metadata& now) {
-  for (const auto& [key, value] : now) {
-    const auto was = file.metadata().find(key);
-    if (key == "attn.version" || key == "epochs" || was == file.metadata().end()) continue;
-    require(was->second == value, "cannot resume ", file.path().string(), ": it was made with ", key, " ", was->second,
-            ", not ", value, "; give the options of the run that was stopped");
-  }
-}

@@ -20,6 +20,3 @@ NamedSchedule rate_schedule(const Options& options, attn::Index steps, attn::Ind
 
 /// What a checkpoint says about itself.
 attn::Metadata describe(const Options& options, std::uint64_t tokenizer_hash);
-
-/// Refuses to resume a run with a setting that was another when it began.
-void check_same(const attn::SafetensorsFile& file, const attn::Metadata& now);

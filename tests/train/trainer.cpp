@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <vector>
 
 #include "attn/train/checkpoint.hpp"
@@ -134,6 +135,45 @@ TEST_CASE("a training validates at intervals, and once more at its end") {
   std::vector<Index> steps;
   for (const ValidationReport& report : recorder.validations) steps.push_back(report.step);
   CHECK(steps == std::vector<Index>{7, 14, 16});
+}
+
+TEST_CASE("a training ends after as many steps as it is told, and validates there") {
+  Run run;
+  TrainOptions options = run.options();
+  options.steps = 5;
+  Trainer<Device, Model, Constant> trainer(run.device, run.model, run.adam, Constant{1e-3}, options);
+  Recorder recorder;
+  Callback* callbacks[] = {&recorder};
+  trainer.run(run.training, run.validation, callbacks);
+  CHECK(trainer.state.step == 5);
+  REQUIRE(recorder.validations.size() == 2);  // after the epoch of 4 steps, and at the end
+  CHECK(recorder.validations[1].step == 5);
+  trainer.run(run.training, run.validation, callbacks);
+  CHECK(trainer.state.step == 5);
+}
+
+TEST_CASE("the loss of a step is a mean of tokens or of sentences, which clipping sees") {
+  // Without clipping Adam does not ask how large a loss is, but for its epsilon; with it the larger one is cut.
+  const auto norm_of_step = [](BatchUnit mean, double clip) {
+    Run run;
+    Adam<Device> adam(run.parameters, {.beta1 = 0, .beta2 = 0, .epsilon = 1e6, .clip_norm = clip});  // in proportion
+    TrainOptions options{.epochs = 1, .steps = 1, .mean = mean};
+    Trainer<Device, Model, Constant> trainer(run.device, run.model, adam, Constant{1e3}, options);
+    const std::vector<float> before = run.numbers();
+    trainer.run(run.training, run.validation, {});
+    const std::vector<float> after = run.numbers();
+    double squares = 0;
+    for (std::size_t i = 0; i < before.size(); ++i) squares += std::pow(static_cast<double>(after[i]) - before[i], 2);
+    return std::sqrt(squares);
+  };
+  Run run;
+  Batch first;
+  run.training.seek({0, 0});
+  run.training.next(first);
+  const double length = static_cast<double>(first.target_output.tokens.size()) / static_cast<double>(first.size());
+  const double tokens = norm_of_step(BatchUnit::tokens, 0), sentences = norm_of_step(BatchUnit::sentences, 0);
+  CHECK(sentences / tokens == doctest::Approx(length).epsilon(1e-3));
+  CHECK(norm_of_step(BatchUnit::sentences, 1e-3) == doctest::Approx(norm_of_step(BatchUnit::tokens, 1e-3)).epsilon(1e-2));
 }
 
 TEST_CASE("a model saved from one precision loads into another, and only into its own shape") {

@@ -46,12 +46,14 @@ Perplexity perplexity(Device& device, const Model& model, Batches& text) {
 
 struct TrainOptions {
   Index epochs = 10;
-  Index accumulate = 1;      // batches whose gradients make one step
-  LossOptions loss = {};     //
-  std::uint64_t seed = 1;    // of dropout
-  Index report_every = 10;   // steps
-  Index validate_every = 0;  // steps; 0: at the end of each epoch
-  Index patience = 0;        // validations in a row without improvement after which to stop; 0: never
+  Index steps = 0;                     // the most there may be; 0: as many as the epochs have
+  Index accumulate = 1;                // batches whose gradients make one step
+  LossOptions loss = {};               //
+  BatchUnit mean = BatchUnit::tokens;  // of what a step's loss is the mean: of target tokens, or of sentences
+  std::uint64_t seed = 1;              // of dropout
+  Index report_every = 10;             // steps
+  Index validate_every = 0;            // steps; 0: at the end of each epoch
+  Index patience = 0;                  // validations in a row without improvement after which to stop; 0: never
   std::function<bool()> stop = [] { return false; };  // asked after every step
 };
 
@@ -80,9 +82,13 @@ class Trainer {
  private:
   using Clock = std::chrono::steady_clock;
 
+  bool unfinished() const {
+    return state.position.epoch < options_.epochs && (options_.steps == 0 || state.step < options_.steps) &&
+           (options_.patience == 0 || state.stale < options_.patience);
+  }
   bool step(Batches& training);
   void report(std::span<Callback* const> callbacks);
-  bool validate(Batches& validation, std::span<Callback* const> callbacks);
+  void validate(Batches& validation, std::span<Callback* const> callbacks);
 
   Device& device_;
   const Model& model_;
@@ -103,18 +109,16 @@ void Trainer<Device, Model, Rate>::run(Batches& training, Batches& validation, s
   since_ = Clock::now();
   training.seek(state.position);
   Index validated = state.step;
-  bool going = state.position.epoch < options_.epochs;
-  while (going) {
+  for (bool going = unfinished(); going; going = unfinished() && !options_.stop()) {
     const bool ended = !step(training);
     if (ended || state.step - reported_ >= options_.report_every) report(callbacks);
     if (ended) training.start_epoch(state.position.epoch + 1);
     state.position = training.position();
     if (options_.validate_every > 0 ? !ended && state.step % options_.validate_every == 0 : ended) {
-      going = validate(validation, callbacks);
+      validate(validation, callbacks);
       validated = state.step;
       since_ = Clock::now();  // validation is not training's time
     }
-    going = going && state.position.epoch < options_.epochs && !options_.stop();
   }
   report(callbacks);
   if (validated < state.step && !options_.stop())
@@ -131,7 +135,8 @@ bool Trainer<Device, Model, Rate>::step(Batches& training) {
     Tape<Device> tape(device_, TapeMode::training(options_.seed, key));
     LossOptions loss = options_.loss;
     const auto targets = static_cast<Index>(batch_.target_output.tokens.size());
-    loss.normalizer = static_cast<double>(targets * options_.accumulate);
+    loss.normalizer = static_cast<double>((options_.mean == BatchUnit::tokens ? targets : batch_.target_output.size()) *
+                                          options_.accumulate);
     batch_loss(tape, model_, batch_, loss, sums_.data());
     tape.backward();
     target_tokens_ += targets;
@@ -161,15 +166,13 @@ void Trainer<Device, Model, Rate>::report(std::span<Callback* const> callbacks) 
   since_ = Clock::now();
 }
 
-/// False when patience has run out.
 template <class Device, class Model, Schedule Rate>
-bool Trainer<Device, Model, Rate>::validate(Batches& validation, std::span<Callback* const> callbacks) {
+void Trainer<Device, Model, Rate>::validate(Batches& validation, std::span<Callback* const> callbacks) {
   ValidationReport report{state.step, state.position.epoch, perplexity(device_, model_, validation).mean()};
   report.best = report.loss < state.best;
   state.stale = report.best ? 0 : state.stale + 1;
   if (report.best) state.best = report.loss;
   for (Callback* callback : callbacks) callback->on_validation(report);
-  return options_.patience == 0 || state.stale < options_.patience;
 }
 
 }  // namespace attn

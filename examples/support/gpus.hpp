@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-// What this program knows of GPUs: gpus.cu where it is built with CUDA, no_gpus.cpp where it is not. Free of CUDA's headers,
+// What the programs know of GPUs: gpus.cu where they are built with CUDA, no_gpus.cpp where they are not. Free of CUDA's headers,
 // for files that nvcc does not compile.
 
 bool built_with_cuda();
@@ -12,5 +12,5 @@ int gpus();
 /// The driver, runtime and GPUs that were found.
 std::string gpus_found();
 
-/// An Error that says what is found and what is needed, unless this program can run on that GPU.
+/// An Error that says what is found and what is needed, unless the program can run on that GPU.
 void check_gpu(int gpu);

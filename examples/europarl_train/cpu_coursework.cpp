@@ -1,0 +1,18 @@
+#include "families.hpp"
+
+// All of the coursework.
+
+void cpu_input_feeding(const Job& job) {
+  attn::Cpu<float> device(job.threads);
+  input_feeding(device, job);
+}
+
+void cpu_lexical(const Job& job) {
+  attn::Cpu<float> device(job.threads);
+  lexical(device, job);
+}
+
+void cpu_transformer(const Job& job) {
+  attn::Cpu<float> device(job.threads);
+  transformer(device, job);
+}

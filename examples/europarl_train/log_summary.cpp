@@ -1,0 +1,51 @@
+#include "log_summary.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+using namespace attn;
+
+LogSummary read_log(const std::filesystem::path& path) {
+  struct Step {
+    double loss, seconds;
+  };
+  std::map<Index, Step> steps;
+  std::map<Index, double> validations;
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    const auto event = nlohmann::json::parse(line, nullptr, false);
+    if (!event.is_object()) continue;  // cut off by a crash
+    const std::string kind = event.value("event", "");
+    const Index step = event.value("step", Index{0});
+    if (kind == "start") {  // what a crash came after was done again
+      steps.erase(steps.upper_bound(step), steps.end());
+      validations.erase(validations.upper_bound(step), validations.end());
+    }
+    if (kind == "step")
+      steps[step] = {event.at("loss"), event.at("tokens").get<double>() / event.at("tokens_per_second").get<double>()};
+    if (kind == "validation") validations[step] = event.at("loss");
+  }
+  LogSummary summary;
+  if (validations.empty() || steps.empty()) return summary;
+  summary.best = summary.last = validations.rbegin()->second;
+  for (const auto& [step, loss] : validations) {
+    summary.validations.points.push_back({static_cast<double>(step), loss});
+    summary.best = std::min(summary.best, loss);
+  }
+  const Index epoch_began = validations.size() > 1 ? std::next(validations.rbegin())->first : 0;
+  Index before = 0, counted = 0;
+  for (const auto& [step, report] : steps) {
+    summary.training.points.push_back({static_cast<double>(step), report.loss});
+    summary.seconds += report.seconds;
+    if (step > epoch_began) {
+      summary.training_loss += report.loss * static_cast<double>(step - before);
+      counted += step - before;
+    }
+    before = step;
+  }
+  summary.steps = before;
+  summary.training_loss /= static_cast<double>(std::max<Index>(counted, 1));
+  return summary;
+}

@@ -1,0 +1,125 @@
+#include "options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <set>
+
+#include "rows.hpp"
+
+namespace {
+
+// Chittersu's program: epochs of 600 random batches; the loss is summed over the steps of a sentence. 15 with <sos>.
+constexpr Recipe attention_recipe{.epochs = 10,
+                                  .patience = 0,
+                                  .batches = 600,
+                                  .batch = 300,
+                                  .pool = 100,
+                                  .rate = 0.01,
+                                  .clip = 5,
+                                  .epsilon = 1e-3,
+                                  .amsgrad = true,
+                                  .limit = 14,
+                                  .says_unknown = true};
+constexpr Recipe coursework_recipe{.epochs = 100,
+                                   .patience = 10,
+                                   .batches = 0,
+                                   .batch = 10,
+                                   .pool = 0,
+                                   .rate = 3e-4,
+                                   .clip = 4,
+                                   .epsilon = 1e-8,
+                                   .amsgrad = false,
+                                   .limit = 100,
+                                   .says_unknown = false};
+
+const char* about() {
+  return "Repeats two comparisons of translation models on Europarl, and writes their tables beside the papers' "
+         "figures.\n\n"
+         "  europarl_train --experiment attention    every attention: 13 models, English to German (Chittersu 2019)\n"
+         "  europarl_train --experiment coursework   input feeding, deeper, lexical, Transformer: 4 models, German to "
+         "English\n"
+         "                                           (University of Edinburgh, NLU coursework 2022)\n\n"
+         "The data folder holds, for 'attention', europarl-seed003/{en.vocab,de.vocab,proc.dev.tsv,proc.test.tsv} and\n"
+         "europarl/{train*.en,train*.de,test.en,test.de}, the training files plain or as .xz; for 'coursework',\n"
+         "europarl-10k/{train,val,test}.{de,en}. The output folder gets EXPERIMENT.md and .json, and in EXPERIMENT/ a "
+         "learning\n"
+         "curve for each row and a folder for each run: its best model (model.safetensors, model.json and two "
+         "vocabularies), "
+         "all\n"
+         "it takes to go on (training.safetensors, see --resume), log, curve, translations and scores.\n";
+}
+
+void add_recipe_options(CLI::App& app, Recipe& r) {
+  const auto* group = "Training (defaults: the paper's)";
+  const auto add = [&](const char* name, auto& value, const char* what, const CLI::Validator& check) {
+    app.add_option(name, value, what)->group(group)->check(check);
+  };
+  add("--epochs", r.epochs, "attention 10, coursework 100", CLI::PositiveNumber);
+  add("--epoch-batches", r.batches, "Batches of an epoch; 0: one pass; attention 600", CLI::NonNegativeNumber);
+  add("--steps", r.steps, "At most so many steps; 0: as many as the epochs have", CLI::NonNegativeNumber);
+  add("--patience", r.patience, "Epochs without improvement until it stops; 0: never; coursework 10",
+      CLI::NonNegativeNumber);
+  add("--batch", r.batch, "Sentences of a batch; attention 300, coursework 10", CLI::PositiveNumber);
+  add("--rate", r.rate, "Learning rate; attention 0.01, coursework 0.0003", CLI::PositiveNumber);
+  add("--clip", r.clip, "Largest norm of a step's gradients, 0: any; attention 5, coursework 4", CLI::NonNegativeNumber);
+  add("--limit", r.limit, "Words of a translation; attention 14, coursework 100", CLI::PositiveNumber);
+  add("--training-pairs", r.training_pairs, "Only the first so many; 0: all", CLI::NonNegativeNumber);
+}
+
+void check_rows(const Options& o) {
+  for (const std::string& row : o.rows)
+    if (find_row(o.experiment, row) == nullptr) {
+      std::string names;
+      for (const Row& known : rows_of(o.experiment)) names += (names.empty() ? "" : ", ") + known.name;
+      throw CLI::ValidationError("--rows: '" + row + "' is not a row of " + o.experiment + ", which has " + names);
+    }
+  if (std::set(o.rows.begin(), o.rows.end()).size() < o.rows.size() ||
+      std::set(o.seeds.begin(), o.seeds.end()).size() < o.seeds.size())
+    throw CLI::ValidationError("--rows and --seeds: name each one once");
+}
+
+}  // namespace
+
+Options read_options(int count, char** words) {
+  Options o;
+  for (int i = 0; i < count; ++i)
+    o.command += (i > 0 ? " " : "") + (i == 0 ? std::filesystem::path(words[0]).filename().string() : words[i]);
+  // The recipe's defaults are the experiment's, so that is read first.
+  CLI::App app(about());
+  const auto declare = [&](CLI::App& to) {
+    to.add_option("--experiment", o.experiment, "Which one")
+        ->group("What")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"attention", "coursework"}));
+  };
+  CLI::App first;
+  first.allow_extras();
+  first.set_help_flag();
+  declare(first);
+  declare(app);
+  app.add_option("--rows", o.rows, "Only these rows, comma-separated, as in baseline,lexical")
+      ->group("What")
+      ->delimiter(',');
+  app.add_option("--seeds", o.seeds, "A run of every row for each, comma-separated; default 1")
+      ->group("What")
+      ->delimiter(',');
+  app.add_option("--data", o.data, "Folder of the texts")->group("What")->capture_default_str();
+  add_recipe_options(app, o.recipe);
+  add_place_options(app, o);
+  app.add_option("--jobs", o.jobs, "Runs at a time, each with a share of the cores, or all on the one GPU")
+      ->group("Device")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
+  app.add_option("--output", o.output, "Folder for what it writes")->group("Results")->capture_default_str();
+  app.add_flag("--resume", o.resume, "Pass over runs that are finished, go on with those that are not")->group("Results");
+  try {
+    first.parse(count, words);
+    o.recipe = o.experiment == "attention" ? attention_recipe : coursework_recipe;
+    app.parse(count, words);
+    check_place_options(o);
+    check_rows(o);
+  } catch (const CLI::ParseError& error) {
+    std::exit(app.exit(error));
+  }
+  return o;
+}

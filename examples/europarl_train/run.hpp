@@ -1,0 +1,85 @@
+#pragma once
+#include <algorithm>
+#include <optional>
+
+#include "attn/decode/translator.hpp"
+#include "attn/train/checkpoints.hpp"
+#include "attn/train/memory_plan.hpp"
+#include "attn/train/progress.hpp"
+#include "attn/train/run_log.hpp"
+#include "attn/train/trainer.hpp"
+#include "job.hpp"
+#include "run_folder.hpp"
+
+/// Trains a model as the job says, translates the tests with its best state, and scores that.
+template <class Device, class Model>
+void train_and_translate(Device& device, Model& model, const Job& job) {
+  using namespace attn;
+  const Corpus& corpus = job.corpus;
+  const Recipe& recipe = job.options.recipe;
+  Parameters<Device> parameters(device, model, job.seed);
+  Adam<Device> adam(parameters, adam_options(job));
+  const Marks marks = marks_of(corpus.source, corpus.target);
+  Batches training(corpus.training, marks, training_batches(job));
+  Batches validation(corpus.validation, marks, validation_batches(job));
+  Trainer trainer(device, model, adam, Constant{recipe.rate}, train_options(job));
+
+  const Metadata metadata = describe(job);
+  const bool goes_on = job.options.resume && job.begun();
+  if (goes_on) {
+    const SafetensorsFile file(job.folder() / "training.safetensors");
+    check_same(file, metadata);
+    trainer.state = load_training(file, parameters, adam);
+  }
+  const Index first = trainer.state.position.epoch, step = trainer.state.step;
+  const Index steps = most_steps(job, training.batches_per_epoch());
+  const MemoryPlan plan =
+      plan_memory(device, model, parameters, adam, training.largest(first, 1), validation.largest(0, 1));
+  job.board.say(job.name() + ": " + format_count(parameters.count()) + " parameters, " + device.description() +
+                ", at most " + format_count(steps) + " steps of " + std::to_string(recipe.batch) + " sentences" +
+                (goes_on ? ", going on at step " + format_count(step) : "") + "; memory: " + plan.to_string());
+
+  RunLog log(job.folder() / "log.jsonl", job.folder() / "curve.svg", job.row.name + ", seed " + std::to_string(job.seed),
+             goes_on ? std::optional(step) : std::nullopt);
+  log.write({{"event", "start"},
+             {"step", step},
+             {"settings", metadata},
+             {"device", device.description()},
+             {"parameters", parameters.count()},
+             {"memory", plan.total()}});
+  write_model_card(job, parameters.count());
+  {
+    OnBoard board(job.board, job.name(), step, steps);
+    Checkpoints<Device> checkpoints(job.folder(), parameters, adam, trainer.state, metadata);
+    Callback* callbacks[] = {&board, &log, &checkpoints};
+    trainer.run(training, validation, callbacks);
+  }
+  if (interrupted) return;
+
+  load_model(SafetensorsFile(job.folder() / "model.safetensors"), parameters);
+  const Translator translate(device, model, corpus.source, corpus.target,
+                             {.limit = recipe.limit, .never = recipe.says_unknown ? Token{-1} : corpus.target.unknown()});
+  std::vector<std::vector<std::string>> translations;
+  for (const TestSet& test : corpus.tests) translations.push_back(translate(test.text.source));
+  finish(job, parameters.count(), device.description(), translations);
+}
+
+/// A recurrent model of this type.
+template <class Model, class Device>
+void train_recurrent(Device& device, const Job& job, const attn::RecurrentDropout& dropout = {}) {
+  Model model({.source_vocabulary = job.corpus.source.padded_size(),
+               .target_vocabulary = job.corpus.target.padded_size(),
+               .dropout = dropout});
+  train_and_translate(device, model, job);
+}
+
+/// The three places where a score looks; the row's name ends with which.
+template <template <class> class OnEncoder, template <class> class OnBoth, template <class> class OnSelf, class Device>
+void train_attention(Device& device, const Job& job) {
+  if (job.row.name.ends_with("-encoder"))
+    train_recurrent<OnEncoder<Device>>(device, job);
+  else if (job.row.name.ends_with("-both"))
+    train_recurrent<OnBoth<Device>>(device, job);
+  else
+    train_recurrent<OnSelf<Device>>(device, job);
+}

@@ -1,0 +1,19 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+
+struct Scores {
+  double paper = 0;  // BLEU as the experiment's paper computed it
+  double sacrebleu = 0;
+};
+
+/// How the paper computed BLEU, in words.
+std::string paper_bleu(const std::string& experiment);
+
+Scores score(const Options& options, const std::vector<std::string>& translations,
+             const std::vector<std::string>& references);
+
+/// 3.14159 as "3.14".
+std::string rounded(double value, int decimals);
