@@ -34,6 +34,13 @@ TEST_CASE("attention picture: words, and a cell for each weight that can be seen
   CHECK(count(svg, "http") == 1);  // the namespace: nothing is fetched
 }
 
+TEST_CASE("attention picture: neighbours of one weight are one shape, however many") {
+  const AttentionMap even{"e", 0, 1, Side::target, Side::source, 40, 50, std::vector<float>(2000, 0.02f)};
+  const std::string svg = draw_attention_map(even, {}, "t");
+  CHECK(count(svg, "h900v18h-900z") == 40);
+  CHECK(svg.size() < 20'000);
+}
+
 TEST_CASE("attention picture: a decoder's own past, mixtures, and words that are not known") {
   const AttentionMap past{"past", 0, 1, Side::target, Side::target, 2, 2, {0, 0, 1, 0}};
   const std::string svg = draw_attention_map(past, words, "t");

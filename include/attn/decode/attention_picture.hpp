@@ -79,7 +79,7 @@ inline std::string caption(const AttentionMap& map, double most) {
   return text.str();
 }
 
-/// The map as an <svg> element. Cells of nearly the same weight are one path, so that the many maps of a long sentence stay
+/// The map as an <svg> element. Cells of nearly the same weight are one path and neighbours among them one shape, so that the many maps of a long sentence stay
 /// light; weights are relative to the largest of the map, and what is below a fortieth of that stays paper.
 inline void draw(std::ostream& to, const AttentionMap& map, const MapWords& words, std::string_view title,
                  std::string_view attributes, std::string_view head) {
@@ -116,18 +116,20 @@ inline void draw(std::ostream& to, const AttentionMap& map, const MapWords& word
   for (std::size_t i = 0; i < rows.size(); ++i)
     text(left - gap, top + cell * (static_cast<double>(i) + 0.5) + 4.5, " text-anchor='end'", rows[i]);
   std::vector<std::string> cells(levels + 1);
-  for (Index i = 0; i < map.rows; ++i)
-    for (Index j = 0; j < map.cols && most > 0; ++j) {
+  const auto level = [&](Index i, Index j) { return static_cast<std::size_t>(std::lround(levels * map(i, j) / most)); };
+  for (Index i = 0; i < map.rows && most > 0; ++i)
+    for (Index j = 0, next = 0; j < map.cols; j = next) {  // neighbours of one level are one rectangle
+      while (next < map.cols && level(i, next) == level(i, j)) ++next;
       std::ostringstream path;
       path.imbue(std::locale::classic());
-      path << 'M' << left + cell * static_cast<double>(j) << ' ' << top + cell * static_cast<double>(i) << 'h' << cell
-           << 'v' << cell << 'h' << -cell << 'z';
-      cells[static_cast<std::size_t>(std::lround(levels * map(i, j) / most))] += path.str();
+      const double wide = cell * static_cast<double>(next - j);
+      path << 'M' << left + cell * static_cast<double>(j) << ' ' << top + cell * static_cast<double>(i) << 'h' << wide
+           << 'v' << cell << 'h' << -wide << 'z';
+      cells[level(i, j)] += path.str();
     }
   out << "\n<g class='cells'>";
-  for (std::size_t level = 1; level < cells.size(); ++level)
-    if (!cells[level].empty())
-      out << "\n<path opacity='" << static_cast<double>(level) / levels << "' d='" << cells[level] << "'/>";
+  for (std::size_t i = 1; i < cells.size(); ++i)
+    if (!cells[i].empty()) out << "\n<path opacity='" << static_cast<double>(i) / levels << "' d='" << cells[i] << "'/>";
   out << "</g></svg>\n";
   to << out.str();
 }
