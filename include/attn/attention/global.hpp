@@ -45,10 +45,15 @@ struct GlobalAttention {
   template <int Value>
   Variable<Device, Value> operator()(Tape<Device>& tape, Variable<Device, Query> queries, Ragged rows,
                                      KeysValues<Device, width, Value> looked_at, bool back = false) const {
-    if constexpr (kProjected)
-      return score(tape, score.query(tape, query(tape, queries)), rows, looked_at, back);
-    else
-      return score(tape, score.query(tape, queries), rows, looked_at, back);
+    const auto projected = [&] {
+      if constexpr (kProjected)
+        return query(tape, queries);
+      else
+        return queries;
+    };
+    const auto context = score(tape, score.query(tape, projected()), rows, looked_at, back);
+    sign_weights(tape, *this, true);
+    return context;
   }
 
   void for_each_parameter(auto&& visit) {

@@ -52,9 +52,13 @@ struct MultiHead {
   { projection.share(visit, first.projection); }
 
  private:
+  static constexpr bool kPositions = requires { requires Policy::looks_at_positions; };
+
   X attend(Tape<Device>& tape, X queries, Ragged rows, KeysValues<Device, Width> memory) const {
-    return out(tape, attention(tape, queries, rows, memory,
-                               {Heads, Policy::Score::scale(Width / Heads), Direction == Look::Back, dropout}));
+    const auto seen = attention(tape, queries, rows, memory,
+                                {Heads, Policy::Score::scale(Width / Heads), Direction == Look::Back, dropout});
+    sign_weights(tape, *this, kPositions);
+    return out(tape, seen);
   }
 };
 

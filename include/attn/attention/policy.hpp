@@ -11,6 +11,8 @@ namespace attn {
 //   Memory<Device, W, H>     a layer that turns keys and values into those that are looked at, with parameters if it needs
 //   any:
 //                            KeysValues operator()(Tape&, KeysValues) const
+//   looks_at_positions       true, where the keys are those of single positions: maps of its weights then name their words.
+//                            Without it they are numbered
 
 template <class Policy>
 concept HasScore = requires {
@@ -34,7 +36,7 @@ concept AttentionPolicy = HasScore<Policy> && SaysCausal<Policy> && HasMemory<Po
 template <Score S = ScaledDot>
 struct Full {
   using Score = S;
-  static constexpr bool causal_allowed = true;
+  static constexpr bool causal_allowed = true, looks_at_positions = true;
 
   template <class Device, int Width, int Heads>
   struct Memory {

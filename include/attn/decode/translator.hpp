@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attn/data/batches.hpp"
@@ -27,9 +28,16 @@ class Translator {
       : device_(device), model_(model), source_(source), target_(target), options_(options) {}
 
   std::vector<std::string> operator()(const std::vector<std::string>& lines) const {
-    const Sentences sentences = encode_lines(lines, source_, options_.truncate);
-    std::vector<std::string> translations(lines.size());
-    std::vector<Index> order(lines.size());
+    std::vector<std::string> translations;
+    for (const auto& tokens : decode(encode_lines(lines, source_, options_.truncate)))
+      translations.push_back(target_.decode(tokens));
+    return translations;
+  }
+
+  /// The same with tokens on both sides, marks left out.
+  std::vector<std::vector<Token>> decode(const Sentences& sentences) const {
+    std::vector<std::vector<Token>> translations(static_cast<std::size_t>(sentences.size()));
+    std::vector<Index> order(translations.size());
     std::iota(order.begin(), order.end(), Index{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](Index a, Index b) { return sentences.length(a) < sentences.length(b); });
@@ -38,9 +46,9 @@ class Translator {
       const std::size_t last = std::min(order.size(), first + static_cast<std::size_t>(options_.batch));
       Sentences batch;
       for (std::size_t i = first; i < last; ++i) marks.add_source(batch, sentences[order[i]]);
-      const auto decoded = greedy(device_, model_, batch, {marks.begin, marks.end, options_.limit, options_.never});
+      auto decoded = greedy(device_, model_, batch, {marks.begin, marks.end, options_.limit, options_.never});
       for (std::size_t i = first; i < last; ++i)
-        translations[static_cast<std::size_t>(order[i])] = target_.decode(decoded[i - first]);
+        translations[static_cast<std::size_t>(order[i])] = std::move(decoded[i - first]);
     }
     return translations;
   }

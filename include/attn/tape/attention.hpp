@@ -13,6 +13,19 @@ struct KeysValues {
   Ragged rows;
 };
 
+/// Which layer of a model: its address, and a mark of its type, because a layer's first member has the same address.
+struct LayerId {
+  const void* address = nullptr;
+  const void* type = nullptr;
+  bool operator==(const LayerId&) const = default;
+};
+template <class Type>
+inline constexpr char type_mark = 0;
+template <class Layer>
+LayerId id_of(const Layer& layer) {
+  return {&layer, &type_mark<Layer>};
+}
+
 /// Where the queries of one call of attention looked. For whoever wants to see it:
 ///
 ///     std::vector<AttentionWeights<Device>> seen;
@@ -24,7 +37,17 @@ struct AttentionWeights {
   Matrix<typename Device::Real> weights;  // heads * query rows x longest key count: row h * query rows + i, column j
   Ragged queries, keys;                   // j counts the keys of i's sentence; beyond those it sees the weights are 0
   int heads = 1;
+  LayerId layer = {};      // whose call it was
+  bool positions = false;  // keys are positions of a text, and not what a layer made of several
 };
+
+/// Says of which layer the newest weights are, if weights are noted and it is not said yet.
+template <class Device, class Layer>
+void sign_weights(Tape<Device>& tape, const Layer& layer, bool positions) {
+  if (tape.attention_weights == nullptr || tape.attention_weights->empty()) return;
+  auto& newest = tape.attention_weights->back();
+  if (newest.layer == LayerId{}) newest.layer = id_of(layer), newest.positions = positions;
+}
 
 /// Room for the weights of a call, which is then noted.
 template <class Device>

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "attn/core/file.hpp"
+#include "attn/text/markup.hpp"
 
 namespace attn {
 
@@ -61,21 +62,6 @@ inline std::string precise_label(double value, double every = std::numeric_limit
   return label(value, std::min(third_digit, every));
 }
 
-inline std::string escaped(std::string_view text) {
-  std::string safe;
-  for (const char c : text) {
-    if (c == '<')
-      safe += "&lt;";
-    else if (c == '&')
-      safe += "&amp;";
-    else if (c == '>')
-      safe += "&gt;";
-    else if (static_cast<unsigned char>(c) >= ' ')
-      safe += c;
-  }
-  return safe;
-}
-
 /// The points that are numbers; of many, the means of neighbours, so that a line has no more of them than pixels to show
 /// them.
 inline std::vector<Series::Point> drawable(const std::vector<Series::Point>& points, std::size_t most = 600) {
@@ -108,13 +94,13 @@ inline std::string style() {
       rules << ".c" << i << "{stroke:" << colours[i] << "}.c" << i << " circle{fill:" << colours[i] << "}";
     return rules.str();
   };
-  return "<style>text{font:13px system-ui,'Segoe UI',Helvetica,Arial,sans-serif;fill:#3c434d}.paper{fill:#fff}"
-         ".title{font-size:17px;font-weight:600;fill:#14181f}.grid{stroke:#e4e7ec}.axis{stroke:#9aa2ad}"
-         ".curve{fill:none;stroke-width:2;stroke-linejoin:round;stroke-linecap:round}" +
-         curves(on_light) +
-         "@media(prefers-color-scheme:dark){text{fill:#b9c1cc}.paper{fill:#12161c}.title{fill:#f0f3f7}.grid{stroke:#29303a}"
-         ".axis{stroke:#5b6571}" +
-         curves(on_dark) + "}</style>\n";
+  return "<style>" +
+         themed_style(
+             ".grid{stroke:#e4e7ec}.axis{stroke:#9aa2ad}"
+             ".curve{fill:none;stroke-width:2;stroke-linejoin:round;stroke-linecap:round}" +
+                 curves(on_light),
+             ".grid{stroke:#29303a}.axis{stroke:#5b6571}" + curves(on_dark)) +
+         "</style>\n";
 }
 
 }  // namespace learning_curve

@@ -1,0 +1,49 @@
+#include "maps.hpp"
+
+#include <cstdio>
+
+#include "attn/decode/attention_page.hpp"
+
+using namespace attn;
+
+namespace {
+
+std::vector<std::string> names(const TextSide& side, std::span<const Token> tokens) {
+  std::vector<std::string> all;
+  for (const Token token : tokens) all.push_back(side.name(token));
+  if (!all.empty() && all[0].starts_with("\u00b7")) all[0].erase(0, 2);  // the first piece begins a word without a space
+  return all;
+}
+
+}  // namespace
+
+MapFolder::MapFolder(std::filesystem::path folder, const ModelFolder& model) : folder_(std::move(folder)), model_(model) {
+  std::error_code error;
+  std::filesystem::create_directories(folder_, error);
+  require(!error, "cannot make the folder ", folder_.string(), ": ", error.message(), "; choose another with --maps");
+}
+
+void MapFolder::add(Index line, std::span<const Token> source, std::span<const Token> target,
+                    std::span<const AttentionMap> maps) {
+  MapWords words{names(model_.source, source), names(model_.target, target), names(model_.target, target)};
+  words.source.push_back(model_.source.name(model_.source.end()));
+  words.read.insert(words.read.begin(), model_.target.name(model_.target.begin()));
+  words.written.push_back(model_.target.name(model_.target.end()));
+  char number[24];
+  std::snprintf(number, sizeof number, "%04lld", static_cast<long long>(line));
+  const std::string read = model_.source.decode(source), written = model_.target.decode(target);
+  write_attention_page(folder_ / (std::string(number) + ".html"), read, written, maps, words);
+  const auto means = mean_of_heads(maps);
+  const auto last = std::find_if(means.rbegin(), means.rend(), [](const AttentionMap& map) { return map.translates(); });
+  if (last != means.rend()) write_attention_map(folder_ / (std::string(number) + ".svg"), *last, words, last->layer);
+  list_ += "<li><a href='" + std::string(number) + ".html'>" + number + "</a> " + escaped(written) + "</li>\n";
+}
+
+void MapFolder::finish() const {
+  write_file(folder_ / "index.html",
+             "<!DOCTYPE html>\n<html xmlns='http://www.w3.org/1999/xhtml'><head><meta charset='utf-8'/>"
+             "<meta name='viewport' content='width=device-width, initial-scale=1'/><title>Attention maps</title>"
+             "<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;padding:1em;"
+             "max-width:50em}li{list-style:none;margin:.5em 0}</style></head>\n<body><ul>\n" +
+                 list_ + "</ul></body></html>\n");
+}

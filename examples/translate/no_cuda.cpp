@@ -1,0 +1,18 @@
+#ifndef ATTN_CUDA  // defined where the .cu files are compiled
+#include "engines.hpp"
+#include "gpus.hpp"
+
+static std::unique_ptr<Engine> refuse(const Place& place) {
+  check_gpu(place.gpu);
+  return nullptr;
+}
+
+std::unique_ptr<Engine> cuda_transformer(const ModelFolder&, const Place& place) { return refuse(place); }
+std::unique_ptr<Engine> cuda_linformer32(const ModelFolder&, const Place& place) { return refuse(place); }
+std::unique_ptr<Engine> cuda_linformer64(const ModelFolder&, const Place& place) { return refuse(place); }
+std::unique_ptr<Engine> cuda_additive(const ModelFolder&, const Place& place) { return refuse(place); }
+std::unique_ptr<Engine> cuda_multiplicative(const ModelFolder&, const Place& place) { return refuse(place); }
+std::unique_ptr<Engine> cuda_scaled_dot(const ModelFolder&, const Place& place) { return refuse(place); }
+std::unique_ptr<Engine> cuda_key_value(const ModelFolder&, const Place& place) { return refuse(place); }
+std::unique_ptr<Engine> cuda_others(const ModelFolder&, const Place& place) { return refuse(place); }
+#endif

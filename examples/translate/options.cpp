@@ -1,0 +1,48 @@
+#include "options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+
+Options read_options(int count, char** words) {
+  Options o;
+  CLI::App app(
+      "Translates lines of text with a model that wmt14_train or europarl_train trained, and shows where it looked.\n\n"
+      "  translate runs/wmt14 < in.en > out.de                         line by line; empty lines stay empty\n"
+      "  translate runs/wmt14 in.en --maps maps > out.de               and draws attention maps of every sentence\n"
+      "  translate runs/wmt14 in.en --reference in.de --maps maps      the same while it is made to write given "
+      "translations\n"
+      "  translate runs/wmt14 test.en --reference test.de --align gold.talp --links target-source\n"
+      "                                                                alignment error rate of its attention\n\n"
+      "The maps' folder gets, for each sentence, a page with all layers and heads (0001.html) and, where the decoder looks "
+      "at\n"
+      "words of the source, one picture (0001.svg): the mean of the heads of the last layer that does.\n");
+  app.add_option("model", o.model, "Folder of the training")->required();
+  app.add_option("text", o.text, "File to translate; without it, standard input")->check(CLI::ExistingFile);
+  app.add_option("--reference", o.reference,
+                 "Given translations of the text, line by line: looks at them instead of translating")
+      ->check(CLI::ExistingFile);
+  app.add_option("--maps", o.maps, "Folder for attention maps");
+  app.add_option("--align", o.align,
+                 "Gold alignments of text and reference, to score attention with: a line a pair, 3-4 a sure link, 3p4 a "
+                 "possible one, words counting from 1")
+      ->check(CLI::ExistingFile);
+  app.add_option("--links", o.link_order, "Whose word a gold link names first")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"source-target", "target-source"}));
+  app.add_option("--together", o.together,
+                 "Lines read before they are translated, in batches of like length; 0: one on a terminal, else 1,024")
+      ->check(CLI::NonNegativeNumber);
+  add_place_options(app, o);
+  try {
+    app.parse(count, words);
+    check_place_options(o);
+    if (!o.reference.empty() && o.text.empty()) throw CLI::ValidationError("--reference goes with a file to translate");
+    if (!o.reference.empty() && o.maps.empty() && o.align.empty())
+      throw CLI::ValidationError("--reference goes with --maps or --align: there is nothing to translate");
+    if (!o.align.empty() && o.reference.empty())
+      throw CLI::ValidationError("--align goes with --reference: gold links are those of given translations");
+  } catch (const CLI::ParseError& error) {
+    std::exit(app.exit(error));
+  }
+  return o;
+}

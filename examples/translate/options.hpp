@@ -1,0 +1,20 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "place.hpp"
+
+/// Everything that translate can be told.
+struct Options : Place {
+  std::filesystem::path model;
+  std::filesystem::path text;       // none: standard input
+  std::filesystem::path reference;  // none: the model's own translations
+  std::filesystem::path maps;       // none: no maps
+  std::filesystem::path align;      // none: no alignment error rate
+  std::string link_order = "source-target";
+  std::int64_t together = 0;  // lines translated at a time; 0: one on a terminal, else 1024
+};
+
+/// Reads the command line; prints help or what is wrong and ends the program where that is all there is to do.
+Options read_options(int count, char** words);

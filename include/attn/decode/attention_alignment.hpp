@@ -1,0 +1,65 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attn/data/word_alignments.hpp"
+#include "attn/decode/attention_maps.hpp"
+#include "attn/text/tokenizer.hpp"
+#include "attn/text/word_split.hpp"
+
+namespace attn {
+
+/// The tokens of a text, and which of them each of its words, as spaces part them, became: tokens first[w] to first[w + 1].
+struct WordTokens {
+  std::vector<Token> tokens;
+  std::vector<Index> first{0};
+
+  Index words() const { return static_cast<Index>(first.size()) - 1; }
+};
+
+/// Encodes a text word by word. A byte-level tokenizer counts the space before a word to it, so it gets that space.
+template <EncodesText AnyTokenizer>
+WordTokens encode_words(std::string_view text, const AnyTokenizer& tokenizer) {
+  WordTokens result;
+  std::string word;
+  for_each_spaced_word(text, [&](std::string_view next) {
+    word.assign(result.words() > 0 ? " " : "").append(next);
+    tokenizer.encode(word, result.tokens);
+    result.first.push_back(static_cast<Index>(result.tokens.size()));
+  });
+  return result;
+}
+
+/// The state of the decoder that a word is aligned by: that which writes it, or that which has read it, one later. Recurrent
+/// models look for a word before they write it; of a Transformer's layers some look at what was just written.
+enum class AlignedBy { writing, reading };
+
+/// Links each word of the target with the word of the source that gets most of its attention, the earlier where two get as
+/// much: weights of a word's tokens add up over the source and over the target. Words that no token stands for stay alone, and
+/// marks are not words. The map's rows are those of a decoder that reads a begin mark and then the target's tokens.
+inline std::vector<WordLink> align(const AttentionMap& map, const WordTokens& source, const WordTokens& target,
+                                   AlignedBy by) {
+  const auto source_tokens = static_cast<Index>(source.tokens.size()),
+             target_tokens = static_cast<Index>(target.tokens.size());
+  require(map.translates() && map.rows > target_tokens && map.cols >= source_tokens, "align: a map of ", map.rows, " x ",
+          map.cols, " is not that of the decoder over ", source_tokens, " tokens of the source and ", target_tokens,
+          " of the target with a begin mark");
+  const Index shift = by == AlignedBy::reading ? 1 : 0;
+  std::vector<WordLink> links;
+  for (Index w = 0; w < target.words(); ++w) {
+    double most = 0;
+    Index best = -1;
+    for (Index v = 0; v < source.words(); ++v) {
+      double sum = 0;
+      for (Index i = target.first[static_cast<std::size_t>(w)]; i < target.first[static_cast<std::size_t>(w) + 1]; ++i)
+        for (Index j = source.first[static_cast<std::size_t>(v)]; j < source.first[static_cast<std::size_t>(v) + 1]; ++j)
+          sum += map(i + shift, j);
+      if (sum > most) most = sum, best = v;
+    }
+    if (best >= 0) links.push_back({best, w});
+  }
+  return links;
+}
+
+}  // namespace attn

@@ -1,0 +1,65 @@
+#include "attn/decode/attention_alignment.hpp"
+
+#include <doctest/doctest.h>
+
+#include "attn/text/bpe_training.hpp"
+#include "attn/text/word_vocabulary.hpp"
+#include "support/errors.hpp"
+
+using namespace attn;
+
+namespace {
+
+// Two source words of one and two tokens and an end mark; two target words of two tokens and one, behind a begin mark.
+const WordTokens source{{5, 6, 7}, {0, 1, 3}}, target{{8, 9, 10}, {0, 2, 3}};
+const AttentionMap map{"a",
+                       0,
+                       1,
+                       Side::target,
+                       Side::source,
+                       4,
+                       4,
+                       {0.6f, 0.1f, 0.1f, 0.2f,  //
+                        0.1f, 0.4f, 0.4f, 0.1f,  //
+                        0.4f, 0.0f, 0.1f, 0.5f,  //
+                        0.1f, 0.5f, 0.3f, 0.1f}};
+
+}  // namespace
+
+TEST_CASE("attention alignment: the most attended word, over all tokens of both") {
+  // Word 1 by rows 0 and 1: 0.7 against 1.0; word 2 by row 2: 0.4 against 0.1, the mark's 0.5 aside.
+  CHECK(align(map, source, target, AlignedBy::writing) == std::vector<WordLink>{{1, 0}, {0, 1}});
+  // One row later: 0.5 against 0.9, and 0.1 against 0.8.
+  CHECK(align(map, source, target, AlignedBy::reading) == std::vector<WordLink>{{1, 0}, {1, 1}});
+}
+
+TEST_CASE("attention alignment: words without tokens or attention stay alone; the earlier of two equal ones is taken") {
+  const WordTokens gaps{{5, 6, 7}, {0, 0, 1, 3}}, silent{{8, 9, 10}, {0, 2, 2, 3}};
+  CHECK(align(map, gaps, silent, AlignedBy::writing) == std::vector<WordLink>{{2, 0}, {1, 2}});
+  AttentionMap even = map;
+  std::fill(even.weights.begin(), even.weights.end(), 0.25f);
+  CHECK(align(even, {{5, 6, 7}, {0, 1, 2, 3}}, target, AlignedBy::writing) == std::vector<WordLink>{{0, 0}, {0, 1}});
+  std::fill(even.weights.begin(), even.weights.end(), 0.f);
+  CHECK(align(even, source, target, AlignedBy::writing).empty());
+}
+
+TEST_CASE("attention alignment: a map of something else is refused") {
+  CHECK(contains(error_of([&] { align(map, source, {{1, 2, 3, 4}, {0, 4}}, AlignedBy::writing); }), "a map of 4 x 4"));
+  AttentionMap own = map;
+  own.at = Side::target;
+  CHECK(!error_of([&] { align(own, source, target, AlignedBy::writing); }).empty());
+}
+
+TEST_CASE("attention alignment: words one by one give the tokens of the whole line") {
+  const std::vector<std::string> text{"the cat , isn't it ?", "the cats aren't 42 cats !"};
+  const ByteBpe bpe = learn_byte_bpe(300, text, text);
+  for (const std::string& line : text) {
+    const WordTokens words = encode_words(line, bpe);
+    CHECK(words.tokens == bpe.encode(line));
+    CHECK(words.words() == std::count(line.begin(), line.end(), ' ') + 1);
+  }
+  const WordVocabulary vocabulary({"<unk>", "<pad>", "<sos>", "<eos>", "the", "cat"});
+  const WordTokens words = encode_words("the dog  the", vocabulary);
+  CHECK(words.tokens == std::vector<Token>{4, 0, 4});
+  CHECK(words.first == std::vector<Index>{0, 1, 2, 3});
+}

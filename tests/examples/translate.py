@@ -1,0 +1,160 @@
+"""Runs translate as a person would, with a model that wmt14_train trains for a moment and with one in the form of europarl_train's: lines in,
+lines out, maps, alignment error rate, bad input.  translate.py TRANSLATE WMT14_TRAIN"""
+import json
+import os
+import random
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as xml
+from pathlib import Path
+
+from checks import check, finish, program, refused, run
+
+svg = "{http://www.w3.org/2000/svg}"
+data = Path(os.environ.get("ATTN_DATA", Path(__file__).resolve().parents[3] / "shared/data"))
+
+
+def translated(folder, text, *arguments):
+    result = subprocess.run([program, folder, "--device", "cpu", *map(str, arguments)], input=text.encode(), capture_output=True)
+    if result.returncode != 0:
+        print(result.stderr.decode())
+    return result.stdout.decode()
+
+
+def cells(picture):
+    return sum(path.get("d").count("z") for path in picture.iter(f"{svg}path"))
+
+
+def fingerprint(words):
+    value = 0xCBF29CE484222325
+    for word in ["words", *words]:
+        for byte in struct.pack("<Q", len(word.encode())) + word.encode():
+            value = (value ^ byte) * 0x100000001B3 % 2**64
+    return str(value)
+
+
+def write_recurrent(folder, source, target):
+    """A coursework model of random numbers, in a folder as europarl_train leaves it."""
+    folder.mkdir()
+    source, target = (["<unk>", "<pad>", "<sos>", "<eos>", *words] for words in (source, target))
+    rows = [-(-len(words) // 8) * 8 for words in (source, target)]
+    shapes = {"encoder.embedding.table": [rows[0], 64], "embedding.table": [rows[1], 64], "decoder.0.input": [512, 192], "decoder.0.recurrent": [512, 128],
+              "decoder.0.bias": [512], "attention.score.weight": [128, 128], "mix.weight": [128, 256], "output.weight": [rows[1], 128], "output.bias": [rows[1]]}
+    for way in ("forward", "backward"):
+        shapes |= {f"encoder.lstm.0.{way}.input": [256, 64], f"encoder.lstm.0.{way}.recurrent": [256, 64], f"encoder.lstm.0.{way}.bias": [256]}
+    header = {"__metadata__": {"row": "baseline", "source.hash": fingerprint(source), "target.hash": fingerprint(target)}}
+    numbers, draw = b"", random.Random(3)
+    for name, shape in shapes.items():
+        count = shape[0] * (shape[1] if len(shape) > 1 else 1)
+        begin = len(numbers)
+        numbers += struct.pack(f"<{count}f", *(draw.gauss(0, 0.3) for _ in range(count)))
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [begin, len(numbers)]}
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + numbers)
+    for side, words in (("source", source), ("target", target)):
+        (folder / f"{side}.vocab").write_text("".join(f"{word},{i}\n" for i, word in enumerate(words)))
+    card = {"experiment": "coursework", "row": "baseline", "words": "spaced", "limit": 6, "says_unknown": False,
+            "source": {"language": "de", "vocabulary": "source.vocab"}, "target": {"language": "en", "vocabulary": "target.vocab"}}
+    (folder / "model.json").write_text(json.dumps(card))
+
+
+with tempfile.TemporaryDirectory() as name:
+    folder = Path(name)
+    tiny = ["--generated-pairs", "300", "--epochs", "1", "--validate-every", "0", "--vocabulary", "400", "--device", "cpu", "--limit", "20"]
+    for model in ("transformer", "linformer32"):
+        trained = subprocess.run([sys.argv[2], *tiny, "--model", model, "--output", folder / model], capture_output=True, text=True)
+        check(trained.returncode == 0, f"{model} is there to translate with {trained.stderr}")
+    model = folder / "transformer"
+
+    lines = ["The man sees a dog.", "", "We <b>eat</b> & drink \"soup\".", "   ", "Why?"]
+    text = "\n".join(lines) + "\n"
+    out = translated(model, text)
+    check(out.count("\n") == 5 and out.split("\n")[1] == out.split("\n")[3] == "", "every line has its translation, empty lines stay empty")
+    check(out.split("\n")[0] != "", "and others do not")
+    (folder / "in.en").write_text(text)
+    check(translated(model, "", folder / "in.en") == out, "a file gives what standard input gives")
+    check(translated(model, text, "--together", 1) == out == translated(model, text.replace("\n", "\r\n")), "and so do single lines, and other line ends")
+    check(translated(model, "") == "", "nothing gives nothing")
+    check("5/5 lines" in run(model, folder / "in.en", "--device", "cpu").stderr, "a file's progress is on standard error")
+    check(translated(folder / "linformer32", text).count("\n") == 5, "a Linformer translates too")
+    cut = subprocess.run([program, folder / "linformer32", "--device", "cpu"], input="a b " * 300, capture_output=True, text=True)
+    check(cut.returncode == 0 and "line 1 has" in cut.stderr and "the first 255 are translated" in cut.stderr, "what is too long is cut, and said")
+
+    # Maps: XML, a picture for each head, a cell for what can be seen, words as they are.
+    check(translated(model, text, "--maps", folder / "maps") == out, "maps do not change translations")
+    check(sorted(path.name for path in (folder / "maps").iterdir()) == ["0001.html", "0001.svg", "0003.html", "0003.svg", "0005.html", "0005.svg", "index.html"],
+          "each sentence has a page and a picture, and there is a list")
+    page = xml.parse(folder / "maps/0003.html").getroot()
+    pictures = list(page.iter(f"{svg}svg"))
+    check(len(pictures) == 12, f"2+2 layers of 2 heads: encoder, decoder and both, {len(pictures)} pictures")
+    check(all(cells(picture) > 0 for picture in pictures), "each with cells")
+    check("We <b>eat</b> & drink \"soup\"." in "".join(page.itertext()), "the page has the sentence as it is")
+    picture = xml.parse(folder / "maps/0003.svg").getroot()
+    check(picture.find(f"{svg}title").text == "decoder.layers.1.cross_attention", "the picture is the last layer that looks at the source")
+    words = [element.text for element in picture.iter(f"{svg}text")]
+    check("<" in "".join(words) and "</s>" in words and "eat" in "".join(words).replace("·", ""), f"with its words: {words}")
+    check(not re.search(r"(href|src)=|url\(|@import", (folder / "maps/0003.html").read_text() + (folder / "maps/0003.svg").read_text()), "nothing is fetched")
+    page = (translated(folder / "linformer32", text, "--maps", folder / "mixed"), xml.parse(folder / "mixed/0001.html").getroot())[1]
+    check("mixtures of positions" in "".join(page.itertext()) and not (folder / "mixed/0001.svg").exists(), "a Linformer's maps say what their columns are")
+
+    # Given translations, and alignments of them.
+    (folder / "one.en").write_text("a b c d\nthe dog\n")
+    (folder / "one.de").write_text("A B C\nder Hund\n")
+    (folder / "gold").write_text("1-1 2-2 3p3 4p3\n1-1 2-2\n")
+    pair = [folder / "one.en", "--reference", folder / "one.de", "--device", "cpu"]
+    aligned = run(model, *pair, "--align", folder / "gold", "--maps", folder / "forced")
+    rates = [float(line.split()[0]) for line in aligned.stdout.splitlines() if line.startswith("  ")]
+    check(aligned.returncode == 0 and len(rates) == 2 and all(0 <= rate <= 1 for rate in rates), f"a rate for each layer that looks at the source: {rates}")
+    check("der Hund" in "".join(xml.parse(folder / "forced/0002.html").getroot().itertext()), "and maps of the given translation")
+    (folder / "swapped").write_text("1-1 2-2 3p3 3p4\n1-1 2-2\n")
+    again = run(model, *pair, "--align", folder / "swapped", "--links", "target-source")
+    check(again.stdout == aligned.stdout, "links may name the target first")
+    refused("a Linformer's alignment", folder / "linformer32", *pair, "--align", folder / "gold", says="mixtures of positions")
+
+    # A recurrent model of words.
+    recurrent = folder / "recurrent"
+    write_recurrent(recurrent, ["wir", "sehen", "das", "haus"], ["we", "see", "the", "house", "."])
+    out = translated(recurrent, "wir sehen das haus\n\nwir sehen es\n", "--maps", folder / "words")
+    check(out.count("\n") == 3 and out.split("\n")[1] == "" and "<unk>" not in out, f"translates words, and never says <unk>: {out!r}")
+    check(all(word in ("we", "see", "the", "house", ".") for word in out.split()), "in words of its vocabulary")
+    words = [element.text for element in xml.parse(folder / "words/0003.svg").getroot().iter(f"{svg}text")]
+    check({"wir", "sehen", "<unk>", "<eos>"} <= set(words), "its map names them")
+    (folder / "w.de").write_text("wir sehen das haus\n")
+    (folder / "w.en").write_text("we see the house\n")
+    (folder / "w.gold").write_text("1-1 2-2 3-3 4-4\n")
+    aligned = run(recurrent, folder / "w.de", "--reference", folder / "w.en", "--align", folder / "w.gold", "--device", "cpu")
+    check(aligned.returncode == 0 and aligned.stdout.rstrip().endswith("  attention"), "and its attention aligns")
+    if (data / "alignment-gold").exists():
+        gold = data / "alignment-gold"
+        aligned = run(recurrent, gold / "test.de", "--reference", gold / "test.en", "--align", gold / "alignment.talp", "--device", "cpu")
+        check(aligned.returncode == 0 and "508 pairs" in aligned.stdout, f"a real gold file fits its text: {aligned.stderr}")
+    else:
+        print(f"skipped: no alignment-gold under {data}")
+
+    # Bad input.
+    bad = subprocess.run([program, model, "--device", "cpu"], input=b"gut\nsch\xf6n\n", capture_output=True)
+    check(bad.returncode == 1 and b"line 2: byte 4 is not valid UTF-8" in bad.stderr and bad.stdout.count(b"\n") == 1,
+          "invalid UTF-8: names the line, after what stood before it is translated")
+    refused("a folder that is none", folder / "none", says="is not a folder; name one that wmt14_train or europarl_train wrote")
+    refused("an empty folder", folder / "maps", says="there is no model.safetensors")
+    (recurrent / "target.vocab").write_text("<unk>,0\n<pad>,1\n<sos>,2\n<eos>,3\nwe,4\n")
+    refused("another vocabulary", recurrent, says="is not the vocabulary that")
+    (recurrent / "model.json").write_text("{}")
+    refused("another model.json", recurrent, says="is not what europarl_train writes")
+    (model / "vocab.json").unlink()
+    refused("a folder without its words", model, says="copy the training's folder whole")
+    model = folder / "linformer32"
+    refused("alignments without translations", model, folder / "one.en", "--align", folder / "gold", says="--align goes with --reference")
+    refused("translations without a question", model, *pair, says="--maps or --align")
+    refused("gold of other lines", model, *pair, "--align", folder / "w.gold", says="has 1 lines, but")
+    (folder / "w.gold").write_text("1-1 2-2\n1-1 x\n")
+    refused("gold that is none", model, *pair, "--align", folder / "w.gold", says="line 2: 'x' is not a link")
+    refused("a folder for maps that is a file", model, folder / "one.en", "--device", "cpu", "--maps", folder / "gold" / "x", says="choose another with --maps")
+    refused("a GPU that is not there", model, folder / "one.en", "--device", "cuda", "--gpu", 99, says="CUDA")
+    check("--maps" in run("--help").stdout, "--help teaches")
+
+finish()
