@@ -74,19 +74,21 @@ struct PlainTiles {
       }
     }
   }
-  /// out += weights B, for up to 64 columns of B; the 64 terms are summed first
+  /// out += weights B, for up to 64 columns of B; some terms are summed first here too
   template <class T>
   __device__ void add_weighted(Numbers& out, const Numbers& weights, const Rows<T>& from_b) {
     __syncthreads();
     put(weights);
     load(b, from_b, 0);
     __syncthreads();
-    Numbers sum = {};
+    for (int some = 0; some < 64; some += 16) {
+      Numbers sum = {};
 #pragma unroll 4
-    for (int k = 0; k < 64; ++k)
-      for (int i = 0; i < 4; ++i)
-        for (int j = 0; j < 4; ++j) sum[i][j] += a[y() + 16 * i][k] * b[k][x() + 16 * j];
-    add(out, sum);
+      for (int k = some; k < some + 16; ++k)
+        for (int i = 0; i < 4; ++i)
+          for (int j = 0; j < 4; ++j) sum[i][j] += a[y() + 16 * i][k] * b[k][x() + 16 * j];
+      add(out, sum);
+    }
   }
   template <class T>
   __device__ static void store(const Numbers& numbers, float factor, const Rows<T>& to, bool add) {

@@ -62,11 +62,12 @@ __device__ void multiply_some(bfloat16, float (&c)[Tiles][4], int first, int til
     }
 }
 
-/// The same in float, whose products keep all bits.
+/// The same in float, whose products keep all bits; what is given is summed first, so that long sums stay exact.
 template <int Count, int Tiles, class States, class Weights>
 __device__ void multiply_some(float, float (&c)[Tiles][4], int first, int tiles, const States& states,
                               const Weights& weights) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
+  float sum[Tiles][4] = {};
 #pragma unroll 1
   for (int k = first * kLstmChunk; k < (first + Count) * kLstmChunk; k += 8) {
     const Pack<float> a[2][2] = {{states(0, k), states(1, k)}, {states(0, k + 4), states(1, k + 4)}};
@@ -81,10 +82,14 @@ __device__ void multiply_some(float, float (&c)[Tiles][4], int first, int tiles,
 #pragma unroll
           for (int term = 0; term < 4; ++term)
 #pragma unroll
-            for (int half = 0; half < 2; ++half) c[j][2 * half + i] += a[four][half][term] * b[term];
+            for (int half = 0; half < 2; ++half) sum[j][2 * half + i] += a[four][half][term] * b[term];
         }
     }
   }
+#pragma unroll
+  for (int j = 0; j < Tiles; ++j)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) c[j][i] += sum[j][i];
 }
 
 /// The same of all chunks from `begin` to `end`, `Ahead` at a time.
