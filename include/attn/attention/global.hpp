@@ -51,6 +51,20 @@ struct GlobalAttention {
       return score(tape, score.query(tape, queries), rows, looked_at, back);
   }
 
+  /// Whether scores are products, so that all that is done to queries can be done to keys.
+  static constexpr bool folds = requires(const ScoreLayer& layer, Tape<Device>& tape, Variable<Device, width> keys) {
+    layer.folded(tape, keys);
+  };
+  /// Keys whose products with queries as they are, times score.scale, are the scores.
+  template <int Value>
+  KeysValues<Device, Query, Value> folded(Tape<Device>& tape, KeysValues<Device, width, Value> memory) const {
+    const auto keys = score.folded(tape, memory.keys);
+    if constexpr (kProjected)
+      return {linear_turned<Query>(tape, keys, query.weight), memory.values, memory.rows};
+    else
+      return {keys, memory.values, memory.rows};
+  }
+
   void for_each_parameter(auto&& visit) {
     visit("memory", memory);
     visit("score", score);

@@ -22,9 +22,12 @@ class Panels {
   static constexpr Index kDepth = 512;  // of a panel that stays in the nearest cache while rows go by
 
  public:
+  /// Numbers that such panels take.
+  static constexpr Index size(Index depth, Index cols) { return (cols + kColumns - 1) / kColumns * kColumns * depth; }
+
+  Panels(T* memory, Index depth, Index cols) : data_(memory), depth_(depth), cols_(cols) {}
   /// Lies in the device's memory for results of parallel loops, until its next use.
-  Panels(Cpu<T>& device, Index depth, Index cols)
-      : data_(device.results((cols + kColumns - 1) / kColumns * kColumns * depth)), depth_(depth), cols_(cols) {}
+  Panels(Cpu<T>& device, Index depth, Index cols) : Panels(device.results(size(depth, cols)), depth, cols) {}
 
   /// Copies b, or bᵀ.
   void fill(Cpu<T>& device, Matrix<const T> b, bool transpose) {
