@@ -4,6 +4,7 @@
 /// attn/cpu.hpp.
 
 #include "attn/cuda/adam.cuh"
+#include "attn/cuda/additive_attention.cuh"
 #include "attn/cuda/argmax.cuh"
 #include "attn/cuda/attention.cuh"
 #include "attn/cuda/convert.cuh"
@@ -11,8 +12,11 @@
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/dropout.cuh"
 #include "attn/cuda/embedding.cuh"
+#include "attn/cuda/gather_rows.cuh"
 #include "attn/cuda/layer_norm.cuh"
 #include "attn/cuda/linear.cuh"
+#include "attn/cuda/lstm.cuh"
 #include "attn/cuda/ragged_projection.cuh"
 #include "attn/cuda/residual.cuh"
 #include "attn/cuda/scatter_rows.cuh"
+#include "attn/cuda/tanh.cuh"

@@ -15,7 +15,18 @@ struct Named {
   Numbers numbers;
 };
 
-enum class Kind { transformer, linformer, wide_heads };  // the last is pre-norm, with heads of 64
+/// Transformers, the third pre-norm with heads of 64; and recurrent models, whose decoders walk, or are fed what they saw.
+enum class Kind {
+  transformer,
+  linformer,
+  wide_heads,
+  additive_on_past,
+  multiplicative_on_self_attention,
+  key_value,
+  coursework,
+  deeper_coursework,
+  lexical_coursework
+};
 
 inline constexpr attn::Index kVocabulary = 37, kLongest = 48;  // of each language; of the linformer's sentences
 

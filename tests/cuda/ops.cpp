@@ -62,11 +62,16 @@ void check_repeats(const std::string& op, int repeats) {
   TEST_CASE_TEMPLATE("the same bits: " op, Device, CudaFloat, CudaBfloat16) { check_repeats<Device>(op, 3); }
 
 ATTN_CHECK_OP("attention")
+ATTN_CHECK_OP("attention_weights")
+ATTN_CHECK_OP("additive_attention")
 ATTN_CHECK_OP("linear")
 ATTN_CHECK_OP("ragged_projection")
+ATTN_CHECK_OP("lstm")
 ATTN_CHECK_OP("layer_norm")
 ATTN_CHECK_OP("residual")
 ATTN_CHECK_OP("dropout")
+ATTN_CHECK_OP("gather_rows")
+ATTN_CHECK_OP("tanh")
 ATTN_CHECK_OP("scatter_rows")
 ATTN_CHECK_OP("embedding")
 ATTN_CHECK_OP("sinusoid")

@@ -1,7 +1,9 @@
 #pragma once
+#include "attn/ops/gather_rows.hpp"
 #include "attn/ops/layer_norm.hpp"
 #include "attn/ops/residual.hpp"
 #include "attn/ops/scatter_rows.hpp"
+#include "attn/ops/tanh.hpp"
 #include "cuda/guarded.hpp"
 
 // Ops that treat each row alone. All: rows, width, gap.
@@ -91,20 +93,58 @@ Results dropout_case(Device& device, const OpCase& test, Precision precision) {
   return {{"y", y.read("y")}};
 }
 
+/// Row numbers 0, 7, 14, ... of so many: all different, as no number of places in the list is a multiple of 7.
+inline std::vector<std::int32_t> scattered(attn::Index rows, attn::Index places) {
+  std::vector<std::int32_t> row;
+  for (attn::Index i = 0; i < rows; ++i) row.push_back(static_cast<std::int32_t>(i * 7 % places));
+  return row;
+}
+
 /// places: rows of where they go.
 template <class Device>
 Results scatter_rows_case(Device& device, const OpCase& test, Precision precision) {
   const attn::Index rows = test.size("rows"), width = test.size("width"), gap = test.size("gap"),
                     places = test.size("places");
-  std::vector<std::int32_t> row;
+  const std::vector<std::int32_t> row = scattered(rows, places);
   std::vector<bool> in_use(static_cast<std::size_t>(places), false);
-  for (attn::Index i = 0; i < rows; ++i) {
-    row.push_back(static_cast<std::int32_t>(i * 7 % places));  // all different: no number of places is a multiple of 7
-    in_use[static_cast<std::size_t>(row.back())] = true;
-  }
+  for (const std::int32_t place : row) in_use[static_cast<std::size_t>(place)] = true;
   const Integers<Device> on_device(device, row);
   const Activations<Device> from(device, rows, width, operand(rows * width, 1, precision), gap),
       to(device, places, width, {}, gap, in_use);
   scatter_rows(device, {.from = from, .row = on_device.data(), .to = to});
   return {{.name = "to", .numbers = to.read("to"), .exact = true}};
+}
+
+/// places: rows of where they come from; add: of the gradient.
+template <class Device>
+Results gather_rows_case(Device& device, const OpCase& test, Precision precision) {
+  const attn::Index rows = test.size("rows"), width = test.size("width"), gap = test.size("gap"),
+                    places = test.size("places");
+  const bool add = test.flag("add");
+  const Integers<Device> row(device, scattered(rows, places));
+  const Activations<Device> from(device, places, width, operand(places * width, 1, precision), gap),
+      to(device, rows, width, {}, gap);
+  gather_rows(device, {.from = from, .row = row.data(), .to = to});
+  const Activations<Device> dto(device, rows, width, operand(rows * width, 2, precision), gap),
+      dfrom(device, places, width, add ? operand(places * width, 3, precision) : Numbers{}, gap);
+  gather_rows_gradient(device, {.dto = dto, .row = row.data(), .dfrom = {dfrom, add}});
+  return {{.name = "to", .numbers = to.read("to"), .exact = true},
+          {.name = "dfrom", .numbers = dfrom.read("dfrom"), .exact = !add}};
+}
+
+/// bound, add; in_place: the result's place is the operand's.
+template <class Device>
+Results tanh_case(Device& device, const OpCase& test, Precision precision) {
+  const attn::Index rows = test.size("rows"), width = test.size("width"), gap = test.size("gap");
+  const bool add = test.flag("add");
+  const auto numbers = [&](std::uint64_t stream, double bound = 1) {
+    return operand(rows * width, stream, precision, bound);
+  };
+  const Activations<Device> x(device, rows, width, numbers(1, test.number("bound", 2)), gap),
+      other(device, rows, width, {}, gap), dy(device, rows, width, numbers(2), gap),
+      dx(device, rows, width, add ? numbers(3) : Numbers{}, gap);
+  const Activations<Device>& y = test.flag("in_place") ? x : other;
+  tanh_rows(device, {.x = x, .y = y});
+  tanh_rows_gradient(device, {.dy = dy, .y = y, .dx = {dx, add}});
+  return {{"y", y.read("y")}, {"dx", dx.read("dx")}};
 }

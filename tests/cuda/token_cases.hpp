@@ -67,7 +67,7 @@ Results cross_entropy_case(Device& device, const OpCase& test, Precision precisi
           {.name = "dlogits", .numbers = logits.read("logits"), .exact = !gradient}};
 }
 
-/// rows, classes, gap; levels: how many different numbers there are, 0 for as many as there can be.
+/// rows, classes, gap, except; levels: how many different numbers there are, 0 for as many as there can be.
 template <class Device>
 Results argmax_case(Device& device, const OpCase& test, Precision precision) {
   const attn::Index rows = test.size("rows"), classes = test.size("classes"), levels = test.size("levels");
@@ -80,7 +80,7 @@ Results argmax_case(Device& device, const OpCase& test, Precision precision) {
   std::vector<attn::Token> best(static_cast<std::size_t>(rows) + 1, -1);
   attn::Buffer<attn::Token, typename Device::Memory> on_device(rows + 1);
   device.upload(on_device.data(), best.data(), rows + 1);
-  argmax(device, {.logits = logits, .best = on_device.data()});
+  argmax(device, {.logits = logits, .best = on_device.data(), .except = static_cast<attn::Token>(test.size("except", -1))});
   device.download(best.data(), on_device.data(), rows + 1);
   (void)logits.read("logits");
   return {{.name = "best", .numbers = Numbers(best.begin(), best.end()), .exact = true}};  // the last is -1 still

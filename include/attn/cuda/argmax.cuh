@@ -27,7 +27,8 @@ __global__ void __launch_bounds__(1024) argmax(ArgmaxArgs<Cuda<T>> args) {
   __syncthreads();
   if (threadIdx.x >= 32) return;
   place = __reduce_min_sync(kAllLanes, places[threadIdx.x]);
-  if (threadIdx.x == 0) args.best[blockIdx.x] = place == kNowhere ? 0 : static_cast<Token>(place);  // all -inf or NaN
+  if (place == kNowhere) place = args.except == 0 && args.logits.cols > 1 ? 1 : 0;  // all -inf or NaN
+  if (threadIdx.x == 0) args.best[blockIdx.x] = static_cast<Token>(place);
 }
 
 }  // namespace kernels

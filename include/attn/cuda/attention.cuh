@@ -2,12 +2,17 @@
 #include "attn/cuda/attention_backward.cuh"
 #include "attn/cuda/attention_forward.cuh"
 #include "attn/cuda/attention_plain.cuh"
+#include "attn/cuda/attention_single.cuh"
+#include "attn/cuda/attention_weights.cuh"
 
 // Which kernels compute attention on a GPU:
 //
 //   attention_forward, attention_backward   bfloat16 on Hopper's tensor cores: heads of up to 128 columns, a multiple of 8, rows that
 //                                           begin on 16-byte boundaries, values as wide as keys, a positive scale
+//   attention_single                        one query a sentence, in float arithmetic: a step of a decoder
 //   attention_plain                         everything else, in float arithmetic
+//
+// Of a query with several heads, tensor cores take the step of a decoder too.
 
 namespace attn {
 
@@ -15,8 +20,8 @@ template <class T>
 bool on_tensor_cores(const Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
   const Index width = args.q.cols / args.heads;
   const auto fits = [](const auto& m) { return in_packs(m.data, m.cols, m.stride); };
-  return device.has_wgmma() && args.v.cols == args.q.cols && width <= 128 && width % 8 == 0 && args.scale > 0 &&
-         fits(args.q) && fits(args.k) && fits(args.v) && fits(args.y);
+  return device.has_wgmma() && (args.queries.longest > 1 || args.heads > 1) && args.v.cols == args.q.cols && width <= 128 &&
+         width % 8 == 0 && args.scale > 0 && fits(args.q) && fits(args.k) && fits(args.v) && fits(args.y);
 }
 template <class T>
 bool on_tensor_cores(const Cuda<T>& device, const AttentionGradientArgs<Cuda<T>>& args) {
@@ -29,7 +34,7 @@ void attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
   if constexpr (std::is_same_v<T, bfloat16>)
     if (on_tensor_cores(device, args))
       return args.q.cols <= 64 * args.heads ? attention_forward<1>(device, args) : attention_forward<2>(device, args);
-  plain_attention(device, args);
+  return single_query(device, args) ? single_attention(device, args) : plain_attention(device, args);
 }
 
 template <class T>
@@ -38,7 +43,13 @@ void attention_gradient(Cuda<T>& device, const AttentionGradientArgs<Cuda<T>>& a
     if (on_tensor_cores(device, args))
       return args.forward.q.cols <= 64 * args.forward.heads ? attention_backward<1>(device, args)
                                                             : attention_backward<2>(device, args);
-  plain_attention_gradient(device, args);
+  return single_query(device, args.forward) ? single_attention_gradient(device, args)
+                                            : plain_attention_gradient(device, args);
+}
+
+template <class T>
+void attention_weights(Cuda<T>& device, const AttentionWeightsArgs<Cuda<T>>& args) {
+  weights_of_attention<false>(device, args.forward, static_cast<const T*>(nullptr), args.weights);
 }
 
 }  // namespace attn

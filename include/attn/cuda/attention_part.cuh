@@ -30,7 +30,8 @@ struct AttentionBlocks {
 /// What a block of threads works on: a block of rows of one head of one sentence.
 template <class T>
 struct AttentionPart {
-  int block, head, width;      // which rows, which columns
+  int block, head;             // which rows, which columns
+  int width, value_width;      // of a head
   int queries, keys;           // of the sentence
   int first_query, first_key;  // their rows
   bool causal;
@@ -50,6 +51,7 @@ struct AttentionPart {
       head = static_cast<int>(task - sentence * heads);
     }
     width = static_cast<int>(args.q.cols) / args.heads;
+    value_width = static_cast<int>(args.v.cols) / args.heads;
     first_query = args.queries.begin[sentence];
     first_key = args.keys.begin[sentence];
     queries = args.queries.end[sentence] - first_query;
@@ -69,6 +71,15 @@ struct AttentionPart {
   template <class U>
   __device__ U* key(const Matrix<U>& m, int i) const {
     return m.data + row_offset(first_key + i, m.stride) + head * width;
+  }
+  /// The same where rows are as wide as values.
+  template <class U>
+  __device__ U* query_values(const Matrix<U>& m, int i) const {
+    return m.data + row_offset(first_query + i, m.stride) + head * value_width;
+  }
+  template <class U>
+  __device__ U* key_values(const Matrix<U>& m, int i) const {
+    return m.data + row_offset(first_key + i, m.stride) + head * value_width;
   }
   /// Where a query's log-sum-exp and the like are, one a head.
   __device__ Index statistic(int query, int heads) const { return Index{first_query + query} * heads + head; }

@@ -1,107 +1,13 @@
 #pragma once
-#include "attn/cuda/attention_part.cuh"
+#include <algorithm>
 
-// Attention in plain float arithmetic, for every shape: any head width, any stride, either type. 256 threads work on tiles of 64
-// queries by 64 keys, each on 4 x 4 numbers: rows y + 16 i, columns x + 16 j. Operands pass through shared memory 64 columns at
-// a time; a block computes 64 columns of the result, so wider heads take several, which each compute the scores anew.
+#include "attn/cuda/attention_plain_tiles.cuh"
+
+// Attention in plain float arithmetic, for every shape: any head width, values of any width, any stride, either type. A block takes
+// tiles of 64 queries by 64 keys and computes 64 columns of the result, so wider heads take several, which each compute the scores
+// anew.
 
 namespace attn::kernels {
-
-/// Up to 64 rows of a head, and of its columns those from some column on.
-template <class T>
-struct Rows {
-  T* data;
-  Index stride;
-  int rows, cols;
-};
-template <class T, class U>
-__device__ Rows<U> query_rows(const AttentionPart<T>& part, const Matrix<U>& m, int first, int col = 0) {
-  return {part.query(m, first) + col, m.stride, part.queries - first, part.width - col};
-}
-template <class T, class U>
-__device__ Rows<U> key_rows(const AttentionPart<T>& part, const Matrix<U>& m, int first, int col = 0) {
-  return {part.key(m, first) + col, m.stride, part.keys - first, part.width - col};
-}
-
-struct PlainTiles {
-  static constexpr int kThreads = 256;
-  using Numbers = float[4][4];
-
-  float a[64][65], b[64][65];  // a column more than needed: rows begin in different banks
-
-  __device__ static int x() { return static_cast<int>(threadIdx.x) % 16; }
-  __device__ static int y() { return static_cast<int>(threadIdx.x) / 16; }
-
-  template <class T>
-  __device__ static void load(float (&tile)[64][65], const Rows<T>& from, int first) {
-    for (int i = static_cast<int>(threadIdx.x); i < 64 * 64; i += kThreads) {
-      const int row = i / 64, col = first + i % 64;
-      tile[row][i % 64] = row < from.rows && col < from.cols ? to_float(from.data[row * from.stride + col]) : 0;
-    }
-  }
-  __device__ void put(const Numbers& numbers) {
-    for (int i = 0; i < 4; ++i)
-      for (int j = 0; j < 4; ++j) a[y() + 16 * i][x() + 16 * j] = numbers[i][j];
-  }
-  __device__ static void add(Numbers& out, const Numbers& sum) {
-    for (int i = 0; i < 4; ++i)
-      for (int j = 0; j < 4; ++j) out[i][j] += sum[i][j];
-  }
-  /// out = A Bᵀ; some terms are summed first, so that long sums stay exact
-  template <class T>
-  __device__ void scores(Numbers& out, const Rows<T>& from_a, const Rows<T>& from_b) {
-    for (auto& row : out)
-      for (float& number : row) number = 0;
-    for (int chunk = 0; chunk < from_a.cols; chunk += 64) {
-      __syncthreads();
-      load(a, from_a, chunk);
-      load(b, from_b, chunk);
-      __syncthreads();
-      for (int some = 0; some < 64; some += 16) {
-        Numbers sum = {};
-#pragma unroll 4
-        for (int k = some; k < some + 16; ++k)
-          for (int i = 0; i < 4; ++i)
-            for (int j = 0; j < 4; ++j) sum[i][j] += a[y() + 16 * i][k] * b[x() + 16 * j][k];
-        add(out, sum);
-      }
-    }
-  }
-  /// out += weights B, for up to 64 columns of B; the 64 terms are summed first
-  template <class T>
-  __device__ void add_weighted(Numbers& out, const Numbers& weights, const Rows<T>& from_b) {
-    __syncthreads();
-    put(weights);
-    load(b, from_b, 0);
-    __syncthreads();
-    Numbers sum = {};
-#pragma unroll 4
-    for (int k = 0; k < 64; ++k)
-      for (int i = 0; i < 4; ++i)
-        for (int j = 0; j < 4; ++j) sum[i][j] += a[y() + 16 * i][k] * b[k][x() + 16 * j];
-    add(out, sum);
-  }
-  template <class T>
-  __device__ static void store(const Numbers& numbers, float factor, const Rows<T>& to, bool add) {
-    for (int i = 0; i < 4; ++i)
-      for (int j = 0; j < 4; ++j) {
-        const int row = y() + 16 * i, col = x() + 16 * j;
-        if (row >= to.rows || col >= to.cols) continue;
-        T& place = to.data[row * to.stride + col];
-        place = from_float<T>(factor * numbers[i][j] + (add ? to_float(place) : 0));
-      }
-  }
-};
-
-/// Over the 16 threads of a row.
-__device__ inline float row_sum(float x) {
-  for (int other = 8; other > 0; other /= 2) x += __shfl_xor_sync(0xffffffffU, x, other);
-  return x;
-}
-__device__ inline float row_max(float x) {
-  for (int other = 8; other > 0; other /= 2) x = fmaxf(x, __shfl_xor_sync(0xffffffffU, x, other));
-  return x;
-}
 
 /// Y, 64 queries by 64 columns a block, and the log-sum-exps.
 template <class T>
@@ -139,7 +45,7 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
       sum[i] = sum[i] * shrink + row_sum(total);
       most[i] = top;
     }
-    tiles.add_weighted(y, p, key_rows(part, args.v, key, out_col));
+    tiles.add_weighted(y, p, key_value_rows(part, args.v, key, out_col));
   }
   for (int i = 0; i < 4; ++i) {
     const int query = first + tiles.y() + 16 * i;
@@ -147,7 +53,7 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
     if (out_col == 0 && tiles.x() == 0 && query < part.queries)
       args.lse[part.statistic(query, args.heads)] = most[i] + logf(sum[i]);
   }
-  tiles.store(y, 1, query_rows(part, args.y, first, out_col), false);
+  tiles.store(y, 1, query_value_rows(part, args.y, first, out_col), false);
 }
 
 /// What the keys' kernel needs to know of each query and head beside its log-sum-exp.
@@ -177,8 +83,8 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
   for (int i = 0; i < 4; ++i) {
     const int query = first + tiles.y() + 16 * i;
     if (query >= part.queries) continue;
-    const T *y = part.query(forward.y, query), *dy = part.query(args.dy, query);
-    for (int col = tiles.x(); col < part.width && !one; col += 16) delta[i] += to_float(y[col]) * to_float(dy[col]);
+    const T *y = part.query_values(forward.y, query), *dy = part.query_values(args.dy, query);
+    for (int col = tiles.x(); col < part.value_width && !one; col += 16) delta[i] += to_float(y[col]) * to_float(dy[col]);
     lse[i] = forward.lse[part.statistic(query, forward.heads)];
   }
   if (!one)
@@ -186,7 +92,7 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
 
   for (int key = 0; key < seen; key += 64) {
     tiles.scores(p, query_rows(part, forward.q, first), key_rows(part, forward.k, key));
-    tiles.scores(dp, query_rows(part, args.dy, first), key_rows(part, forward.v, key));
+    tiles.scores(dp, query_value_rows(part, args.dy, first), key_value_rows(part, forward.v, key));
     for (int i = 0; i < 4; ++i) {
       const int query = first + tiles.y() + 16 * i, visible = part.visible(query);
       if (drop) factors.key = part.random_key(forward, query);
@@ -219,7 +125,8 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
   }
 }
 
-/// dK and dV, 64 keys by 64 columns a block. Here rows are keys and columns queries.
+/// dK and dV, 64 keys by 64 columns a block; where one is narrower than the other, nothing is beyond its columns. Here rows are keys
+/// and columns queries.
 template <class T>
 __global__ void __launch_bounds__(PlainTiles::kThreads)
     plain_attention_dkv(const AttentionGradientArgs<Cuda<T>> args, const AttentionBlocks blocks,
@@ -236,7 +143,7 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
 
   for (int query = part.first_to_see(first) / 64 * 64; query < part.queries; query += 64) {
     tiles.scores(p, key_rows(part, forward.k, first), query_rows(part, forward.q, query));
-    tiles.scores(dp, key_rows(part, forward.v, first), query_rows(part, args.dy, query));
+    tiles.scores(dp, key_value_rows(part, forward.v, first), query_value_rows(part, args.dy, query));
     for (int j = 0; j < 4; ++j) {
       const int q = query + tiles.x() + 16 * j, visible = q < part.queries ? part.visible(q) : 0;
       const Index place = part.statistic(min(q, part.queries - 1), forward.heads);
@@ -250,11 +157,11 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
         dp[i][j] = weight * (dp[i][j] * factor - delta);
       }
     }
-    tiles.add_weighted(dv, p, query_rows(part, args.dy, query, out_col));
+    tiles.add_weighted(dv, p, query_value_rows(part, args.dy, query, out_col));
     tiles.add_weighted(dk, dp, query_rows(part, forward.q, query, out_col));
   }
   tiles.store(dk, scale, key_rows(part, args.dk.to, first, out_col), args.dk.add);
-  tiles.store(dv, 1, key_rows(part, args.dv.to, first, out_col), args.dv.add);
+  tiles.store(dv, 1, key_value_rows(part, args.dv.to, first, out_col), args.dv.add);
 }
 
 }  // namespace attn::kernels
@@ -264,7 +171,7 @@ namespace attn {
 template <class T>
 void plain_attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
   const kernels::AttentionBlocks blocks(args, args.queries, 64);
-  const auto chunks = static_cast<unsigned>(divide_up(args.q.cols / args.heads, 64));
+  const auto chunks = static_cast<unsigned>(divide_up(args.v.cols / args.heads, 64));
   launch(device, "attention", {{blocks.all, chunks}, kernels::PlainTiles::kThreads}, kernels::plain_attention<T>, args,
          blocks);
 }
@@ -273,15 +180,15 @@ template <class T>
 void plain_attention_gradient(Cuda<T>& device, const AttentionGradientArgs<Cuda<T>>& args) {
   const AttentionArgs<Cuda<T>>& forward = args.forward;
   const kernels::AttentionBlocks of_queries(forward, forward.queries, 64), of_keys(forward, forward.keys, 64);
-  const auto chunks = static_cast<unsigned>(divide_up(forward.q.cols / forward.heads, 64));
+  const auto chunks = [&](Index cols) { return static_cast<unsigned>(divide_up(cols / forward.heads, 64)); };
   const Index count = forward.q.rows * forward.heads;
   float* space = device.template workspace<float>(2 * count);
   const kernels::PlainStatistics statistics{space, space + count};
   const unsigned threads = kernels::PlainTiles::kThreads;
-  launch(device, "attention's gradient of queries", {{of_queries.all, chunks}, threads}, kernels::plain_attention_dq<T>,
-         args, of_queries, statistics);
-  launch(device, "attention's gradient of keys", {{of_keys.all, chunks}, threads}, kernels::plain_attention_dkv<T>, args,
-         of_keys, statistics);
+  launch(device, "attention's gradient of queries", {{of_queries.all, chunks(forward.q.cols)}, threads},
+         kernels::plain_attention_dq<T>, args, of_queries, statistics);
+  launch(device, "attention's gradient of keys", {{of_keys.all, chunks(std::max(forward.q.cols, forward.v.cols))}, threads},
+         kernels::plain_attention_dkv<T>, args, of_keys, statistics);
 }
 
 }  // namespace attn

@@ -1,23 +1,26 @@
 #pragma once
+#include <optional>
+
 #include "attn/cuda/launch_together.cuh"
 #include "attn/cuda/lstm_backward.cuh"
 #include "attn/cuda/lstm_forward.cuh"
+#include "attn/cuda/lstm_step.cuh"
 
 namespace attn {
 namespace lstm_detail {
 
-/// How to spread a walk whose product has `columns_of_unit` columns for each unit, in cells of so many units.
-template <class T>
-kernels::LstmWalk<T> plan(Cuda<T>& device, const LstmArgs<Cuda<T>>& args, int terms, int columns_of_unit, int cell) {
+/// How to spread a walk in cells of so many units, if the weights fit into shared memory.
+template <bool Backward, class T>
+std::optional<kernels::LstmWalk<T>> plan(Cuda<T>& device, const LstmArgs<Cuda<T>>& args, int cell) {
   const int most = cell * kernels::kLstmCells * kernels::kLstmThreads;  // units of a block, over all its sentences
   const auto up = [](Index number, Index step) { return static_cast<int>(divide_up(number, step) * step); };
-  const int width = static_cast<int>(args.h.cols), blocks = device.multiprocessors();
+  const int width = static_cast<int>(args.h.cols), blocks = device.multiprocessors(), terms = (Backward ? 4 : 1) * width;
   for (const int units : {up(width, 8), 16, 8}) {
-    const int slices = static_cast<int>(divide_up(width, units)), columns = columns_of_unit * units;
+    const int slices = static_cast<int>(divide_up(width, units)), columns = (Backward ? 1 : 4) * units;
     if (units * 16 > most || slices > blocks) continue;
     // Where blocks have more than 16 sentences, there are more products too. The sums do not depend on how many sentences there
     // are: each gives the same bits in any batch.
-    const Index products = divide_up(columns, 8 * kernels::kLstmTiles) * (slices == 1 ? 1 : 4);
+    const Index products = divide_up(columns, 8 * kernels::lstm_tiles(slices == 1, Backward)) * (slices == 1 ? 1 : 4);
     const Index chunks = divide_up(terms, kernels::kLstmChunk);
     const int share = slices == 1 ? 16 : up(divide_up(args.rows.count, blocks / slices), 16);
     for (int sentences = std::min(std::max(share, 16), most / units / 16 * 16); sentences >= 16; sentences -= 16) {
@@ -38,8 +41,7 @@ kernels::LstmWalk<T> plan(Cuda<T>& device, const LstmArgs<Cuda<T>>& args, int te
       return walk;
     }
   }
-  fail("lstm: a layer of width ", width, " does not fit into the shared memory of ", blocks,
-       " multiprocessors; use several narrower layers");
+  return std::nullopt;
 }
 
 /// Whether two neighbours of a row can be read and written at once.
@@ -70,19 +72,23 @@ void run(Cuda<T>& device, const char* what, const kernels::LstmWalk<T>& walk, vo
 
 template <class T>
 void lstm(Cuda<T>& device, const LstmArgs<Cuda<T>>& args) {
+  if (args.rows.longest <= 1) return lstm_stepwise(device, args);
   const auto run = [&]<int V>() {
-    const auto walk = lstm_detail::plan(device, args, static_cast<int>(args.h.cols), 4, V);
-    lstm_detail::run(device, "lstm", walk, kernels::lstm_forward<T, V, true>, kernels::lstm_forward<T, V, false>, args);
+    const auto walk = lstm_detail::plan<false>(device, args, V);
+    if (!walk) return lstm_stepwise(device, args);
+    lstm_detail::run(device, "lstm", *walk, kernels::lstm_forward<T, V, true>, kernels::lstm_forward<T, V, false>, args);
   };
   lstm_detail::in_pairs(args) ? run.template operator()<2>() : run.template operator()<1>();
 }
 
 template <class T>
 void lstm_gradient(Cuda<T>& device, const LstmGradientArgs<Cuda<T>>& args) {
+  if (args.forward.rows.longest <= 1) return lstm_gradient_stepwise(device, args);
   const auto run = [&]<int V>() {
-    const auto walk = lstm_detail::plan(device, args.forward, 4 * static_cast<int>(args.forward.h.cols), 1, V);
-    lstm_detail::run(device, "lstm_gradient", walk, kernels::lstm_backward<T, V, true>, kernels::lstm_backward<T, V, false>,
-                     args);
+    const auto walk = lstm_detail::plan<true>(device, args.forward, V);
+    if (!walk) return lstm_gradient_stepwise(device, args);
+    lstm_detail::run(device, "lstm_gradient", *walk, kernels::lstm_backward<T, V, true>,
+                     kernels::lstm_backward<T, V, false>, args);
   };
   const bool pairs = lstm_detail::in_pairs(args.forward) &&
                      lstm_detail::in_pairs(args.dh, args.dlast_h, args.dlast_c, args.dgates, args.dh0.to, args.dc0.to);

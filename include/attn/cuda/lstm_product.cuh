@@ -1,7 +1,7 @@
 #pragma once
 #include "attn/cuda/numbers.cuh"
 
-// The product of one step of an LSTM: states of 16 sentences times weights that stay in shared memory. A matrix instruction
+// The product of one step of an LSTM: a warp multiplies states of 16 sentences with some columns of weights. A matrix instruction
 // adds up 16 terms, and which 16 does not matter as long as both operands agree. So the four lanes that share a row take 8
 // neighbours each, 16 bytes, for two instructions: no operand needs to be rearranged.
 
@@ -9,7 +9,7 @@ namespace attn::kernels {
 
 inline constexpr int kLstmChunk = 32;  // terms that a warp takes at once
 
-/// Numbers from one row of states or weights to the next: whole chunks, and rows that begin in different banks.
+/// Numbers from one row of states or weights to the next in shared memory: whole chunks, and rows that begin in different banks.
 template <class T>
 __host__ __device__ constexpr int lstm_stride(int terms) {
   const int chunks = (terms + kLstmChunk - 1) / kLstmChunk;
@@ -35,69 +35,67 @@ __device__ inline void multiply_16(float (&c)[4], std::uint32_t a0, std::uint32_
       : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
-/// c += chunks `begin` to `end` of the product of 16 states and 8 columns of weights for each of `tiles`. Lane l holds, in
-/// c[j][i], row l / 4 + 8 * (i / 2), column 8 j + 2 * (l % 4) + i % 2. Near: the states lie in shared memory.
-template <bool Near, int Tiles>
-__device__ void multiply_chunks(float (&c)[Tiles][4], const bfloat16* states, const bfloat16* weights, int stride,
-                                int begin, int end, int tiles) {
-  const int lane = static_cast<int>(threadIdx.x) % 32, place = lane / 4 * stride + lane % 4 * 8;
-  states += place;
-  weights += place;
-  constexpr int kAhead = Near ? 2 : 4;  // chunks of states on their way
-#pragma unroll 1
-  for (int first = begin; first < end; first += kAhead) {
-    uint4 a[kAhead][2];
+/// c += `Count` chunks of terms, from chunk `first` on, of the product of 16 states and 8 columns of weights for each of `tiles`.
+/// Lane l holds, in c[j][i], row l / 4 + 8 * (i / 2), column 8 j + 2 * (l % 4) + i % 2. states(half, k): 16 bytes of row
+/// l / 4 + 8 * half, from term k on; weights(n, k): of column n.
+template <int Count, int Tiles, class States, class Weights>
+__device__ void multiply_some(bfloat16, float (&c)[Tiles][4], int first, int tiles, const States& states,
+                              const Weights& weights) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, begin = first * kLstmChunk + lane % 4 * 8;
+  uint4 a[Count][2];  // all on their way together
 #pragma unroll
-    for (int k = 0; k < kAhead; ++k)
+  for (int k = 0; k < Count; ++k)
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const bfloat16* from = states + (first + k) * kLstmChunk + half * 8 * stride;
-        a[k][half] = uint4{};
-        if (first + k < end) {
-          const Pack<bfloat16> pack = Near ? load_pack(from) : load_fresh(from);
-          a[k][half] = *reinterpret_cast<const uint4*>(&pack);
-        }
-      }
-#pragma unroll
-    for (int k = 0; k < kAhead; ++k) {
-      if (first + k >= end) break;
-#pragma unroll
-      for (int j = 0; j < Tiles; ++j) {
-        if (j >= tiles) break;
-        const uint4 b = *reinterpret_cast<const uint4*>(weights + (first + k) * kLstmChunk + j * 8 * stride);
-        multiply_16(c[j], a[k][0].x, a[k][1].x, a[k][0].y, a[k][1].y, b.x, b.y);
-        multiply_16(c[j], a[k][0].z, a[k][1].z, a[k][0].w, a[k][1].w, b.z, b.w);
-      }
+    for (int half = 0; half < 2; ++half) {
+      const Pack<bfloat16> pack = states(half, begin + k * kLstmChunk);
+      a[k][half] = *reinterpret_cast<const uint4*>(&pack);
     }
-  }
+#pragma unroll
+  for (int k = 0; k < Count; ++k)
+#pragma unroll
+    for (int j = 0; j < Tiles; ++j) {
+      if (j >= tiles) break;
+      const Pack<bfloat16> pack = weights(8 * j + lane / 4, begin + k * kLstmChunk);
+      const uint4 b = *reinterpret_cast<const uint4*>(&pack);
+      multiply_16(c[j], a[k][0].x, a[k][1].x, a[k][0].y, a[k][1].y, b.x, b.y);
+      multiply_16(c[j], a[k][0].z, a[k][1].z, a[k][0].w, a[k][1].w, b.z, b.w);
+    }
 }
 
 /// The same in float, whose products keep all bits.
-template <bool Near, int Tiles>
-__device__ void multiply_chunks(float (&c)[Tiles][4], const float* states, const float* weights, int stride, int begin,
-                                int end, int tiles) {
+template <int Count, int Tiles, class States, class Weights>
+__device__ void multiply_some(float, float (&c)[Tiles][4], int first, int tiles, const States& states,
+                              const Weights& weights) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  states += lane / 4 * stride;
-  weights += lane % 4 * 2 * stride;
-#pragma unroll 4
-  for (int k = begin * kLstmChunk; k < end * kLstmChunk; k += 4) {
-    Pack<float> a[2];
-#pragma unroll
-    for (int half = 0; half < 2; ++half)
-      a[half] = Near ? load_pack(states + k + half * 8 * stride) : load_fresh(states + k + half * 8 * stride);
+#pragma unroll 1
+  for (int k = first * kLstmChunk; k < (first + Count) * kLstmChunk; k += 8) {
+    const Pack<float> a[2][2] = {{states(0, k), states(1, k)}, {states(0, k + 4), states(1, k + 4)}};
 #pragma unroll
     for (int j = 0; j < Tiles; ++j) {
       if (j >= tiles) break;
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const Pack<float> b = load_pack(weights + k + (j * 8 + i) * stride);
+      for (int four = 0; four < 2; ++four)
 #pragma unroll
-        for (int term = 0; term < 4; ++term)
+        for (int i = 0; i < 2; ++i) {
+          const Pack<float> b = weights(8 * j + lane % 4 * 2 + i, k + 4 * four);
 #pragma unroll
-          for (int half = 0; half < 2; ++half) c[j][2 * half + i] += a[half][term] * b[term];
-      }
+          for (int term = 0; term < 4; ++term)
+#pragma unroll
+            for (int half = 0; half < 2; ++half) c[j][2 * half + i] += a[four][half][term] * b[term];
+        }
     }
   }
+}
+
+/// The same of all chunks from `begin` to `end`, `Ahead` at a time.
+template <class T, int Ahead, int Tiles, class States, class Weights>
+__device__ void multiply_chunks(float (&c)[Tiles][4], int begin, int end, int tiles, const States& states,
+                                const Weights& weights) {
+  int first = begin;
+#pragma unroll 1
+  for (; first + Ahead <= end; first += Ahead) multiply_some<Ahead>(T{}, c, first, tiles, states, weights);
+#pragma unroll 1
+  for (; first < end; ++first) multiply_some<1>(T{}, c, first, tiles, states, weights);
 }
 
 }  // namespace attn::kernels

@@ -1,7 +1,10 @@
 #pragma once
 #include "attn/cuda/device.cuh"
+#include "attn/cuda/lstm_cell.cuh"
 #include "attn/cuda/lstm_product.cuh"
+#include "attn/cuda/meeting.cuh"
 #include "attn/cuda/rows.cuh"
+#include "attn/cuda/tensor_core.cuh"
 #include "attn/ops/lstm.hpp"
 
 // How an LSTM's walk through time is spread. A block owns some units and walks a group of sentences, neighbours in `order`,
@@ -12,8 +15,12 @@
 namespace attn::kernels {
 
 inline constexpr int kLstmWarps = 16, kLstmThreads = 32 * kLstmWarps;
-inline constexpr int kLstmTiles = 4;  // of 8 columns, that a warp computes at once
 inline constexpr int kLstmCells = 2;  // of a thread: it keeps their numbers from step to step
+
+/// Columns in eights that a warp multiplies with at once: where blocks meet, all that a block has, as states come from afar. And
+/// the chunks of states that are on their way meanwhile.
+__host__ __device__ constexpr int lstm_tiles(bool alone, bool backward) { return alone ? 4 : backward ? 2 : 8; }
+__host__ __device__ constexpr int lstm_ahead(bool alone, bool backward) { return backward && !alone ? 4 : 2; }
 
 template <class T>
 struct LstmWalk {
@@ -34,7 +41,7 @@ struct LstmWalk {
 };
 
 /// What a block has in its shared memory, and what its threads do together.
-template <class T, bool Alone>
+template <class T, bool Alone, bool Backward>
 struct LstmBlock {
   const LstmWalk<T>& walk;
   T *weights, *near;
@@ -59,26 +66,41 @@ struct LstmBlock {
     return walk.exchange + ((Index{odd} * walk.groups + group) * walk.sentences + i) * stride;
   }
 
-  /// Column n of the weights is row n % units of gate n / units.
-  template <int N>
+  /// Forward: column n of the weights is row n % units of gate n / units. Whole rows are copied, a pack or a number at a time.
   __device__ void fill_from_rows(const Matrix<const T>& recurrent) const {
-    const int packs = stride / N;
+    const int N = walk.packs ? Pack<T>::size : 1, packs = stride / N;
     for (int at = static_cast<int>(threadIdx.x); at < walk.columns * packs; at += kLstmThreads) {
       const int n = at / packs, k = at % packs * N, unit = first_unit + n % walk.units;
       const bool there = unit < walk.width && k < walk.width;
-      const Index row = Index{n / walk.units} * walk.width + unit;
-      store_pack(weights + n * stride + k, there ? load_pack<N>(row_of(recurrent, row) + k) : Pack<T, N>{});
+      const T* from = row_of(recurrent, there ? Index{n / walk.units} * walk.width + unit : 0) + (there ? k : 0);
+      if (walk.packs)
+        copy_chunk(weights + n * stride + k, from, there);
+      else
+        weights[n * stride + k] = there ? *from : from_float<T>(0);
     }
+    close_copies();
+    wait_for_copies<0>();
   }
-  /// Column n of the weights is column n of the block's units, for all gates.
+  /// Backward: column n of the weights is column n of the block's units, for all gates.
   template <int N>
   __device__ void fill_from_columns(const Matrix<const T>& recurrent) const {
-    for (int at = static_cast<int>(threadIdx.x); at < stride * (walk.units / N); at += kLstmThreads) {
-      const int k = at % stride, n = at / stride * N, unit = first_unit + n;
-      const bool there = unit < walk.width && k < walk.terms;
-      const Pack<T, N> pack = there ? load_pack<N>(row_of(recurrent, k) + unit) : Pack<T, N>{};
+    constexpr int kAtOnce = 4;
+    const int all = stride * (walk.units / N);
+    for (int first = static_cast<int>(threadIdx.x); first < all; first += kAtOnce * kLstmThreads) {
+      Pack<T, N> packs[kAtOnce];
 #pragma unroll
-      for (int i = 0; i < N; ++i) weights[(n + i) * stride + k] = pack.numbers[i];
+      for (int i = 0; i < kAtOnce; ++i) {
+        const int at = first + i * kLstmThreads, k = at % stride, unit = first_unit + at / stride * N;
+        const bool there = at < all && unit < walk.width && k < walk.terms;
+        packs[i] = there ? load_pack<N>(row_of(recurrent, k) + unit) : Pack<T, N>{};
+      }
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        const int at = first + i * kLstmThreads, k = at % stride, n = at / stride * N;
+        if (at >= all) break;
+#pragma unroll
+        for (int j = 0; j < N; ++j) weights[(n + j) * stride + k] = packs[i].numbers[j];
+      }
     }
   }
 
@@ -101,21 +123,36 @@ struct LstmBlock {
     __syncthreads();
   }
 
+  /// All blocks of the group have written what the next step reads.
+  __device__ void meet() {
+    if (Alone) return __syncthreads();
+    meetings += static_cast<unsigned>(walk.slices);
+    meet_blocks(walk.tickets + 2 * blockIdx.y, meetings);
+  }
+  /// Behind the last meeting.
+  __device__ void leave() const {
+    if (!Alone) leave_blocks(walk.tickets + 2 * blockIdx.y, static_cast<unsigned>(walk.slices));
+  }
+
   /// The first `alive` sentences' sums, those of each part of the terms.
   __device__ void multiply(int odd, int alive) const {
-    const int lane = static_cast<int>(threadIdx.x) % 32, all = walk.columns / 8,
-              across = (all + kLstmTiles - 1) / kLstmTiles;
+    constexpr int kTiles = lstm_tiles(Alone, Backward);
+    const int lane = static_cast<int>(threadIdx.x) % 32, all = walk.columns / 8, across = (all + kTiles - 1) / kTiles;
     const int chunks = (walk.terms + kLstmChunk - 1) / kLstmChunk, jobs = (alive + 15) / 16 * across * walk.parts;
     for (int job = static_cast<int>(threadIdx.x) / 32; job < jobs; job += kLstmWarps) {
-      const int part = job % walk.parts, tile = job / walk.parts % across * kLstmTiles,
-                row = job / walk.parts / across * 16;
-      const int tiles = min(kLstmTiles, all - tile);
-      float c[kLstmTiles][4] = {};
-      multiply_chunks<Alone>(c, states(odd, row), weights + tile * 8 * stride, stride, part * chunks / walk.parts,
-                             (part + 1) * chunks / walk.parts, tiles);
+      const int part = job % walk.parts, tile = job / walk.parts % across * kTiles, row = job / walk.parts / across * 16;
+      const int tiles = min(kTiles, all - tile);
+      const T *from = states(odd, row + lane / 4), *columns = weights + tile * 8 * stride;
+      float c[kTiles][4] = {};
+      multiply_chunks<T, lstm_ahead(Alone, Backward)>(
+          c, part * chunks / walk.parts, (part + 1) * chunks / walk.parts, tiles,
+          [&](int half, int k) {
+            return Alone ? load_pack(from + half * 8 * stride + k) : load_fresh(from + half * 8 * stride + k);
+          },
+          [&](int n, int k) { return load_pack(columns + n * stride + k); });
       float* to = sums + (part * walk.sentences + row + lane / 4) * walk.sums_stride() + tile * 8 + lane % 4 * 2;
 #pragma unroll
-      for (int j = 0; j < kLstmTiles; ++j) {
+      for (int j = 0; j < kTiles; ++j) {
         if (j >= tiles) break;
         *reinterpret_cast<float2*>(to + j * 8) = {c[j][0], c[j][1]};
         *reinterpret_cast<float2*>(to + j * 8 + 8 * walk.sums_stride()) = {c[j][2], c[j][3]};
@@ -125,57 +162,37 @@ struct LstmBlock {
   }
   /// Adds sentence i's sums of V columns, and of those a multiple of the block's units further on.
   template <int Gates, int V>
-  __device__ void add_sums(float (&to)[Gates][V], int i, int column) const {
-#pragma unroll 1
+  __device__ void add_sums(float (&to)[V][Gates], int i, int column) const {
+    constexpr int kAtOnce = Gates == 1 ? 4 : 2;
+#pragma unroll kAtOnce
     for (int part = 0; part < walk.parts; ++part) {
       const float* from = sums + (part * walk.sentences + i) * walk.sums_stride() + column;
 #pragma unroll
       for (int gate = 0; gate < Gates; ++gate) {
         const Pack<float, V> some = load_pack<V>(from + gate * walk.units);
 #pragma unroll
-        for (int v = 0; v < V; ++v) to[gate][v] += some[v];
+        for (int v = 0; v < V; ++v) to[v][gate] += some[v];
       }
     }
-  }
-
-  /// All blocks of the group have written what the next step reads.
-  __device__ void meet() {
-    __syncthreads();
-    if (Alone) return;
-    meetings += static_cast<unsigned>(walk.slices);
-    if (threadIdx.x == 0) {
-      unsigned* ticket = walk.tickets + 2 * blockIdx.y;
-      __threadfence();
-      atomicAdd(ticket, 1U);
-      while (*static_cast<volatile unsigned*>(ticket) < meetings) {
-      }
-      __threadfence();
-    }
-    __syncthreads();
-  }
-  /// Behind the last meeting: the tickets become 0 again.
-  __device__ void leave() const {
-    if (Alone || threadIdx.x != 0) return;
-    unsigned* ticket = walk.tickets + 2 * blockIdx.y;
-    if (atomicAdd(ticket + 1, 1U) != static_cast<unsigned>(walk.slices) - 1) return;
-    ticket[0] = 0;
-    ticket[1] = 0;
   }
 };
 
 /// V neighbouring units of a sentence, which a thread computes at every step.
 template <int V>
 struct LstmCell {
-  int i, column, unit;  // sentence in the group, first unit in the block and of all
-  bool there;
+  int i = 0, column = 0, unit = 0;  // sentence in the group, first unit in the block and of all
+  int sentence = 0, first_row = 0, length = 0;
+  bool there = false;
 
-  template <class T, bool Alone>
-  __device__ LstmCell(const LstmBlock<T, Alone>& block, int number) {
+  LstmCell() = default;
+  template <class Block>
+  __device__ LstmCell(const Block& block, int number) {
     const int cell = number * kLstmThreads + static_cast<int>(threadIdx.x), across = block.walk.units / V;
     i = cell / across;
     column = cell % across * V;
     unit = block.first_unit + column;
     there = i < block.members && unit < block.walk.width;
+    if (there) sentence = block.sentence[i], first_row = block.first_row[i], length = block.length[i];
   }
 };
 

@@ -1,0 +1,53 @@
+#pragma once
+#include "attn/cuda/additive_attention_gradient.cuh"
+#include "attn/cuda/attention_weights.cuh"
+
+namespace attn {
+namespace kernels {
+
+inline constexpr int kAdditiveWarps = 4;  // of the forward pass, each with a query of its own
+
+/// Scores lie in shared memory, or in `space`, a row a query, where a sentence is too long for that.
+template <int N, class T>
+__global__ void __launch_bounds__(32 * kAdditiveWarps)
+    additive_attention(const AttentionArgs<Cuda<T>> args, const T* u, const AttentionBlocks blocks, float* space) {
+  extern __shared__ float additive_scores[];
+  const AttentionPart<T> part(args, blocks);
+  const int warp = static_cast<int>(threadIdx.x) / 32, query = part.block * kAdditiveWarps + warp;
+  if (query >= part.queries) return;
+  const int visible = part.visible(query);
+  float* scores =
+      space != nullptr ? space + part.statistic(query, 1) * args.keys.longest : additive_scores + warp * args.keys.longest;
+  score_rows<true, N>(scores, part.query(args.q, query), u, part.key(args.k, 0), args.k.stride, visible, part.width);
+  const Softmax softmax(scores, visible);
+  if (lane_of_warp() == 0) args.lse[part.statistic(query, 1)] = softmax.log_sum_exp();
+  for (int j = lane_of_warp(); j < visible; j += 32) scores[j] = softmax(scores[j]);
+  __syncwarp();
+  sum_rows<N>(
+      part.key_values(args.v, 0), args.v.stride, visible, part.value_width, [&](int j) { return scores[j]; },
+      [&](int column, const float(&y)[8]) {
+        put_eight<N>(part.query_values(args.y, query), column, part.value_width, y, false);
+      });
+}
+
+}  // namespace kernels
+
+template <class T>
+void additive_attention(Cuda<T>& device, const AdditiveAttentionArgs<Cuda<T>>& args) {
+  const AttentionArgs<Cuda<T>> same = as_attention(args);
+  const kernels::AttentionBlocks blocks(same, args.queries, kernels::kAdditiveWarps);
+  std::size_t shared = kernels::kAdditiveWarps * static_cast<std::size_t>(args.keys.longest) * sizeof(float);
+  float* space = nullptr;
+  if (shared > 48 * 1024) space = device.template workspace<float>(args.q.rows * args.keys.longest), shared = 0;
+  with_packs<T>(additive_in_packs(args), [&]<int N>() {
+    launch(device, "additive attention", {blocks.all, 32 * kernels::kAdditiveWarps, shared},
+           kernels::additive_attention<N, T>, same, args.u, blocks, space);
+  });
+}
+
+template <class T>
+void additive_attention_weights(Cuda<T>& device, const AdditiveAttentionWeightsArgs<Cuda<T>>& args) {
+  weights_of_attention<true>(device, as_attention(args.forward), args.forward.u, args.weights);
+}
+
+}  // namespace attn

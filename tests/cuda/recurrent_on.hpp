@@ -1,0 +1,26 @@
+#pragma once
+#include "attn/models/recurrent_models.hpp"
+#include "cuda/training_on.hpp"
+
+template <class Device>
+std::unique_ptr<Training> recurrent_training(Device& device, Kind kind, std::uint64_t seed) {
+  const auto make = [&]<class Model>(std::type_identity<Model>) -> std::unique_ptr<Training> {
+    return std::make_unique<TrainingOn<Device, Model>>(device, seed);
+  };
+  switch (kind) {
+    case Kind::additive_on_past:
+      return make(std::type_identity<attn::AdditiveOnEncoderAndPast<Device>>{});
+    case Kind::multiplicative_on_self_attention:
+      return make(std::type_identity<attn::MultiplicativeOnSelfAttention<Device>>{});
+    case Kind::key_value:
+      return make(std::type_identity<attn::KeyValueOnEncoder<Device>>{});
+    case Kind::coursework:
+      return make(std::type_identity<attn::CourseworkModel<Device>>{});
+    case Kind::deeper_coursework:
+      return make(std::type_identity<attn::DeeperCourseworkModel<Device>>{});
+    case Kind::lexical_coursework:
+      return make(std::type_identity<attn::LexicalCourseworkModel<Device>>{});
+    default:
+      attn::fail("no recurrent model is of kind ", static_cast<int>(kind));
+  }
+}
