@@ -57,12 +57,12 @@ struct GlobalAttention {
   };
   /// Keys whose products with queries as they are, times score.scale, are the scores.
   template <int Value>
-  KeysValues<Device, Query, Value> folded(Tape<Device>& tape, KeysValues<Device, width, Value> memory) const {
-    const auto keys = score.folded(tape, memory.keys);
+  KeysValues<Device, Query, Value> folded(Tape<Device>& tape, KeysValues<Device, width, Value> looked_at) const {
+    const auto keys = score.folded(tape, looked_at.keys);
     if constexpr (kProjected)
-      return {linear_turned<Query>(tape, keys, query.weight), memory.values, memory.rows};
+      return {linear_turned<Query>(tape, keys, query.weight), looked_at.values, looked_at.rows};
     else
-      return {keys, memory.values, memory.rows};
+      return {keys, looked_at.values, looked_at.rows};
   }
 
   void for_each_parameter(auto&& visit) {

@@ -51,8 +51,8 @@ struct InputFeedingArgs {
   Matrix<Scalar> fed;                            // rows x width: a
   typename Device::Real* lse;                    // rows: log-sum-exp of the scores
 
-  constexpr Index width() const { return fed.cols; }
-  constexpr Index context() const { return mix.cols - fed.cols; }  // columns of c that M reads
+  ATTN_BOTH constexpr Index width() const { return fed.cols; }
+  ATTN_BOTH constexpr Index context() const { return mix.cols - fed.cols; }  // columns of c that M reads
 };
 
 template <class Device>
