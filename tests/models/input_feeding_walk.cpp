@@ -29,8 +29,8 @@ TEST_CASE("input feeding: one op for all steps gives what the steps give one by 
         device.zero(parameters.gradients(), parameters.size());
         return all;
       };
-      const auto at_once = run([&](auto&... all) { return model.hidden(all...); });
-      const auto by_steps = run([&](auto&... all) { return model.hidden_by_steps(all...); });
+      const auto at_once = run([&](auto&&... all) { return model.hidden(all...); });
+      const auto by_steps = run([&](auto&&... all) { return model.hidden_by_steps(all...); });
       CHECK(largest_difference(at_once, by_steps) <= 1e-10);
       CHECK(largest_difference(at_once, std::vector<double>(at_once.size(), 0)) > 1e-3);
     }
