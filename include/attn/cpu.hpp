@@ -11,6 +11,7 @@
 #include "attn/cpu/dropout.hpp"
 #include "attn/cpu/embedding.hpp"
 #include "attn/cpu/gather_rows.hpp"
+#include "attn/cpu/input_feeding.hpp"
 #include "attn/cpu/layer_norm.hpp"
 #include "attn/cpu/linear.hpp"
 #include "attn/cpu/lstm.hpp"

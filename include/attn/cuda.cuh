@@ -13,6 +13,7 @@
 #include "attn/cuda/dropout.cuh"
 #include "attn/cuda/embedding.cuh"
 #include "attn/cuda/gather_rows.cuh"
+#include "attn/cuda/input_feeding.cuh"
 #include "attn/cuda/layer_norm.cuh"
 #include "attn/cuda/linear.cuh"
 #include "attn/cuda/lstm.cuh"

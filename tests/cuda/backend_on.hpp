@@ -3,6 +3,7 @@
 #include "cuda/adam_case.hpp"
 #include "cuda/additive_attention_case.hpp"
 #include "cuda/attention_case.hpp"
+#include "cuda/input_feeding_case.hpp"
 #include "cuda/linear_case.hpp"
 #include "cuda/lstm_case.hpp"
 #include "cuda/row_cases.hpp"
@@ -37,6 +38,7 @@ class BackendOn : public Backend {
     if (op == "residual") return residual_case(device_, test, precision);
     if (op == "dropout") return dropout_case(device_, test, precision);
     if (op == "lstm") return lstm_case(device_, test, precision);
+    if (op == "input_feeding") return input_feeding_case(device_, test, precision);
     if (op == "gather_rows") return gather_rows_case(device_, test, precision);
     if (op == "tanh") return tanh_case(device_, test, precision);
     if (op == "scatter_rows") return scatter_rows_case(device_, test, precision);

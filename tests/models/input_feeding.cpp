@@ -54,17 +54,22 @@ TEST_CASE("input feeding: a sentence gives the same whatever stands beside it in
   }
 }
 
-TEST_CASE("input feeding: its weights are seen step by step") {
-  D device(1);
-  InputFeeding<D, shape> model({.source_vocabulary = kSourceWords, .target_vocabulary = kTargetWords});
-  Parameters<D> parameters(device, model, 1);
-  Tape<D> tape(device);
-  std::vector<AttentionWeights<D>> seen;
-  tape.attention_weights = &seen;
-  model.hidden(tape, upload(tape, sentences({{4, 5, 6}})), upload(tape, sentences({{2, 7, 8, 9}})));
-  REQUIRE(seen.size() == 4);
-  for (const auto& step : seen) {
-    REQUIRE(step.weights.rows == 1);
-    CHECK(step.weights(0, 0) + step.weights(0, 1) + step.weights(0, 2) == doctest::Approx(1).epsilon(1e-12));
-  }
+TEST_CASE("input feeding: its weights can be seen, all steps' in one call or step by step") {
+  const auto check = []<class M>(std::size_t calls, Index rows) {
+    D device(1);
+    M model({.source_vocabulary = kSourceWords, .target_vocabulary = kTargetWords});
+    Parameters<D> parameters(device, model, 1);
+    Tape<D> tape(device);
+    std::vector<AttentionWeights<D>> seen;
+    tape.attention_weights = &seen;
+    model.hidden(tape, upload(tape, sentences({{4, 5, 6}})), upload(tape, sentences({{2, 7, 8, 9}})));
+    REQUIRE(seen.size() == calls);
+    for (const auto& step : seen) {
+      REQUIRE(step.weights.rows == rows);
+      for (Index i = 0; i < rows; ++i)
+        CHECK(step.weights(i, 0) + step.weights(i, 1) + step.weights(i, 2) == doctest::Approx(1).epsilon(1e-12));
+    }
+  };
+  check.template operator()<InputFeeding<D, shape>>(1, 4);
+  check.template operator()<InputFeeding<D, shape, BothWays, Additive<4>>>(4, 1);
 }

@@ -21,6 +21,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from op_results.input_feeding import input_feeding
 from op_results.recurrent import gather_rows, lstm
 
 FILES = Path(__file__).resolve().parent.parent / "files"
@@ -310,8 +311,8 @@ def adam(case, make):
     return {"value": value, "m": state["exp_avg"], "v": state["exp_avg_sq"], "squares": torch.stack(squares)}
 
 
-OPS = {op.__name__: op for op in (attention, attention_weights, additive_attention, linear, ragged_projection, lstm, gather_rows,
-                                  layer_norm, residual, dropout, tanh, embedding, sinusoid, cross_entropy, adam)}
+OPS = {op.__name__: op for op in (attention, attention_weights, additive_attention, linear, ragged_projection, lstm, input_feeding,
+                                  gather_rows, layer_norm, residual, dropout, tanh, embedding, sinusoid, cross_entropy, adam)}
 
 
 # --- errors -------------------------------------------------------------------------------------------------------------------

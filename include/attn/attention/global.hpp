@@ -56,6 +56,20 @@ struct GlobalAttention {
     return context;
   }
 
+  /// Whether scores are products, so that all that is done to queries can be done to keys.
+  static constexpr bool folds = requires(const ScoreLayer& layer, Tape<Device>& tape, Variable<Device, width> keys) {
+    layer.folded(tape, keys);
+  };
+  /// Keys whose products with queries as they are, times score.scale, are the scores.
+  template <int Value>
+  KeysValues<Device, Query, Value> folded(Tape<Device>& tape, KeysValues<Device, width, Value> looked_at) const {
+    const auto keys = score.folded(tape, looked_at.keys);
+    if constexpr (kProjected)
+      return {linear_turned<Query>(tape, keys, query.weight), looked_at.values, looked_at.rows};
+    else
+      return {keys, looked_at.values, looked_at.rows};
+  }
+
   void for_each_parameter(auto&& visit) {
     visit("memory", memory);
     visit("score", score);

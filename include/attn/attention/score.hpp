@@ -13,6 +13,8 @@ namespace attn {
 //   equal_widths                whether query and key must be equally wide
 //   Layer<Device, Query, Key>   what it learns, if anything: query() and key() bring both to the width at which they meet,
 //                               and the call operator looks, with queries, at keys and values
+//   Layer::folded()             only where the score is a product: keys that score in the same way with queries as they were
+//                               before query(), because (U q) · k = q · (Uᵀ k)
 //   scale(width)                only where the score is scale * q · k and learns nothing: such a one multi-head attention
 //                               can use too
 
@@ -37,6 +39,7 @@ struct PlainScore : ProductScore<Device, Query> {
   PlainScore() { this->scale = Policy::scale(Key); }
   Variable<Device, Query> query(Tape<Device>&, Variable<Device, Query> q) const { return q; }
   Variable<Device, Key> key(Tape<Device>&, Variable<Device, Key> k) const { return k; }
+  Variable<Device, Query> folded(Tape<Device>&, Variable<Device, Query> k) const { return k; }
   void for_each_parameter(auto&&) {}
 };
 
@@ -69,6 +72,7 @@ struct Multiplicative {
 
     Variable<Device, Query> query(Tape<Device>&, Variable<Device, Query> q) const { return q; }
     Variable<Device, Query> key(Tape<Device>& tape, Variable<Device, Key> k) const { return weight(tape, k); }
+    Variable<Device, Query> folded(Tape<Device>&, Variable<Device, Query> k) const { return k; }
     void for_each_parameter(auto&& visit) { weight.for_each_parameter(visit); }
   };
 };
@@ -87,6 +91,9 @@ struct ReducedRank {
 
     Variable<Device, K> query(Tape<Device>& tape, Variable<Device, Query> q) const { return of_query(tape, q); }
     Variable<Device, K> key(Tape<Device>& tape, Variable<Device, Key> k) const { return of_key(tape, k); }
+    Variable<Device, Query> folded(Tape<Device>& tape, Variable<Device, K> k) const {
+      return linear_turned<Query>(tape, k, of_query.weight);
+    }
     void for_each_parameter(auto&& visit) {
       visit("query", of_query);
       visit("key", of_key);

@@ -5,6 +5,7 @@
 #include "attn/models/living_sentences.hpp"
 #include "attn/models/prediction.hpp"
 #include "attn/models/seq2seq.hpp"
+#include "attn/tape/input_feeding.hpp"
 #include "attn/tape/steps.hpp"
 
 namespace attn {
@@ -13,8 +14,8 @@ namespace attn {
 ///
 ///     hₜ = lstm([eₜ; aₜ₋₁]),   cₜ = attention(hₜ, source),   aₜ = tanh(W [hₜ; cₜ])
 ///
-/// and words are predicted from a. It begins with 0. Each step waits for the one before it, so a batch is walked step by step.
-/// Luong et al. 2015, sections 3.1 and 3.3.
+/// and words are predicted from a. It begins with 0. Each step waits for the one before it: where scores are products a batch's
+/// walk is one op, else it goes step by step, as decoding does. Luong et al. 2015, sections 3.1 and 3.3.
 template <class Device, RecurrentShape Shape, class Reading = BothWays, class Score = Multiplicative, class Memory = States,
           class Prediction = FromStates>
 struct InputFeeding {
@@ -46,6 +47,9 @@ struct InputFeeding {
 
   /// What each of the target's words is predicted from.
   Variable<Device, predicts_from> hidden(Tape<Device>& tape, const Text& source, const Text& target) const;
+
+  /// The same step by step: what it gives where one op cannot walk a batch, and what that op is tested against.
+  Variable<Device, predicts_from> hidden_by_steps(Tape<Device>& tape, const Text& source, const Text& target) const;
 
   /// The loss of predicting each label from the source and the target before it; added to `sums` if given.
   Loss<Device> loss(Tape<Device>& tape, const Text& source, const Text& target, const Text& labels,
@@ -84,6 +88,8 @@ struct InputFeeding {
     const auto read = encoder(tape, source);
     return averaged<Prediction>(tape, attention.remember(tape, read.states, source.rows), read.words);
   }
+  /// One op can walk a batch.
+  static constexpr bool kOneOp = Attention::folds && Shape.decoder_layers <= InputFeedingArgs<Device>::kMostLayers;
   Step step(Tape<Device>& tape, Variable<Device, Shape.words> words, const Step& before, const TimeMajor& layout,
             const Seen& source) const;
   Variable<Device, predicts_from> with_words(Tape<Device>& tape, X fed, Average average) const {
@@ -119,6 +125,32 @@ auto InputFeeding<Device, Shape, Reading, Score, Memory, Prediction>::step(Tape<
 template <class Device, RecurrentShape Shape, class Reading, class Score, class Memory, class Prediction>
 auto InputFeeding<Device, Shape, Reading, Score, Memory, Prediction>::hidden(Tape<Device>& tape, const Text& source,
                                                                              const Text& target) const
+    -> Variable<Device, predicts_from> {
+  if constexpr (!kOneOp) {
+    return hidden_by_steps(tape, source, target);
+  } else {
+    const auto seen = attention.folded(tape, look_at(tape, source));
+    const auto words = embedding(tape, target);
+    InputFeedingWeights<Device, Shape.decoder_layers> weights{
+        .layers = {}, .mix = mix.weight, .between_layers = decoder.dropout, .fed = dropout};
+    const auto set = [&](std::size_t l, const auto& layer) {
+      weights.layers[l] = {layer.input, layer.recurrent, layer.bias};
+    };
+    set(0, decoder.first);
+    for (std::size_t i = 0; i < decoder.others.size(); ++i) set(i + 1, decoder.others[i]);
+    const auto layout = time_major(tape, target.rows, target.offsets);
+    const auto [fed, context] = input_feeding<width>(tape, words, layout, seen, attention.score.scale, weights);
+    if constexpr (Prediction::sees_words)
+      return with_words(tape, fed, std::get<1>(cut<Attention::value_width, Shape.words>(tape, context)));
+    else
+      return fed;
+  }
+}
+
+template <class Device, RecurrentShape Shape, class Reading, class Score, class Memory, class Prediction>
+auto InputFeeding<Device, Shape, Reading, Score, Memory, Prediction>::hidden_by_steps(Tape<Device>& tape,
+                                                                                      const Text& source,
+                                                                                      const Text& target) const
     -> Variable<Device, predicts_from> {
   Seen seen = look_at(tape, source);
   const auto words = embedding(tape, target);

@@ -18,6 +18,24 @@ Variable<Device, Out> linear(Tape<Device>& tape, Variable<Device, In> x, Paramet
   return y;
 }
 
+/// x W
+template <int Out, class Device, int In>
+Variable<Device, Out> linear_turned(Tape<Device>& tape, Variable<Device, In> x, Parameter<Device> weight) {
+  using Scalar = typename Device::Scalar;
+  auto y = tape.template make<Out>(x.rows());
+  linear_input_gradient(tape.device, {.dy = x.value, .weight = weight.matrix(), .dx = {y.value}});
+  tape.on_backward(y, [x, weight](Tape<Device>& back, auto dy) {
+    linear_weight_gradient(back.device, {.dy = x.value, .x = dy, .dweight = weight.gradient_matrix()});
+    const Sink<Scalar> sink = back.sink(x);
+    const auto dx = sink.add ? back.template scratch<Scalar>(x.rows(), In) : sink.to;
+    linear(back.device, {.x = dy, .weight = weight.matrix(), .y = dx});
+    if (!sink.add) return;
+    dropout(back.device, {.x = dx, .y = sink, .dropout = {}});
+    back.release(dx);
+  });
+  return y;
+}
+
 /// dropout(relu(x W₁ᵀ + b₁)) W₂ᵀ + b₂: one function, so that the ReLU and its gradient ride on the matrix products.
 template <class Device, int Width>
 Variable<Device, Width> feed_forward(Tape<Device>& tape, Variable<Device, Width> x, Parameter<Device> up,

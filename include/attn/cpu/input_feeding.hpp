@@ -1,0 +1,219 @@
+#pragma once
+#include "attn/cpu/attention.hpp"
+#include "attn/cpu/lstm.hpp"
+#include "attn/ops/input_feeding.hpp"
+
+// Sentences do not touch each other: each thread walks some of them through all steps, as in cpu/lstm.hpp.
+
+namespace attn {
+
+namespace cpu {
+
+/// All weights of a walk in panels, one behind another in the device's memory for results; or those of the transposed weights.
+template <class T>
+class FeedingPanels {
+ public:
+  FeedingPanels(Cpu<T>& device, const InputFeedingArgs<Cpu<T>>& args, bool transposed)
+      : args_(args), transposed_(transposed), memory_(device.results(2 * args.layers * gates() + size(args.mix))) {
+    for (int l = 0; l < args.layers; ++l) {
+      input(l).fill(device, args.layer[l].input, transposed);
+      recurrent(l).fill(device, args.layer[l].recurrent, transposed);
+    }
+    mix().fill(device, args.mix, transposed);
+  }
+
+  Panels<T> input(int layer) const { return at(2 * layer * gates(), args_.layer[layer].input); }
+  Panels<T> recurrent(int layer) const { return at((2 * layer + 1) * gates(), args_.layer[layer].recurrent); }
+  Panels<T> mix() const { return at(2 * args_.layers * gates(), args_.mix); }
+
+ private:
+  Index gates() const { return size(args_.layer[0].input); }
+  Index size(const Matrix<const T>& weight) const {
+    return transposed_ ? Panels<T>::size(weight.cols, weight.rows) : Panels<T>::size(weight.rows, weight.cols);
+  }
+  Panels<T> at(Index place, const Matrix<const T>& weight) const {
+    return transposed_ ? Panels<T>(memory_ + place, weight.cols, weight.rows)
+                       : Panels<T>(memory_ + place, weight.rows, weight.cols);
+  }
+
+  const InputFeedingArgs<Cpu<T>>& args_;
+  bool transposed_;
+  T* memory_;
+};
+
+/// The layout of a walk's sentences, as the groups of an LSTM want it.
+template <class T>
+LstmArgs<Cpu<T>> feeding_layout(const InputFeedingArgs<Cpu<T>>& args) {
+  LstmArgs<Cpu<T>> layout{};
+  layout.rows = args.rows;
+  layout.order = args.order;
+  return layout;
+}
+
+/// Matrices cut from one piece of a thread's memory.
+template <class T>
+struct Carving {
+  T* next;
+  Matrix<T> operator()(Index rows, Index cols) {
+    const Matrix<T> matrix(next, rows, cols);
+    next += rows * cols;
+    return matrix;
+  }
+};
+
+/// What one state sees of its source: the context and the log-sum-exp of the scores.
+template <class T>
+void feeding_attention(Cpu<T>& device, int thread, const InputFeedingArgs<Cpu<T>>& args, Index sentence, Index row,
+                       T* weights) {
+  const Index first = args.source.begin[sentence], count = args.source.length(sentence), width = args.width();
+  const Matrix<T> p(weights, 1, count), c = args.seen.row_range(row, 1).columns(width, args.values.cols);
+  clear(c);
+  args.lse[row] = -std::numeric_limits<T>::infinity();
+  if (count == 0) return;
+  clear(p);
+  gemm<false, true>(device, thread, Matrix<const T>(args.seen.row_range(row, 1).columns(0, width)),
+                    args.keys.row_range(first, count), p, T(args.scale));
+  auto numbers = array(p.data, count);
+  const T most = numbers.maxCoeff();
+  numbers = (numbers - most).exp();
+  const T sum = numbers.sum();
+  numbers /= sum;
+  args.lse[row] = most + std::log(sum);
+  gemm(device, thread, Matrix<const T>(p), args.values.row_range(first, count), c);
+}
+
+/// dh += the gradient of the state through its scores. weights: room for 2 x source positions.
+template <class T>
+void feeding_attention_gradient(Cpu<T>& device, int thread, const InputFeedingGradientArgs<Cpu<T>>& args, Index sentence,
+                                Index row, Matrix<T> dh, T* weights) {
+  const InputFeedingArgs<Cpu<T>>& f = args.forward;
+  const Index first = f.source.begin[sentence], count = f.source.length(sentence);
+  if (count == 0) return;
+  const Matrix<T> p(weights, 1, count), dp(weights + count, 1, count);
+  const auto keys = f.keys.row_range(first, count);
+  clear(p);
+  clear(dp);
+  gemm<false, true>(device, thread, Matrix<const T>(f.seen.row_range(row, 1).columns(0, f.width())), keys, p, T(f.scale));
+  gemm<false, true>(device, thread, Matrix<const T>(args.dcontext.row_range(row, 1)), f.values.row_range(first, count), dp);
+  auto weight = array(p.data, count);
+  const auto dweight = array(dp.data, count);
+  weight = (weight - f.lse[row]).exp();
+  weight *= dweight - (weight * dweight).sum();
+  gemm(device, thread, Matrix<const T>(p), keys, dh, T(f.scale));
+}
+
+}  // namespace cpu
+
+template <class T>
+void input_feeding(Cpu<T>& device, const InputFeedingArgs<Cpu<T>>& args) {
+  const Index width = args.width(), layers = args.layers;
+  const LstmArgs<Cpu<T>> layout = cpu::feeding_layout(args);
+  const cpu::FeedingPanels<T> panels(device, args, true);
+  cpu::lstm_groups(device, layout, [&](const cpu::LstmGroup<T>& group, int thread) {
+    const Index count = group.count(), in = args.mix.cols;
+    cpu::Carving<T> carve{
+        device.workspace(thread, count * ((5 + 2 * layers) * width + in) + args.source.longest + width, 1)};
+    const auto z = carve(count, 4 * width), x = carve(count, in), fed = carve(count, width);  // x: an operand of a product
+    const auto h = carve(layers * count, width), c = carve(layers * count, width);            // of each layer
+    T *weights = carve(1, args.source.longest).data, *buffer = carve(1, width).data;
+    for (const auto& zeros : {fed, h, c}) cpu::clear(zeros);
+    Index alive = count;
+    for (Index t = 0; t < group.length(0); ++t) {
+      while (group.length(alive - 1) <= t) --alive;
+      for (int l = 0; l < layers; ++l) {
+        const InputFeedingLayer<Cpu<T>>& layer = args.layer[l];
+        const auto state = h.row_range(l * count, count), cell = c.row_range(l * count, count);
+        const auto below = x.columns(0, width);
+        for (Index i = 0; i < alive; ++i) {
+          const Index row = group.row(i, t);
+          const T* read = l == 0 ? fed.row(i) : h.row((l - 1) * count + i);
+          cpu::drop_row(layer.dropout, row, read, below.row(i), width, false, buffer);
+          std::copy_n(below.row(i), width, layer.below.row(row));
+          std::copy_n(state.row(i), width, layer.before.row(row));
+          if (layer.bias != nullptr) std::copy_n(layer.bias, 4 * width, layer.gates.row(row));
+        }
+        cpu::clear(z.row_range(0, alive));
+        if (l > 0 || t > 0) panels.input(l).multiply(below.row_range(0, alive), z);
+        if (t > 0) panels.recurrent(l).multiply(state.row_range(0, alive), z);
+        for (Index i = 0; i < alive; ++i) {
+          const Index row = group.row(i, t);
+          cpu::lstm_row(width, z.row(i), layer.gates.row(row), state.row(i), cell.row(i));
+          std::copy_n(cell.row(i), width, layer.c.row(row));
+        }
+      }
+      for (Index i = 0; i < alive; ++i) {
+        const Index row = group.row(i, t);
+        std::copy_n(h.row((layers - 1) * count + i), width, args.seen.row(row));
+        cpu::feeding_attention(device, thread, args, group.sentence(i), row, weights);
+        std::copy_n(args.seen.row(row), in, x.row(i));
+      }
+      cpu::clear(fed.row_range(0, alive));
+      panels.mix().multiply(x.row_range(0, alive), fed);
+      for (Index i = 0; i < alive; ++i) {
+        const Index row = group.row(i, t);
+        cpu::Packets<T>::over(width, [&](const auto& p) { p.store(fed.row(i), p.tanh(p.load(fed.row(i)))); });
+        cpu::drop_row(args.dropout, row, fed.row(i), fed.row(i), width, false, buffer);
+        std::copy_n(fed.row(i), width, args.fed.row(row));
+      }
+    }
+  });
+}
+
+template <class T>
+void input_feeding_gradient(Cpu<T>& device, const InputFeedingGradientArgs<Cpu<T>>& args) {
+  const InputFeedingArgs<Cpu<T>>& f = args.forward;
+  const Index width = f.width(), layers = f.layers;
+  const LstmArgs<Cpu<T>> layout = cpu::feeding_layout(f);
+  const cpu::FeedingPanels<T> panels(device, f, false);
+  cpu::lstm_groups(device, layout, [&](const cpu::LstmGroup<T>& group, int thread) {
+    const Index count = group.count(), in = f.mix.cols;
+    cpu::Carving<T> carve{
+        device.workspace(thread, count * ((7 + 2 * layers) * width + in) + 2 * f.source.longest + width, 1)};
+    const auto dgates = carve(count, 4 * width), dfed = carve(count, width), dmix = carve(count, width);
+    const auto dbelow = carve(count, width), dseen = carve(count, in);
+    const auto dh = carve(layers * count, width), dc = carve(layers * count, width);  // from the step behind, of each layer
+    T *weights = carve(2, f.source.longest).data, *buffer = carve(1, width).data;
+    for (const auto& zeros : {dfed, dh, dc}) cpu::clear(zeros);
+    Index alive = 0;
+    for (Index t = group.length(0) - 1; t >= 0; --t) {
+      while (alive < count && group.length(alive) > t) ++alive;
+      for (Index i = 0; i < alive; ++i) {
+        const Index row = group.row(i, t);
+        if (!args.dfed.empty()) cpu::row_array(dfed, i) += cpu::row_array(args.dfed, row);
+        cpu::drop_row(f.dropout, row, dfed.row(i), dmix.row(i), width, false, buffer);
+        // Where dropout left a number it is a / (1 - rate); where it did not, its gradient is 0 already.
+        const auto a = cpu::row_array(f.fed, row) / T(f.dropout.scale());
+        cpu::row_array(dmix, i) *= 1 - a * a;
+        std::copy_n(dmix.row(i), width, args.dmix.row(row));
+      }
+      cpu::clear(dseen.row_range(0, alive));
+      panels.mix().multiply(dmix.row_range(0, alive), dseen);
+      auto top = dh.row_range((layers - 1) * count, count);
+      for (Index i = 0; i < alive; ++i) {
+        const Index row = group.row(i, t);
+        cpu::array(args.dcontext.row(row), in - width) += cpu::array(dseen.row(i) + width, in - width);
+        cpu::row_array(top, i) += cpu::array(dseen.row(i), width);
+        cpu::feeding_attention_gradient(device, thread, args, group.sentence(i), row, top.row_range(i, 1), weights);
+      }
+      for (int l = f.layers - 1; l >= 0; --l) {
+        const InputFeedingLayer<Cpu<T>>& layer = f.layer[l];
+        const auto dstate = dh.row_range(l * count, count), dcell = dc.row_range(l * count, count);
+        for (Index i = 0; i < alive; ++i) {
+          const Index row = group.row(i, t);
+          cpu::lstm_row_gradient<T>(width, layer.gates.row(row), t > 0 ? layer.c.row(group.row(i, t - 1)) : nullptr,
+                                    layer.c.row(row), nullptr, dstate.row(i), dcell.row(i), dgates.row(i));
+          std::copy_n(dgates.row(i), 4 * width, layer.gates.row(row));
+        }
+        const auto to = l == 0 ? dfed : dbelow;
+        cpu::clear(to.row_range(0, alive));
+        if (l > 0 || t > 0) panels.input(l).multiply(dgates.row_range(0, alive), to);
+        cpu::clear(dstate.row_range(0, alive));
+        if (t > 0) panels.recurrent(l).multiply(dgates.row_range(0, alive), dstate);
+        for (Index i = 0; i < alive && l > 0; ++i)
+          cpu::drop_row(layer.dropout, group.row(i, t), dbelow.row(i), dh.row((l - 1) * count + i), width, true, buffer);
+      }
+    }
+  });
+}
+
+}  // namespace attn

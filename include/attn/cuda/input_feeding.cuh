@@ -1,0 +1,148 @@
+#pragma once
+#include "attn/cuda/input_feeding_backward.cuh"
+#include "attn/cuda/input_feeding_forward.cuh"
+
+namespace attn {
+namespace input_feeding_detail {
+
+constexpr int kLists = 5 * kernels::kFeedingSentences * 4;  // bytes of a block's lists of sentences
+
+/// A walk, the weights it wants, and how it is launched.
+template <class T>
+struct Plan {
+  kernels::FeedingWalk<T> walk;
+  kernels::FeedingSources<T> sources;
+  int count = 0, groups = 0, weights_begin = 0;
+  Spread spread;
+
+  kernels::FeedingMatrix<T> add(Matrix<const T> first, Matrix<const T> second, bool turned, Index all, int sets) {
+    const int units = static_cast<int>(divide_up(divide_up(all, walk.blocks), 8) * 8);
+    kernels::FeedingMatrix<T> to{.sets = sets, .units = units};
+    to.terms[0] = static_cast<int>(turned ? first.rows : first.cols);
+    to.terms[1] = static_cast<int>(turned ? 0 : second.cols);
+    walk.columns = std::max(walk.columns, sets * std::min(units, kernels::kFeedingUnits));
+    sources.source[count++] = {first, second, turned, static_cast<int>(all), to};
+    return to;
+  }
+};
+
+/// The walk of clusters of so many blocks.
+template <class T>
+Plan<T> plan(const InputFeedingArgs<Cuda<T>>& args, bool turned, int blocks, std::size_t most_shared) {
+  Plan<T> plan;
+  kernels::FeedingWalk<T>& walk = plan.walk;
+  const Index width = args.width();
+  const Matrix<const T> of_state = args.mix.columns(0, width), of_context = args.mix.columns(width, args.context());
+  walk.blocks = blocks;
+  walk.source_longest = static_cast<int>(args.source.longest);
+  walk.mix = plan.add(of_state, of_context, turned, width, 1);
+  if (turned) walk.context = plan.add(of_context, {}, true, args.context(), 1);
+  for (int l = 0; l < args.layers; ++l)
+    walk.gates[l] = plan.add(args.layer[l].input, args.layer[l].recurrent, turned, width, turned ? 2 : 4);
+
+  int chunks = 0;
+  for (int i = 0; i < plan.count; ++i) chunks = std::max(chunks, plan.sources.source[i].to.chunks());
+  const int sums = std::min(chunks, kernels::kFeedingParts) * kernels::kFeedingSentences * walk.sums_stride();
+  const int attention = kernels::feeding_attention_numbers<T>(static_cast<int>(width), static_cast<int>(args.values.cols),
+                                                              walk.source_longest);
+  plan.weights_begin = static_cast<int>(divide_up(kLists + 4 * std::max(sums, attention), 16) * 16);
+  require(static_cast<std::size_t>(plan.weights_begin) <= most_shared, "input_feeding: a source of ", args.source.longest,
+          " positions does not fit into a GPU's shared memory; cut it into shorter sentences");
+  std::size_t used = static_cast<std::size_t>(plan.weights_begin);
+  const auto keep = [&](kernels::FeedingMatrix<T>& matrix) {
+    const std::size_t bytes = static_cast<std::size_t>(matrix.size()) * sizeof(T);
+    if (matrix.sets == 0 || used + bytes > most_shared) return;
+    matrix.place = static_cast<int>((used - static_cast<std::size_t>(plan.weights_begin)) / sizeof(T));
+    used += bytes;
+  };
+  keep(walk.mix);
+  keep(walk.context);
+  for (int l = 0; l < args.layers; ++l) keep(walk.gates[l]);
+  plan.groups = static_cast<int>(divide_up(args.rows.count, kernels::kFeedingSentences));
+  plan.spread = {{static_cast<unsigned>(plan.groups * blocks)}, kernels::kFeedingThreads, used};
+  return plan;
+}
+
+/// Room for the packed weights and for what the walk keeps from step to step.
+template <class T>
+void place(Cuda<T>& device, const InputFeedingArgs<Cuda<T>>& args, Plan<T>& plan) {
+  kernels::FeedingWalk<T>& walk = plan.walk;
+  Index weights = 0;
+  const Index row = plan.groups * kernels::kFeedingSentences * args.width(), states = row * args.layers;
+  for (int i = 0; i < plan.count; ++i) weights += Index{walk.blocks} * plan.sources.source[i].to.size();
+  auto* memory = device.template workspace<std::byte>(weights * Index{sizeof(T)} + 4 * (2 * states + row));
+  T* next = reinterpret_cast<T*>(memory);
+  int at = 0;
+  const auto take = [&](kernels::FeedingMatrix<T>& matrix) {
+    matrix.packed = plan.sources.source[at++].to.packed = next;
+    next += Index{walk.blocks} * matrix.size();
+  };
+  take(walk.mix);
+  if (walk.context.sets > 0) take(walk.context);
+  for (int l = 0; l < args.layers; ++l) take(walk.gates[l]);
+  walk.cells = reinterpret_cast<float*>(next);
+  walk.states = walk.cells + states;
+  walk.queries = walk.states + states;
+}
+
+/// Whether all rows that a walk reads can be read in packs.
+template <class T>
+bool in_packs(const InputFeedingArgs<Cuda<T>>& args) {
+  const Index width = args.width();
+  bool packs = attn::in_packs(args.keys, args.values, args.fed, args.seen.columns(0, width),
+                              args.seen.columns(width, args.context()));
+  for (int l = 0; l < args.layers; ++l)
+    packs = packs && attn::in_packs(args.layer[l].gates, args.layer[l].below, args.layer[l].before);
+  return packs;
+}
+
+/// Packs the weights and walks, in the clusters that are done soonest: the more blocks a cluster has, the fewer units each block has
+/// to compute in a step, but 8 of them cost about as much as the step itself.
+template <class T, class Args>
+void run(Cuda<T>& device, const char* what, const InputFeedingArgs<Cuda<T>>& args, bool turned,
+         void (*kernel)(Args, kernels::FeedingWalk<T>, int), const Args& all) {
+  if (args.rows.rows == 0) return;
+  const std::size_t most = device.properties().sharedMemPerBlockOptin;
+  Plan<T> best = plan(args, turned, 1, most);
+  Index least = std::numeric_limits<Index>::max();
+  for (int blocks = 1; blocks <= 16 && (blocks == 1 || device.has_wgmma()); blocks *= 2) {
+    const Plan<T> one = plan(args, turned, blocks, most);
+    const int units = one.walk.mix.units;
+    if (blocks > 1 && units * (blocks / 2) >= args.width()) break;  // half of the blocks would have nothing to do
+    const int at_once =
+        blocks == 1 ? device.multiprocessors() : clusters_at_once(what, one.spread, static_cast<unsigned>(blocks), kernel);
+    if (at_once == 0) continue;
+    const Index cost = divide_up(one.groups, at_once) * (8 + units);
+    if (cost < least) best = one, least = cost;
+  }
+  place(device, args, best);
+  Index pieces = 0;
+  for (int i = 0; i < best.count; ++i)
+    pieces = std::max(pieces, Index{best.walk.blocks} * best.sources.source[i].to.size() / 8);
+  launch(device, "packing weights",
+         {{static_cast<unsigned>(divide_up(pieces, 256)), static_cast<unsigned>(best.count)}, 256},
+         kernels::pack_feeding_weights<T>, best.sources, best.walk.blocks);
+  launch_in_clusters(device, what, best.spread, static_cast<unsigned>(best.walk.blocks), kernel, all, best.walk,
+                     best.weights_begin);
+}
+
+}  // namespace input_feeding_detail
+
+template <class T>
+void input_feeding(Cuda<T>& device, const InputFeedingArgs<Cuda<T>>& args) {
+  constexpr int N = Pack<T>::size;
+  input_feeding_detail::run(
+      device, "input_feeding", args, false,
+      input_feeding_detail::in_packs(args) ? kernels::input_feeding_forward<T, N> : kernels::input_feeding_forward<T, 1>,
+      args);
+}
+
+template <class T>
+void input_feeding_gradient(Cuda<T>& device, const InputFeedingGradientArgs<Cuda<T>>& args) {
+  constexpr int N = Pack<T>::size;
+  const bool packs = input_feeding_detail::in_packs(args.forward) && in_packs(args.dcontext, args.dmix);
+  input_feeding_detail::run(device, "input_feeding_gradient", args.forward, true,
+                            packs ? kernels::input_feeding_backward<T, N> : kernels::input_feeding_backward<T, 1>, args);
+}
+
+}  // namespace attn
