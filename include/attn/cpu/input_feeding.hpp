@@ -50,13 +50,18 @@ LstmArgs<Cpu<T>> feeding_layout(const InputFeedingArgs<Cpu<T>>& args) {
   return layout;
 }
 
-/// Matrices cut from one piece of a thread's memory.
+/// Matrices cut from one piece of a thread's memory. Each row begins on a boundary of 64 bytes, whatever else the thread walks: Eigen
+/// computes the numbers before such a boundary with other instructions, whose last bits differ.
 template <class T>
 struct Carving {
+  static constexpr Index stride(Index cols) {
+    return (cols + 64 / Index{sizeof(T)} - 1) / (64 / Index{sizeof(T)}) * (64 / Index{sizeof(T)});
+  }
+
   T* next;
   Matrix<T> operator()(Index rows, Index cols) {
-    const Matrix<T> matrix(next, rows, cols);
-    next += rows * cols;
+    const Matrix<T> matrix(next, rows, cols, stride(cols));
+    next += rows * matrix.stride;
     return matrix;
   }
 };
@@ -64,9 +69,9 @@ struct Carving {
 /// What one state sees of its source: the context and the log-sum-exp of the scores.
 template <class T>
 void feeding_attention(Cpu<T>& device, int thread, const InputFeedingArgs<Cpu<T>>& args, Index sentence, Index row,
-                       T* weights) {
+                       Matrix<T> weights) {
   const Index first = args.source.begin[sentence], count = args.source.length(sentence), width = args.width();
-  const Matrix<T> p(weights, 1, count), c = args.seen.row_range(row, 1).columns(width, args.values.cols);
+  const Matrix<T> p = weights.columns(0, count), c = args.seen.row_range(row, 1).columns(width, args.values.cols);
   clear(c);
   args.lse[row] = -std::numeric_limits<T>::infinity();
   if (count == 0) return;
@@ -82,14 +87,14 @@ void feeding_attention(Cpu<T>& device, int thread, const InputFeedingArgs<Cpu<T>
   gemm(device, thread, Matrix<const T>(p), args.values.row_range(first, count), c);
 }
 
-/// dh += the gradient of the state through its scores. weights: room for 2 x source positions.
+/// dh += the gradient of the state through its scores.
 template <class T>
 void feeding_attention_gradient(Cpu<T>& device, int thread, const InputFeedingGradientArgs<Cpu<T>>& args, Index sentence,
-                                Index row, Matrix<T> dh, T* weights) {
+                                Index row, Matrix<T> dh, Matrix<T> weights) {
   const InputFeedingArgs<Cpu<T>>& f = args.forward;
   const Index first = f.source.begin[sentence], count = f.source.length(sentence);
   if (count == 0) return;
-  const Matrix<T> p(weights, 1, count), dp(weights + count, 1, count);
+  const Matrix<T> p = weights.row_range(0, 1).columns(0, count), dp = weights.row_range(1, 1).columns(0, count);
   const auto keys = f.keys.row_range(first, count);
   clear(p);
   clear(dp);
@@ -111,11 +116,15 @@ void input_feeding(Cpu<T>& device, const InputFeedingArgs<Cpu<T>>& args) {
   const cpu::FeedingPanels<T> panels(device, args, true);
   cpu::lstm_groups(device, layout, [&](const cpu::LstmGroup<T>& group, int thread) {
     const Index count = group.count(), in = args.mix.cols;
-    cpu::Carving<T> carve{
-        device.workspace(thread, count * ((5 + 2 * layers) * width + in) + args.source.longest + width, 1)};
+    const auto padded = cpu::Carving<T>::stride;
+    cpu::Carving<T> carve{device.workspace(thread,
+                                           count * (padded(4 * width) + (1 + 2 * layers) * padded(width) + padded(in)) +
+                                               padded(args.source.longest) + padded(width),
+                                           1)};
     const auto z = carve(count, 4 * width), x = carve(count, in), fed = carve(count, width);  // x: an operand of a product
     const auto h = carve(layers * count, width), c = carve(layers * count, width);            // of each layer
-    T *weights = carve(1, args.source.longest).data, *buffer = carve(1, width).data;
+    const auto weights = carve(1, args.source.longest);
+    T* buffer = carve(1, width).data;
     for (const auto& zeros : {fed, h, c}) cpu::clear(zeros);
     Index alive = count;
     for (Index t = 0; t < group.length(0); ++t) {
@@ -167,12 +176,16 @@ void input_feeding_gradient(Cpu<T>& device, const InputFeedingGradientArgs<Cpu<T
   const cpu::FeedingPanels<T> panels(device, f, false);
   cpu::lstm_groups(device, layout, [&](const cpu::LstmGroup<T>& group, int thread) {
     const Index count = group.count(), in = f.mix.cols;
-    cpu::Carving<T> carve{
-        device.workspace(thread, count * ((7 + 2 * layers) * width + in) + 2 * f.source.longest + width, 1)};
+    const auto padded = cpu::Carving<T>::stride;
+    cpu::Carving<T> carve{device.workspace(thread,
+                                           count * (padded(4 * width) + (3 + 2 * layers) * padded(width) + padded(in)) +
+                                               2 * padded(f.source.longest) + padded(width),
+                                           1)};
     const auto dgates = carve(count, 4 * width), dfed = carve(count, width), dmix = carve(count, width);
     const auto dbelow = carve(count, width), dseen = carve(count, in);
     const auto dh = carve(layers * count, width), dc = carve(layers * count, width);  // from the step behind, of each layer
-    T *weights = carve(2, f.source.longest).data, *buffer = carve(1, width).data;
+    const auto weights = carve(2, f.source.longest);
+    T* buffer = carve(1, width).data;
     for (const auto& zeros : {dfed, dh, dc}) cpu::clear(zeros);
     Index alive = 0;
     for (Index t = group.length(0) - 1; t >= 0; --t) {
