@@ -44,14 +44,13 @@ __device__ inline bfloat16 load_fresh_number(const bfloat16* from) {
   return __ushort_as_bfloat16(bits);
 }
 
-/// 16 bytes of a row, from column k on, that other blocks may have written; zeros where there is no row.
+/// 16 bytes of a row, from column k on, that other blocks may have written. Behind its end: numbers that meet zeros.
 template <int N, class T>
 __device__ Pack<T> load_operand(const T* row, int k, int terms) {
-  Pack<T> pack{};
-  if (row == nullptr || k >= terms) return pack;
   if constexpr (N > 1) {
-    return load_fresh(row + k);
+    return load_fresh(row + (k < terms ? k : 0));  // no branch: all lanes are together when they multiply
   } else {
+    Pack<T> pack{};
     for (int i = 0; i < Pack<T>::size && k + i < terms; ++i) pack.numbers[i] = load_fresh_number(row + k + i);
     return pack;
   }
@@ -112,7 +111,8 @@ struct FeedingBlock {
   }
   __device__ int row(int t) const { return first_row[warp] + t; }
 
-  /// The rows of a matrix that this lane's share of a product needs, from a column on: those of step t, of the living.
+  /// The rows of a matrix that this lane's share of a product needs, from a column on: those of step t. The first sentence stands in
+  /// for those that do not live: nobody reads their sums.
   struct Operand {
     const T* row[2];
   };
@@ -121,7 +121,7 @@ struct FeedingBlock {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int i = lane / 4 + 8 * half;
-      x.row[half] = i < alive ? row_of(matrix, Index{first_row[i]} + t) + column : nullptr;
+      x.row[half] = row_of(matrix, Index{first_row[i < alive ? i : 0]} + t) + column;
     }
     return x;
   }
@@ -130,10 +130,8 @@ struct FeedingBlock {
   __device__ __noinline__ void multiply(const FeedingMatrix<T>& matrix, int pass, Operand x, Operand y = {}) const {
     __syncthreads();  // the sums before have been read
     const int parts = min(matrix.chunks(), kFeedingParts), all = matrix.sets * matrix.units_of(pass) / 8;
-    const int share = (all * parts + kFeedingWarps - 1) / kFeedingWarps;  // tiles of a warp, to be taken at once
-    if (share > 4)
-      multiply_tiles<sizeof(T) == 2 ? 8 : 4>(matrix, pass, x, y, all, parts);
-    else if (share > 2)
+    const int share = (all * parts + kFeedingWarps - 1) / kFeedingWarps;  // tiles of a warp
+    if (share > 2)
       multiply_tiles<4>(matrix, pass, x, y, all, parts);
     else if (share > 1)
       multiply_tiles<2>(matrix, pass, x, y, all, parts);
@@ -141,7 +139,7 @@ struct FeedingBlock {
       multiply_tiles<1>(matrix, pass, x, y, all, parts);
     __syncthreads();
   }
-  /// Tiles: of 8 columns, that a warp computes at once.
+  /// Tiles: of 8 columns, that a warp computes at once. More than 4 do not pay: the compiler no longer loads them together.
   template <int Tiles>
   __device__ void multiply_tiles(const FeedingMatrix<T>& matrix, int pass, const Operand& x, const Operand& y, int all,
                                  int parts) const {
@@ -160,7 +158,7 @@ struct FeedingBlock {
       };
       float c[Tiles][4] = {};
       if (tiles == Tiles)  // a number that the compiler knows: all of a chunk's weights are on their way together
-        multiply_chunks<T, Tiles == 8 ? 1 : 2>(c, begin, end, Tiles, states, columns);
+        multiply_chunks<T, 2>(c, begin, end, Tiles, states, columns);
       else
         multiply_chunks<T, 1>(c, begin, end, tiles, states, columns);
       float* to = sums + (part * kFeedingSentences + lane / 4) * walk.sums_stride() + tile * 8 + lane % 4 * 2;
