@@ -91,6 +91,16 @@ __global__ void __launch_bounds__(kSumThreads) column_sums(Matrix<const T> x, In
 template <class T>
 void column_sums(Cuda<T>& device, Matrix<const T> x, float* sums, Matrix<const T> gate = {}, T* gated = nullptr) {
   if (x.rows == 0 || x.cols == 0) return;
+  const auto aligned = [](const auto& m) { return in_packs(m.data, Pack<T>::size, m.stride); };
+  if (const Index whole = x.cols / Pack<T>::size * Pack<T>::size;
+      whole > 0 && whole < x.cols && aligned(x) && aligned(gate)) {  // packs, and the few columns behind them
+    const auto part = [&](Index first, Index count) {
+      column_sums(device, x.columns(first, count), sums == nullptr ? nullptr : sums + first,
+                  gated == nullptr ? gate : gate.columns(first, count), gated == nullptr ? nullptr : gated + first);
+    };
+    part(0, whole);
+    return part(whole, x.cols - whole);
+  }
   with_packs<T>(in_packs(x, gate), [&]<int N>() {
     constexpr Index kColumns = kernels::kSumLanes * N;
     const Index groups = divide_up(x.cols, kColumns), full = divide_up(8 * device.multiprocessors(), groups);

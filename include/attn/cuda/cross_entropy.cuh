@@ -37,23 +37,26 @@ __global__ void __launch_bounds__(1024, 2)
   const float at_label = to_float(row[label]);
 
   float most = -FLT_MAX, sum = 0, total = 0;
-#pragma unroll 2
-  for (int j = first; j < classes; j += 1024 * N) {
-    const Pack<T, N> x = load_pack<N>(row + j);
+  const int whole = classes / N * N, rest = whole + static_cast<int>(threadIdx.x);  // behind the packs: a class a thread
+  const auto add = [&]<int M>(int j) {
+    const Pack<T, M> x = load_pack<M>(row + j);
     if (by.keep) store_pack(kept + j, x);
     float top = x[0];
 #pragma unroll
-    for (int k = 1; k < N; ++k) top = fmaxf(top, x[k]);
+    for (int k = 1; k < M; ++k) top = fmaxf(top, x[k]);
     if (top > most) {
       sum *= exponential<T>(most - top);
       most = top;
     }
 #pragma unroll
-    for (int k = 0; k < N; ++k) {
+    for (int k = 0; k < M; ++k) {
       sum += exponential<T>(x[k] - most);
       total += x[k];
     }
-  }
+  };
+#pragma unroll 2
+  for (int j = first; j < whole; j += 1024 * N) add.template operator()<N>(j);
+  if (rest < classes) add.template operator()<1>(rest);
   const float peak = block_max<32>(most);
   sum = block_sum<32>(sum * exponential<T>(most - peak));
   if (by.other > 0) total = block_sum<32>(total);
@@ -66,21 +69,23 @@ __global__ void __launch_bounds__(1024, 2)
   if (!by.gradient) return;
 
   const float grow = by.scale / sum;
-  for (int j = first; j < classes; j += 1024 * N) {  // what a thread has kept it reads again itself
-    Pack<T, N> x;
+  const auto grade = [&]<int M>(int j) {  // what a thread has kept it reads again itself
+    Pack<T, M> x;
     if (by.keep)
-      x = load_pack<N>(kept + j);
+      x = load_pack<M>(kept + j);
     else
-      x = load_pack<N>(row + j);
+      x = load_pack<M>(row + j);
 #pragma unroll
-    for (int k = 0; k < N; ++k) x.set(k, exponential<T>(x[k] - peak) * grow - by.other_gradient);
-    if (label >= j && label < j + N) {
+    for (int k = 0; k < M; ++k) x.set(k, exponential<T>(x[k] - peak) * grow - by.other_gradient);
+    if (label >= j && label < j + M) {
 #pragma unroll
-      for (int k = 0; k < N; ++k)
+      for (int k = 0; k < M; ++k)
         if (j + k == label) x.set(k, exponential<T>(at_label - peak) * grow - by.label_gradient);
     }
     store_pack(row + j, x);
-  }
+  };
+  for (int j = first; j < whole; j += 1024 * N) grade.template operator()<N>(j);
+  if (rest < classes) grade.template operator()<1>(rest);
 }
 
 static __global__ void __launch_bounds__(1024) add_losses(const float* losses, Index rows, float* nll, float* loss) {
@@ -112,7 +117,7 @@ void cross_entropy(Cuda<T>& device, const CrossEntropyArgs<Cuda<T>>& args) {
                                         .gradient = args.gradient,
                                         .keep = args.gradient && bytes <= room};
   float* losses = device.template workspace<float>(2 * args.logits.rows);
-  with_packs<T>(in_packs(args.logits), [&]<int N>() {
+  with_packs<T>(in_packs(args.logits.data, Pack<T>::size, args.logits.stride), [&]<int N>() {
     launch(device, "cross_entropy", {{static_cast<unsigned>(args.logits.rows)}, 1024, by.keep ? bytes : 0},
            kernels::cross_entropy<N, T>, args.logits, args.labels, by, losses);
   });

@@ -47,12 +47,14 @@ Loss<Device> cross_entropy(Tape<Device>& tape, Variable<Device, Width> x, Parame
     tape.device.zero(loss.sums, 2);
   }
   const Index rows = std::clamp<Index>(Device::logits_at_once / weight.rows, 1, std::max<Index>(x.rows(), 1));
-  const Matrix<Scalar> memory = tape.template scratch<Scalar>(rows, weight.rows);
+  const Index stride =
+      static_cast<Index>(align_up(static_cast<std::size_t>(weight.rows), 16));  // rows on boundaries that products like
+  const Matrix<Scalar> memory = tape.template scratch<Scalar>(rows, stride);
   const double normalizer = options.normalizer > 0 ? options.normalizer : static_cast<double>(std::max<Index>(x.rows(), 1));
   const Sink<Scalar> dx = tape.recording() ? tape.sink(x) : Sink<Scalar>{};
   for (Index first = 0; first < x.rows(); first += rows) {
     const Index count = std::min(rows, x.rows() - first);
-    const auto logits = memory.row_range(0, count);
+    const auto logits = memory.row_range(0, count).columns(0, weight.rows);
     const auto h = x.value.row_range(first, count);
     linear(tape.device, {.x = h, .weight = weight.matrix(), .bias = bias.value, .y = logits});
     cross_entropy(tape.device, {.logits = logits,
