@@ -29,14 +29,24 @@ if(ATTN_COMPILE_COST)
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
 
+# Bodies of ops are the same for all programs: compiled once, see include/attn/ops/every_op.hpp.
+add_library(attn_ops STATIC ${CMAKE_CURRENT_LIST_DIR}/ops/cpu_float.cpp ${CMAKE_CURRENT_LIST_DIR}/ops/cpu_double.cpp)
+target_link_libraries(attn_ops PUBLIC attn::attn PRIVATE attn_warnings attn_native)
+target_compile_definitions(attn_ops INTERFACE ATTN_OPS_ELSEWHERE)
+if(ATTN_CUDA)
+  add_library(attn_ops_cuda STATIC ${CMAKE_CURRENT_LIST_DIR}/ops/cuda_float.cu ${CMAKE_CURRENT_LIST_DIR}/ops/cuda_bfloat16.cu)
+  target_link_libraries(attn_ops_cuda PUBLIC attn::cuda)
+  target_compile_definitions(attn_ops_cuda INTERFACE ATTN_OPS_ELSEWHERE)
+endif()
+
 add_custom_target(cuda_programs)  # every program with a .cu file
 
 # attn_program(name sources...): an executable on attn::attn; when a source is a .cu file on attn::cuda too, with ATTN_CUDA defined.
 function(attn_program name)
   add_executable(${name} ${ARGN})
-  target_link_libraries(${name} PRIVATE attn::attn attn_warnings attn_native)
+  target_link_libraries(${name} PRIVATE attn_ops attn_warnings attn_native)
   if("${ARGN}" MATCHES "\\.cu(;|$)")
-    target_link_libraries(${name} PRIVATE attn::cuda)
+    target_link_libraries(${name} PRIVATE attn_ops_cuda)
     target_compile_definitions(${name} PRIVATE ATTN_CUDA)
     add_dependencies(cuda_programs ${name})
   endif()

@@ -19,3 +19,11 @@
 #include "attn/cpu/residual.hpp"
 #include "attn/cpu/scatter_rows.hpp"
 #include "attn/cpu/tanh.hpp"
+#include "attn/ops/every_op.hpp"
+
+#ifdef ATTN_OPS_ELSEWHERE
+namespace attn {
+ATTN_EVERY_OP(extern template, Cpu<float>)
+ATTN_EVERY_OP(extern template, Cpu<double>)
+}  // namespace attn
+#endif

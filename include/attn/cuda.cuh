@@ -21,3 +21,11 @@
 #include "attn/cuda/residual.cuh"
 #include "attn/cuda/scatter_rows.cuh"
 #include "attn/cuda/tanh.cuh"
+#include "attn/ops/every_op.hpp"
+
+#ifdef ATTN_OPS_ELSEWHERE
+namespace attn {
+ATTN_EVERY_OP(extern template, Cuda<float>)
+ATTN_EVERY_OP(extern template, Cuda<bfloat16>)
+}  // namespace attn
+#endif

@@ -6,6 +6,10 @@
 
 namespace attn::cpu {
 
+// A packet as a template's argument: its alignment, which g++ warns about losing on x86, is that of registers anyway.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wignored-attributes"
+
 /// to = fromᵀ
 template <class T>
 void transpose(Matrix<const T> from, Matrix<T> to) {
@@ -26,6 +30,8 @@ void transpose(Matrix<const T> from, Matrix<T> to) {
   for (Index i = tall; i < from.rows; ++i)
     for (Index j = 0; j < from.cols; ++j) to(j, i) = from(i, j);
 }
+
+#pragma GCC diagnostic pop
 
 /// A matrix in panels of as many columns as a tile has, the last filled up with zeros, so that products read it in the order
 /// in which it lies.

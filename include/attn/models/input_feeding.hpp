@@ -140,6 +140,7 @@ auto InputFeeding<Device, Shape, Reading, Score, Memory, Prediction>::hidden(Tap
     for (std::size_t i = 0; i < decoder.others.size(); ++i) set(i + 1, decoder.others[i]);
     const auto layout = time_major(tape, target.rows, target.offsets);
     const auto [fed, context] = input_feeding<width>(tape, words, layout, seen, attention.score.scale, weights);
+    sign_weights(tape, attention, true);
     if constexpr (Prediction::sees_words)
       return with_words(tape, fed, std::get<1>(cut<Attention::value_width, Shape.words>(tape, context)));
     else

@@ -1,0 +1,5 @@
+#include "attn/cuda.cuh"
+
+namespace attn {
+ATTN_EVERY_OP(template, Cuda<bfloat16>)
+}  // namespace attn

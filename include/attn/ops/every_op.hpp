@@ -1,0 +1,58 @@
+#pragma once
+#include "attn/ops/adam.hpp"
+#include "attn/ops/additive_attention.hpp"
+#include "attn/ops/argmax.hpp"
+#include "attn/ops/attention.hpp"
+#include "attn/ops/cross_entropy.hpp"
+#include "attn/ops/dropout.hpp"
+#include "attn/ops/embedding.hpp"
+#include "attn/ops/gather_rows.hpp"
+#include "attn/ops/input_feeding.hpp"
+#include "attn/ops/layer_norm.hpp"
+#include "attn/ops/linear.hpp"
+#include "attn/ops/lstm.hpp"
+#include "attn/ops/ragged_projection.hpp"
+#include "attn/ops/residual.hpp"
+#include "attn/ops/scatter_rows.hpp"
+#include "attn/ops/tanh.hpp"
+
+// Every op of a device, for programs of many files. Bodies of ops are most of what a model costs to compile, and the same for all
+// models. With ATTN_OPS_ELSEWHERE defined, a file that includes attn/cpu.hpp or attn/cuda.cuh compiles none of them; one file
+// of the program, compiled without it, has them for all:
+//
+//   #include <attn/cpu.hpp>
+//   namespace attn { ATTN_EVERY_OP(template, Cpu<float>) }
+
+#define ATTN_EVERY_OP(DECLARE, Device)                                                                        \
+  DECLARE void adam(Device&, const AdamArgs<Device>&);                                                        \
+  DECLARE void additive_attention(Device&, const AdditiveAttentionArgs<Device>&);                             \
+  DECLARE void additive_attention_gradient(Device&, const AdditiveAttentionGradientArgs<Device>&);            \
+  DECLARE void additive_attention_weights(Device&, const AdditiveAttentionWeightsArgs<Device>&);              \
+  DECLARE void argmax(Device&, const ArgmaxArgs<Device>&);                                                    \
+  DECLARE void attention(Device&, const AttentionArgs<Device>&);                                              \
+  DECLARE void attention_gradient(Device&, const AttentionGradientArgs<Device>&);                             \
+  DECLARE void attention_weights(Device&, const AttentionWeightsArgs<Device>&);                               \
+  DECLARE void cross_entropy(Device&, const CrossEntropyArgs<Device>&);                                       \
+  DECLARE void dropout(Device&, const DropoutArgs<Device>&);                                                  \
+  DECLARE void embedding(Device&, const EmbeddingArgs<Device>&);                                              \
+  DECLARE void embedding_gradient(Device&, const EmbeddingGradientArgs<Device>&);                             \
+  DECLARE void gather_rows(Device&, const GatherRowsArgs<Device>&);                                           \
+  DECLARE void gather_rows_gradient(Device&, const GatherRowsGradientArgs<Device>&);                          \
+  DECLARE void input_feeding(Device&, const InputFeedingArgs<Device>&);                                       \
+  DECLARE void input_feeding_gradient(Device&, const InputFeedingGradientArgs<Device>&);                      \
+  DECLARE void layer_norm(Device&, const LayerNormArgs<Device>&);                                             \
+  DECLARE void layer_norm_gradient(Device&, const LayerNormGradientArgs<Device>&);                            \
+  DECLARE void linear(Device&, const LinearArgs<Device>&);                                                    \
+  DECLARE void linear_input_gradient(Device&, const LinearInputGradientArgs<Device>&);                        \
+  DECLARE void linear_weight_gradient(Device&, const LinearWeightGradientArgs<Device>&);                      \
+  DECLARE void lstm(Device&, const LstmArgs<Device>&);                                                        \
+  DECLARE void lstm_gradient(Device&, const LstmGradientArgs<Device>&);                                       \
+  DECLARE void ragged_projection(Device&, const RaggedProjectionArgs<Device>&);                               \
+  DECLARE void ragged_projection_input_gradient(Device&, const RaggedProjectionInputGradientArgs<Device>&);   \
+  DECLARE void ragged_projection_weight_gradient(Device&, const RaggedProjectionWeightGradientArgs<Device>&); \
+  DECLARE void residual(Device&, const ResidualArgs<Device>&);                                                \
+  DECLARE void scatter_rows(Device&, const ScatterRowsArgs<Device>&);                                         \
+  DECLARE void sinusoid(Device&, Matrix<Device::Scalar>);                                                     \
+  DECLARE void sum_of_squares(Device&, const SumOfSquaresArgs<Device>&);                                      \
+  DECLARE void tanh_rows(Device&, const TanhArgs<Device>&);                                                   \
+  DECLARE void tanh_rows_gradient(Device&, const TanhGradientArgs<Device>&);
