@@ -75,11 +75,15 @@ if [[ $sanitize ]]; then
   ops='near the truth: *<Cuda*' models='models: nothing but empty*<Cuda*'
   run "memcheck" "$sanitizer" --tool memcheck --error-exitcode 9 --print-limit 20 \
     "$program" --test-case="$ops,${models}"
-  # It is slow, and its programs do not hinder each other: one for each case.
+  # Races are looked for in attn's own kernels. That is slow, and programs do not hinder each other: several for each op, each with a
+  # share of its cases.
+  only=() shares=4
+  if "$sanitizer" --help | grep -q -e '--kernel-name '; then only=(--kernel-name kns=attn); fi
   racecheck() {
     "$program" --no-version --list-test-cases --test-case="$ops" | grep '^near the truth' |
-      xargs --delimiter='\n' --max-procs="$jobs" --replace \
-        "$sanitizer" --tool racecheck --racecheck-report analysis --error-exitcode 9 --print-limit 20 "$program" --test-case={}
+      while read -r name; do for ((i = 0; i < shares; ++i)); do printf '%s\0' "ATTN_TEST_SHARE=$i/$shares" "--test-case=$name"; done; done |
+      xargs --null --max-args=2 --max-procs="$jobs" bash -c 'env "${@: -2:1}" "${@:1:$# - 2}" "${@: -1}"' - \
+        "$sanitizer" --tool racecheck --racecheck-report analysis --error-exitcode 9 --print-limit 20 "${only[@]}" "$program"
   }
   run "racecheck" racecheck
 fi

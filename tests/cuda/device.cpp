@@ -1,5 +1,8 @@
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "cuda/devices.hpp"
 #include "cuda/relative_error.hpp"
 #include "support/files.hpp"
@@ -78,6 +81,39 @@ TEST_CASE_TEMPLATE("device: several in one process do not disturb each other", D
     const auto different = in_float->training(Kind::wide_heads, 3);
     CHECK(same_bits(train(*one->training(Kind::transformer, 1), different.get()), alone));
   }
+}
+
+// Kernels are the process's, and so is the shared memory that one may ask for: these cases ask for different amounts.
+TEST_CASE_TEMPLATE("device: threads with devices of their own get what they get alone", Device, CpuFloat, CudaFloat,
+                   CudaBfloat16) {
+  if (!is_here<Device>()) return;
+  std::vector<OpCase> cases = cases_of("input_feeding");
+  for (const OpCase& test : cases_of("lstm")) cases.push_back(test);
+  std::erase_if(cases, [](const OpCase& test) { return test.settings.contains("large"); });
+  REQUIRE(cases.size() > 20);
+  std::vector<Results> alone;
+  for (const OpCase& test : cases) alone.push_back(device_under_test<Device>().run(test, Device::precision));
+
+  std::atomic<int> same = 0, different = 0, failed = 0;
+  std::vector<std::jthread> threads;
+  for (std::size_t thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&, thread] {
+      try {
+        const auto device = Device::make();
+        for (std::size_t i = 0; i < cases.size(); ++i) {
+          const std::size_t at = (i + thread * cases.size() / 4) % cases.size();
+          const Results again = device->run(cases[at], Device::precision);
+          for (std::size_t j = 0; j < again.size(); ++j)
+            ++(same_bits(again[j].numbers, alone[at][j].numbers) ? same : different);
+        }
+      } catch (const attn::Error&) {
+        ++failed;
+      }
+    });
+  threads.clear();
+  CHECK(failed == 0);
+  CHECK(different == 0);
+  CHECK(same > 400);
 }
 
 TEST_CASE_TEMPLATE("device: plans that were saved give the same bits, and none is made again", Device, CudaFloat,

@@ -1,11 +1,14 @@
 #include "cuda/relative_error.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+
+#include "attn/core/error.hpp"
 
 namespace {
 
@@ -54,8 +57,13 @@ std::vector<OpCase> cases_of(const std::string& op) {
   static const nlohmann::json all = read_json("op_cases.json");
   std::vector<OpCase> cases;
   const bool quick = std::getenv("ATTN_TEST_QUICK") != nullptr;
+  int share = 0, shares = 1, count = 0;
+  if (const char* wanted = std::getenv("ATTN_TEST_SHARE"))
+    attn::require(std::sscanf(wanted, "%d/%d", &share, &shares) == 2 && share >= 0 && share < shares,
+                  "ATTN_TEST_SHARE is '", wanted, "'; it must be like 0/4: every fourth case, from the first on");
   for (const auto& entry : all) {
     if (entry.at("op") != op || (quick && entry.contains("large"))) continue;
+    if (count++ % shares != share) continue;
     OpCase& test = cases.emplace_back();
     for (const auto& [key, value] : entry.items())
       if (key == "op")

@@ -40,7 +40,7 @@ inline cudaLaunchConfig_t cluster_configuration(Spread spread, unsigned blocks, 
 template <class... Parameters>
 void allow_clusters(const char* what, Spread spread, void (*kernel)(Parameters...)) {
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), what);
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(spread.shared)), what);
+  allow_shared(what, reinterpret_cast<const void*>(kernel), spread.shared);
 }
 
 /// How many clusters of so many blocks the GPU runs at the same time. The driver takes long to say so, and is asked once.

@@ -8,8 +8,7 @@ template <class Device, class... Parameters, class... Arguments>
 void launch_together(Device& device, const char* what, Spread spread, void (*kernel)(Parameters...),
                      const Arguments&... arguments) {
   if (spread.blocks.x == 0 || spread.blocks.y == 0 || spread.blocks.z == 0) return;
-  if (spread.shared > 48 * 1024)
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(spread.shared)), what);
+  allow_shared(what, reinterpret_cast<const void*>(kernel), spread.shared);
   const auto start = [&](Parameters... parameters) {
     void* places[] = {static_cast<void*>(&parameters)...};
     check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), spread.blocks, dim3(spread.threads), places,

@@ -1,6 +1,0 @@
-#include "engines.hpp"
-#include "families.hpp"
-
-std::unique_ptr<Engine> cpu_linformer64(const ModelFolder& folder, const Place& place) {
-  return transformer<attn::Linformer<64>>(std::make_unique<attn::Cpu<float>>(place.threads), folder);
-}

@@ -1,0 +1,14 @@
+#include "engines.hpp"
+#include "families.hpp"
+
+std::unique_ptr<Engine> cpu_transformer(const ModelFolder& folder, const Place& place) {
+  return transformer<attn::Full<>>(std::make_unique<attn::Cpu<float>>(place.threads), folder);
+}
+
+std::unique_ptr<Engine> cpu_linformer32(const ModelFolder& folder, const Place& place) {
+  return transformer<attn::Linformer<32>>(std::make_unique<attn::Cpu<float>>(place.threads), folder);
+}
+
+std::unique_ptr<Engine> cpu_linformer64(const ModelFolder& folder, const Place& place) {
+  return transformer<attn::Linformer<64>>(std::make_unique<attn::Cpu<float>>(place.threads), folder);
+}

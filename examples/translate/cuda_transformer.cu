@@ -1,7 +1,0 @@
-#include "engines.hpp"
-#include "families.hpp"
-#include "on_a_gpu.cuh"
-
-std::unique_ptr<Engine> cuda_transformer(const ModelFolder& folder, const Place& place) {
-  return on_a_gpu(folder, place, [&](auto device) { return transformer<attn::Full<>>(std::move(device), folder); });
-}
