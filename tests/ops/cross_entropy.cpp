@@ -141,3 +141,20 @@ TEST_CASE_TEMPLATE("cross_entropy gives the same bits with any number of threads
     return joined({{result.nll, result.loss}, result.logits});
   });
 }
+
+TEST_CASE_TEMPLATE("cross_entropy: a logit that is no number makes the loss none, and says so", T, float, double) {
+  Cpu<T> device(1);
+  for (const std::size_t place : {0, 41, 102}) {  // in vectors, and behind them
+    CAPTURE(place);
+    for (const double wrong : {std::nan(""), HUGE_VAL}) {
+      Numbers logits = random_numbers(103, 1, 3);
+      logits[place] = wrong;
+      CHECK(std::isnan(run(device, 103, logits, {7}, {}).nll));
+    }
+    Numbers logits = random_numbers(103, 1, 3);
+    logits[place] = -HUGE_VAL;  // a class that cannot be
+    const Result result = run(device, 103, logits, {7}, {});
+    CHECK(std::isfinite(result.nll));
+    CHECK(result.logits[place] < 1e-300);  // in double, Eigen has the smallest number for e to the -infinity
+  }
+}
