@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "attn/cpu/additive_attention.hpp"
+#include "attn/cpu.hpp"
 #include "support/attention_cases.hpp"
 #include "support/gradients.hpp"
 #include "support/threads.hpp"

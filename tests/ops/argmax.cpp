@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "attn/cpu/argmax.hpp"
+#include "attn/cpu.hpp"
 #include "support/tensor.hpp"
 
 using attn::Cpu;

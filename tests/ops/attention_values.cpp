@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "attn/cpu/attention.hpp"
+#include "attn/cpu.hpp"
 #include "attn/ops/attention.hpp"
 #include "support/attention_cases.hpp"
 #include "support/gradients.hpp"

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "attn/cpu/cross_entropy.hpp"
+#include "attn/cpu.hpp"
 #include "support/gradients.hpp"
 #include "support/reference.hpp"
 #include "support/threads.hpp"

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "attn/cpu/dropout.hpp"
+#include "attn/cpu.hpp"
 #include "support/threads.hpp"
 
 using attn::Cpu;

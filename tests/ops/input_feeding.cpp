@@ -4,7 +4,7 @@
 
 #include <deque>
 
-#include "attn/cpu/input_feeding.hpp"
+#include "attn/cpu.hpp"
 #include "support/lstm_op.hpp"
 #include "support/threads.hpp"
 

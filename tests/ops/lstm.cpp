@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "attn/cpu/lstm.hpp"
+#include "attn/cpu.hpp"
 #include "support/gradients.hpp"
 #include "support/lstm_op.hpp"
 #include "support/threads.hpp"

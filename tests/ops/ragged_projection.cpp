@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "attn/cpu/ragged_projection.hpp"
+#include "attn/cpu.hpp"
 #include "support/gradients.hpp"
 #include "support/threads.hpp"
 
