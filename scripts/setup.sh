@@ -16,6 +16,7 @@ test='
 doctest-dev        | /usr/include/doctest/doctest.h         | the tests
 libbenchmark-dev   | /usr/include/benchmark/benchmark.h     | the micro-benchmarks
 clang-format-14    | clang-format-14                        | the check of the formatting
+xz-utils           | xz                                     | Europarl, as real data has it
 python3-venv       | import ensurepip                       | a virtual environment for the packages below'
 pip='torch tokenizers sacrebleu safetensors numpy conan'  # what attn's results are compared with, and its package's test
 
