@@ -5,3 +5,8 @@ void cpu_linformer32(const Options& options, const Corpus& corpus) {
   attn::Cpu<float> device(options.threads);
   run<attn::Linformer<32>>(device, options, corpus);
 }
+
+void cpu_linformer64(const Options& options, const Corpus& corpus) {
+  attn::Cpu<float> device(options.threads);
+  run<attn::Linformer<64>>(device, options, corpus);
+}

@@ -5,3 +5,7 @@
 void cuda_linformer32(const Options& options, const Corpus& corpus) {
   on_gpu(options, options.output, [&](auto& device) { run<attn::Linformer<32>>(device, options, corpus); });
 }
+
+void cuda_linformer64(const Options& options, const Corpus& corpus) {
+  on_gpu(options, options.output, [&](auto& device) { run<attn::Linformer<64>>(device, options, corpus); });
+}

@@ -1,7 +1,0 @@
-#include "models.hpp"
-#include "run.hpp"
-
-void cpu_linformer64(const Options& options, const Corpus& corpus) {
-  attn::Cpu<float> device(options.threads);
-  run<attn::Linformer<64>>(device, options, corpus);
-}
