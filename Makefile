@@ -21,12 +21,13 @@ ifneq ($(cuda_sources),)
 endif
 	@python3 scripts/compile_cost.py report build/cpu/compile_cost.tsv
 
-benchmark:  ## times attn side by side with PyTorch, then its ops one by one
+benchmark:  ## times attn side by side with PyTorch: the Transformer, ops one by one, recurrent models
 	@scripts/setup.sh build test
 	@cmake --preset cpu
 	@cmake --build build/cpu --target benchmarks
 	@build/venv/bin/python benchmarks/versus_pytorch.py --programs build/cpu/benchmarks
 	@build/cpu/benchmarks/micro_ops
+	@build/venv/bin/python benchmarks/versus_pytorch_recurrent.py --programs build/cpu/benchmarks
 
 benchmark-gpu:  ## the same on a GPU: what attn must reach there, its goals, and where the time goes
 	@scripts/gpu_benchmark.sh

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# gpu_benchmark.sh [options of benchmarks/versus_pytorch_cuda.py]: builds attn's GPU benchmarks and runs them side by side with PyTorch.
+# gpu_benchmark.sh [options of benchmarks/versus_pytorch_cuda.py]: builds attn's GPU benchmarks and runs them side by side with PyTorch;
+# without options the recurrent models too.
 # About four minutes on an H200. ATTN_PYTHON names a Python that has PyTorch with CUDA, if python3 does not.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,5 +16,8 @@ done
 
 export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(getconf _NPROCESSORS_ONLN)}
 cmake --preset cuda -DATTN_BUILD_TESTS=OFF -DATTN_BUILD_EXAMPLES=OFF
-cmake --build build/cuda --target transformer_cuda
-exec "$python" benchmarks/versus_pytorch_cuda.py --programs build/cuda/benchmarks "$@"
+cmake --build build/cuda --target transformer_cuda recurrent_cuda
+status=0
+"$python" benchmarks/versus_pytorch_cuda.py --programs build/cuda/benchmarks "$@" || status=$?
+(($#)) || "$python" benchmarks/versus_pytorch_recurrent.py --cuda --programs build/cuda/benchmarks || status=$?
+exit $status

@@ -7,7 +7,7 @@
 
 void add_place_options(CLI::App& app, Place& place) {
   const auto* group = "Device";
-  app.add_option("--device", place.device, "Where to train; auto: on a GPU if this program was built for one and finds one")
+  app.add_option("--device", place.device, "Where to run; auto: on a GPU if this program was built for one and finds one")
       ->group(group)
       ->check(CLI::IsMember({"cpu", "cuda", "auto"}));
   app.add_option("--threads", place.threads, "CPU: cores to use; 0: all")->group(group)->check(CLI::NonNegativeNumber);

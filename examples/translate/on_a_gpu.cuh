@@ -1,17 +1,14 @@
 #pragma once
-#include <filesystem>
 #include <memory>
-#include <string>
 
-#include "attn/cuda.cuh"
 #include "engine.hpp"
+#include "on_gpu.cuh"
 
 /// make(device) with the GPU, and the precision, that a place names. The training's plans of matrix products serve here too.
 template <class Make>
 std::unique_ptr<Engine> on_a_gpu(const ModelFolder& folder, const Place& place, const Make& make) {
   const auto make_on = [&](auto device) {
-    const auto plans = folder.weights.parent_path() / ("plans_" + place.precision + ".txt");
-    if (std::filesystem::exists(plans)) device->plans.load(plans, device->description());
+    load_plans(*device, plan_file(folder.weights.parent_path(), place));
     return make(std::move(device));
   };
   const attn::CudaOptions chosen{.gpu = place.gpu, .tf32 = place.tf32};
