@@ -46,7 +46,7 @@ const char* about() {
          "curve for each row and a folder for each run: its best model (model.safetensors, model.json and two "
          "vocabularies), "
          "all\n"
-         "it takes to go on (training.safetensors, see --resume), log, curve, translations and scores.\n";
+         "it takes to go on (training.safetensors, see --resume), log, curve, translations, attention maps and scores.\n";
 }
 
 void add_recipe_options(CLI::App& app, Recipe& r) {
@@ -111,6 +111,10 @@ Options read_options(int count, char** words) {
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
   app.add_option("--output", o.output, "Folder for what it writes")->group("Results")->capture_default_str();
+  app.add_option("--maps", o.maps, "Draw where a model looked in so many sentences of the first test")
+      ->group("Results")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   app.add_flag("--resume", o.resume, "Pass over runs that are finished, go on with those that are not")->group("Results");
   try {
     first.parse(count, words);

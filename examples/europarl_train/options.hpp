@@ -28,6 +28,7 @@ struct Options : Place {
   std::filesystem::path data = "../shared/data";
   Recipe recipe{};
   std::filesystem::path output = "runs/europarl";
+  std::int64_t maps = 10;  // sentences
   bool resume = false;
   std::string command;  // as it was typed
 };

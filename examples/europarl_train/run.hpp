@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "attn/decode/attention_maps.hpp"
 #include "attn/decode/translator.hpp"
 #include "attn/train/checkpoints.hpp"
 #include "attn/train/memory_plan.hpp"
@@ -9,7 +10,22 @@
 #include "attn/train/run_log.hpp"
 #include "attn/train/trainer.hpp"
 #include "job.hpp"
+#include "map_folder.hpp"
 #include "run_folder.hpp"
+
+/// Draws where the model looked in the first sentences of the first test.
+template <class Device, class Model>
+void draw_maps(Device& device, Model& model, const Job& job, const std::vector<std::string>& translations) {
+  const TextSide source(job.corpus.source, {}), target(job.corpus.target, {});
+  MapFolder maps(job.folder() / "maps", "--output", source, target);
+  const auto& lines = job.corpus.tests[0].text.source;
+  for (std::size_t i = 0; i < std::min(lines.size(), static_cast<std::size_t>(job.options.maps)); ++i) {
+    const auto read = source.encode(lines[i]), written = target.encode(translations[i]);
+    maps.add(static_cast<attn::Index>(i) + 1, read, written,
+             attn::attention_maps(device, model, attn::marks_of(source, target), read, written));
+  }
+  maps.finish();
+}
 
 /// Trains a model as the job says, translates the tests with its best state, and scores that.
 template <class Device, class Model>
@@ -61,6 +77,7 @@ void train_and_translate(Device& device, Model& model, const Job& job) {
                              {.limit = recipe.limit, .never = recipe.says_unknown ? Token{-1} : corpus.target.unknown()});
   std::vector<std::vector<std::string>> translations;
   for (const TestSet& test : corpus.tests) translations.push_back(translate(test.text.source));
+  if (job.options.maps > 0) draw_maps(device, model, job, translations[0]);
   finish(job, parameters.count(), device.description(), translations);
 }
 

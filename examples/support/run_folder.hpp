@@ -10,12 +10,11 @@
 
 // What trainings share that write to a folder, may be stopped, and go on.
 
-/// Makes the folder, and those above it.
-inline void make_folder(const std::filesystem::path& folder) {
+/// Makes the folder, and those above it. `option` is what named it.
+inline void make_folder(const std::filesystem::path& folder, const char* option = "--output") {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  attn::require(!error, "cannot make the output folder ", folder.string(), ": ", error.message(),
-                "; choose another with --output");
+  attn::require(!error, "cannot make the folder ", folder.string(), ": ", error.message(), "; choose another with ", option);
 }
 
 /// One line each.

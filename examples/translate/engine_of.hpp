@@ -23,12 +23,7 @@ class EngineOf : public Engine {
   }
 
   std::vector<attn::AttentionMap> look(std::span<const attn::Token> source, std::span<const attn::Token> target) override {
-    const attn::Marks marks = attn::marks_of(folder_.source, folder_.target);
-    attn::Sentences read;
-    marks.add_source(read, source);
-    std::vector<attn::Token> written{marks.begin};
-    written.insert(written.end(), target.begin(), target.end());
-    return attn::attention_maps(*device_, model_, read[0], written);
+    return attn::attention_maps(*device_, model_, attn::marks_of(folder_.source, folder_.target), source, target);
   }
 
  private:

@@ -7,7 +7,7 @@
 #include "attn/metrics/alignment_error.hpp"
 #include "counter.hpp"
 #include "jobs.hpp"
-#include "maps.hpp"
+#include "map_folder.hpp"
 
 using namespace attn;
 
@@ -52,7 +52,7 @@ void look_at_pairs(const Options& options, const ModelFolder& folder, Engine& en
             options.text.string(), " has ", pairs, "; each line aligns the pair of the same number");
   }
   std::optional<MapFolder> drawn;
-  if (!options.maps.empty()) drawn.emplace(options.maps, folder);
+  if (!options.maps.empty()) drawn.emplace(options.maps, "--maps", folder.source, folder.target);
   std::vector<LayerError> errors;
   Counter counter(pairs);
   for (std::size_t i = 0; i < text.source.size(); ++i) {

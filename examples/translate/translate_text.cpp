@@ -6,7 +6,7 @@
 #include "attn/data/parallel_text.hpp"
 #include "counter.hpp"
 #include "jobs.hpp"
-#include "maps.hpp"
+#include "map_folder.hpp"
 
 using namespace attn;
 
@@ -16,7 +16,7 @@ namespace {
 class Writer {
  public:
   Writer(const Options& options, const ModelFolder& folder, Engine& engine) : folder_(folder), engine_(engine) {
-    if (!options.maps.empty()) maps_.emplace(options.maps, folder);
+    if (!options.maps.empty()) maps_.emplace(options.maps, "--maps", folder.source, folder.target);
   }
 
   void write(const std::vector<std::string>& lines) {

@@ -78,8 +78,13 @@ with tempfile.TemporaryDirectory() as name:
             found = losses(out / experiment / row / "seed1")
             check(len(found) == 2 and found[1] < found[0] < 3.9, f"{row} learns: {found}")
             check(f"`{row}`" in text and (out / experiment / f"{row}.svg").exists(), "and has its line and its learning curve")
-            for file in ("model.safetensors", "model.json", "source.vocab", "target.vocab", "curve.svg", "outcome.json"):
+            for file in ("model.safetensors", "model.json", "source.vocab", "target.vocab", "curve.svg", "outcome.json", "maps/index.html", "maps/0010.html"):
                 check((out / experiment / row / "seed1" / file).exists(), f"and its {file}")
+        pictures = {row: (out / experiment / row / "seed1/maps/0001.svg").exists() for row in rows}
+        check(pictures == {row: row != "seq2seq" for row in rows}, f"and a picture of where it looks, if it does: {pictures}")
+        words = (out / experiment / rows[1] / "seed1/translations").with_suffix(".test.txt" if experiment == "coursework" else ".wmt.txt").read_text().split()[:3]
+        page = (out / experiment / rows[1] / "seed1/maps/0001.html").read_text()
+        check(all(f">{word}<" in page.replace("&lt;", "<").replace("&gt;", ">") for word in words), f"which shows its words: {words}")
         for test in table["rows"][0]["runs"][0]["tests"]:
             lines = (out / experiment / rows[0] / f"seed1/translations.{test}.txt").read_text().splitlines()
             check(len(lines) == 20, f"every sentence of the {test} text is translated")

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attn/core/sentences.hpp"
+#include "attn/data/batches.hpp"
 #include "attn/tape/attention.hpp"
 #include "attn/tape/embedding.hpp"
 
@@ -122,6 +123,17 @@ std::vector<AttentionMap> attention_maps(Device& device, Model& model, std::span
     detail::add_rows(device, call, map->cols, map);
   }
   return maps;
+}
+
+/// The same of sentences without their marks, which are added as in training.
+template <class Device, class Model>
+std::vector<AttentionMap> attention_maps(Device& device, Model& model, const Marks& marks, std::span<const Token> source,
+                                         std::span<const Token> target) {
+  Sentences read;
+  marks.add_source(read, source);
+  std::vector<Token> written{marks.begin};
+  written.insert(written.end(), target.begin(), target.end());
+  return attention_maps(device, model, read[0], written);
 }
 
 /// The mean of each layer's heads, as the map of a single one. Heads of a layer stand together, as attention_maps gives them.

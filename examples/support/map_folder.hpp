@@ -3,13 +3,14 @@
 #include <span>
 #include <string>
 
-#include "engine.hpp"
+#include "attn/decode/attention_maps.hpp"
+#include "text_side.hpp"
 
 /// A folder of attention maps, a page for each sentence under its number, and a list of them.
 class MapFolder {
  public:
-  /// Makes the folder.
-  MapFolder(std::filesystem::path folder, const ModelFolder& model);
+  /// Makes the folder, which an option of the program named. The two languages are the model's.
+  MapFolder(std::filesystem::path folder, const char* option, const TextSide& source, const TextSide& target);
 
   /// Draws the maps of sentence number `line`: of what was read, and of what was or had to be written.
   void add(attn::Index line, std::span<const attn::Token> source, std::span<const attn::Token> target,
@@ -20,6 +21,6 @@ class MapFolder {
 
  private:
   std::filesystem::path folder_;
-  const ModelFolder& model_;
+  const TextSide &source_, &target_;
   std::string list_;
 };

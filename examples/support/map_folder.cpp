@@ -1,8 +1,9 @@
-#include "maps.hpp"
+#include "map_folder.hpp"
 
 #include <cstdio>
 
 #include "attn/decode/attention_page.hpp"
+#include "run_folder.hpp"
 
 using namespace attn;
 
@@ -17,21 +18,20 @@ std::vector<std::string> names(const TextSide& side, std::span<const Token> toke
 
 }  // namespace
 
-MapFolder::MapFolder(std::filesystem::path folder, const ModelFolder& model) : folder_(std::move(folder)), model_(model) {
-  std::error_code error;
-  std::filesystem::create_directories(folder_, error);
-  require(!error, "cannot make the folder ", folder_.string(), ": ", error.message(), "; choose another with --maps");
+MapFolder::MapFolder(std::filesystem::path folder, const char* option, const TextSide& source, const TextSide& target)
+    : folder_(std::move(folder)), source_(source), target_(target) {
+  make_folder(folder_, option);
 }
 
 void MapFolder::add(Index line, std::span<const Token> source, std::span<const Token> target,
                     std::span<const AttentionMap> maps) {
-  MapWords words{names(model_.source, source), names(model_.target, target), names(model_.target, target)};
-  words.source.push_back(model_.source.name(model_.source.end()));
-  words.read.insert(words.read.begin(), model_.target.name(model_.target.begin()));
-  words.written.push_back(model_.target.name(model_.target.end()));
+  MapWords words{names(source_, source), names(target_, target), names(target_, target)};
+  words.source.push_back(source_.name(source_.end()));
+  words.read.insert(words.read.begin(), target_.name(target_.begin()));
+  words.written.push_back(target_.name(target_.end()));
   char number[24];
   std::snprintf(number, sizeof number, "%04lld", static_cast<long long>(line));
-  const std::string read = model_.source.decode(source), written = model_.target.decode(target);
+  const std::string read = source_.decode(source), written = target_.decode(target);
   write_attention_page(folder_ / (std::string(number) + ".html"), read, written, maps, words);
   const auto means = mean_of_heads(maps);
   const auto last = std::find_if(means.rbegin(), means.rend(), [](const AttentionMap& map) { return map.translates(); });
