@@ -14,7 +14,8 @@
 inline void make_folder(const std::filesystem::path& folder, const char* option = "--output") {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  attn::require(!error, "cannot make the folder ", folder.string(), ": ", error.message(), "; choose another with ", option);
+  attn::require(!error, "cannot make the folder ", folder.string(), ": ", error.message(), "; choose another with ",
+                option);
 }
 
 /// One line each.
