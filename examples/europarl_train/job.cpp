@@ -84,17 +84,23 @@ void write_model_card(const Job& job, Index parameters) {
   write_file(job.folder() / "model.json", card.dump(2) + "\n");
 }
 
-void finish(const Job& job, Index parameters, const std::string& device,
-            const std::vector<std::vector<std::string>>& translations) {
+void finish(const Job& job, Index parameters, const std::string& device, const Translations& best,
+            const Translations& last) {
   const LogSummary log = read_log(job.folder() / "log.jsonl");
   json tests;
   std::string line = job.name() + ": perplexity " + rounded(std::exp(log.best), 2);
-  for (std::size_t i = 0; i < translations.size(); ++i) {
+  for (std::size_t i = 0; i < best.size(); ++i) {
     const TestSet& test = job.corpus.tests[i];
-    write_lines(job.folder() / ("translations." + test.name + ".txt"), translations[i]);
-    const Scores scores = score(job.options, translations[i], test.text.target);
-    tests[test.name] = {{"sentences", translations[i].size()}, {"bleu", scores.paper}, {"sacrebleu", scores.sacrebleu}};
-    line += ", " + test.title + " BLEU " + rounded(scores.paper, 2) + " (sacreBLEU " + rounded(scores.sacrebleu, 2) + ")";
+    write_lines(job.folder() / ("translations." + test.name + ".txt"), best[i]);
+    const Scores scores = score(job.options, best[i], test.text.target);
+    const Scores later = score(job.options, last[i], test.text.target);
+    tests[test.name] = {{"sentences", best[i].size()},
+                        {"bleu", scores.paper},
+                        {"sacrebleu", scores.sacrebleu},
+                        {"last_bleu", later.paper},
+                        {"last_sacrebleu", later.sacrebleu}};
+    line += ", " + test.title + " BLEU " + rounded(scores.paper, 2) + " (sacreBLEU " + rounded(scores.sacrebleu, 2) +
+            "), of the last epoch " + rounded(later.paper, 2);
   }
   const json outcome{{"experiment", job.options.experiment},
                      {"row", job.row.name},

@@ -44,6 +44,8 @@ attn::Metadata describe(const Job& job);
 /// Writes what it takes to use the model beside it: model.json and the two vocabularies.
 void write_model_card(const Job& job, attn::Index parameters);
 
-/// Scores the translations of each test and writes them and outcome.json.
-void finish(const Job& job, attn::Index parameters, const std::string& device,
-            const std::vector<std::vector<std::string>>& translations);
+using Translations = std::vector<std::vector<std::string>>;  // of each test
+
+/// Scores the translations by the model of the best epoch and by that of the last, and writes the former and outcome.json.
+void finish(const Job& job, attn::Index parameters, const std::string& device, const Translations& best,
+            const Translations& last);

@@ -27,7 +27,7 @@ void draw_maps(Device& device, Model& model, const Job& job, const std::vector<s
   maps.finish();
 }
 
-/// Trains a model as the job says, translates the tests with its best state, and scores that.
+/// Trains a model as the job says, translates the tests with its last state and its best, and scores that.
 template <class Device, class Model>
 void train_and_translate(Device& device, Model& model, const Job& job) {
   using namespace attn;
@@ -72,13 +72,18 @@ void train_and_translate(Device& device, Model& model, const Job& job) {
   }
   if (interrupted) return;
 
-  load_model(SafetensorsFile(job.folder() / "model.safetensors"), parameters);
   const Translator translate(device, model, corpus.source, corpus.target,
                              {.limit = recipe.limit, .never = recipe.says_unknown ? Token{-1} : corpus.target.unknown()});
-  std::vector<std::vector<std::string>> translations;
-  for (const TestSet& test : corpus.tests) translations.push_back(translate(test.text.source));
-  if (job.options.maps > 0) draw_maps(device, model, job, translations[0]);
-  finish(job, parameters.count(), device.description(), translations);
+  const auto translate_all = [&] {
+    Translations translations;
+    for (const TestSet& test : corpus.tests) translations.push_back(translate(test.text.source));
+    return translations;
+  };
+  const Translations last = translate_all();
+  load_model(SafetensorsFile(job.folder() / "model.safetensors"), parameters);
+  const Translations best = translate_all();
+  if (job.options.maps > 0) draw_maps(device, model, job, best[0]);
+  finish(job, parameters.count(), device.description(), best, last);
 }
 
 /// A recurrent model of this type.

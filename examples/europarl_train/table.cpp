@@ -74,8 +74,9 @@ std::string markdown(const Job& any, const std::vector<Results>& results, const 
   const auto paper = [&](double figure, int decimals) { return figure > 0 ? rounded(figure, decimals) : none; };
   std::vector<std::string> head{"model", "row", "parameters"};
   for (const TestSet& test : any.corpus.tests)
-    for (const char* what : {": BLEU, paper", ": BLEU, here", ": sacreBLEU"}) head.push_back(test.title + what);
-  for (const char* what : {"perplexity, paper", "perplexity, here", "of the last epoch", "training loss, paper",
+    for (const char* what : {": BLEU, paper", ": BLEU, best epoch", ": BLEU, last epoch", ": sacreBLEU, best epoch"})
+      head.push_back(test.title + what);
+  for (const char* what : {"perplexity, paper", "perplexity, best epoch", "perplexity, last epoch", "training loss, paper",
                            "training loss, here", "epochs", "ms a step", "training time", "runs"})
     head.emplace_back(what);
   std::string text;
@@ -93,7 +94,7 @@ std::string markdown(const Job& any, const std::vector<Results>& results, const 
     std::vector<std::string> cells{row.title, "`" + row.name + "`", format_count(result.runs[0].at("parameters"))};
     for (const TestSet& test : any.corpus.tests) {
       cells.push_back(paper(row.bleu.at(test.name), 2));
-      for (const char* what : {"bleu", "sacrebleu"})
+      for (const char* what : {"bleu", "last_bleu", "sacrebleu"})
         cells.push_back(figure(("/tests/" + test.name + "/" + what).c_str(), 2));
     }
     cells.insert(
@@ -105,8 +106,8 @@ std::string markdown(const Job& any, const std::vector<Results>& results, const 
   }
   text += "\nBLEU as the paper computed it: " + about.at("bleu").get<std::string>() +
           ". sacreBLEU: " + about.at("sacrebleu").get<std::string>() +
-          ". Perplexity of the validation text, of its best epoch, whose model the tests were translated with, and of the "
-          "last. Training loss of the last epoch, with dropout, in nats per token. Several runs: mean ± standard "
+          ". Perplexity of the validation text; the best epoch is that of the lowest. Training loss of the last epoch, "
+          "with dropout, in nats per token. Several runs: mean ± standard "
           "deviation.\n\n";
   for (const char* key : {"command", "seeds", "commit", "machine", "settings"}) {
     const json& value = about.at(key);

@@ -92,7 +92,7 @@ void check_decoding() {
   };
   std::vector<std::size_t> lengths;
   for (Token end = 0; end < kTargetWords; ++end) {
-    Parameters<D> parameters(device, model, 7);
+    Parameters<D> parameters(device, model, 8);
     shake(parameters, 1.5, static_cast<std::uint64_t>(end));
     for (const Token never : {Token{-1}, Token{end == 4 ? 5 : 4}}) {
       const GreedyOptions options{.begin = 2, .end = end, .limit = 7, .never = never};
