@@ -92,6 +92,12 @@ with tempfile.TemporaryDirectory() as name:
     card = json.loads((folder / "coursework/coursework/lexical/seed1/model.json").read_text())
     check(card["row"] == "lexical" and card["source_vocabulary"] == 32 and card["source"]["language"] == "de", "a model's card says what it is")
 
+    # Scores of the last epoch's model stand beside those of the best; what does not end within the limit counts as the paper counts it.
+    result = run("--rows", "baseline", "--epochs", 3, "--rate", 0.003, "--limit", 5, *common, "--output", folder / "short")
+    scores = json.loads((folder / "short/coursework.json").read_text())["rows"][0]["runs"][0]["tests"]["test"]
+    check(result.returncode == 0 and scores["bleu"] == 0 < scores["sacrebleu"], f"translations that were cut off are empty lines to the paper's BLEU: {scores}")
+    check(scores["last_bleu"] == 0 < scores["last_sacrebleu"], "with the last model too")
+
     # Rows by name, several seeds: the same seed gives the same bits alone and beside others, however it was cut.
     some = ["--rows", "baseline,lexical", "--epochs", 2, "--seeds", "1,2", *common]
     check(run(*some, "--jobs", 2, "--output", folder / "two").returncode == 0, "two rows, two seeds, two at a time")

@@ -110,7 +110,7 @@ cublasLtMatmulAlgo_t choose(Cuda<T>& device, GemmArgs<In, Out> args, bool round)
       continue;
     constexpr int kRepeats = 4;
     float time = std::numeric_limits<float>::infinity();  // ms, of all repeats
-    for (int round = 0; round < 3; ++round) {
+    for (int trial = 0; trial < 3; ++trial) {
       float once = 0;
       check(cudaEventRecord(start, device.stream()), "timing products");
       for (int repeat = 0; repeat < kRepeats; ++repeat) (void)run(device, args, description, algorithm);

@@ -10,8 +10,8 @@ struct Output {
   Parameter<Device> weight;
   Parameter<Device> bias;
 
-  /// Numbers as large as an embedding's at first, so that logits vary from the beginning: with Glorot's, a fifth of that for a
-  /// vocabulary of thousands, the states below learn several times as slowly, and a plain LSTM at a high rate not at all.
+  /// Numbers as large as an embedding's at first, so that logits vary from the beginning. Glorot's are several times smaller for
+  /// a vocabulary of thousands: with them recurrent models learn half as fast, and a plain LSTM at a high rate not at all.
   explicit Output(Index vocabulary)
       : weight{vocabulary, Width, Initial::normal(1 / std::sqrt(static_cast<double>(Width)))}, bias{vocabulary, 1} {}
 
