@@ -56,15 +56,13 @@ RelativeError allowed_error(const RelativeError& pytorch, const Result& truth, P
 std::vector<OpCase> cases_of(const std::string& op) {
   static const nlohmann::json all = read_json("op_cases.json");
   std::vector<OpCase> cases;
-  const char* quick = std::getenv("ATTN_TEST_QUICK");
-  const int level = quick == nullptr ? 0 : std::atoi(quick);
+  const bool quick = std::getenv("ATTN_TEST_QUICK") != nullptr;
   int share = 0, shares = 1, count = 0;
   if (const char* wanted = std::getenv("ATTN_TEST_SHARE"))
     attn::require(std::sscanf(wanted, "%d/%d", &share, &shares) == 2 && share >= 0 && share < shares,
                   "ATTN_TEST_SHARE is '", wanted, "'; it must be like 0/4: every fourth case, from the first on");
   for (const auto& entry : all) {
-    if (entry.at("op") != op) continue;
-    if ((level >= 1 && entry.contains("large")) || (level >= 2 && entry.contains("long"))) continue;
+    if (entry.at("op") != op || (quick && entry.contains("large"))) continue;
     if (count++ % shares != share) continue;
     OpCase& test = cases.emplace_back();
     for (const auto& [key, value] : entry.items())
@@ -82,11 +80,10 @@ std::vector<OpCase> cases_of(const std::string& op) {
 
 RelativeError pytorch_error(const OpCase& test, const std::string& result, Precision precision, bool on_gpu) {
   static const nlohmann::json all = read_json("pytorch_errors.json");
-  const std::string key = test.op + ": " + test.name;
-  const bool recorded = on_gpu && all.contains("cuda") && all["cuda"].at("errors").contains(key);
-  const char* device = recorded ? "cuda" : "cpu";
+  const char* device = on_gpu && all.contains("cuda") ? "cuda" : "cpu";
   const char* name = precision == Precision::float32 ? "float32" : "bfloat16";
   const auto& cases = all.at(device).at("errors");
+  const std::string key = test.op + ": " + test.name;
   attn::require(cases.contains(key) && cases[key].at(name).contains(result), "there is no record of PyTorch's error in ",
                 key, ", ", result, "; run tests/python/cuda_errors.py --device ", device);
   const auto& pair = cases[key][name][result];

@@ -77,12 +77,10 @@ def text_of(contents):
 
 
 def compare(cases, contents):
-    """What is missing, and what is wrong: errors of other processors and releases differ, but not by much. Without the large cases.
-    A GPU's record may lack cases that are newer than it: the CPU's stands in for them."""
+    """What is missing, and what is wrong: errors of other processors and releases differ, but not by much. Without the large cases."""
     names = {name_of(case) for case in cases if case["op"] in OPS}
+    wrong = [f"{name} ({device})" for device, section in contents.items() for name in sorted(names ^ section["errors"].keys())]
     stored = contents["cpu"]["errors"]
-    wrong = [f"{name} (cpu)" for name in sorted(names - stored.keys())]
-    wrong += [f"{name} ({device})" for device, section in contents.items() for name in sorted(section["errors"].keys() - names)]
     for name, entry in errors_of([case for case in cases if "large" not in case], "cpu").items():
         for precision, unit in (("float32", 2.0**-24), ("bfloat16", 2.0**-9)):
             ours, theirs = stored.get(name, entry)[precision], entry[precision]
