@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <thread>
 
 #include "cuda/devices.hpp"
@@ -82,8 +83,8 @@ TEST_CASE_TEMPLATE("device: several in one process do not disturb each other", D
   }
 }
 
-// Kernels are the process's, and so is the shared memory that one may ask for: these cases ask for different amounts. Plans are
-// shared, so that no product is timed while others run.
+// Kernels are the process's, and so is the shared memory that one may ask for: these cases ask for different amounts. With plans
+// that are shared, so that no product is timed while others run; and with a device's own: timing must not change results.
 TEST_CASE_TEMPLATE("device: threads with devices of their own get what they get alone", Device, CpuFloat, CudaFloat,
                    CudaBfloat16) {
   if (!is_here<Device>()) return;
@@ -97,15 +98,16 @@ TEST_CASE_TEMPLATE("device: threads with devices of their own get what they get 
   device_under_test<Device>().save_plans(folder / "plans");
 
   // All cases on a device of their own, from the first quarter's, second's... on; what is not as it was.
-  const auto run_all = [&](std::size_t quarter) {
+  std::atomic<int> compared = 0;
+  const auto run_all = [&](std::size_t quarter, bool shares_plans) {
     std::string different;
     try {
       const auto device = Device::make();
-      if (Device::on_gpu) device->load_plans(folder / "plans");
+      if (Device::on_gpu && shares_plans) device->load_plans(folder / "plans");
       for (std::size_t i = 0; i < cases.size(); ++i) {
         const std::size_t at = (i + quarter * cases.size() / 4) % cases.size();
         const Results again = device->run(cases[at], Device::precision);
-        for (std::size_t j = 0; j < again.size(); ++j)
+        for (std::size_t j = 0; j < again.size(); ++j, ++compared)
           if (!same_bits(again[j].numbers, alone[at][j].numbers))
             different += cases[at].op + ", " + cases[at].name + ": " + again[j].name + "; ";
       }
@@ -114,13 +116,17 @@ TEST_CASE_TEMPLATE("device: threads with devices of their own get what they get 
     }
     return different;
   };
-  CHECK(run_all(1) == "");  // nor does the order matter
-  std::string different[4];
-  std::vector<std::jthread> threads;
-  for (std::size_t thread = 0; thread < 4; ++thread)
-    threads.emplace_back([&, thread] { different[thread] = run_all(thread); });
-  threads.clear();  // waits for them
-  for (const std::string& found : different) CHECK(found == "");
+  for (const bool shares_plans : {true, false}) {
+    CAPTURE(shares_plans);
+    CHECK(run_all(1, shares_plans) == "");  // nor does the order matter
+    std::string different[4];
+    std::vector<std::jthread> threads;
+    for (std::size_t thread = 0; thread < 4; ++thread)
+      threads.emplace_back([&, thread] { different[thread] = run_all(thread, shares_plans); });
+    threads.clear();  // waits for them
+    for (const std::string& found : different) CHECK(found == "");
+  }
+  CHECK(compared > 10 * 400);
 }
 
 TEST_CASE_TEMPLATE("device: plans that were saved give the same bits, and none is made again", Device, CudaFloat,

@@ -34,9 +34,9 @@ __global__ void digest(const T* numbers, Index count, unsigned long long* sum) {
 namespace gemm_detail {
 
 /// Chooses the algorithm for a product: cuBLASLt's first proposal, or a later one that is clearly faster and gives the same bits
-/// of trial operands. Two algorithms that agree on those may still add in different orders elsewhere, and timing varies: where a
-/// run has to repeat another's bits, it takes the other's plans (Plans::save). `round` also rounds the rows up, so that the
-/// choice does not depend on which batch came first.
+/// of trial operands. That timing, which varies, never changes results is what this is for, but not what it guarantees: few
+/// numbers in bfloat16 hardly show in which order they were summed. Where a run has to repeat another's bits, it takes the
+/// other's plans (Plans::save). `round` also rounds the rows up, so that the choice does not depend on which batch came first.
 template <class T, class In, class Out>
 cublasLtMatmulAlgo_t choose(Cuda<T>& device, GemmArgs<In, Out> args, bool round) {
   const Index a_alignment = alignment(args.a), b_alignment = alignment(args.b), c_alignment = alignment(args.c);
