@@ -32,6 +32,10 @@ TEST_CASE("plans: rows round up to eighths of powers of two") {
     CHECK(Plans::rounded(rows) >= rows);
     CHECK(Plans::rounded(Plans::rounded(rows)) == Plans::rounded(rows));
     if (rows > 16) CHECK(Plans::rounded(rows) - rows < (rows + 7) / 8);
+    const attn::Index fewest = Plans::fewest(Plans::rounded(rows));
+    CHECK(fewest <= rows);
+    CHECK(Plans::rounded(fewest) == Plans::rounded(rows));
+    CHECK((fewest == 1 || Plans::rounded(fewest - 1) < fewest));
   }
 }
 

@@ -10,17 +10,19 @@ void gemm(Cuda<T>& device, const GemmArgs<In, Out>& args) {
   const bool no_terms = (args.a_turned ? args.a.rows : args.a.cols) == 0;
   if (no_terms && args.add) return;
   require(!no_terms, "gemm: a product of ", args.c.rows, " x ", args.c.cols, " has no terms to sum");
-  const auto key = gemm_detail::key(args, device.options().tf32);
-  gemm_detail::Description<In, Out> description(args, device.options().tf32);
-  if (const auto* algorithm = device.plans.find(key))
-    if (gemm_detail::run(device, args, description, *algorithm) == CUBLAS_STATUS_SUCCESS) return;
-  // A new shape; or one that its plan, made for another number of rows, does not fit.
-  if (device.plans.find(key) == nullptr) {
-    device.plans.set(key, gemm_detail::choose(device, args, true));
-    if (gemm_detail::run(device, args, description, *device.plans.find(key)) == CUBLAS_STATUS_SUCCESS) return;
+  const bool tf32 = device.options().tf32;
+  gemm_detail::Description<In, Out> description(args, tf32);
+  // By the plan for all rows that round alike; where its algorithm refuses, by one for these rows alone. A batch of products of
+  // one shape has no such rows.
+  cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+  for (const bool round : {true, false}) {
+    if (round && args.repeat.count > 1) continue;
+    const auto key = gemm_detail::key(args, tf32, round);
+    if (device.plans.find(key) == nullptr) device.plans.set(key, gemm_detail::choose(device, args, round));
+    status = gemm_detail::run(device, args, description, *device.plans.find(key));
+    if (status == CUBLAS_STATUS_SUCCESS) return;
   }
-  device.plans.set(key, gemm_detail::choose(device, args, false));
-  check(gemm_detail::run(device, args, description, *device.plans.find(key)), "product");
+  check(status, "product");
 }
 
 }  // namespace attn

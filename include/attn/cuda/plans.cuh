@@ -22,10 +22,11 @@ class Plans {
 
   /// The size that stands for `rows`: the next eighth of a power of two.
   static constexpr Index rounded(Index rows) {
-    if (rows <= 16) return 16;
-    const Index step = Index{1} << (std::bit_width(static_cast<std::uint64_t>(rows - 1)) - 4);
+    const Index step = apart(rows);
     return (rows + step - 1) / step * step;
   }
+  /// The fewest rows that round up to `most`.
+  static constexpr Index fewest(Index most) { return most - apart(most) + 1; }
 
   const cublasLtMatmulAlgo_t* find(const Key& key) const {
     const auto found = plans_.find(key);
@@ -76,7 +77,12 @@ class Plans {
 
  private:
   static std::string title(const std::string& gpu) {
-    return "attn plans 2, cuBLASLt " + std::to_string(cublasLtGetVersion()) + ", " + gpu;
+    return "attn plans 3, cuBLASLt " + std::to_string(cublasLtGetVersion()) + ", " + gpu;
+  }
+
+  /// How far from each other the sizes lie that stand for others, near `rows`.
+  static constexpr Index apart(Index rows) {
+    return rows <= 16 ? 16 : Index{1} << (std::bit_width(static_cast<std::uint64_t>(rows - 1)) - 4);
   }
 
   std::map<Key, cublasLtMatmulAlgo_t> plans_;

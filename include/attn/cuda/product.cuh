@@ -88,17 +88,28 @@ cublasStatus_t run(Cuda<T>& device, const GemmArgs<In, Out>& args, Description<I
                         &algorithm, device.plans.workspace(), Plans::kWorkspace, device.stream());
 }
 
-/// What the choice of an algorithm may depend on.
+/// The size that changes with every batch.
 template <class In, class Out>
-Plans::Key key(const GemmArgs<In, Out>& args, bool tf32) {
+Index changing_rows(const GemmArgs<In, Out>& args) {
+  return args.rows_are_terms ? args.b.rows : args.c.rows;
+}
+template <class In, class Out>
+void set_changing_rows(GemmArgs<In, Out>& args, Index rows) {
+  args.a.rows = rows;
+  (args.rows_are_terms ? args.b.rows : args.c.rows) = rows;
+}
+
+/// What the choice of an algorithm may depend on; `round`: the same for all rows that round alike.
+template <class In, class Out>
+Plans::Key key(const GemmArgs<In, Out>& args, bool tf32, bool round) {
   const Index k = args.a_turned ? args.a.rows : args.a.cols;
   const Index kinds = (args.a_turned ? 1 : 0) + (args.b_turned ? 2 : 0) + (std::is_same_v<In, float> ? 4 : 0) +
                       (std::is_same_v<Out, float> ? 8 : 0) + (tf32 ? 16 : 0);
   return {kinds,
           static_cast<Index>(args.epilogue),
-          args.rows_are_terms ? args.c.rows : Plans::rounded(args.c.rows),
+          round && !args.rows_are_terms ? Plans::rounded(args.c.rows) : args.c.rows,
           args.c.cols,
-          args.rows_are_terms ? Plans::rounded(k) : k,
+          round && args.rows_are_terms ? Plans::rounded(k) : k,
           args.a.stride,
           args.b.stride,
           args.c.stride,

@@ -9,19 +9,27 @@
 namespace attn {
 namespace kernels {
 
-/// Numbers in [-1, 1) that look like operands: zeros would run faster than life.
+/// An operand of a product of `terms` terms, whose rows lie `stride` apart and whose terms lie below (else beside) one another:
+/// numbers of many sizes, of both signs. The second half of the terms repeats the first, with the other sign where `turns`: the
+/// exact product of one operand that turns and one that does not is 0, and what is computed are only the errors of summing.
 template <class T>
-__global__ void fill_random(T* numbers, Index count, RandomKey key) {
-  for (Index i = blockIdx.x * Index{blockDim.x} + threadIdx.x; i < count; i += Index{gridDim.x} * blockDim.x)
-    numbers[i] = from_float<T>(
-        static_cast<float>(static_cast<std::int32_t>(random_bits(key, static_cast<std::uint32_t>(i)))) * 0x1p-31f);
+__global__ void fill_trial(T* numbers, Index count, Index stride, Index terms, bool below, bool turns, RandomKey key) {
+  const Index half = terms / 2;
+  for (Index i = blockIdx.x * Index{blockDim.x} + threadIdx.x; i < count; i += Index{gridDim.x} * blockDim.x) {
+    const Index row = i / stride, col = i % stride;
+    const Index term = below ? row % terms : col, line = below ? row / terms * stride + col : row;
+    const std::uint32_t bits = random_bits(key, static_cast<std::uint32_t>(half == 0 ? line : line * half + term % half));
+    const float number = ldexpf(static_cast<float>(static_cast<std::int32_t>(bits)), -31 - static_cast<int>(bits % 8));
+    const bool odd_one = half > 0 && term == 2 * half;
+    numbers[i] = from_float<T>(odd_one ? 0 : turns && half > 0 && term >= half ? -number : number);
+  }
 }
 
 /// A number that tells two results apart when a bit differs. Whole numbers add up the same in any order.
 template <class T>
 __global__ void digest(const T* numbers, Index count, unsigned long long* sum) {
   using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint16_t>;
-  unsigned long long mine = 0;
+  unsigned long long mine = threadIdx.x + blockIdx.x == 0 ? 1 : 0;  // never nothing
   for (Index i = blockIdx.x * Index{blockDim.x} + threadIdx.x; i < count; i += Index{gridDim.x} * blockDim.x) {
     const std::uint32_t bits = reinterpret_cast<const Bits*>(numbers)[i];
     mine += random_bits({bits, 0x9e3779b9U}, static_cast<std::uint32_t>(i));
@@ -33,28 +41,23 @@ __global__ void digest(const T* numbers, Index count, unsigned long long* sum) {
 
 namespace gemm_detail {
 
-/// Chooses the algorithm for a product: cuBLASLt's first proposal, or a later one that is clearly faster and gives the same bits
-/// of trial operands. That timing, which varies, never changes results is what this is for, but not what it guarantees: few
-/// numbers in bfloat16 hardly show in which order they were summed. Where a run has to repeat another's bits, it takes the
-/// other's plans (Plans::save). `round` also rounds the rows up, so that the choice does not depend on which batch came first.
+/// Chooses the algorithm for a product: cuBLASLt's first proposal, or a later one that is clearly faster and sums in the same
+/// order, so that timing, which varies, does not change results. Whether it does is seen from trial products whose terms cancel,
+/// of the most and of the fewest rows that the plan is for; `round`: of all that round alike, so that the choice does not depend
+/// on which batch came first.
 template <class T, class In, class Out>
 cublasLtMatmulAlgo_t choose(Cuda<T>& device, GemmArgs<In, Out> args, bool round) {
   const Index a_alignment = alignment(args.a), b_alignment = alignment(args.b), c_alignment = alignment(args.c);
+  const Index most = round ? Plans::rounded(changing_rows(args)) : changing_rows(args);
+  const Index fewest = round ? Plans::fewest(most) : most;
+  set_changing_rows(args, most);
   // Operands of its own: the product may add to what must not be added to twice.
-  if (round && args.repeat.count == 1) {
-    Index& a_rows = args.a.rows;
-    a_rows = Plans::rounded(a_rows);
-    (args.rows_are_terms ? args.b.rows : args.c.rows) = a_rows;
-  }
   const auto room = [&](auto matrix, Index step) { return matrix.rows * matrix.stride + (args.repeat.count - 1) * step; };
   Buffer<In, CudaMemory> a(room(args.a, args.repeat.a), "trial products"), b(room(args.b, args.repeat.b), "trial products");
   Buffer<Out, CudaMemory> c(room(args.c, args.repeat.c), "trial products");
   Buffer<float, CudaMemory> bias(args.c.cols, "trial products");
   Buffer<unsigned long long, CudaMemory> sum(1);
   const Spread wide{{static_cast<unsigned>(4 * device.multiprocessors())}, 256};
-  launch(device, "trial operands", wide, kernels::fill_random<In>, a.data(), a.size(), RandomKey{1, 2});
-  launch(device, "trial operands", wide, kernels::fill_random<In>, b.data(), b.size(), RandomKey{3, 4});
-  device.zero(c.data(), c.size());
   device.zero(bias.data(), bias.size());
   args.a.data = a.data();
   args.b.data = b.data();
@@ -87,27 +90,41 @@ cublasLtMatmulAlgo_t choose(Cuda<T>& device, GemmArgs<In, Out> args, bool round)
   require(found > 0, "cuBLASLt knows no way to multiply ", args.c.rows, " x ", args.c.cols, " with rows ", args.a.stride,
           ", ", args.b.stride, " and ", args.c.stride, " apart");
 
+  // What every proposal makes of the fewest and of the most rows; 0 where it refuses.
+  std::vector<std::vector<unsigned long long>> results(static_cast<std::size_t>(found));
+  for (const Index rows : {fewest, most}) {
+    set_changing_rows(args, rows);
+    const Index terms = args.a_turned ? args.a.rows : args.a.cols;
+    launch(device, "trial operands", wide, kernels::fill_trial<In>, a.data(), a.size(), args.a.stride, terms, args.a_turned,
+           false, RandomKey{1, 2});
+    launch(device, "trial operands", wide, kernels::fill_trial<In>, b.data(), b.size(), args.b.stride, terms,
+           !args.b_turned, true, RandomKey{3, 4});
+    Description<In, Out> trial(args, device.options().tf32);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const cublasLtMatmulAlgo_t& algorithm = proposals[i].algo;
+      device.zero(c.data(), c.size());
+      bool runs = run(device, args, trial, algorithm) == CUBLAS_STATUS_SUCCESS;
+      if (runs && args.epilogue == CUBLASLT_EPILOGUE_DEFAULT) {  // the plan is for products that add, too
+        args.add = true;
+        runs = run(device, args, trial, algorithm) == CUBLAS_STATUS_SUCCESS;
+        args.add = false;
+      }
+      device.zero(sum.data(), 1);
+      if (runs) launch(device, "comparing products", wide, kernels::digest<Out>, c.data(), c.size(), sum.data());
+      device.download(&results[i].emplace_back(), sum.data(), 1);
+    }
+  }
+
   cudaEvent_t start, end;
   check(cudaEventCreate(&start), "timing products");
   check(cudaEventCreate(&end), "timing products");
-  const auto digest = [&] {
-    unsigned long long result = 0;
-    device.zero(sum.data(), 1);
-    launch(device, "comparing products", wide, kernels::digest<Out>, c.data(), c.size(), sum.data());
-    device.download(&result, sum.data(), 1);
-    return result;
-  };
   const cublasLtMatmulAlgo_t* best = nullptr;
+  const std::vector<unsigned long long>* wanted = nullptr;
   float best_time = std::numeric_limits<float>::infinity();
-  unsigned long long wanted = 0;
-  for (int i = 0; i < found; ++i) {
-    const cublasLtMatmulAlgo_t& algorithm = proposals[static_cast<std::size_t>(i)].algo;
-    if (run(device, args, description, algorithm) != CUBLAS_STATUS_SUCCESS) continue;
-    const unsigned long long result = digest();
-    if (best == nullptr)
-      wanted = result;
-    else if (result != wanted)
-      continue;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const cublasLtMatmulAlgo_t& algorithm = proposals[i].algo;
+    if (results[i].back() == 0 || (wanted != nullptr && results[i] != *wanted)) continue;
+    wanted = &results[i];
     constexpr int kRepeats = 4;
     float time = std::numeric_limits<float>::infinity();  // ms, of all repeats
     for (int trial = 0; trial < 3; ++trial) {
