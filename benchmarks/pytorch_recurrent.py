@@ -203,7 +203,7 @@ def main():
         for way in ("eager", "fused") if options.device == "cpu" else ("eager", "fused", "autocast", "graph"):
             line = {"name": name, "mode": f"PyTorch {way}"}
             try:
-                line |= measure(name, way, options.device, 1 if options.quick else 4)
+                line |= measure(name, way, options.device, 1 if options.quick else 2)
             except Exception as error:  # a way that a version of PyTorch does not know leaves the others
                 line["failed"] = f"{type(error).__name__}: {error}"[:300]
             print(json.dumps(line), flush=True)

@@ -2,7 +2,8 @@
 # gpu_test.sh [--quick] [--sanitize] [--record [FILE]]: builds the tests of the CUDA backend and runs them on this machine's GPU.
 #
 #   --quick      without the large cases
-#   --sanitize   then again, without the large cases, under compute-sanitizer's memcheck and racecheck: some minutes more
+#   --sanitize   then again, without the large cases, under compute-sanitizer's memcheck, and without the long ones under its racecheck:
+#                some minutes more
 #   --record     first records PyTorch's errors, which attn's are measured with, in tests/files/pytorch_errors.json or in FILE;
 #                ATTN_PYTHON names a Python that has PyTorch with CUDA, if python3 does not
 #
@@ -16,7 +17,7 @@ while (($#)); do
     --quick) quick=1 ;;
     --sanitize) sanitize=1 ;;
     --record) record=1; if [[ ${2:-} == [!-]* ]]; then record_to=$2; shift; fi ;;
-    *) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    *) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
   esac
   shift
 done
@@ -87,6 +88,7 @@ if [[ $sanitize ]]; then
       xargs --null --max-args=2 --max-procs="$jobs" bash -c 'env "${@: -2:1}" "${@:1:$# - 2}" "${@: -1}"' - \
         "$sanitizer" --tool racecheck --racecheck-report analysis --error-exitcode 9 --print-limit 20 "$program"
   }
+  export ATTN_TEST_QUICK=2
   run "racecheck" racecheck
 fi
 

@@ -109,7 +109,9 @@ TEST_CASE_TEMPLATE("device: threads with devices of their own get what they get 
         const Results again = device->run(cases[at], Device::precision);
         for (std::size_t j = 0; j < again.size(); ++j, ++compared)
           if (!same_bits(again[j].numbers, alone[at][j].numbers))
-            different += cases[at].op + ", " + cases[at].name + ": " + again[j].name + "; ";
+            different += cases[at].op + ", " + cases[at].name + ": " + again[j].name + ", off by " +
+                         std::to_string(1e6 * relative_error(again[j].numbers, alone[at][j].numbers).worst) +
+                         " millionths; ";
       }
     } catch (const attn::Error& error) {
       different += error.what();

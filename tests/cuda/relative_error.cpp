@@ -56,13 +56,15 @@ RelativeError allowed_error(const RelativeError& pytorch, const Result& truth, P
 std::vector<OpCase> cases_of(const std::string& op) {
   static const nlohmann::json all = read_json("op_cases.json");
   std::vector<OpCase> cases;
-  const bool quick = std::getenv("ATTN_TEST_QUICK") != nullptr;
+  const char* quick = std::getenv("ATTN_TEST_QUICK");
+  const int level = quick == nullptr ? 0 : std::atoi(quick);
   int share = 0, shares = 1, count = 0;
   if (const char* wanted = std::getenv("ATTN_TEST_SHARE"))
     attn::require(std::sscanf(wanted, "%d/%d", &share, &shares) == 2 && share >= 0 && share < shares,
                   "ATTN_TEST_SHARE is '", wanted, "'; it must be like 0/4: every fourth case, from the first on");
   for (const auto& entry : all) {
-    if (entry.at("op") != op || (quick && entry.contains("large"))) continue;
+    if (entry.at("op") != op) continue;
+    if ((level >= 1 && entry.contains("large")) || (level >= 2 && entry.contains("long"))) continue;
     if (count++ % shares != share) continue;
     OpCase& test = cases.emplace_back();
     for (const auto& [key, value] : entry.items())

@@ -10,18 +10,25 @@ namespace attn {
 namespace kernels {
 
 /// An operand of a product of `terms` terms, whose rows lie `stride` apart and whose terms lie below (else beside) one another:
-/// numbers of many sizes, of both signs. The second half of the terms repeats the first, with the other sign where `turns`: the
-/// exact product of one operand that turns and one that does not is 0, and what is computed are only the errors of summing.
+/// whole numbers of few bits, times powers of two that lie far apart. The terms come in threes with one factor from the operand
+/// that does not cancel, and x, y and -(x + y) from the one that does: the exact product is 0, and what is computed are only the
+/// errors of summing. Terms left over are 0; fewer than six do not cancel.
 template <class T>
-__global__ void fill_trial(T* numbers, Index count, Index stride, Index terms, bool below, bool turns, RandomKey key) {
-  const Index half = terms / 2;
+__global__ void fill_trial(T* numbers, Index count, Index stride, Index terms, bool below, bool cancels, RandomKey key) {
+  const Index third = terms < 6 ? 0 : terms / 3;
   for (Index i = blockIdx.x * Index{blockDim.x} + threadIdx.x; i < count; i += Index{gridDim.x} * blockDim.x) {
     const Index row = i / stride, col = i % stride;
     const Index term = below ? row % terms : col, line = below ? row / terms * stride + col : row;
-    const std::uint32_t bits = random_bits(key, static_cast<std::uint32_t>(half == 0 ? line : line * half + term % half));
-    const float number = ldexpf(static_cast<float>(static_cast<std::int32_t>(bits)), -31 - static_cast<int>(bits % 8));
-    const bool odd_one = half > 0 && term == 2 * half;
-    numbers[i] = from_float<T>(odd_one ? 0 : turns && half > 0 && term >= half ? -number : number);
+    const bool alone = term >= 3 * third;
+    const std::uint32_t bits = random_bits(key, static_cast<std::uint32_t>(alone ? i : line * third + term % third));
+    const int x = static_cast<int>(bits % 128) - 64, y = static_cast<int>(bits / 128 % 128) - 64;
+    const int power = -7 - static_cast<int>(bits >> 28);
+    int whole = 2 * x + 1;
+    if (alone && third > 0)
+      whole = 0;
+    else if (!alone && cancels)
+      whole = term < third ? x : term < 2 * third ? y : -(x + y);
+    numbers[i] = from_float<T>(ldexpf(static_cast<float>(whole), power));
   }
 }
 
@@ -92,16 +99,17 @@ cublasLtMatmulAlgo_t choose(Cuda<T>& device, GemmArgs<In, Out> args, bool round)
 
   // What every proposal makes of the fewest and of the most rows; 0 where it refuses.
   std::vector<std::vector<unsigned long long>> results(static_cast<std::size_t>(found));
-  for (const Index rows : {fewest, most}) {
-    set_changing_rows(args, rows);
+  const std::uint32_t operands = c.size() < (1 << 14) ? 4 : 1;  // few numbers tell less
+  for (std::uint32_t i = 0; i < 2 * operands; ++i) {
+    set_changing_rows(args, i < operands ? fewest : most);
     const Index terms = args.a_turned ? args.a.rows : args.a.cols;
     launch(device, "trial operands", wide, kernels::fill_trial<In>, a.data(), a.size(), args.a.stride, terms, args.a_turned,
-           false, RandomKey{1, 2});
+           false, RandomKey{1, i});
     launch(device, "trial operands", wide, kernels::fill_trial<In>, b.data(), b.size(), args.b.stride, terms,
-           !args.b_turned, true, RandomKey{3, 4});
+           !args.b_turned, true, RandomKey{2, i});
     Description<In, Out> trial(args, device.options().tf32);
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      const cublasLtMatmulAlgo_t& algorithm = proposals[i].algo;
+    for (std::size_t proposal = 0; proposal < results.size(); ++proposal) {
+      const cublasLtMatmulAlgo_t& algorithm = proposals[proposal].algo;
       device.zero(c.data(), c.size());
       bool runs = run(device, args, trial, algorithm) == CUBLAS_STATUS_SUCCESS;
       if (runs && args.epilogue == CUBLASLT_EPILOGUE_DEFAULT) {  // the plan is for products that add, too
@@ -111,7 +119,7 @@ cublasLtMatmulAlgo_t choose(Cuda<T>& device, GemmArgs<In, Out> args, bool round)
       }
       device.zero(sum.data(), 1);
       if (runs) launch(device, "comparing products", wide, kernels::digest<Out>, c.data(), c.size(), sum.data());
-      device.download(&results[i].emplace_back(), sum.data(), 1);
+      device.download(&results[proposal].emplace_back(), sum.data(), 1);
     }
   }
 
