@@ -10,9 +10,9 @@ namespace attn {
 namespace kernels {
 
 /// An operand of a product of `terms` terms, whose rows lie `stride` apart and whose terms lie below (else beside) one another:
-/// whole numbers of few bits, times powers of two that lie far apart. The terms come in threes with one factor from the operand
-/// that does not cancel, and x, y and -(x + y) from the one that does: the exact product is 0, and what is computed are only the
-/// errors of summing. Terms left over are 0; fewer than six do not cancel.
+/// numbers of many sizes. The terms come in threes, with one factor from the operand that does not cancel, and x, y and -(x + y)
+/// from the one that does: the exact product is 0, and what is computed are only the errors of summing. Terms left over are 0;
+/// fewer than six do not cancel.
 template <class T>
 __global__ void fill_trial(T* numbers, Index count, Index stride, Index terms, bool below, bool cancels, RandomKey key) {
   const Index third = terms < 6 ? 0 : terms / 3;
@@ -23,12 +23,12 @@ __global__ void fill_trial(T* numbers, Index count, Index stride, Index terms, b
     const std::uint32_t bits = random_bits(key, static_cast<std::uint32_t>(alone ? i : line * third + term % third));
     const int x = static_cast<int>(bits % 128) - 64, y = static_cast<int>(bits / 128 % 128) - 64;
     const int power = -7 - static_cast<int>(bits >> 28);
-    int whole = 2 * x + 1;
+    float number = static_cast<float>(static_cast<std::int32_t>(bits << 4)) * 0x1p-24f;  // as many bits as there are
     if (alone && third > 0)
-      whole = 0;
+      number = 0;
     else if (!alone && cancels)
-      whole = term < third ? x : term < 2 * third ? y : -(x + y);
-    numbers[i] = from_float<T>(ldexpf(static_cast<float>(whole), power));
+      number = static_cast<float>(term < third ? x : term < 2 * third ? y : -(x + y));
+    numbers[i] = from_float<T>(ldexpf(number, power));
   }
 }
 
