@@ -58,6 +58,8 @@ std::vector<OpCase> cases_of(const std::string& op) {
   std::vector<OpCase> cases;
   const char* quick = std::getenv("ATTN_TEST_QUICK");
   const int level = quick == nullptr ? 0 : std::atoi(quick);
+  attn::require(quick == nullptr || level == 1 || level == 2, "ATTN_TEST_QUICK is '", quick == nullptr ? "" : quick,
+                "'; it must be 1, without the large cases, or 2, without the long ones either");
   int share = 0, shares = 1, count = 0;
   if (const char* wanted = std::getenv("ATTN_TEST_SHARE"))
     attn::require(std::sscanf(wanted, "%d/%d", &share, &shares) == 2 && share >= 0 && share < shares,
@@ -77,6 +79,7 @@ std::vector<OpCase> cases_of(const std::string& op) {
       else
         test.settings[key] = {value.is_boolean() ? (value.get<bool>() ? 1.0 : 0.0) : value.get<double>()};
   }
+  attn::require(count > 0, "tests/files/op_cases.json has no case of ", op);  // of few, a share may have none
   return cases;
 }
 

@@ -22,7 +22,7 @@ RelativeError allowed_error(const RelativeError& pytorch, const Result& truth, P
 
 /// All cases of tests/files/op_cases.json of an op: without the large ones where the environment has ATTN_TEST_QUICK=1, nor
 /// those that a detector of races would follow for long where it has 2, and only a share of them where it has
-/// ATTN_TEST_SHARE=0/4. And the error of PyTorch that tests/python/cuda_errors.py recorded in a result of one: on a GPU, unless
-/// there is no record of one.
+/// ATTN_TEST_SHARE=0/4; an Error where there is none of the op at all. And the error of PyTorch that
+/// tests/python/cuda_errors.py recorded in a result of one: on a GPU, unless there is no record of one.
 std::vector<OpCase> cases_of(const std::string& op);
 RelativeError pytorch_error(const OpCase& test, const std::string& result, Precision precision, bool on_gpu);
