@@ -18,8 +18,9 @@ void gemm(Cuda<T>& device, const GemmArgs<In, Out>& args) {
   for (const bool round : {true, false}) {
     if (round && args.repeat.count > 1) continue;
     const auto key = gemm_detail::key(args, tf32, round);
-    if (device.plans.find(key) == nullptr) device.plans.set(key, gemm_detail::choose(device, args, round));
-    status = gemm_detail::run(device, args, description, *device.plans.find(key));
+    const cublasLtMatmulAlgo_t* algorithm = device.plans.find(key);
+    if (algorithm == nullptr) algorithm = &device.plans.set(key, gemm_detail::choose(device, args, round));
+    status = gemm_detail::run(device, args, description, *algorithm);
     if (status == CUBLAS_STATUS_SUCCESS) return;
   }
   check(status, "product");

@@ -32,7 +32,7 @@ class Plans {
     const auto found = plans_.find(key);
     return found == plans_.end() ? nullptr : &found->second;
   }
-  void set(const Key& key, const cublasLtMatmulAlgo_t& algorithm) { plans_[key] = algorithm; }
+  const cublasLtMatmulAlgo_t& set(const Key& key, const cublasLtMatmulAlgo_t& algorithm) { return plans_[key] = algorithm; }
   std::size_t size() const { return plans_.size(); }
 
   /// Memory that algorithms compute partial results in.
