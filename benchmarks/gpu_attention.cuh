@@ -4,7 +4,7 @@
 #include "gpu_transformer.cuh"
 
 /// Numbers in [-1, 1): zeros would run faster than life.
-__global__ void fill_random(attn::bfloat16* numbers, attn::Index count, attn::RandomKey key) {
+inline __global__ void fill_random(attn::bfloat16* numbers, attn::Index count, attn::RandomKey key) {
   using attn::Index;
   for (Index i = blockIdx.x * Index{blockDim.x} + threadIdx.x; i < count; i += Index{gridDim.x} * blockDim.x)
     numbers[i] = attn::from_float<attn::bfloat16>(

@@ -81,7 +81,7 @@ void train_and_translate(Device& device, Model& model, const Job& job) {
   };
   const Translations last = translate_all();
   load_model(SafetensorsFile(job.folder() / "model.safetensors"), parameters);
-  const Translations best = translate_all();
+  const Translations best = trainer.state.stale == 0 ? last : translate_all();  // the last may be the best
   if (job.options.maps > 0) draw_maps(device, model, job, best[0]);
   finish(job, parameters.count(), device.description(), best, last);
 }
