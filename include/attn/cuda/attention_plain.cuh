@@ -4,24 +4,26 @@
 #include "attn/cuda/attention_plain_tiles.cuh"
 
 // Attention in plain float arithmetic, for every shape: any head width, values of any width, any stride, either type. A block takes
-// tiles of 64 queries by 64 keys and computes 64 columns of the result, so wider heads take several, which each compute the scores
-// anew.
+// tiles of 64 queries by 64 keys and computes one part of 64 columns of the result, or several; so wider heads take several blocks,
+// which each compute the scores anew.
 
 namespace attn::kernels {
 
-/// Y, 64 queries by 64 columns a block, and the log-sum-exps.
-template <class T>
+inline constexpr int kPlainParts = 4;  // of a block that has several: their sums fill the registers
+
+/// Y, 64 queries by 64 columns a part, and the log-sum-exps.
+template <int Parts, class T>
 __global__ void __launch_bounds__(PlainTiles::kThreads)
     plain_attention(const AttentionArgs<Cuda<T>> args, const AttentionBlocks blocks) {
   __shared__ PlainTiles tiles;
   const AttentionPart<T> part(args, blocks);
-  const int first = part.block * 64, out_col = static_cast<int>(blockIdx.y) * 64;
+  const int first = part.block * 64, out_col = static_cast<int>(blockIdx.y) * 64 * Parts;
   if (first >= part.queries) return;
   const bool drop = args.dropout.rate > 0;
   Dropout::Row factors = args.dropout.row(0);
   const auto scale = static_cast<float>(args.scale);
   const int seen = part.visible(min(first + 64, part.queries) - 1);
-  float y[4][4] = {}, p[4][4], most[4], sum[4] = {};
+  float y[Parts][4][4] = {}, p[4][4], most[4], sum[4] = {};
   for (float& m : most) m = -INFINITY;
 
   for (int key = 0; key < seen; key += 64) {
@@ -36,8 +38,9 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
       top = row_max(top);
       const float base = top == -INFINITY ? 0 : top, shrink = expf(most[i] - base);
       if (drop) factors.key = part.random_key(args, query);
+      for (auto& columns : y)
+        for (float& number : columns[i]) number *= shrink;
       for (int j = 0; j < 4; ++j) {
-        y[i][j] *= shrink;
         p[i][j] = expf(p[i][j] - base);
         total += p[i][j];
         if (drop) p[i][j] *= factors(key + tiles.x() + 16 * j);
@@ -49,7 +52,8 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
   }
   for (int i = 0; i < 4; ++i) {
     const int query = first + tiles.y() + 16 * i;
-    for (float& number : y[i]) number /= sum[i] > 0 ? sum[i] : 1;  // a query that sees no key: 0
+    for (auto& columns : y)
+      for (float& number : columns[i]) number /= sum[i] > 0 ? sum[i] : 1;  // a query that sees no key: 0
     if (out_col == 0 && tiles.x() == 0 && query < part.queries)
       args.lse[part.statistic(query, args.heads)] = most[i] + logf(sum[i]);
   }
@@ -62,23 +66,23 @@ struct PlainStatistics {
   float* norm;   // of the weights: what makes their sum 1 in spite of the log-sum-exp's rounding
 };
 
-/// dQ, 64 queries by 64 columns a block; and the statistics. Where all keys are in one tile, delta is taken from the weights
+/// dQ, 64 queries by 64 columns a part; and the statistics. Where all keys are in one tile, delta is taken from the weights
 /// themselves.
-template <class T>
+template <int Parts, class T>
 __global__ void __launch_bounds__(PlainTiles::kThreads)
     plain_attention_dq(const AttentionGradientArgs<Cuda<T>> args, const AttentionBlocks blocks,
                        PlainStatistics statistics) {
   __shared__ PlainTiles tiles;
   const AttentionArgs<Cuda<T>>& forward = args.forward;
   const AttentionPart<T> part(forward, blocks);
-  const int first = part.block * 64, out_col = static_cast<int>(blockIdx.y) * 64;
+  const int first = part.block * 64, out_col = static_cast<int>(blockIdx.y) * 64 * Parts;
   if (first >= part.queries) return;
   const bool drop = forward.dropout.rate > 0;
   Dropout::Row factors = forward.dropout.row(0);
   const auto scale = static_cast<float>(forward.scale);
   const int seen = part.visible(min(first + 64, part.queries) - 1);
   const bool one = seen <= 64;  // tile of keys
-  float dq[4][4] = {}, p[4][4], dp[4][4], lse[4] = {}, delta[4] = {}, sum[4] = {}, norm[4] = {1, 1, 1, 1};
+  float dq[Parts][4][4] = {}, p[4][4], dp[4][4], lse[4] = {}, delta[4] = {}, sum[4] = {}, norm[4] = {1, 1, 1, 1};
   for (int i = 0; i < 4; ++i) {
     const int query = first + tiles.y() + 16 * i;
     if (query >= part.queries) continue;
@@ -116,7 +120,8 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
     tiles.add_weighted(dq, p, key_rows(part, forward.k, key, out_col));
   }
   for (int i = 0; i < 4 && !one; ++i)
-    for (float& number : dq[i]) number *= norm[i];
+    for (auto& columns : dq)
+      for (float& number : columns[i]) number *= norm[i];
   tiles.store(dq, scale, query_rows(part, args.dq.to, first, out_col), args.dq.add);
   for (int i = 0; i < 4; ++i) {
     const int query = first + tiles.y() + 16 * i;
@@ -126,21 +131,21 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
   }
 }
 
-/// dK and dV, 64 keys by 64 columns a block; where one is narrower than the other, nothing is beyond its columns. Here rows are keys
+/// dK and dV, 64 keys by 64 columns a part; where one is narrower than the other, nothing is beyond its columns. Here rows are keys
 /// and columns queries.
-template <class T>
+template <int Parts, class T>
 __global__ void __launch_bounds__(PlainTiles::kThreads)
     plain_attention_dkv(const AttentionGradientArgs<Cuda<T>> args, const AttentionBlocks blocks,
                         PlainStatistics statistics) {
   __shared__ PlainTiles tiles;
   const AttentionArgs<Cuda<T>>& forward = args.forward;
   const AttentionPart<T> part(forward, blocks);
-  const int first = part.block * 64, out_col = static_cast<int>(blockIdx.y) * 64;
+  const int first = part.block * 64, out_col = static_cast<int>(blockIdx.y) * 64 * Parts;
   if (first >= part.keys) return;
   const bool drop = forward.dropout.rate > 0;
   Dropout::Row factors = forward.dropout.row(0);
   const auto scale = static_cast<float>(forward.scale);
-  float dk[4][4] = {}, dv[4][4] = {}, p[4][4], dp[4][4];
+  float dk[Parts][4][4] = {}, dv[Parts][4][4] = {}, p[4][4], dp[4][4];
 
   for (int query = part.first_to_see(first) / 64 * 64; query < part.queries; query += 64) {
     tiles.scores(p, key_rows(part, forward.k, first), query_rows(part, forward.q, query));
@@ -169,27 +174,36 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
 
 namespace attn {
 
+/// Launches a kernel of `blocks` blocks for each part of 64 of `cols` columns; fewer of the one that computes several parts with one
+/// set of scores, where parts would wait for a multiprocessor anyway.
+template <class T, class... Args>
+void launch_in_parts(Cuda<T>& device, const char* what, unsigned blocks, Index cols, void (*one)(Args...),
+                     void (*several)(Args...), const std::type_identity_t<Args>&... args) {
+  const Index parts = divide_up(cols, 64);
+  const bool many = parts > 1 && blocks * parts > 2 * device.multiprocessors();
+  const auto high = static_cast<unsigned>(many ? divide_up(parts, kernels::kPlainParts) : parts);
+  launch(device, what, {{blocks, high}, kernels::PlainTiles::kThreads}, many ? several : one, args...);
+}
+
 template <class T>
 void plain_attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
   const kernels::AttentionBlocks blocks(args, args.queries, 64);
-  const auto chunks = static_cast<unsigned>(divide_up(args.v.cols / args.heads, 64));
-  launch(device, "attention", {{blocks.all, chunks}, kernels::PlainTiles::kThreads}, kernels::plain_attention<T>, args,
-         blocks);
+  launch_in_parts(device, "attention", blocks.all, args.v.cols / args.heads, kernels::plain_attention<1, T>,
+                  kernels::plain_attention<kernels::kPlainParts, T>, args, blocks);
 }
 
 template <class T>
 void plain_attention_gradient(Cuda<T>& device, const AttentionGradientArgs<Cuda<T>>& args) {
   const AttentionArgs<Cuda<T>>& forward = args.forward;
   const kernels::AttentionBlocks of_queries(forward, forward.queries, 64), of_keys(forward, forward.keys, 64);
-  const auto chunks = [&](Index cols) { return static_cast<unsigned>(divide_up(cols / forward.heads, 64)); };
-  const Index count = forward.q.rows * forward.heads;
+  const Index count = forward.q.rows * forward.heads, width = forward.q.cols / forward.heads;
   float* space = device.template workspace<float>(2 * count);
   const kernels::PlainStatistics statistics{space, space + count};
-  const unsigned threads = kernels::PlainTiles::kThreads;
-  launch(device, "attention's gradient of queries", {{of_queries.all, chunks(forward.q.cols)}, threads},
-         kernels::plain_attention_dq<T>, args, of_queries, statistics);
-  launch(device, "attention's gradient of keys", {{of_keys.all, chunks(std::max(forward.q.cols, forward.v.cols))}, threads},
-         kernels::plain_attention_dkv<T>, args, of_keys, statistics);
+  launch_in_parts(device, "attention's gradient of queries", of_queries.all, width, kernels::plain_attention_dq<1, T>,
+                  kernels::plain_attention_dq<kernels::kPlainParts, T>, args, of_queries, statistics);
+  launch_in_parts(device, "attention's gradient of keys", of_keys.all, std::max(width, forward.v.cols / forward.heads),
+                  kernels::plain_attention_dkv<1, T>, kernels::plain_attention_dkv<kernels::kPlainParts, T>, args, of_keys,
+                  statistics);
 }
 
 }  // namespace attn

@@ -74,31 +74,37 @@ struct PlainTiles {
       }
     }
   }
-  /// out += weights B, for up to 64 columns of B; some terms are summed first here too
-  template <class T>
-  __device__ void add_weighted(Numbers& out, const Numbers& weights, const Rows<T>& from_b) {
-    __syncthreads();
-    put(weights);
-    load(b, from_b, 0);
-    __syncthreads();
-    for (int some = 0; some < 64; some += 16) {
-      Numbers sum = {};
+  /// out += weights B, for up to 64 columns of B in each of out's parts; some terms are summed first here too
+  template <int Parts, class T>
+  __device__ void add_weighted(Numbers (&out)[Parts], const Numbers& weights, const Rows<T>& from_b) {
+#pragma unroll
+    for (int part = 0; part < Parts; ++part) {
+      if (64 * part >= from_b.cols) break;
+      __syncthreads();
+      if (part == 0) put(weights);
+      load(b, from_b, 64 * part);
+      __syncthreads();
+      for (int some = 0; some < 64; some += 16) {
+        Numbers sum = {};
 #pragma unroll 4
-      for (int k = some; k < some + 16; ++k)
-        for (int i = 0; i < 4; ++i)
-          for (int j = 0; j < 4; ++j) sum[i][j] += a[y() + 16 * i][k] * b[k][x() + 16 * j];
-      add(out, sum);
+        for (int k = some; k < some + 16; ++k)
+          for (int i = 0; i < 4; ++i)
+            for (int j = 0; j < 4; ++j) sum[i][j] += a[y() + 16 * i][k] * b[k][x() + 16 * j];
+        add(out[part], sum);
+      }
     }
   }
-  template <class T>
-  __device__ static void store(const Numbers& numbers, float factor, const Rows<T>& to, bool add) {
-    for (int i = 0; i < 4; ++i)
-      for (int j = 0; j < 4; ++j) {
-        const int row = y() + 16 * i, col = x() + 16 * j;
-        if (row >= to.rows || col >= to.cols) continue;
-        T& place = to.data[row * to.stride + col];
-        place = from_float<T>(factor * numbers[i][j] + (add ? to_float(place) : 0));
-      }
+  template <int Parts, class T>
+  __device__ static void store(const Numbers (&numbers)[Parts], float factor, const Rows<T>& to, bool add) {
+#pragma unroll
+    for (int part = 0; part < Parts; ++part)
+      for (int i = 0; i < 4; ++i)
+        for (int j = 0; j < 4; ++j) {
+          const int row = y() + 16 * i, col = 64 * part + x() + 16 * j;
+          if (row >= to.rows || col >= to.cols) continue;
+          T& place = to.data[row * to.stride + col];
+          place = from_float<T>(factor * numbers[part][i][j] + (add ? to_float(place) : 0));
+        }
   }
 };
 
