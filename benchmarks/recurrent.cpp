@@ -1,5 +1,6 @@
-// attn's side of the CPU comparison of recurrent models: training steps (loss, backward pass, clipping, Adam). Prints one
-// JSON line a measurement, like benchmarks/pytorch_recurrent.py, which does the same work.
+// attn's side of the CPU comparison of recurrent models, in float and, where the processor has instructions for them, with
+// products of bfloat16: training steps (loss, backward pass, clipping, Adam). Prints one JSON line a measurement, like
+// benchmarks/pytorch_recurrent.py, which does the same work.
 //
 //   recurrent [--only NAME,...] [--quick] [--profile]
 //
@@ -14,8 +15,8 @@ using namespace attn;
 using Device = Cpu<float>;
 
 template <class Model>
-void measure(const std::string& name, const Run& run, const RecurrentWork& work) {
-  Device device;
+void measure(const std::string& name, const Run& run, const RecurrentWork& work, bool bfloat16_products) {
+  Device device({.bfloat16_products = bfloat16_products});
   Model model(work.options);
   Parameters<Device> parameters(device, model, 1);
   Adam<Device> adam(parameters, {.clip_norm = 4});
@@ -38,7 +39,7 @@ void measure(const std::string& name, const Run& run, const RecurrentWork& work)
   require(std::isfinite(loss), name, ": the loss is ", loss, ", so the time means nothing");
   const double typical = median(seconds);
   Run::print({{"name", name},
-              {"mode", "attn"},
+              {"mode", bfloat16_products ? "attn" : "attn float"},
               {"seconds", typical},
               {"least_seconds", *std::min_element(seconds.begin(), seconds.end())},
               {"repeats", seconds.size()},
@@ -52,7 +53,10 @@ void measure(const std::string& name, const Run& run, const RecurrentWork& work)
 int main(int count, char** words) try {
   Run run(count, words);
   for_each_recurrent<Device>([&]<class Model>(const RecurrentWork& work) {
-    run(work.name, [&](const std::string& name) { measure<Model>(name, run, work); });
+    run(work.name, [&](const std::string& name) {
+      if (kHasBfloat16Products) measure<Model>(name, run, work, true);
+      measure<Model>(name, run, work, false);
+    });
   });
   return run.failed ? 1 : 0;
 } catch (const std::exception& error) {

@@ -9,7 +9,7 @@ inline std::mutex plan_files;  // of several threads, each with a device of its 
 
 /// Where a folder keeps plans of matrix products; and what is there, if anything, for a device.
 inline std::filesystem::path plan_file(const std::filesystem::path& folder, const Place& place) {
-  return folder / ("plans_" + place.precision + ".txt");
+  return folder / ("plans_" + place.precision_on_gpu() + ".txt");
 }
 template <class Device>
 void load_plans(Device& device, const std::filesystem::path& file) {

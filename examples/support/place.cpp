@@ -15,9 +15,10 @@ void add_place_options(CLI::App& app, Place& place) {
       ->group(group)
       ->check(CLI::NonNegativeNumber);
   app.add_option("--precision", place.precision,
-                 "GPU: bf16 for activations and weights, sums and optimiser in float; or all float")
+                 "bf16: on a GPU for activations and weights, on a CPU that has instructions for it for the operands of "
+                 "matrix products, sums and optimiser in float; float: for all; auto: bf16 on a GPU, float on the CPU")
       ->group(group)
-      ->check(CLI::IsMember({"bf16", "float"}));
+      ->check(CLI::IsMember({"auto", "bf16", "float"}));
   app.add_flag("--tf32", place.tf32,
                "GPU, with --precision float: matrix products of operands rounded to TF32, much faster")
       ->group(group);
@@ -31,9 +32,10 @@ bool is_gpu(const Place& place) {
   const bool cuda = place.device == "cuda" || (place.device == "auto" && gpus() > 0);
   if (cuda) {
     check_gpu(place.gpu);
-    std::cout << gpus_found() << "; this run is on GPU " << place.gpu << ", in " << place.precision << "\n";
-  } else if (place.device == "auto" && built_with_cuda()) {
-    std::cout << gpus_found() << "; this run is on the CPU\n";
+    std::cout << gpus_found() << "; this run is on GPU " << place.gpu << ", in " << place.precision_on_gpu() << "\n";
+  } else {
+    const attn::Cpu<float> probe(place.on_cpu());  // what it cannot do, it says now
+    if (place.device == "auto" && built_with_cuda()) std::cout << gpus_found() << "; this run is on the CPU\n";
   }
   return cuda;
 }

@@ -1,6 +1,8 @@
 #pragma once
 #include <string>
 
+#include "attn/cpu/device.hpp"
+
 namespace CLI {
 class App;
 }
@@ -10,8 +12,11 @@ struct Place {
   std::string device = "auto";
   int threads = 0;                 // of the CPU
   int gpu = 0;                     // its number
-  std::string precision = "bf16";  // of the GPU
+  std::string precision = "auto";  // bf16 on a GPU, float on the CPU
   bool tf32 = false;
+
+  std::string precision_on_gpu() const { return precision == "auto" ? "bf16" : precision; }
+  attn::CpuOptions on_cpu() const { return {.threads = threads, .bfloat16_products = precision == "bf16"}; }
 };
 
 /// The options --device, --threads, --gpu, --precision and --tf32, which name a place.

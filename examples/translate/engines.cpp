@@ -27,7 +27,7 @@ std::unique_ptr<Engine> make_engine(const ModelFolder& folder, const Place& plac
   const bool cuda = place.device == "cuda" || (place.device == "auto" && gpus() > 0);
   if (cuda) {
     check_gpu(place.gpu);
-    std::cerr << gpus_found() << "; on GPU " << place.gpu << ", in " << place.precision << "\n";
+    std::cerr << gpus_found() << "; on GPU " << place.gpu << ", in " << place.precision_on_gpu() << "\n";
   }
   return (cuda ? found->second.cuda : found->second.cpu)(folder, place);
 }

@@ -2,11 +2,11 @@
 #include "run.hpp"
 
 void cpu_linformer32(const Options& options, const Corpus& corpus) {
-  attn::Cpu<float> device(options.threads);
+  attn::Cpu<float> device(options.on_cpu());
   run<attn::Linformer<32>>(device, options, corpus);
 }
 
 void cpu_linformer64(const Options& options, const Corpus& corpus) {
-  attn::Cpu<float> device(options.threads);
+  attn::Cpu<float> device(options.on_cpu());
   run<attn::Linformer<64>>(device, options, corpus);
 }

@@ -62,12 +62,13 @@ void train_and_translate(Device& device, const Options& options, const Corpus& c
 
   RunLog log(options.output / "log.jsonl", options.output / "curve.svg", options.model + " " + options.size,
              options.resume ? std::optional(trainer.state.step) : std::nullopt);
-  log.write({{"event", "start"},
-             {"settings", metadata},
-             {"device", device.description()},
-             {"precision", std::is_same_v<typename Device::Scalar, float> ? "float" : "bf16"},
-             {"parameters", parameters.count()},
-             {"memory", plan.total()}});
+  log.write(
+      {{"event", "start"},
+       {"settings", metadata},
+       {"device", device.description()},
+       {"precision", std::is_same_v<typename Device::Scalar, float> && options.precision != "bf16" ? "float" : "bf16"},
+       {"parameters", parameters.count()},
+       {"memory", plan.total()}});
   TerminalCallback terminal(std::cout, ::isatty(1) != 0, steps, trainer.state.step);
   Checkpoints<Device> checkpoints(options.output, parameters, adam, trainer.state, metadata);
   Callback* callbacks[] = {&terminal, &log, &checkpoints};

@@ -5,39 +5,52 @@
 #include <filesystem>
 #include <utility>
 
+#include "attn/cpu/device.hpp"
 #include "cuda/backend.hpp"
 
 // The devices under test, for TEST_CASE_TEMPLATE. An op on a GPU may be twice as far from the truth as PyTorch is. The CPU
 // in float is one of the devices, so that on every machine these tests are tested themselves; it adds in plain order, and
-// may be farther off.
+// may be farther off. With products of bfloat16 it has what PyTorch's CPU has in bfloat16 to keep up with.
 
 struct CpuFloat {
   static constexpr Precision precision = Precision::float32;
   static constexpr double times = 10;  // PyTorch's error
   static constexpr bool on_gpu = false;
+  static std::string missing() { return {}; }
   static std::unique_ptr<Backend> make() { return make_cpu_float(); }
+};
+struct CpuBfloat16 {
+  static constexpr Precision precision = Precision::bfloat16;
+  static constexpr double times = 2;
+  static constexpr bool on_gpu = false;
+  static std::string missing() {
+    return attn::kHasBfloat16Products ? "" : "this processor has no instructions for products of bfloat16";
+  }
+  static std::unique_ptr<Backend> make() { return make_cpu_bfloat16(); }
 };
 struct CudaFloat {
   static constexpr Precision precision = Precision::float32;
   static constexpr double times = 2;
   static constexpr bool on_gpu = true;
+  static std::string missing() { return no_gpu(); }
   static std::unique_ptr<Backend> make() { return make_cuda_float(); }
 };
 struct CudaBfloat16 {
   static constexpr Precision precision = Precision::bfloat16;
   static constexpr double times = 2;
   static constexpr bool on_gpu = true;
+  static std::string missing() { return no_gpu(); }
   static std::unique_ptr<Backend> make() { return make_cuda_bfloat16(); }
 };
 TYPE_TO_STRING(CpuFloat);
+TYPE_TO_STRING(CpuBfloat16);
 TYPE_TO_STRING(CudaFloat);
 TYPE_TO_STRING(CudaBfloat16);
 
 /// Whether this machine has the device; says so where it has not.
 template <class Device>
 bool is_here() {
-  if (!Device::on_gpu) return true;
-  const std::string why = no_gpu();
+  const std::string why = Device::missing();
   if (!why.empty()) MESSAGE("skipped: ", why);
   return why.empty();
 }

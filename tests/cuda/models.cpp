@@ -76,7 +76,7 @@ double off(double number, double right) { return std::abs(number / right - 1); }
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("models: one seed gives the same parameters on every device", Device, CpuFloat, CudaFloat,
+TEST_CASE_TEMPLATE("models: one seed gives the same parameters on every device", Device, CpuFloat, CpuBfloat16, CudaFloat,
                    CudaBfloat16) {
   if (!is_here<Device>()) return;
   for (const Kind kind : kKinds) {
@@ -96,7 +96,7 @@ TEST_CASE_TEMPLATE("models: one seed gives the same parameters on every device",
 // How much gradients suffer from rounding depends on the model: a ReLU that flips is no small change. So the measure is
 // what rounding the parameters to bfloat16 alone does to them in double: a few percent. PyTorch, which rounds activations
 // and their gradients too, was 1 to 1.9 times as far off, and up to 2.4 times in one parameter.
-TEST_CASE_TEMPLATE("models: loss and gradients are the CPU's", Device, CpuFloat, CudaFloat, CudaBfloat16) {
+TEST_CASE_TEMPLATE("models: loss and gradients are the CPU's", Device, CpuFloat, CpuBfloat16, CudaFloat, CudaBfloat16) {
   if (!is_here<Device>()) return;
   for (const Kind kind : kKinds) {
     CAPTURE(static_cast<int>(kind));
@@ -121,7 +121,7 @@ TEST_CASE_TEMPLATE("models: loss and gradients are the CPU's", Device, CpuFloat,
 }
 
 TEST_CASE_TEMPLATE("models: nothing but empty sentences, and single words, have loss and gradients", Device, CpuFloat,
-                   CudaFloat, CudaBfloat16) {
+                   CpuBfloat16, CudaFloat, CudaBfloat16) {
   if (!is_here<Device>()) return;
   for (const Kind kind : kKinds)
     for (const attn::Batch& batch : {batch_of({{0, 0}}, 1), batch_of({{1, 1}}, 1), batch_of({{0, 0}, {0, 0}, {1, 0}}, 1)}) {
@@ -134,7 +134,8 @@ TEST_CASE_TEMPLATE("models: nothing but empty sentences, and single words, have 
     }
 }
 
-TEST_CASE_TEMPLATE("models: ten steps of Adam go where the CPU's go", Device, CpuFloat, CudaFloat, CudaBfloat16) {
+TEST_CASE_TEMPLATE("models: ten steps of Adam go where the CPU's go", Device, CpuFloat, CpuBfloat16, CudaFloat,
+                   CudaBfloat16) {
   if (!is_here<Device>()) return;
   for (const Kind kind : kKinds) {
     CAPTURE(static_cast<int>(kind));
@@ -174,7 +175,7 @@ TEST_CASE_TEMPLATE("models: a hundred times the same step gives the same bits", 
 }
 
 TEST_CASE_TEMPLATE("models: training goes on from the CPU's checkpoint, and the CPU's from there", Device, CpuFloat,
-                   CudaFloat, CudaBfloat16) {
+                   CpuBfloat16, CudaFloat, CudaBfloat16) {
   if (!is_here<Device>()) return;
   const TemporaryFolder folder;
   for (const Kind kind : kKinds) {
@@ -240,7 +241,7 @@ TEST_CASE_TEMPLATE("models: learns to reverse on the device, and translates as t
   }
 }
 
-TEST_CASE_TEMPLATE("models: recurrent ones translate on the device as on the CPU", Device, CpuFloat, CudaFloat,
+TEST_CASE_TEMPLATE("models: recurrent ones translate on the device as on the CPU", Device, CpuFloat, CpuBfloat16, CudaFloat,
                    CudaBfloat16) {
   if (!is_here<Device>()) return;
   const TemporaryFolder folder;

@@ -58,14 +58,17 @@ void check_repeats(const std::string& op, int repeats) {
 #define ATTN_CHECK_OP(op)                                                                                        \
   TEST_CASE_TEMPLATE("near the truth: " op, Device, CpuFloat, CudaFloat, CudaBfloat16) { check_op<Device>(op); } \
   TEST_CASE_TEMPLATE("the same bits: " op, Device, CudaFloat, CudaBfloat16) { check_repeats<Device>(op, 3); }
+#define ATTN_CHECK_PRODUCTS(op) \
+  ATTN_CHECK_OP(op)             \
+  TEST_CASE_TEMPLATE("near the truth, products of bfloat16: " op, Device, CpuBfloat16) { check_op<Device>(op); }
 
-ATTN_CHECK_OP("attention")
-ATTN_CHECK_OP("attention_weights")
+ATTN_CHECK_PRODUCTS("attention")
+ATTN_CHECK_PRODUCTS("attention_weights")
 ATTN_CHECK_OP("additive_attention")
-ATTN_CHECK_OP("linear")
-ATTN_CHECK_OP("ragged_projection")
-ATTN_CHECK_OP("lstm")
-ATTN_CHECK_OP("input_feeding")
+ATTN_CHECK_PRODUCTS("linear")
+ATTN_CHECK_PRODUCTS("ragged_projection")
+ATTN_CHECK_PRODUCTS("lstm")
+ATTN_CHECK_PRODUCTS("input_feeding")
 ATTN_CHECK_OP("layer_norm")
 ATTN_CHECK_OP("residual")
 ATTN_CHECK_OP("dropout")

@@ -5,8 +5,10 @@
 #include <cstring>
 #include <iterator>
 #include <string>
+#include <type_traits>
 #include <vector>
 
+#include "attn/core/error.hpp"
 #include "attn/core/matrix.hpp"
 #include "attn/core/memory.hpp"
 #include "attn/core/position_tables.hpp"
@@ -16,6 +18,18 @@
 #endif
 
 namespace attn {
+
+struct CpuOptions {
+  int threads = 0;                 // 0: one a core
+  bool bfloat16_products = false;  // Cpu<float>: round the operands of matrix products to bfloat16; sums stay float
+};
+
+/// Whether the compiler may use instructions for products of bfloat16: on ARM, those of BF16.
+#ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
+inline constexpr bool kHasBfloat16Products = true;
+#else
+inline constexpr bool kHasBfloat16Products = false;
+#endif
 
 /// The host's processor as a device: computes in T (float, or double, which is the specification that everything is tested
 /// against), with OpenMP over its cores. Results do not depend on the number of threads.
@@ -28,12 +42,22 @@ class Cpu {
   static constexpr Index logits_at_once = Index{1} << 22;  // a chunk that stays in the caches
   static constexpr Index ragged_block = 0;                 // no list of blocks: see Ragged
 
-  explicit Cpu(int threads = 0) : threads_(threads > 0 ? threads : all_cores()) {
+  explicit Cpu(CpuOptions options) : threads_(options.threads > 0 ? options.threads : all_cores()), options_(options) {
+    require(!options.bfloat16_products || std::is_same_v<T, float>, "products of bfloat16 are for Cpu<float>");
+    require(
+        !options.bfloat16_products || kHasBfloat16Products,
+        "this program was compiled for processors without instructions for products of bfloat16 (ARM's BF16): compile it "
+        "on one that has them, with -march=native, or compute in float");
     workspaces_.resize(static_cast<std::size_t>(threads_));
   }
+  explicit Cpu(int threads = 0) : Cpu(CpuOptions{.threads = threads}) {}
 
   int threads() const { return threads_; }
-  std::string description() const { return std::to_string(threads_) + (threads_ == 1 ? " thread" : " threads"); }
+  const CpuOptions& options() const { return options_; }
+  std::string description() const {
+    return std::to_string(threads_) + (threads_ == 1 ? " thread" : " threads") +
+           (options_.bfloat16_products ? ", products of bfloat16" : "");
+  }
   Arena<Memory> activations{"activations"};            // rewound by each tape
   Pool<Memory> gradients{"gradients of activations"};  // in the backward pass
   Arena<HostMemory> tape_nodes{"the tape's record"};   // what the tape recorded
@@ -128,6 +152,7 @@ class Cpu {
   }
 
   int threads_;
+  CpuOptions options_;
   std::vector<Workspace> workspaces_;
   Buffer<T, Memory> results_;
 };

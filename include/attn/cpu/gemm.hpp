@@ -2,6 +2,9 @@
 #include "attn/cpu/eigen.hpp"
 #include "attn/cpu/few_rows.hpp"
 #include "attn/cpu/panels.hpp"
+#ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
+#include "attn/cpu/bfloat16_product.hpp"
+#endif
 
 namespace attn::cpu {
 
@@ -27,6 +30,14 @@ void gemm_from(Matrix<const T> base, Cpu<T>& device, int thread, Matrix<const T>
     if (few) return few_rows_transposed(a, b, c, alpha);
   if constexpr (!TransposeA && !TransposeB)
     if (few) return few_rows(a, b, c, alpha);
+#ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
+  if constexpr (std::is_same_v<T, float>)
+    if (device.options().bfloat16_products) {
+      using Product = Bfloat16Product<TransposeA, TransposeB>;
+      auto* space = reinterpret_cast<bfloat16_t*>(device.workspace(thread, (Product::kSpace + 1) / 2));
+      return Product::run(base, a, b, c, alpha, space);
+    }
+#endif
   const auto part = [](auto matrix, bool transposed, Index i, Index height, Index j, Index width) {
     return transposed ? matrix.row_range(j, width).columns(i, height) : matrix.row_range(i, height).columns(j, width);
   };

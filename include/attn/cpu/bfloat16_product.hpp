@@ -1,0 +1,53 @@
+#pragma once
+#include "attn/cpu/bfloat16_tile.hpp"
+
+namespace attn::cpu {
+
+/// c = base + alpha a b on the calling thread, with a and b transposed first where their flags say so. The side of fewer
+/// lines is packed in large blocks, which stay in the second cache while small blocks of the other, packed as they come, go
+/// by in the first.
+template <bool TransposeA, bool TransposeB>
+class Bfloat16Product {
+ public:
+  static constexpr Index kDepth = 1024, kLarge = 256, kSmall = 64;
+  static constexpr Index kSpace = (kLarge + kSmall) * kDepth;  // numbers of workspace
+
+  static void run(Matrix<const float> base, Matrix<const float> a, Matrix<const float> b, Matrix<float> c, float alpha,
+                  bfloat16_t* space) {
+    const Index depth = TransposeA ? a.rows : a.cols;
+    if (depth == 0 && base.data != c.data)
+      for (Index i = 0; i < c.rows; ++i) std::copy_n(base.row(i), c.cols, c.row(i));
+    const bool wide = c.rows <= c.cols;
+    const Index few = wide ? c.rows : c.cols, many = wide ? c.cols : c.rows;
+    bfloat16_t *large = space, *small = space + kLarge * kDepth;
+    for (Index l = 0; l < few; l += kLarge)
+      for (Index k = 0; k < depth; k += kDepth) {
+        const Index deep = std::min(kDepth, depth - k), lines = std::min(kLarge, few - l);
+        wide ? pack_left(a, l, lines, k, deep, large) : pack_right(b, l, lines, k, deep, large);
+        for (Index s = 0; s < many; s += kSmall) {
+          const Index count = std::min(kSmall, many - s);
+          wide ? pack_right(b, s, count, k, deep, small) : pack_left(a, s, count, k, deep, small);
+          const Index i = wide ? l : s, j = wide ? s : l, rows = wide ? lines : count, cols = wide ? count : lines;
+          const auto to = c.row_range(i, rows).columns(j, cols);
+          const auto from = k == 0 ? base.row_range(i, rows).columns(j, cols) : Matrix<const float>(to);
+          Bfloat16Tile::multiply(wide ? large : small, wide ? small : large, deep, to, alpha, from);
+        }
+      }
+  }
+
+ private:
+  static void pack_left(const Matrix<const float>& a, Index i, Index rows, Index k, Index deep, bfloat16_t* to) {
+    if constexpr (TransposeA)
+      Bfloat16Tile::pack_columns<Bfloat16Tile::kRows>(a.row_range(k, deep).columns(i, rows), to);
+    else
+      Bfloat16Tile::pack_rows<Bfloat16Tile::kRows>(a.row_range(i, rows).columns(k, deep), to);
+  }
+  static void pack_right(const Matrix<const float>& b, Index j, Index cols, Index k, Index deep, bfloat16_t* to) {
+    if constexpr (TransposeB)
+      Bfloat16Tile::pack_rows<Bfloat16Tile::kColumns>(b.row_range(j, cols).columns(k, deep), to);
+    else
+      Bfloat16Tile::pack_columns<Bfloat16Tile::kColumns>(b.row_range(k, deep).columns(j, cols), to);
+  }
+};
+
+}  // namespace attn::cpu
