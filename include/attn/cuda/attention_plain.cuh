@@ -4,8 +4,8 @@
 #include "attn/cuda/attention_plain_tiles.cuh"
 
 // Attention in plain float arithmetic, for every shape: any head width, values of any width, any stride, either type. A block takes
-// tiles of 64 queries by 64 keys and computes one part of 64 columns of the result, or several; so wider heads take several blocks,
-// which each compute the scores anew.
+// tiles of 64 queries by 64 keys and computes one part of 64 columns of the result, or several; so wider heads take several blocks.
+// These need the same scores: as a cluster they share the work, where the GPU has clusters as large; else each computes all of them.
 
 namespace attn::kernels {
 
@@ -175,14 +175,16 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
 namespace attn {
 
 /// Launches a kernel of `blocks` blocks for each part of 64 of `cols` columns; fewer of the one that computes several parts with one
-/// set of scores, where parts would wait for a multiprocessor anyway.
+/// set of scores, where parts would wait for a multiprocessor anyway. Blocks that need the same scores are a cluster.
 template <class T, class... Args>
 void launch_in_parts(Cuda<T>& device, const char* what, unsigned blocks, Index cols, void (*one)(Args...),
                      void (*several)(Args...), const std::type_identity_t<Args>&... args) {
   const Index parts = divide_up(cols, 64);
   const bool many = parts > 1 && blocks * parts > 2 * device.multiprocessors();
   const auto high = static_cast<unsigned>(many ? divide_up(parts, kernels::kPlainParts) : parts);
-  launch(device, what, {{blocks, high}, kernels::PlainTiles::kThreads}, many ? several : one, args...);
+  const bool clusters = device.properties().major >= 9 && high <= kClusterEverywhere;
+  launch_in_clusters(device, what, {{blocks, high}, kernels::PlainTiles::kThreads}, dim3(1, clusters ? high : 1),
+                     many ? several : one, args...);
 }
 
 template <class T>

@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/cuda/attention_part.cuh"
+#include "attn/cuda/cluster.cuh"
 
 // 256 threads work on tiles of 64 by 64 numbers, each on 4 x 4 of them: rows y + 16 i, columns x + 16 j. Operands pass through
 // shared memory 64 columns at a time.
@@ -54,12 +55,14 @@ struct PlainTiles {
     for (int i = 0; i < 4; ++i)
       for (int j = 0; j < 4; ++j) out[i][j] += sum[i][j];
   }
-  /// out = A Bᵀ; some terms are summed first, so that long sums stay exact
+  /// out = A Bᵀ; some terms are summed first, so that long sums stay exact. Blocks of a cluster, which all need the same, sum
+  /// over some columns each, and then add up what each has.
   template <class T>
   __device__ void scores(Numbers& out, const Rows<T>& from_a, const Rows<T>& from_b) {
     for (auto& row : out)
       for (float& number : row) number = 0;
-    for (int chunk = 0; chunk < from_a.cols; chunk += 64) {
+    const int blocks = cluster_blocks();
+    for (int chunk = 64 * cluster_rank(); chunk < from_a.cols; chunk += 64 * blocks) {
       __syncthreads();
       load(a, from_a, chunk);
       load(b, from_b, chunk);
@@ -73,6 +76,19 @@ struct PlainTiles {
         add(out, sum);
       }
     }
+    if (blocks > 1) add_up(out, blocks);
+  }
+  /// out = the sum of the cluster's, in the order of its blocks, so that all have the same bits
+  __device__ void add_up(Numbers& out, int blocks) {
+    __syncthreads();
+    put(out);
+    meet_cluster();
+    for (int rank = 0; rank < blocks; ++rank) {
+      const float* its = of_rank(&a[y()][x()], rank);
+      for (int i = 0; i < 4; ++i)
+        for (int j = 0; j < 4; ++j) out[i][j] = its[16 * i * 65 + 16 * j] + (rank == 0 ? 0 : out[i][j]);
+    }
+    meet_cluster();  // nobody reads any more
   }
   /// out += weights B, for up to 64 columns of B in each of out's parts; some terms are summed first here too
   template <int Parts, class T>

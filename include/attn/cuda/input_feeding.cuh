@@ -122,7 +122,7 @@ void run(Cuda<T>& device, const char* what, const InputFeedingArgs<Cuda<T>>& arg
   launch(device, "packing weights",
          {{static_cast<unsigned>(divide_up(pieces, 256)), static_cast<unsigned>(best.count)}, 256},
          kernels::pack_feeding_weights<T>, best.sources, best.walk.blocks);
-  launch_in_clusters(device, what, best.spread, static_cast<unsigned>(best.walk.blocks), kernel, all, best.walk,
+  launch_in_clusters(device, what, best.spread, dim3(static_cast<unsigned>(best.walk.blocks)), kernel, all, best.walk,
                      best.weights_begin);
 }
 
