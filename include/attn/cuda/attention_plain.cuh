@@ -175,12 +175,13 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
 namespace attn {
 
 /// Launches a kernel of `blocks` blocks for each part of 64 of `cols` columns; fewer of the one that computes several parts with one
-/// set of scores, where parts would wait for a multiprocessor anyway. Blocks that need the same scores are a cluster.
+/// set of scores, where parts would wait for a multiprocessor anyway. Blocks that need the same scores are a cluster. How scores are
+/// summed goes by the tiles that `rows` rows of all heads fill, not by the blocks, of which a list of blocks has fewer.
 template <class T, class... Args>
-void launch_in_parts(Cuda<T>& device, const char* what, unsigned blocks, Index cols, void (*one)(Args...),
+void launch_in_parts(Cuda<T>& device, const char* what, unsigned blocks, Index rows, Index cols, void (*one)(Args...),
                      void (*several)(Args...), const std::type_identity_t<Args>&... args) {
   const Index parts = divide_up(cols, 64);
-  const bool many = parts > 1 && blocks * parts > 2 * device.multiprocessors();
+  const bool many = parts > 1 && divide_up(rows, 64) * parts > 2 * device.multiprocessors();
   const auto high = static_cast<unsigned>(many ? divide_up(parts, kernels::kPlainParts) : parts);
   const bool clusters = device.properties().major >= 9 && high <= kClusterEverywhere;
   launch_in_clusters(device, what, {{blocks, high}, kernels::PlainTiles::kThreads}, dim3(1, clusters ? high : 1),
@@ -190,8 +191,8 @@ void launch_in_parts(Cuda<T>& device, const char* what, unsigned blocks, Index c
 template <class T>
 void plain_attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
   const kernels::AttentionBlocks blocks(args, args.queries, 64);
-  launch_in_parts(device, "attention", blocks.all, args.v.cols / args.heads, kernels::plain_attention<1, T>,
-                  kernels::plain_attention<kernels::kPlainParts, T>, args, blocks);
+  launch_in_parts(device, "attention", blocks.all, args.q.rows * args.heads, args.v.cols / args.heads,
+                  kernels::plain_attention<1, T>, kernels::plain_attention<kernels::kPlainParts, T>, args, blocks);
 }
 
 template <class T>
@@ -201,11 +202,12 @@ void plain_attention_gradient(Cuda<T>& device, const AttentionGradientArgs<Cuda<
   const Index count = forward.q.rows * forward.heads, width = forward.q.cols / forward.heads;
   float* space = device.template workspace<float>(2 * count);
   const kernels::PlainStatistics statistics{space, space + count};
-  launch_in_parts(device, "attention's gradient of queries", of_queries.all, width, kernels::plain_attention_dq<1, T>,
-                  kernels::plain_attention_dq<kernels::kPlainParts, T>, args, of_queries, statistics);
-  launch_in_parts(device, "attention's gradient of keys", of_keys.all, std::max(width, forward.v.cols / forward.heads),
-                  kernels::plain_attention_dkv<1, T>, kernels::plain_attention_dkv<kernels::kPlainParts, T>, args, of_keys,
+  launch_in_parts(device, "attention's gradient of queries", of_queries.all, count, width,
+                  kernels::plain_attention_dq<1, T>, kernels::plain_attention_dq<kernels::kPlainParts, T>, args, of_queries,
                   statistics);
+  launch_in_parts(device, "attention's gradient of keys", of_keys.all, forward.k.rows * forward.heads,
+                  std::max(width, forward.v.cols / forward.heads), kernels::plain_attention_dkv<1, T>,
+                  kernels::plain_attention_dkv<kernels::kPlainParts, T>, args, of_keys, statistics);
 }
 
 }  // namespace attn

@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "attn/core/random.hpp"
@@ -12,7 +13,7 @@ namespace kernels {
 /// An operand of a product of `terms` terms, whose rows lie `stride` apart and whose terms lie below (else beside) one another:
 /// numbers of many sizes. The terms come in threes, with one factor from the operand that does not cancel, and x, y and -(x + y)
 /// from the one that does: the exact product is 0, and what is computed are only the errors of summing. Terms left over are 0;
-/// fewer than six do not cancel.
+/// where there are fewer than six, each number is drawn for itself.
 template <class T>
 __global__ void fill_trial(T* numbers, Index count, Index stride, Index terms, bool below, bool cancels, RandomKey key) {
   const Index third = terms < 6 ? 0 : terms / 3;
@@ -48,30 +49,10 @@ __global__ void digest(const T* numbers, Index count, unsigned long long* sum) {
 
 namespace gemm_detail {
 
-/// Chooses the algorithm for a product: cuBLASLt's first proposal, or a later one that is clearly faster and sums in the same
-/// order, so that timing, which varies, does not change results. Whether it does is seen from trial products whose terms cancel,
-/// of the most and of the fewest rows that the plan is for; `round`: of all that round alike, so that the choice does not depend
-/// on which batch came first.
+/// What cuBLASLt proposes for a product of operands that lie so, its favourite first. Partial sums, where it makes some, lie in memory
+/// of their own and are added in order; they are not added in place in whatever order they are done.
 template <class T, class In, class Out>
-cublasLtMatmulAlgo_t choose(Cuda<T>& device, GemmArgs<In, Out> args, bool round) {
-  const Index a_alignment = alignment(args.a), b_alignment = alignment(args.b), c_alignment = alignment(args.c);
-  const Index most = round ? Plans::rounded(changing_rows(args)) : changing_rows(args);
-  const Index fewest = round ? Plans::fewest(most) : most;
-  set_changing_rows(args, most);
-  // Operands of its own: the product may add to what must not be added to twice.
-  const auto room = [&](auto matrix, Index step) { return matrix.rows * matrix.stride + (args.repeat.count - 1) * step; };
-  Buffer<In, CudaMemory> a(room(args.a, args.repeat.a), "trial products"), b(room(args.b, args.repeat.b), "trial products");
-  Buffer<Out, CudaMemory> c(room(args.c, args.repeat.c), "trial products");
-  Buffer<float, CudaMemory> bias(args.c.cols, "trial products");
-  Buffer<unsigned long long, CudaMemory> sum(1);
-  const Spread wide{{static_cast<unsigned>(4 * device.multiprocessors())}, 256};
-  device.zero(bias.data(), bias.size());
-  args.a.data = a.data();
-  args.b.data = b.data();
-  args.c.data = c.data();
-  if (args.bias != nullptr) args.bias = bias.data();
-  args.add = false;
-
+std::vector<cublasLtMatmulHeuristicResult_t> proposals(Cuda<T>& device, const GemmArgs<In, Out>& args) {
   Description<In, Out> description(args, device.options().tf32);
   cublasLtMatmulPreferenceOpaque_t preference;
   check(cublasLtMatmulPreferenceInit(&preference), "product");
@@ -79,37 +60,104 @@ cublasLtMatmulAlgo_t choose(Cuda<T>& device, GemmArgs<In, Out> args, bool round)
     check(cublasLtMatmulPreferenceSetAttribute(&preference, what, &value, sizeof(value)), "product");
   };
   prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{Plans::kWorkspace});
-  // Partial sums in memory of their own, added in order; not added in place in whatever order they are done.
   prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
          static_cast<std::uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE | CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE));
-  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, static_cast<std::uint32_t>(b_alignment));
-  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, static_cast<std::uint32_t>(a_alignment));
-  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, static_cast<std::uint32_t>(c_alignment));
-  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, static_cast<std::uint32_t>(c_alignment));
-
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, static_cast<std::uint32_t>(alignment(args.b)));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, static_cast<std::uint32_t>(alignment(args.a)));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, static_cast<std::uint32_t>(alignment(args.c)));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, static_cast<std::uint32_t>(alignment(args.c)));
   constexpr int kProposals = 16;
-  std::vector<cublasLtMatmulHeuristicResult_t> proposals(kProposals);
+  std::vector<cublasLtMatmulHeuristicResult_t> all(kProposals);
   int found = 0;
-  check(cublasLtMatmulAlgoGetHeuristic(device.cublas(), &description.operation, &description.first, &description.second,
-                                       &description.result, &description.result, &preference, kProposals, proposals.data(),
-                                       &found),
-        "asking for algorithms");
+  check(
+      cublasLtMatmulAlgoGetHeuristic(device.cublas(), &description.operation, &description.first, &description.second,
+                                     &description.result, &description.result, &preference, kProposals, all.data(), &found),
+      "asking for algorithms");
   require(found > 0, "cuBLASLt knows no way to multiply ", args.c.rows, " x ", args.c.cols, " with rows ", args.a.stride,
           ", ", args.b.stride, " and ", args.c.stride, " apart");
+  all.resize(static_cast<std::size_t>(found));
+  return all;
+}
+
+/// Times products, in ms of kRepeats of them.
+class Stopwatch {
+ public:
+  static constexpr int kRepeats = 4;
+
+  Stopwatch() {
+    check(cudaEventCreate(&start_), "timing products");
+    check(cudaEventCreate(&end_), "timing products");
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+  ~Stopwatch() {
+    (void)cudaEventDestroy(start_);
+    (void)cudaEventDestroy(end_);
+  }
+
+  /// The shortest of three times.
+  template <class T, class In, class Out>
+  float operator()(Cuda<T>& device, const GemmArgs<In, Out>& args, Description<In, Out>& description,
+                   const cublasLtMatmulAlgo_t& algorithm) {
+    float time = std::numeric_limits<float>::infinity();
+    for (int trial = 0; trial < 3; ++trial) {
+      float once = 0;
+      check(cudaEventRecord(start_, device.stream()), "timing products");
+      for (int repeat = 0; repeat < kRepeats; ++repeat) (void)run(device, args, description, algorithm);
+      check(cudaEventRecord(end_, device.stream()), "timing products");
+      check(cudaEventSynchronize(end_), "timing products");
+      check(cudaEventElapsedTime(&once, start_, end_), "timing products");
+      time = std::min(time, once);
+    }
+    return time;
+  }
+
+ private:
+  cudaEvent_t start_, end_;
+};
+
+/// Chooses the algorithm for a product: cuBLASLt's first proposal, or a later one that is clearly faster and rounds where the first
+/// does, so that timing, which varies, does not change results. Whether it does is seen from trial products of the most and of the
+/// fewest rows that the plan is for: of terms that cancel, which show in which order they are summed, and of terms that do not, with a
+/// bias, which show where a result is rounded. `round`: for all rows that round alike, so that the choice does not depend on which
+/// batch came first.
+template <class T, class In, class Out>
+cublasLtMatmulAlgo_t choose(Cuda<T>& device, GemmArgs<In, Out> args, bool round) {
+  const Index most = round ? Plans::rounded(changing_rows(args)) : changing_rows(args);
+  const Index fewest = round ? Plans::fewest(most) : most;
+  set_changing_rows(args, most);
+  // Operands of its own: the product may add to what must not be added to twice.
+  Buffer<Out, CudaMemory> bias(args.c.cols, "trial products");
+  if (args.bias != nullptr) args.bias = bias.data();
+  const std::vector<cublasLtMatmulHeuristicResult_t> proposed = proposals(device, args);
+  const auto room = [&](auto matrix, Index step) { return matrix.rows * matrix.stride + (args.repeat.count - 1) * step; };
+  Buffer<In, CudaMemory> a(room(args.a, args.repeat.a), "trial products"), b(room(args.b, args.repeat.b), "trial products");
+  Buffer<Out, CudaMemory> c(room(args.c, args.repeat.c), "trial products");
+  Buffer<unsigned long long, CudaMemory> sum(1);
+  args.a.data = a.data();
+  args.b.data = b.data();
+  args.c.data = c.data();
+  args.add = false;
 
   // What every proposal makes of the fewest and of the most rows; 0 where it refuses.
-  std::vector<std::vector<unsigned long long>> results(static_cast<std::size_t>(found));
+  std::vector<std::vector<unsigned long long>> results(proposed.size());
+  const Spread wide{{static_cast<unsigned>(4 * device.multiprocessors())}, 256};
+  const auto fill = [&](auto& numbers, Index stride, Index terms, bool below, bool cancels, RandomKey key) {
+    launch(device, "trial operands", wide, kernels::fill_trial<std::remove_pointer_t<decltype(numbers.data())>>,
+           numbers.data(), numbers.size(), stride, terms, below, cancels, key);
+  };
   const std::uint32_t operands = c.size() < (1 << 14) ? 4 : 1;  // few numbers tell less
-  for (std::uint32_t i = 0; i < 2 * operands; ++i) {
-    set_changing_rows(args, i < operands ? fewest : most);
-    const Index terms = args.a_turned ? args.a.rows : args.a.cols;
-    launch(device, "trial operands", wide, kernels::fill_trial<In>, a.data(), a.size(), args.a.stride, terms, args.a_turned,
-           false, RandomKey{1, i});
-    launch(device, "trial operands", wide, kernels::fill_trial<In>, b.data(), b.size(), args.b.stride, terms,
-           !args.b_turned, true, RandomKey{2, i});
+  for (std::uint32_t i = 0; i < 4 * operands; ++i) {
+    const bool cancels = i % 2 == 0;
+    set_changing_rows(args, i < 2 * operands ? fewest : most);
+    const Index terms = !cancels ? 1 : args.a_turned ? args.a.rows : args.a.cols;  // 1: each number for itself
+    fill(a, args.a.stride, terms, args.a_turned, false, RandomKey{1, i});
+    fill(b, args.b.stride, terms, !args.b_turned, cancels, RandomKey{2, i});
+    device.zero(bias.data(), bias.size());
+    if (!cancels) fill(bias, bias.size(), 1, false, false, RandomKey{3, i});
     Description<In, Out> trial(args, device.options().tf32);
     for (std::size_t proposal = 0; proposal < results.size(); ++proposal) {
-      const cublasLtMatmulAlgo_t& algorithm = proposals[proposal].algo;
+      const cublasLtMatmulAlgo_t& algorithm = proposed[proposal].algo;
       device.zero(c.data(), c.size());
       bool runs = run(device, args, trial, algorithm) == CUBLAS_STATUS_SUCCESS;
       if (runs && args.epilogue == CUBLASLT_EPILOGUE_DEFAULT) {  // the plan is for products that add, too
@@ -123,33 +171,19 @@ cublasLtMatmulAlgo_t choose(Cuda<T>& device, GemmArgs<In, Out> args, bool round)
     }
   }
 
-  cudaEvent_t start, end;
-  check(cudaEventCreate(&start), "timing products");
-  check(cudaEventCreate(&end), "timing products");
+  Stopwatch time_of;
+  Description<In, Out> description(args, device.options().tf32);
   const cublasLtMatmulAlgo_t* best = nullptr;
   const std::vector<unsigned long long>* wanted = nullptr;
   float best_time = std::numeric_limits<float>::infinity();
   for (std::size_t i = 0; i < results.size(); ++i) {
-    const cublasLtMatmulAlgo_t& algorithm = proposals[i].algo;
     if (results[i].back() == 0 || (wanted != nullptr && results[i] != *wanted)) continue;
     wanted = &results[i];
-    constexpr int kRepeats = 4;
-    float time = std::numeric_limits<float>::infinity();  // ms, of all repeats
-    for (int trial = 0; trial < 3; ++trial) {
-      float once = 0;
-      check(cudaEventRecord(start, device.stream()), "timing products");
-      for (int repeat = 0; repeat < kRepeats; ++repeat) (void)run(device, args, description, algorithm);
-      check(cudaEventRecord(end, device.stream()), "timing products");
-      check(cudaEventSynchronize(end), "timing products");
-      check(cudaEventElapsedTime(&once, start, end), "timing products");
-      time = std::min(time, once);
-    }
+    const float time = time_of(device, args, description, proposed[i].algo);
     // Half a microsecond, or a fiftieth, is chance.
-    const float chance = std::max(0.0005f * kRepeats, 0.02f * best_time);
-    if (best == nullptr || time < best_time - chance) best_time = time, best = &algorithm;
+    const float chance = std::max(0.0005f * Stopwatch::kRepeats, 0.02f * best_time);
+    if (best == nullptr || time < best_time - chance) best_time = time, best = &proposed[i].algo;
   }
-  (void)cudaEventDestroy(start);
-  (void)cudaEventDestroy(end);
   require(best != nullptr, "cuBLASLt's algorithms all refused a product of ", args.c.rows, " x ", args.c.cols);
   return *best;
 }
