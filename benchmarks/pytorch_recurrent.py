@@ -5,7 +5,7 @@ benchmarks/recurrent.cpp and recurrent_cuda.cu; `seconds` is a median, `least_se
 
   eager        float32
   fused        float32, Adam in one kernel
-  autocast     CUDA: the same in bfloat16
+  autocast     the same in bfloat16
   graph        CUDA: autocast, a whole step replayed as a CUDA graph
 """
 import argparse
@@ -200,7 +200,7 @@ def main():
         torch.set_num_threads(options.threads)
     print(json.dumps({"name": "machine", "mode": "PyTorch", "torch": torch.__version__, "threads": torch.get_num_threads()}), flush=True)
     for name in (name for name in WORK if name.startswith(tuple(options.only.split(",")))):
-        for way in ("eager", "fused") if options.device == "cpu" else ("eager", "fused", "autocast", "graph"):
+        for way in ("eager", "fused", "autocast") + (("graph",) if options.device == "cuda" else ()):
             line = {"name": name, "mode": f"PyTorch {way}"}
             try:
                 line |= measure(name, way, options.device, 1 if options.quick else 2)

@@ -1,6 +1,6 @@
 """Runs attn and PyTorch on the training steps of recurrent models and prints Markdown tables. On a CPU one workload after the other,
-each by attn, by PyTorch and by attn again, of which the slower run counts; on a GPU (--cuda) each program once. Fails when attn misses
-what it must reach."""
+each by attn, by PyTorch and by attn again, of which the slower run counts; on a GPU (--cuda) each program once. Both sides in float, and with
+products of bfloat16 where the processor has them. Fails when attn's best misses what it must reach."""
 import argparse
 import os
 import sys
@@ -31,20 +31,29 @@ def on_cpu(options, names):
     for name in names:
         asked = ["--only", name] + (["--quick"] if options.quick else [])
         before, theirs, after = (measurements([*command, *asked], options.record) for command in ([program], peer, [program]))
-        attn += [max((line for line in before + after if line["name"] == name and "seconds" in line), key=lambda line: line["seconds"])]
+        for mode in ("attn", "attn float"):
+            runs = [line for line in before + after if line["name"] == name and line["mode"] == mode and "seconds" in line]
+            attn += [max(runs, key=lambda line: line["seconds"])] if runs else []
         torch += [line for line in theirs if "torch" in line or line["name"] == name]
     version = next(line["torch"] for line in torch if "torch" in line)
     print(f"{processor()}, {len(os.sched_getaffinity(0))} cores; PyTorch {version}; medians, ms\n")
     rows, missed = [], []
     for name in names:
         words, must, _, _ = ROWS[name]
-        ours, theirs = best(attn, name), best(torch, name)
-        ratio = theirs["seconds"] / ours["seconds"]
-        missed += [name] if must and ratio < must else []
-        rows.append([words, show(theirs, scale=1e3) + how(theirs), show(ours, scale=1e3), f"{ratio:.2f}", must or "-",
-                     f"{theirs['least_seconds'] / ours['least_seconds']:.2f}", show(ours, "flop", 1e-9), show(ours, "gflops"),
+        low, high = (best([line for line in attn if line["mode"] == mode], name) for mode in ("attn", "attn float"))
+        their_low, their_high = (best([line for line in torch if line["mode"] in ways], name) for ways in (["PyTorch autocast"], ["PyTorch eager", "PyTorch fused"]))
+        ours = low or high
+
+        def times(theirs, ours):
+            return f"{theirs['seconds'] / ours['seconds']:.2f}" if theirs and ours else "-"
+        missed += [name] if must and their_high["seconds"] < must * ours["seconds"] else []
+        rows.append([words, show(their_high, scale=1e3) + how(their_high), show(high, scale=1e3), times(their_high, high), show(their_low, scale=1e3),
+                     show(low, scale=1e3), times(their_low, low), times(their_high, ours), must or "-", show(ours, "flop", 1e-9), show(ours, "gflops"),
                      f"{ours['tokens'] / ours['seconds']:,.0f}"])
-    table(["training step", "PyTorch's best", "attn", "times as fast", "must reach", "by the fastest steps", "GFLOP", "GFLOP/s", "tokens/s"], rows)
+    table(["training step", "PyTorch, float", "attn, float", "times as fast", "PyTorch, bf16", "attn, bf16", "times as fast", "attn's best, times as fast as PyTorch in float",
+           "must reach", "GFLOP", "GFLOP/s", "tokens/s"], rows)
+    for line in (line for line in torch if "failed" in line):
+        print(f"{line['name']}, {line['mode']}, failed: {line['failed']}")
     sys.exit("missed: " + "; ".join(missed) if missed else 0)
 
 
