@@ -24,11 +24,6 @@ struct Job {
   int threads;  // of the CPU
 
   std::string name() const { return row.name + " " + std::to_string(seed); }
-  attn::CpuOptions on_cpu() const {
-    attn::CpuOptions chosen = options.on_cpu();
-    chosen.threads = threads;
-    return chosen;
-  }
   std::filesystem::path group() const { return options.output / options.experiment; }
   std::filesystem::path folder() const { return group() / row.name / ("seed" + std::to_string(seed)); }
   bool finished() const { return std::filesystem::exists(folder() / "outcome.json"); }

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "gpus.hpp"
+#include "on_cpu.hpp"
 
 void add_place_options(CLI::App& app, Place& place) {
   const auto* group = "Device";
@@ -34,7 +35,7 @@ bool is_gpu(const Place& place) {
     check_gpu(place.gpu);
     std::cout << gpus_found() << "; this run is on GPU " << place.gpu << ", in " << place.precision_on_gpu() << "\n";
   } else {
-    const attn::Cpu<float> probe(place.on_cpu());  // what it cannot do, it says now
+    const attn::Cpu<float> probe(on_cpu(place));  // what it cannot do, it says now
     if (place.device == "auto" && built_with_cuda()) std::cout << gpus_found() << "; this run is on the CPU\n";
   }
   return cuda;

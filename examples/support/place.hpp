@@ -1,8 +1,6 @@
 #pragma once
 #include <string>
 
-#include "attn/cpu/device.hpp"
-
 namespace CLI {
 class App;
 }
@@ -16,7 +14,6 @@ struct Place {
   bool tf32 = false;
 
   std::string precision_on_gpu() const { return precision == "auto" ? "bf16" : precision; }
-  attn::CpuOptions on_cpu() const { return {.threads = threads, .bfloat16_products = precision == "bf16"}; }
 };
 
 /// The options --device, --threads, --gpu, --precision and --tf32, which name a place.

@@ -1,7 +1,8 @@
 #include "models.hpp"
+#include "on_cpu.hpp"
 #include "run.hpp"
 
 void cpu_transformer(const Options& options, const Corpus& corpus) {
-  attn::Cpu<float> device(options.on_cpu());
+  attn::Cpu<float> device(on_cpu(options));
   run<attn::Full<>>(device, options, corpus);
 }
