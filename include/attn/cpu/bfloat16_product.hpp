@@ -1,4 +1,5 @@
 #pragma once
+#ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
 #include "attn/cpu/bfloat16_tile.hpp"
 
 namespace attn::cpu {
@@ -51,3 +52,4 @@ class Bfloat16Product {
 };
 
 }  // namespace attn::cpu
+#endif

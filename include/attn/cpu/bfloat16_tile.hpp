@@ -1,4 +1,5 @@
 #pragma once
+#ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
 #include <arm_neon.h>
 
 #include <algorithm>
@@ -16,8 +17,7 @@ namespace attn::cpu {
 struct Bfloat16Tile {
   static constexpr Index kRows = 8, kColumns = 8;
 
-  /// Numbers that `lines` lines take when packed, whatever the panels' width; where line i's panel begins.
-  static constexpr Index size(Index depth, Index lines) { return (lines + 1) / 2 * 2 * padded(depth); }
+  /// Where the panel that begins with line i is, whatever the panels' width.
   static constexpr Index offset(Index depth, Index line) { return line * padded(depth); }
 
   /// Packs the rows of `from`: its depth is contiguous. A left side as it is, or a right side that is transposed.
@@ -156,3 +156,4 @@ struct Bfloat16Tile {
 };
 
 }  // namespace attn::cpu
+#endif

@@ -1,10 +1,8 @@
 #pragma once
+#include "attn/cpu/bfloat16_product.hpp"
 #include "attn/cpu/eigen.hpp"
 #include "attn/cpu/few_rows.hpp"
 #include "attn/cpu/panels.hpp"
-#ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
-#include "attn/cpu/bfloat16_product.hpp"
-#endif
 
 namespace attn::cpu {
 
