@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "attn/core/error.hpp"
+#include "support/bfloat16.hpp"
 #include "support/tensor.hpp"
 
 using attn::Cpu;
@@ -14,13 +15,10 @@ using attn::Matrix;
 
 namespace {
 
-/// As a product's operand is seen: to the nearest bfloat16, of two equally near the even one, if the device says so.
+/// As a product's operand is seen: rounded, if the device says so.
 template <class T>
 double seen(const Cpu<T>& device, T x) {
-  if (!device.options().bfloat16_products) return static_cast<double>(x);
-  int exponent = 0;
-  const double digits = std::frexp(static_cast<double>(x), &exponent);
-  return std::ldexp(std::nearbyint(digits * 256), exponent - 8);
+  return device.options().bfloat16_products ? to_bfloat16(static_cast<float>(x)) : static_cast<double>(x);
 }
 
 /// The largest error of c += alpha a b against a plain loop in double, operands being slices of wider matrices.

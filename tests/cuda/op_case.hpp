@@ -1,5 +1,4 @@
 #pragma once
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -8,6 +7,7 @@
 
 #include "attn/core/error.hpp"
 #include "attn/ops/dropout.hpp"
+#include "support/bfloat16.hpp"
 #include "support/tensor.hpp"
 
 // The case list of all ops, tests/files/op_cases.json, is read by these tests and by tests/python/cuda_errors.py, which
@@ -21,10 +21,7 @@ constexpr double unit(Precision precision) { return precision == Precision::floa
 
 inline double rounded(double x, Precision precision) {
   const auto number = static_cast<float>(x);
-  if (precision == Precision::float32 || std::isnan(number)) return static_cast<double>(number);
-  auto bits = std::bit_cast<std::uint32_t>(number);
-  bits += 0x7fffU + (bits >> 16 & 1U);  // to nearest, of two equally near ones to the even
-  return static_cast<double>(std::bit_cast<float>(bits & 0xffff0000U));
+  return precision == Precision::float32 ? static_cast<double>(number) : to_bfloat16(number);
 }
 
 /// An op with its shape and options, by name.

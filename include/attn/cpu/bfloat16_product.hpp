@@ -6,7 +6,7 @@ namespace attn::cpu {
 
 /// c = base + alpha a b on the calling thread, with a and b transposed first where their flags say so. The side of fewer
 /// lines is packed in large blocks, which stay in the second cache while small blocks of the other, packed as they come, go
-/// by in the first.
+/// by in the first. Without any terms, nothing is written.
 template <bool TransposeA, bool TransposeB>
 class Bfloat16Product {
  public:
@@ -16,8 +16,6 @@ class Bfloat16Product {
   static void run(Matrix<const float> base, Matrix<const float> a, Matrix<const float> b, Matrix<float> c, float alpha,
                   bfloat16_t* space) {
     const Index depth = TransposeA ? a.rows : a.cols;
-    if (depth == 0 && base.data != c.data)
-      for (Index i = 0; i < c.rows; ++i) std::copy_n(base.row(i), c.cols, c.row(i));
     const bool wide = c.rows <= c.cols;
     const Index few = wide ? c.rows : c.cols, many = wide ? c.cols : c.rows;
     bfloat16_t *large = space, *small = space + kLarge * kDepth;
@@ -39,15 +37,15 @@ class Bfloat16Product {
  private:
   static void pack_left(const Matrix<const float>& a, Index i, Index rows, Index k, Index deep, bfloat16_t* to) {
     if constexpr (TransposeA)
-      Bfloat16Tile::pack_columns<Bfloat16Tile::kRows>(a.row_range(k, deep).columns(i, rows), to);
+      Bfloat16Tile::pack_columns(a.row_range(k, deep).columns(i, rows), to);
     else
-      Bfloat16Tile::pack_rows<Bfloat16Tile::kRows>(a.row_range(i, rows).columns(k, deep), to);
+      Bfloat16Tile::pack_rows(a.row_range(i, rows).columns(k, deep), to);
   }
   static void pack_right(const Matrix<const float>& b, Index j, Index cols, Index k, Index deep, bfloat16_t* to) {
     if constexpr (TransposeB)
-      Bfloat16Tile::pack_rows<Bfloat16Tile::kColumns>(b.row_range(j, cols).columns(k, deep), to);
+      Bfloat16Tile::pack_rows(b.row_range(j, cols).columns(k, deep), to);
     else
-      Bfloat16Tile::pack_columns<Bfloat16Tile::kColumns>(b.row_range(k, deep).columns(j, cols), to);
+      Bfloat16Tile::pack_columns(b.row_range(k, deep).columns(j, cols), to);
   }
 };
 

@@ -11,23 +11,20 @@ namespace attn::cpu {
 /// Products of float matrices rounded to bfloat16 (to nearest, ties to even), summed in float by BFMMLA, which adds the
 /// product of 2 rows and 2 columns over a depth of 4 to a 2 x 2 block.
 ///
-/// Both sides are packed alike, in panels: kRows rows of the left side, kColumns columns of the right side, the last of a
-/// matrix with as many pairs as it needs. A panel holds, for each 4 of the depth, its pairs one after the other, each as 4
-/// numbers of the one line (row or column) and 4 of the next. What is missing is zero.
+/// Both sides are packed alike, in panels of kLines lines: rows of the left side, columns of the right side, the last panel of
+/// a matrix with as many pairs as it needs. A panel holds, for each 4 of the depth, its pairs one after the other, each as 4
+/// numbers of the one line and 4 of the next. What is missing is zero.
 struct Bfloat16Tile {
-  static constexpr Index kRows = 8, kColumns = 8;
+  static constexpr Index kLines = 8;
 
-  /// Where the panel that begins with line i is, whatever the panels' width.
+  /// Where the panel that begins with line i is.
   static constexpr Index offset(Index depth, Index line) { return line * padded(depth); }
 
   /// Packs the rows of `from`: its depth is contiguous. A left side as it is, or a right side that is transposed.
-  template <Index Width>
   static void pack_rows(const Matrix<const float>& from, bfloat16_t* to) {
-    const Index depth = padded(from.cols);
     for (Index i = 0; i < from.rows; i += 2) {
-      const Index lines = std::min(Width, from.rows - i / Width * Width);
-      const Index step = (lines + 1) / 2 * 8;
-      bfloat16_t* out = to + i / Width * Width * depth + i % Width * 4;
+      const Index first = i / kLines * kLines, step = pairs(from.rows - first) * 8;
+      bfloat16_t* out = to + offset(from.cols, first) + (i - first) * 4;
       const bool single = i + 1 == from.rows;
       const float *x = from.row(i), *y = single ? x : from.row(i + 1);
       Index k = 0;
@@ -43,35 +40,26 @@ struct Bfloat16Tile {
   }
 
   /// Packs the columns of `from`: its depth goes over the rows. A transposed left side, or a right side as it is.
-  template <Index Width>
-  requires(Width % 8 == 0) static void pack_columns(const Matrix<const float>& from, bfloat16_t* to) {
-    const Index depth = padded(from.rows);
-    for (Index k = 0; k < depth; k += 4) {
+  static void pack_columns(const Matrix<const float>& from, bfloat16_t* to) {
+    for (Index k = 0; k < from.rows; k += 4) {
       const Index deep = std::min<Index>(4, from.rows - k);
-      const float* row[4];
-      for (Index l = 0; l < 4; ++l) row[l] = from.row(k + std::min(l, deep - 1));
+      const auto rounded = [](const float* row) { return bits(vld1q_f32(row), vld1q_f32(row + 4)); };
       Index j = 0;
       if (deep == 4)
-        for (; j + Width <= from.cols; j += Width) {
-          bfloat16_t* out = to + j * depth + k * Width;
-#pragma GCC unroll 4
-          for (Index w = 0; w < Width; w += 8) {
-            uint16x8_t x[4];
-#pragma GCC unroll 4
-            for (int l = 0; l < 4; ++l) x[l] = bits(vld1q_f32(row[l] + j + w), vld1q_f32(row[l] + j + w + 4));
-            interleave(x, out + w * 4);
-          }
+        for (; j + kLines <= from.cols; j += kLines) {
+          const float* row = from.row(k) + j;
+          const uint16x8_t x[4] = {rounded(row), rounded(row + from.stride), rounded(row + 2 * from.stride),
+                                   rounded(row + 3 * from.stride)};
+          interleave(x, to + offset(from.rows, j) + k * kLines);
         }
-      for (; j < from.cols; j += 8) {  // as above, from a copy filled up with zeros
-        const Index lines = std::min(Width, from.cols - j / Width * Width), pairs = (lines + 1) / 2;
-        float copy[4][8] = {};
-        for (Index l = 0; l < deep; ++l) std::copy_n(row[l] + j, std::min<Index>(8, from.cols - j), copy[l]);
-        uint16x8_t x[4];
-        for (int l = 0; l < 4; ++l) x[l] = bits(vld1q_f32(copy[l]), vld1q_f32(copy[l] + 4));
-        bfloat16_t whole[32];
+      for (; j < from.cols; j += kLines) {  // as above, from a copy filled up with zeros
+        float copy[4][kLines] = {};
+        for (Index l = 0; l < deep; ++l) std::copy_n(from.row(k + l) + j, std::min(kLines, from.cols - j), copy[l]);
+        const uint16x8_t x[4] = {rounded(copy[0]), rounded(copy[1]), rounded(copy[2]), rounded(copy[3])};
+        bfloat16_t whole[4 * kLines];
         interleave(x, whole);
-        std::copy_n(whole, std::min<Index>(4, pairs - j % Width / 2) * 8,
-                    to + j / Width * Width * depth + k * pairs * 2 + j % Width * 4);
+        const Index count = pairs(from.cols - j);
+        std::copy_n(whole, count * 8, to + offset(from.rows, j) + k * count * 2);
       }
     }
   }
@@ -79,17 +67,19 @@ struct Bfloat16Tile {
   /// c = base + alpha a b from packed sides. base: c itself, or rows to begin with, which may all be one.
   static void multiply(const bfloat16_t* a, const bfloat16_t* b, Index depth, const Matrix<float>& c, float alpha,
                        const Matrix<const float>& base) {
-    for (Index i = 0; i < c.rows; i += kRows)
-      for (Index j = 0; j < c.cols; j += kColumns) {
-        const Index rows = std::min(kRows, c.rows - i), cols = std::min(kColumns, c.cols - j);
+    for (Index i = 0; i < c.rows; i += kLines)
+      for (Index j = 0; j < c.cols; j += kLines) {
+        const Index rows = std::min(kLines, c.rows - i), cols = std::min(kLines, c.cols - j);
         const Matrix<float> to(c.row(i) + j, rows, cols, c.stride);
         const Matrix<const float> from(base.row(i) + j, rows, cols, base.stride);
-        pick<kRows / 2, kColumns / 2>(a + offset(depth, i), b + offset(depth, j), padded(depth), to, alpha, from);
+        pick<kLines / 2, kLines / 2>(a + offset(depth, i), b + offset(depth, j), padded(depth), to, alpha, from);
       }
   }
 
  private:
   static constexpr Index padded(Index depth) { return (depth + 3) / 4 * 4; }
+  /// Of a panel, where so many lines are left.
+  static constexpr Index pairs(Index lines) { return (std::min(kLines, lines) + 1) / 2; }
 
   static bfloat16x8_t join(float32x4_t low, float32x4_t high) { return vcvtq_high_bf16_f32(vcvtq_low_bf16_f32(low), high); }
   static uint16x8_t bits(float32x4_t low, float32x4_t high) { return vreinterpretq_u16_bf16(join(low, high)); }

@@ -42,20 +42,21 @@ class Cpu {
   static constexpr Index logits_at_once = Index{1} << 22;  // a chunk that stays in the caches
   static constexpr Index ragged_block = 0;                 // no list of blocks: see Ragged
 
-  explicit Cpu(CpuOptions options) : threads_(options.threads > 0 ? options.threads : all_cores()), options_(options) {
+  explicit Cpu(CpuOptions options) : options_(options) {
+    if (options_.threads <= 0) options_.threads = all_cores();
     require(!options.bfloat16_products || std::is_same_v<T, float>, "products of bfloat16 are for Cpu<float>");
     require(
         !options.bfloat16_products || kHasBfloat16Products,
         "this program was compiled for processors without instructions for products of bfloat16 (ARM's BF16): compile it "
         "on one that has them, with -march=native, or compute in float");
-    workspaces_.resize(static_cast<std::size_t>(threads_));
+    workspaces_.resize(static_cast<std::size_t>(threads()));
   }
   explicit Cpu(int threads = 0) : Cpu(CpuOptions{.threads = threads}) {}
 
-  int threads() const { return threads_; }
+  int threads() const { return options_.threads; }
   const CpuOptions& options() const { return options_; }
   std::string description() const {
-    return std::to_string(threads_) + (threads_ == 1 ? " thread" : " threads") +
+    return std::to_string(threads()) + (threads() == 1 ? " thread" : " threads") +
            (options_.bfloat16_products ? ", products of bfloat16" : "");
   }
   Arena<Memory> activations{"activations"};            // rewound by each tape
@@ -84,7 +85,7 @@ class Cpu {
   template <class Work>
   void parallel(Index tasks, const Work& work) {
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(threads_) schedule(dynamic) if (tasks > 1 && threads_ > 1)
+#pragma omp parallel for num_threads(threads()) schedule(dynamic) if (tasks > 1 && threads() > 1)
     for (Index task = 0; task < tasks; ++task) work(task, omp_get_thread_num());
     level_workspaces();
 #else
@@ -95,7 +96,7 @@ class Cpu {
   /// work(first, last, thread) for consecutive ranges that cover [0, count), cut at multiples of `grain`.
   template <class Work>
   void parallel_ranges(Index count, Index grain, const Work& work) {
-    const Index blocks = (count + grain - 1) / grain, ranges = std::clamp<Index>(blocks, 1, threads_);
+    const Index blocks = (count + grain - 1) / grain, ranges = std::clamp<Index>(blocks, 1, threads());
     parallel(ranges, [&](Index i, int thread) {
       work(blocks * i / ranges * grain, std::min(count, blocks * (i + 1) / ranges * grain), thread);
     });
@@ -151,7 +152,6 @@ class Cpu {
     if (count > 0) std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(U));
   }
 
-  int threads_;
   CpuOptions options_;
   std::vector<Workspace> workspaces_;
   Buffer<T, Memory> results_;
