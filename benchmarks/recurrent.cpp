@@ -39,7 +39,7 @@ void measure(const std::string& name, const Run& run, const RecurrentWork& work,
   require(std::isfinite(loss), name, ": the loss is ", loss, ", so the time means nothing");
   const double typical = median(seconds);
   Run::print({{"name", name},
-              {"mode", bfloat16_products ? "attn" : "attn float"},
+              {"mode", bfloat16_products ? "attn bf16" : "attn"},
               {"seconds", typical},
               {"least_seconds", *std::min_element(seconds.begin(), seconds.end())},
               {"repeats", seconds.size()},
