@@ -3,48 +3,68 @@
 #include "attn/models/text_encoder.hpp"
 #include "gpu_transformer.cuh"
 
-/// An encoder's forward pass over 65,536 tokens in sentences of equal length, embedding included; text that is there already.
+/// 65,536 tokens in sentences of equal length, on the device already; their name as a measurement.
+struct EncoderWork {
+  std::string name;
+  attn::Sentences sentences;
+  attn::Text text;
+
+  static attn::Sentences of_length(attn::Index length) {
+    attn::Random random(1);
+    return random_sentences(std::vector<attn::Index>(static_cast<std::size_t>(65536 / length), length), vocabulary, random);
+  }
+};
+
+/// An encoder's forward passes over the works, embedding included, measured in turn. `k` of its Linformer, or 0.
 template <class Encoder>
-void measure_encoder(const std::string& name, const Run& run, Device& device, const Encoder& encoder, attn::Index length,
+void measure_encoder(const Run& run, Device& device, const Encoder& encoder, const std::vector<EncoderWork>& works,
                      double k) {
   using namespace attn;
-  constexpr Index tokens = 65536;
-  Random random(1);
-  const std::vector<Index> sizes(static_cast<std::size_t>(tokens / length), length);
-  const Sentences sentences = random_sentences(sizes, vocabulary, random);
-  Tape<Device> outer(device);
-  const Text text = upload(outer, sentences);
-  const auto encode = [&] {
-    Tape<Device> tape(device);
-    encoder(tape, text);
-  };
-  encode();
-  if (run.profile) return run_profiled(device, [&](std::size_t) { encode(); });
+  std::vector<std::function<void()>> passes, replays;
+  for (const EncoderWork& work : works)
+    passes.push_back([&] {
+      Tape<Device> tape(device);
+      encoder(tape, work.text);
+    });
+  for (const auto& encode : passes) {
+    encode();
+    if (run.profile) run_profiled(device, [&](std::size_t) { encode(); });
+  }
+  if (run.profile) return;
 
   StreamClock clock(device.stream());
-  const double seconds = clock.median_seconds(run.repeats(10), encode);
-  const double flop = encoder_flop(sentences, {.vocabulary = vocabulary, .k = k});
-  const Graph graph(device, encode);
-  const double replayed = clock.median_seconds(run.repeats(10), [&] { graph.replay(); });
-  Run::print({{"name", name},
-              {"mode", "attn"},
-              {"seconds", seconds},
-              {"tokens", tokens},
-              {"graph_seconds", replayed},
-              {"kernels", graph.count(cudaGraphNodeTypeKernel)},
-              {"flop", flop},
-              {"tflops", flop / seconds * 1e-12}});
+  const std::vector<double> seconds = clock.medians_in_turn(run.repeats(10), passes);
+  std::vector<Graph> graphs;
+  for (const auto& encode : passes) graphs.emplace_back(device, encode);
+  for (const Graph& graph : graphs) replays.push_back([&] { graph.replay(); });
+  const std::vector<double> replayed = clock.medians_in_turn(run.repeats(10), replays);
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    const double flop = encoder_flop(works[i].sentences, {.vocabulary = vocabulary, .k = k});
+    Run::print({{"name", works[i].name},
+                {"mode", "attn"},
+                {"seconds", seconds[i]},
+                {"tokens", works[i].sentences.tokens.size()},
+                {"graph_seconds", replayed[i]},
+                {"kernels", graphs[i].count(cudaGraphNodeTypeKernel)},
+                {"flop", flop},
+                {"tflops", flop / seconds[i] * 1e-12}});
+  }
 }
 
-/// One encoder at three lengths: its weights serve them all. `k` of its Linformer, or 0.
+/// One encoder at those of three lengths that are wanted: its weights serve them all.
 template <class Attention>
 void measure_encoders(Run& run, const std::string& suffix, double k) {
-  const auto name = [&](attn::Index length) { return "encoder " + std::to_string(length) + suffix; };
-  const auto sizes = {attn::Index{128}, attn::Index{1024}, attn::Index{16384}};
-  if (std::none_of(sizes.begin(), sizes.end(), [&](attn::Index length) { return run.wants(name(length)); })) return;
-  Device device;
-  attn::TextEncoder<Device, attn::base_shape, Attention> encoder(vocabulary);
-  attn::Parameters<Device> parameters(device, encoder, 1);
-  for (const attn::Index length : sizes)
-    run(name(length), [&](const std::string& of) { measure_encoder(of, run, device, encoder, length, k); });
+  std::vector<EncoderWork> works;
+  for (const attn::Index length : {128, 1024, 16384})
+    if (const std::string name = "encoder " + std::to_string(length) + suffix; run.wants(name))
+      works.push_back({name, EncoderWork::of_length(length), {}});
+  if (works.empty()) return;
+  run(works[0].name, [&](const std::string&) {
+    Device device;
+    attn::TextEncoder<Device, attn::base_shape, Attention> encoder(vocabulary);
+    attn::Parameters<Device> parameters(device, encoder, 1);
+    attn::Tape<Device> outer(device);
+    for (EncoderWork& work : works) work.text = upload(outer, work.sentences);
+    measure_encoder(run, device, encoder, works, k);
+  });
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -28,14 +29,20 @@ class StreamClock {
     attn::check(cudaEventElapsedTime(&milliseconds, events_[0], events_[1]), "reading the clock");
     return milliseconds * 1e-3;
   }
-  /// The median of some runs, after three that are not counted.
-  template <class Work>
-  double median_seconds(int repeats, const Work& work) {
-    for (int i = 0; i < 3; ++i) work();
-    std::vector<double> measured;
-    for (int i = 0; i < repeats; ++i) measured.push_back(seconds(work));
-    return median(measured);
+  /// The median of each of some works, after three runs that are not counted. They run in turn: a GPU's frequency follows its
+  /// load, and so it is the same for all.
+  std::vector<double> medians_in_turn(int rounds, const std::vector<std::function<void()>>& works) {
+    std::vector<std::vector<double>> measured(works.size());
+    for (int round = -3; round < rounds; ++round)
+      for (std::size_t i = 0; i < works.size(); ++i) {
+        const double spent = seconds(works[i]);
+        if (round >= 0) measured[i].push_back(spent);
+      }
+    std::vector<double> medians;
+    for (const auto& each : measured) medians.push_back(median(each));
+    return medians;
   }
+  double median_seconds(int repeats, const std::function<void()>& work) { return medians_in_turn(repeats, {work})[0]; }
 
  private:
   cudaStream_t stream_;

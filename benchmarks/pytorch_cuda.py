@@ -10,6 +10,7 @@ by autocast, fused AdamW. Prints one JSON line a measurement, named as by benchm
   floor train, floor fixed           the matrix products of a training step and nothing else, in a CUDA graph
 """
 import argparse
+import functools
 import gc
 import json
 import statistics
@@ -103,28 +104,29 @@ def train_fixed(mode, k, options):
             "memory_gib": torch.cuda.max_memory_allocated() / 2**30, "reserved_gib": torch.cuda.max_memory_reserved() / 2**30}
 
 
-def stream_seconds(work, repeats):
-    """Median seconds of some work by the GPU's clock."""
-    seconds = []
-    for _ in range(repeats):
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        start.record()
-        work()
-        end.record()
-        torch.cuda.synchronize()
-        seconds.append(start.elapsed_time(end) * 1e-3)
-    return statistics.median(seconds)
+def seconds_in_turn(works, rounds):
+    """Median seconds of each of some works by the GPU's clock. They run in turn: its frequency follows the load, and so it is the same for all."""
+    seconds = [[] for _ in works]
+    for _ in range(rounds):
+        for work, measured in zip(works, seconds):
+            start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            start.record()
+            work()
+            end.record()
+            torch.cuda.synchronize()
+            measured.append(start.elapsed_time(end) * 1e-3)
+    return [statistics.median(measured) for measured in seconds]
 
 
 def graph_seconds(work, repeats):
-    """The same of work captured into a CUDA graph, which costs the host nothing."""
+    """Those of work captured into a CUDA graph, which costs the host nothing."""
     for _ in range(3):
         work()
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         work()
-    return stream_seconds(graph.replay, repeats)
+    return seconds_in_turn([graph.replay], repeats)[0]
 
 
 def attention(backend, sentences, length, causal, options):
@@ -142,12 +144,16 @@ def attention(backend, sentences, length, causal, options):
 
 
 @torch.no_grad()
-def encoder(length, k, options):
-    model = Transformer(k, length, encoder_only=True).to(DEVICE).to(torch.bfloat16).eval()
-    text = torch.randint(FIRST_WORD, VOCABULARY, (ENCODER_TOKENS // length, length), device=DEVICE)
-    for _ in range(3):
-        model.encode(text)
-    return {"seconds": stream_seconds(lambda: model.encode(text), 3 if options.quick else 10), "tokens": ENCODER_TOKENS}
+def encoders(k, options):
+    """Seconds of an encoder's forward pass, by the length of the sentences."""
+    def encoder(length):
+        model = Transformer(k, length, encoder_only=True).to(DEVICE).to(torch.bfloat16).eval()
+        text = torch.randint(FIRST_WORD, VOCABULARY, (ENCODER_TOKENS // length, length), device=DEVICE)
+        return lambda: model.encode(text)
+    works = [encoder(length) for length in ENCODER_LENGTHS]
+    for work in works * 3:
+        work()
+    return dict(zip(ENCODER_LENGTHS, seconds_in_turn(works, 3 if options.quick else 10)))
 
 
 @torch.no_grad()
@@ -193,8 +199,9 @@ def measurements(options):
                 yield (f"attention {sentences}x{length}{' causal' if causal else ''}", mode,
                        lambda: attention(backend, sentences, length, causal, options))
     for k, suffix in ((0, ""), (128, " linformer")):
+        measured = functools.cache(lambda: encoders(k, options))
         for length in ENCODER_LENGTHS:
-            yield f"encoder {length}{suffix}", "eager", lambda: encoder(length, k, options)
+            yield f"encoder {length}{suffix}", "eager", lambda: {"seconds": measured()[length], "tokens": ENCODER_TOKENS}
     counts = [sum(lengths(2 * i + 1, SENTENCES, 31)) for i in range(24)], [sum(lengths(2 * i + 2, SENTENCES, 59)) for i in range(24)]
     rows = round(statistics.mean(counts[0])), round(statistics.mean(counts[1])) - SENTENCES
     yield "floor train", "matrix products", lambda: floor(*rows, options)
