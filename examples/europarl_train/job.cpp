@@ -72,6 +72,7 @@ void write_model_card(const Job& job, Index parameters) {
   const json card{{"experiment", job.options.experiment},
                   {"row", job.row.name},
                   {"title", job.row.title},
+                  {"model", job.row.model},
                   {"parameters", parameters},
                   {"source", {{"language", corpus.source_language}, {"vocabulary", "source.vocab"}}},
                   {"target", {{"language", corpus.target_language}, {"vocabulary", "target.vocab"}}},

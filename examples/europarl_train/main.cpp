@@ -11,6 +11,7 @@
 
 #include "attn/core/error.hpp"
 #include "job.hpp"
+#include "model_names.hpp"
 #include "run_folder.hpp"
 #include "table.hpp"
 
@@ -43,7 +44,10 @@ int run_all(const std::vector<Job>& jobs, bool gpu) {
         if (job.options.resume && job.finished()) continue;
         make_folder(job.folder());
         std::filesystem::remove(job.folder() / "outcome.json");
-        gpu ? job.row.on_gpu(job) : job.row.on_cpu(job);
+        if (is_one_of(recurrent_names, job.row.model))
+          (gpu ? cuda_recurrent : cpu_recurrent)(job);
+        else
+          (gpu ? cuda_transformer : cpu_transformer)(job);
       } catch (const attn::OutOfMemory& error) {
         failed(error, ": with --batch or --jobs");
       } catch (const std::exception& error) {

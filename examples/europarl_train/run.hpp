@@ -11,6 +11,7 @@
 #include "attn/train/trainer.hpp"
 #include "job.hpp"
 #include "map_folder.hpp"
+#include "named_models.hpp"
 #include "run_folder.hpp"
 
 /// Draws where the model looked in the first sentences of the first test.
@@ -86,22 +87,20 @@ void train_and_translate(Device& device, Model& model, const Job& job) {
   finish(job, parameters.count(), device.description(), best, last);
 }
 
-/// A recurrent model of this type.
-template <class Model, class Device>
-void train_recurrent(Device& device, const Job& job, const attn::RecurrentDropout& dropout = {}) {
-  Model model({.source_vocabulary = job.corpus.source.padded_size(),
-               .target_vocabulary = job.corpus.target.padded_size(),
-               .dropout = dropout});
+template <class Device>
+void run_transformer(Device& device, const Job& job) {
+  attn::Transformer<Device, attn::small_shape> model({.source_vocabulary = job.corpus.source.padded_size(),
+                                                      .target_vocabulary = job.corpus.target.padded_size(),
+                                                      .dropout = {0.1f, 0.2f, 0.1f}});
   train_and_translate(device, model, job);
 }
 
-/// The three places where a score looks; the row's name ends with which.
-template <template <class> class OnEncoder, template <class> class OnBoth, template <class> class OnSelf, class Device>
-void train_attention(Device& device, const Job& job) {
-  if (job.row.name.ends_with("-encoder"))
-    train_recurrent<OnEncoder<Device>>(device, job);
-  else if (job.row.name.ends_with("-both"))
-    train_recurrent<OnBoth<Device>>(device, job);
-  else
-    train_recurrent<OnSelf<Device>>(device, job);
+template <class Device>
+void run_recurrent(Device& device, const Job& job) {
+  with_recurrent<Device>(job.row.model, [&]<class Model>() {
+    Model model({.source_vocabulary = job.corpus.source.padded_size(),
+                 .target_vocabulary = job.corpus.target.padded_size(),
+                 .dropout = job.row.experiment == "coursework" ? attn::coursework_dropout : attn::RecurrentDropout{}});
+    train_and_translate(device, model, job);
+  });
 }

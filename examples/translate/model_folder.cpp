@@ -26,14 +26,14 @@ void check_hash(const SafetensorsFile& file, const std::string& key, std::uint64
           file.path().string(), " was trained with; copy the folder whole");
 }
 
-/// wmt14_train: a Transformer or Linformer, byte-level BPE of both languages together.
+/// wmt14_train: byte-level BPE of both languages together.
 ModelFolder open_wmt14(const fs::path& folder, const SafetensorsFile& file) {
   const fs::path vocab = folder / "vocab.json";
   const ByteBpe tokenizer = load_byte_bpe(vocab, folder / "merges.txt");
   check_hash(file, "tokenizer.hash", tokenizer.hash(), vocab);
   return {.weights = file.path(),
-          .family = entry(file, "model"),
-          .variant = entry(file, "size"),
+          .model = entry(file, "model"),
+          .size = entry(file, "size"),
           .source = TextSide(tokenizer),
           .target = TextSide(tokenizer),
           .truncate = std::stoll(entry(file, "truncate")) - 1,  // a mark is added
@@ -53,24 +53,16 @@ TextSide words(const fs::path& folder, const json& card, const char* side, const
 /// europarl_train: a row of a table, a vocabulary of words for each language. model.json says the rest.
 ModelFolder open_europarl(const fs::path& folder, const SafetensorsFile& file) try {
   const json card = json::parse(read_file(folder / "model.json"));
-  const std::string row = card.at("row");
   TextSide source = words(folder, card, "source", file), target = words(folder, card, "target", file);
   const Token never = card.at("says_unknown").get<bool>() ? Token{-1} : target.unknown();
-  ModelFolder model{.weights = file.path(),
-                    .family = row,
-                    .variant = "",
-                    .source = std::move(source),
-                    .target = std::move(target),
-                    .truncate = keep_all_tokens,
-                    .limit = card.at("limit"),
-                    .never = never};
-  if (const std::size_t dash = row.rfind('-'); dash != row.npos)  // as in scaled-dot-encoder
-    model.family = row.substr(0, dash), model.variant = row.substr(dash + 1);
-  else if (row == "baseline" || row == "deeper")
-    model.family = "input-feeding", model.variant = row;
-  else if (row == "transformer")
-    model.variant = "small";
-  return model;
+  return {.weights = file.path(),
+          .model = card.at("model"),
+          .size = "small",
+          .source = std::move(source),
+          .target = std::move(target),
+          .truncate = keep_all_tokens,
+          .limit = card.at("limit"),
+          .never = never};
 } catch (const json::exception& error) {
   fail((folder / "model.json").string(), " is not what europarl_train writes: ", error.what());
 }

@@ -7,7 +7,7 @@
 /// What a training left in its folder, and what it takes to translate with it.
 struct ModelFolder {
   std::filesystem::path weights;  // model.safetensors
-  std::string family, variant;    // which model (engines.cpp), and which of its sizes or places
+  std::string model, size;        // its name (support/model_names.hpp); of a Transformer, small or base
   TextSide source, target;        //
   attn::Index truncate;           // tokens of a source sentence that are read
   attn::Index limit;              // tokens of a translation

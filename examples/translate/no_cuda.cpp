@@ -8,11 +8,5 @@ static std::unique_ptr<Engine> refuse(const Place& place) {
 }
 
 std::unique_ptr<Engine> cuda_transformer(const ModelFolder&, const Place& place) { return refuse(place); }
-std::unique_ptr<Engine> cuda_linformer32(const ModelFolder&, const Place& place) { return refuse(place); }
-std::unique_ptr<Engine> cuda_linformer64(const ModelFolder&, const Place& place) { return refuse(place); }
-std::unique_ptr<Engine> cuda_additive(const ModelFolder&, const Place& place) { return refuse(place); }
-std::unique_ptr<Engine> cuda_multiplicative(const ModelFolder&, const Place& place) { return refuse(place); }
-std::unique_ptr<Engine> cuda_scaled_dot(const ModelFolder&, const Place& place) { return refuse(place); }
-std::unique_ptr<Engine> cuda_key_value(const ModelFolder&, const Place& place) { return refuse(place); }
-std::unique_ptr<Engine> cuda_others(const ModelFolder&, const Place& place) { return refuse(place); }
+std::unique_ptr<Engine> cuda_recurrent(const ModelFolder&, const Place& place) { return refuse(place); }
 #endif

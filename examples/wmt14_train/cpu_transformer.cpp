@@ -4,5 +4,5 @@
 
 void cpu_transformer(const Options& options, const Corpus& corpus) {
   attn::Cpu<float> device(on_cpu(options));
-  run<attn::Full<>>(device, options, corpus);
+  run_transformer(device, options, corpus);
 }

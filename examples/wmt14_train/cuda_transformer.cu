@@ -3,5 +3,5 @@
 #include "run.hpp"
 
 void cuda_transformer(const Options& options, const Corpus& corpus) {
-  on_gpu(options, options.output, [&](auto& device) { run<attn::Full<>>(device, options, corpus); });
+  on_gpu(options, options.output, [&](auto& device) { run_transformer(device, options, corpus); });
 }

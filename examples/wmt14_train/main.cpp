@@ -3,22 +3,20 @@
 
 #include <exception>
 #include <iostream>
-#include <map>
-#include <string>
 
 #include "attn/core/error.hpp"
 #include "models.hpp"
 #include "run_folder.hpp"
 
 int main(int count, char** words) try {
-  const std::map<std::string, void (*)(const Options&, const Corpus&)> runs{
-      {"cpu transformer", cpu_transformer},   {"cpu linformer32", cpu_linformer32},
-      {"cpu linformer64", cpu_linformer64},   {"cuda transformer", cuda_transformer},
-      {"cuda linformer32", cuda_linformer32}, {"cuda linformer64", cuda_linformer64}};
   const Options options = read_options(count, words);
-  const std::string device = is_gpu(options) ? "cuda" : "cpu";
+  const bool gpu = is_gpu(options);
   make_folder(options.output);
-  runs.at(device + " " + options.model)(options, load_corpus(options));
+  const Corpus corpus = load_corpus(options);
+  if (options.recurrent())
+    (gpu ? cuda_recurrent : cpu_recurrent)(options, corpus);
+  else
+    (gpu ? cuda_transformer : cpu_transformer)(options, corpus);
 } catch (const attn::OutOfMemory& error) {
   std::cerr << "wmt14_train: " << error.what()
             << ": the one with --batch, --batch-unit tokens or --truncate, the other with --size or --vocabulary\n";

@@ -3,6 +3,5 @@
 #include "models.hpp"
 
 void cuda_transformer(const Options& options, const Corpus&) { check_gpu(options.gpu); }
-void cuda_linformer32(const Options& options, const Corpus&) { check_gpu(options.gpu); }
-void cuda_linformer64(const Options& options, const Corpus&) { check_gpu(options.gpu); }
+void cuda_recurrent(const Options& options, const Corpus&) { check_gpu(options.gpu); }
 #endif

@@ -6,7 +6,8 @@
 Options read_options(int count, char** words) {
   Options o;
   CLI::App app(
-      "Trains a Transformer or a Linformer to translate, and says how well it does (BLEU on text it has not seen).\n\n"
+      "Trains a Transformer, a Linformer or a recurrent model to translate, and says how well it does (BLEU on text it has "
+      "not seen).\n\n"
       "With no options: a corpus of English and German sentences from a small grammar, a small Transformer, about two "
       "minutes\n"
       "on two cores. With files of your own, one sentence a line, line i of one the translation of line i of the other:\n\n"
@@ -53,13 +54,19 @@ Options read_options(int count, char** words) {
   app.add_option("--vocabulary", o.vocabulary, "Tokens to learn")->group(text)->check(CLI::PositiveNumber);
 
   const auto* model = "Model";
-  app.add_option("--model", o.model, "What to train")
+  std::vector<std::string> names = transformer_names;
+  names.insert(names.end(), recurrent_names.begin(), recurrent_names.end());
+  app.add_option("--model", o.model, "What to train; a recurrent model has its paper's size")
       ->group(model)
-      ->check(CLI::IsMember({"transformer", "linformer32", "linformer64"}));
-  app.add_option("--size", o.size, "small: 2+2 layers, width 128, 2 heads. base: 6+6 layers, width 512, 8 heads")
+      ->check(CLI::IsMember(names));
+  app.add_option(
+         "--size", o.size,
+         "Of a Transformer or Linformer. small: 2+2 layers, width 128, 2 heads. base: 6+6 layers, width 512, 8 heads")
       ->group(model)
       ->check(CLI::IsMember({"small", "base"}));
-  app.add_option("--dropout", o.dropout, "Of embeddings and sub-layers")->group(model)->check(CLI::Range(0.0, 0.99));
+  app.add_option("--dropout", o.dropout, "Of embeddings and sub-layers, or states and contexts")
+      ->group(model)
+      ->check(CLI::Range(0.0, 0.99));
   app.add_option("--attention-dropout", o.attention_dropout, "Of attention weights")
       ->group(model)
       ->check(CLI::Range(0.0, 0.99));
@@ -115,8 +122,15 @@ Options read_options(int count, char** words) {
     together(o.test_source, o.test_target, "--test-source and --test-target");
     together(o.vocab, o.merges, "--vocab and --merges");
     check_place_options(o);
-    if (o.model != "transformer" && o.truncate > 256)
+    if (o.model.starts_with("linformer") && o.truncate > 256)
       throw CLI::ValidationError("--truncate is at most 256 for a Linformer");
+    if (o.recurrent()) {
+      for (const char* name : {"--size", "--attention-dropout", "--activation-dropout", "--shared"})
+        if (app.count(name) > 0)
+          throw CLI::ValidationError(std::string(name) + " is an option of Transformers and Linformers, not of " + o.model);
+      o.size = "paper's";
+      o.shared = false;
+    }
   } catch (const CLI::ParseError& error) {
     std::exit(app.exit(error));
   }

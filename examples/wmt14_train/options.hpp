@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 
+#include "model_names.hpp"
 #include "place.hpp"
 
 /// Everything that wmt14_train can be told, with what it does when it is told nothing. With the bundled corpus some of it
@@ -34,6 +35,7 @@ struct Options : Place {
   std::int64_t limit = 256;
 
   bool bundled() const { return train_source.empty(); }
+  bool recurrent() const { return is_one_of(recurrent_names, model); }
 };
 
 /// Reads the command line; prints help or what is wrong and ends the program where that is all there is to do.

@@ -14,23 +14,16 @@
 #include "attn/train/run_log.hpp"
 #include "attn/train/terminal.hpp"
 #include "attn/train/trainer.hpp"
-#include "attn/transformer.hpp"
 #include "attn/version.hpp"
 #include "corpus.hpp"
+#include "named_models.hpp"
 #include "run_folder.hpp"
 #include "settings.hpp"
 
-/// Trains a model of this type as the options say, translates the test text with its best state, and scores that.
-template <class Model, class Device>
-void train_and_translate(Device& device, const Options& options, const Corpus& corpus) {
+/// Trains a model as the options say, translates the test text with its best state, and scores that.
+template <class Device, class Model>
+void train_and_translate(Device& device, Model& model, const Options& options, const Corpus& corpus) {
   using namespace attn;
-  const Index vocabulary = corpus.tokenizer.padded_size();
-  Model model({.source_vocabulary = vocabulary,
-               .target_vocabulary = vocabulary,
-               .dropout = {static_cast<float>(options.dropout), static_cast<float>(options.attention_dropout),
-                           static_cast<float>(options.activation_dropout)},
-               .share_embeddings = options.shared,
-               .tie_output = options.shared});
   Parameters<Device> parameters(device, model, options.seed);
   Adam<Device> adam(parameters,
                     {.beta2 = 0.98, .epsilon = 1e-9, .weight_decay = options.weight_decay, .clip_norm = options.clip});
@@ -99,12 +92,26 @@ void train_and_translate(Device& device, const Options& options, const Corpus& c
             << score.signature() << "\nwritten to " << options.output.string() << "\n";
 }
 
-/// The Transformer with this attention, in the size that the options name.
-template <class Attention, class Device>
-void run(Device& device, const Options& options, const Corpus& corpus) {
-  using namespace attn;
-  if (options.size == "base")
-    train_and_translate<Transformer<Device, base_shape, Attention>>(device, options, corpus);
-  else
-    train_and_translate<Transformer<Device, small_shape, Attention>>(device, options, corpus);
+template <class Device>
+void run_transformer(Device& device, const Options& options, const Corpus& corpus) {
+  with_transformer<Device>(options.model, options.size, [&]<class Model>() {
+    const attn::Index vocabulary = corpus.tokenizer.padded_size();
+    Model model({.source_vocabulary = vocabulary,
+                 .target_vocabulary = vocabulary,
+                 .dropout = {static_cast<float>(options.dropout), static_cast<float>(options.attention_dropout),
+                             static_cast<float>(options.activation_dropout)},
+                 .share_embeddings = options.shared,
+                 .tie_output = options.shared});
+    train_and_translate(device, model, options, corpus);
+  });
+}
+
+template <class Device>
+void run_recurrent(Device& device, const Options& options, const Corpus& corpus) {
+  with_recurrent<Device>(options.model, [&]<class Model>() {
+    const attn::Index vocabulary = corpus.tokenizer.padded_size();
+    const auto rate = static_cast<float>(options.dropout);
+    Model model({.source_vocabulary = vocabulary, .target_vocabulary = vocabulary, .dropout = {rate, rate, rate}});
+    train_and_translate(device, model, options, corpus);
+  });
 }

@@ -57,7 +57,7 @@ def write_recurrent(folder, source, target):
     (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + numbers)
     for side, words in (("source", source), ("target", target)):
         (folder / f"{side}.vocab").write_text("".join(f"{word},{i}\n" for i, word in enumerate(words)))
-    card = {"experiment": "coursework", "row": "baseline", "words": "spaced", "limit": 6, "says_unknown": False,
+    card = {"experiment": "coursework", "model": "input-feeding", "words": "spaced", "limit": 6, "says_unknown": False,
             "source": {"language": "de", "vocabulary": "source.vocab"}, "target": {"language": "en", "vocabulary": "target.vocab"}}
     (folder / "model.json").write_text(json.dumps(card))
 
@@ -65,7 +65,7 @@ def write_recurrent(folder, source, target):
 with tempfile.TemporaryDirectory() as name:
     folder = Path(name)
     tiny = ["--generated-pairs", "300", "--epochs", "1", "--validate-every", "0", "--vocabulary", "400", "--device", "cpu", "--limit", "20"]
-    for model in ("transformer", "linformer32"):
+    for model in ("transformer", "linformer32", "additive-both"):
         trained = subprocess.run([sys.argv[2], *tiny, "--model", model, "--output", folder / model], capture_output=True, text=True)
         check(trained.returncode == 0, f"{model} is there to translate with {trained.stderr}")
     model = folder / "transformer"
@@ -81,6 +81,9 @@ with tempfile.TemporaryDirectory() as name:
     check(translated(model, "") == "", "nothing gives nothing")
     check("5/5 lines" in run(model, folder / "in.en", "--device", "cpu").stderr, "a file's progress is on standard error")
     check(translated(folder / "linformer32", text).count("\n") == 5, "a Linformer translates too")
+    check(translated(folder / "additive-both", text, "--maps", folder / "looking").count("\n") == 5, "and a recurrent model of wmt14_train")
+    titles = [picture.find(f"{svg}title").text for picture in xml.parse(folder / "looking/0001.html").getroot().iter(f"{svg}svg")]
+    check(len(titles) == 2, f"which looked at the source and back: {titles}")
     cut = subprocess.run([program, folder / "linformer32", "--device", "cpu"], input="a b " * 300, capture_output=True, text=True)
     check(cut.returncode == 0 and "line 1 has" in cut.stderr and "the first 255 are translated" in cut.stderr, "what is too long is cut, and said")
 

@@ -2,6 +2,7 @@
 where the program is built with CUDA and finds a GPU, the same on the GPU."""
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -62,8 +63,16 @@ with tempfile.TemporaryDirectory() as name:
     (folder / "a.en").write_text("".join(f"the number {i} .\n" for i in range(40)))
     (folder / "a.de").write_text("".join(f"die Zahl {i} .\n" for i in range(40)))
     own = ["--train-source", folder / "a.en", "--train-target", folder / "a.de", "--epochs", 1, "--vocabulary", 300, "--limit", 20, "--device", "cpu"]
-    for model in ("transformer", "linformer32", "linformer64"):
-        check(run(*own, "--model", model, "--output", folder / model).returncode == 0, f"{model} trains on files")
+    models = re.search(r"--model TEXT:\{(.*?)\}", run("--help").stdout).group(1).split(",")
+    check(len(models) == 20 and {"transformer", "linformer128", "seq2seq", "key-value-self", "input-feeding-lexical"} < set(models), f"there are {models}")
+    for model in models:
+        result = run(*own, "--model", model, "--output", folder / model)
+        check(result.returncode == 0 and result.stdout.count(f"\n{model}, ") == 1, f"{model} trains on files {result.stderr}")
+    learnt = {}
+    for model in ("additive-both", "input-feeding"):
+        check(run(*tiny, "--model", model, "--output", folder / (model + "_tiny")).returncode == 0, f"{model} trains on the bundled corpus")
+        learnt[model] = validation_losses(folder / (model + "_tiny"))
+        check(len(learnt[model]) == 3 and learnt[model] == sorted(learnt[model], reverse=True), f"and improves from epoch to epoch: {learnt[model]}")
     (folder / "options.ini").write_text("epochs=1\nmodel=linformer32\n")
     check("linformer32, small" in run("--config", folder / "options.ini", *own[:4], "--vocabulary", 300, "--output", folder / "config").stdout,
           "options come from a file too")
@@ -79,8 +88,14 @@ with tempfile.TemporaryDirectory() as name:
             check(len(on_gpu) == 3 and abs(on_gpu[2] - losses[2]) < near * losses[2], f"and learns what the CPU learns: {on_gpu} beside {losses}")
             check((folder / precision / "model.safetensors").read_bytes() == (folder / (precision + "_again") / "model.safetensors").read_bytes(),
                   "with the same bits every time")
-            for model in ("linformer32", "linformer64"):
-                check(run(*own, "--model", model, "--precision", precision, "--output", folder / model).returncode == 0, f"{model} in {precision} on the GPU")
+            for model in models:
+                result = run(*own, "--model", model, "--precision", precision, "--output", folder / model)
+                check(result.returncode == 0, f"{model} in {precision} on the GPU {result.stderr}")
+            for model, losses_on_cpu in learnt.items():
+                run(*tiny_gpu, "--model", model, "--precision", precision, "--output", folder / model)
+                on_gpu = validation_losses(folder / model)
+                check(len(on_gpu) == 3 and abs(on_gpu[2] - losses_on_cpu[2]) < near * losses_on_cpu[2],
+                      f"{model} learns what it learns on the CPU: {on_gpu} beside {losses_on_cpu}")
         moving = [word for word in tiny if word not in ("--epochs", "3", "--device", "cpu")] + ["--schedule", "constant", "--output", folder / "moving"]
         for epochs, place in enumerate((["cpu"], ["cuda"], ["cuda", "--precision", "float", "--tf32"], ["cpu"]), 1):
             result = run(*moving, "--epochs", epochs, "--device", *place, *(["--resume"] if epochs > 1 else []))
@@ -99,6 +114,7 @@ with tempfile.TemporaryDirectory() as name:
     refused("an unknown model", "--model", "rnn", says="rnn")
     refused("a rate of 0", "--rate", 0, says="--rate")
     refused("a Linformer of longer sentences", "--model", "linformer32", "--truncate", 300, says="at most 256 for a Linformer")
+    refused("a recurrent model's size", "--model", "seq2seq", "--size", "base", says="--size is an option of Transformers and Linformers, not of seq2seq")
     refused("an unknown device", "--device", "tpu", says="tpu")
     refused("TF32 without float", "--tf32", says="--tf32 goes with --precision float")
     refused("a GPU that is not there", "--device", "cuda", "--gpu", 99, says="CUDA")
