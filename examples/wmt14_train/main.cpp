@@ -19,7 +19,8 @@ int main(int count, char** words) try {
     (gpu ? cuda_transformer : cpu_transformer)(options, corpus);
 } catch (const attn::OutOfMemory& error) {
   std::cerr << "wmt14_train: " << error.what()
-            << ": the one with --batch, --batch-unit tokens or --truncate, the other with --size or --vocabulary\n";
+            << ": the one with --batch, --batch-unit tokens or --truncate, the other with --vocabulary or a Transformer's "
+               "--size\n";
   return 1;
 } catch (const std::exception& error) {
   std::cerr << "wmt14_train: " << error.what() << "\n";

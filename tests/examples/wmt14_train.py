@@ -92,8 +92,8 @@ with tempfile.TemporaryDirectory() as name:
                 result = run(*own, "--model", model, "--precision", precision, "--output", folder / model)
                 check(result.returncode == 0, f"{model} in {precision} on the GPU {result.stderr}")
             for model, losses_on_cpu in learnt.items():
-                run(*tiny_gpu, "--model", model, "--precision", precision, "--output", folder / model)
-                on_gpu = validation_losses(folder / model)
+                run(*tiny_gpu, "--model", model, "--precision", precision, "--output", folder / (model + precision))
+                on_gpu = validation_losses(folder / (model + precision))
                 check(len(on_gpu) == 3 and abs(on_gpu[2] - losses_on_cpu[2]) < near * losses_on_cpu[2],
                       f"{model} learns what it learns on the CPU: {on_gpu} beside {losses_on_cpu}")
         moving = [word for word in tiny if word not in ("--epochs", "3", "--device", "cpu")] + ["--schedule", "constant", "--output", folder / "moving"]
