@@ -128,7 +128,7 @@ Options read_options(int count, char** words) {
       for (const char* name : {"--size", "--attention-dropout", "--activation-dropout", "--shared"})
         if (app.count(name) > 0)
           throw CLI::ValidationError(std::string(name) + " is an option of Transformers and Linformers, not of " + o.model);
-      o.size = "paper's";
+      o.size = "as in its paper";
       o.shared = false;
     }
   } catch (const CLI::ParseError& error) {
