@@ -3,7 +3,7 @@
 #include "attn/models/text_encoder.hpp"
 #include "gpu_transformer.cuh"
 
-/// 65,536 tokens in sentences of equal length, on the device already; their name as a measurement.
+/// 65,536 tokens in sentences of equal length, and where they are on the device, once they are; their name as a measurement.
 struct EncoderWork {
   std::string name;
   attn::Sentences sentences;

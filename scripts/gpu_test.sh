@@ -3,7 +3,7 @@
 #
 #   --quick      without the large cases
 #   --sanitize   then again, without the large cases, under compute-sanitizer's memcheck, and without the long ones under its racecheck:
-#                about half an hour more on sixteen cores
+#                long, single cases of attention take up to five minutes
 #   --record     first records PyTorch's errors, which attn's are measured with, in tests/files/pytorch_errors.json or in FILE;
 #                ATTN_PYTHON names a Python that has PyTorch with CUDA, if python3 does not
 #

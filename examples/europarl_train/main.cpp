@@ -44,7 +44,7 @@ int run_all(const std::vector<Job>& jobs, bool gpu) {
         if (job.options.resume && job.finished()) continue;
         make_folder(job.folder());
         std::filesystem::remove(job.folder() / "outcome.json");
-        if (is_one_of(recurrent_names, job.row.model))
+        if (is_recurrent(job.row.model))
           (gpu ? cuda_recurrent : cpu_recurrent)(job);
         else
           (gpu ? cuda_transformer : cpu_transformer)(job);

@@ -26,6 +26,9 @@ inline const std::vector<std::string> recurrent_names{"seq2seq",
                                                       "input-feeding-deeper",
                                                       "input-feeding-lexical"};
 
-inline bool is_one_of(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+inline bool is_transformer(std::string_view name) {
+  return std::ranges::find(transformer_names, name) != transformer_names.end();
+}
+inline bool is_recurrent(std::string_view name) {
+  return std::ranges::find(recurrent_names, name) != recurrent_names.end();
 }

@@ -7,8 +7,8 @@
 #include "model_names.hpp"
 
 std::unique_ptr<Engine> make_engine(const ModelFolder& folder, const Place& place) {
-  const bool recurrent = is_one_of(recurrent_names, folder.model);
-  attn::require(recurrent || is_one_of(transformer_names, folder.model), folder.weights.string(), " is a ", folder.model,
+  const bool recurrent = is_recurrent(folder.model);
+  attn::require(recurrent || is_transformer(folder.model), folder.weights.string(), " is a ", folder.model,
                 ", which this program does not know; it may be of a newer attn");
   const bool cuda = place.device == "cuda" || (place.device == "auto" && gpus() > 0);
   if (!cuda) return (recurrent ? cpu_recurrent : cpu_transformer)(folder, place);

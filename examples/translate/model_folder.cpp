@@ -64,7 +64,7 @@ ModelFolder open_europarl(const fs::path& folder, const SafetensorsFile& file) t
           .limit = card.at("limit"),
           .never = never};
 } catch (const json::exception& error) {
-  fail((folder / "model.json").string(), " is not what europarl_train writes: ", error.what());
+  fail((folder / "model.json").string(), " is not what europarl_train writes now: ", error.what());
 }
 
 }  // namespace

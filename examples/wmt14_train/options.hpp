@@ -35,7 +35,7 @@ struct Options : Place {
   std::int64_t limit = 256;
 
   bool bundled() const { return train_source.empty(); }
-  bool recurrent() const { return is_one_of(recurrent_names, model); }
+  bool recurrent() const { return is_recurrent(model); }
 };
 
 /// Reads the command line; prints help or what is wrong and ends the program where that is all there is to do.

@@ -147,7 +147,7 @@ with tempfile.TemporaryDirectory() as name:
     (recurrent / "target.vocab").write_text("<unk>,0\n<pad>,1\n<sos>,2\n<eos>,3\nwe,4\n")
     refused("another vocabulary", recurrent, says="is not the vocabulary that")
     (recurrent / "model.json").write_text("{}")
-    refused("another model.json", recurrent, says="is not what europarl_train writes")
+    refused("another model.json", recurrent, says="is not what europarl_train writes now")
     (model / "vocab.json").unlink()
     refused("a folder without its words", model, says="copy the training's folder whole")
     model = folder / "linformer32"

@@ -65,9 +65,12 @@ with tempfile.TemporaryDirectory() as name:
     own = ["--train-source", folder / "a.en", "--train-target", folder / "a.de", "--epochs", 1, "--vocabulary", 300, "--limit", 20, "--device", "cpu"]
     models = re.search(r"--model TEXT:\{(.*?)\}", run("--help").stdout).group(1).split(",")
     check(len(models) == 20 and {"transformer", "linformer128", "seq2seq", "key-value-self", "input-feeding-lexical"} < set(models), f"there are {models}")
+    sizes = {}
     for model in models:
         result = run(*own, "--model", model, "--output", folder / model)
         check(result.returncode == 0 and result.stdout.count(f"\n{model}, ") == 1, f"{model} trains on files {result.stderr}")
+        sizes[model] = re.search(r": ([\d,]+) parameters", result.stdout).group(1)
+    check(len(set(sizes.values())) == len(models), f"and no two names are one model: {sizes}")
     learnt = {}
     for model in ("additive-both", "input-feeding"):
         check(run(*tiny, "--model", model, "--output", folder / (model + "_tiny")).returncode == 0, f"{model} trains on the bundled corpus")
