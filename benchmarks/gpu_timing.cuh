@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "attn/cuda/error.cuh"
+#include "attn/cuda/support/error.cuh"
 #include "workload.hpp"
 
 /// Seconds that a stream takes for some work, by its own clock.

@@ -1,5 +1,5 @@
 // attn's side of the CPU comparison of recurrent models, in float and, where the processor has instructions for them, with
-// products of bfloat16: training steps (loss, backward pass, clipping, Adam). Prints one JSON line a measurement, like
+// bf16 matrix products: training steps (loss, backward pass, clipping, Adam). Prints one JSON line a measurement, like
 // benchmarks/pytorch_recurrent.py, which does the same work.
 //
 //   recurrent [--only NAME,...] [--quick] [--profile]

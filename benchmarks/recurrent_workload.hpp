@@ -1,6 +1,7 @@
 #pragma once
 #include "attn/optim/adam.hpp"
 #include "attn/seq2seq.hpp"
+#include "papers/recurrent_models.hpp"
 #include "training_workload.hpp"
 
 // The recurrent models whose training steps are timed beside PyTorch's, and the batches they are timed on.
@@ -48,6 +49,7 @@ struct RecurrentWork {
 template <class Device, class Measure>
 void for_each_recurrent(const Measure& measure) {
   using namespace attn;
+  using namespace papers;
   const auto comparison = [&]<class Model>(const char* name) {
     measure.template operator()<Model>(RecurrentWork{name, 300, 20, {14546, 22892, {}}});
   };

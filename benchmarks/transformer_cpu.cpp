@@ -1,5 +1,5 @@
 // attn's side of the CPU comparison: training steps and greedy decoding of a Transformer of width 256, 3+3 layers, 4 heads,
-// inner 1024, vocabulary 8,000; in float and, where the processor has instructions for them, with products of bfloat16.
+// inner 1024, vocabulary 8,000; in float and, where the processor has instructions for them, with bf16 matrix products.
 // Prints one JSON line a measurement, like benchmarks/pytorch_transformer.py, which does the same work.
 
 #include <cstdio>

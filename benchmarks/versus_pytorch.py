@@ -38,7 +38,7 @@ def main():
 
     version = next(m["torch"] for m in torch if m.get("name") == "machine")
     print(f"{processor()}, {len(os.sched_getaffinity(0))} cores; PyTorch {version}; seconds, medians of {options.repeats}\n")
-    print("| work | PyTorch, how | PyTorch, s | attn, s | times as fast | attn, tokens/s | attn with products of bfloat16, s |")
+    print("| work | PyTorch, how | PyTorch, s | attn, s | times as fast | attn, tokens/s | attn with bf16 matrix products, s |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     reached = True
     for name, work in WORK.items():

@@ -1,6 +1,6 @@
 """Runs attn and PyTorch on the training steps of recurrent models and prints Markdown tables. On a CPU one workload after the other,
 each by attn, by PyTorch and by attn again, of which the slower run counts; on a GPU (--cuda) each program once. Both sides in float, and with
-products of bfloat16 where the processor has them. Fails when attn's best misses what it must reach beside PyTorch's best."""
+bf16 matrix products where the processor has them. Fails when attn's best misses what it must reach beside PyTorch's best."""
 import argparse
 import os
 import sys

@@ -18,7 +18,7 @@ struct NormedKeys {
 
   /// What is looked at: keys through a LayerNorm of their own, values as they are.
   template <class Device, int Width, int Heads>
-  struct Memory {
+  struct LengthProjection {
     LayerNorm<Device, Width> norm;
 
     KeysValues<Device, Width> operator()(Tape<Device>& tape, KeysValues<Device, Width> all) const {
@@ -33,7 +33,8 @@ constexpr TransformerShape shape{.encoder_layers = 1, .decoder_layers = 1, .widt
 using Host = Cpu<float>;                             // where it runs
 using Model = Transformer<Host, shape, NormedKeys>;  // Full<> here, and it is the paper's
 
-static_assert(HasScore<NormedKeys> && SaysCausal<NormedKeys> && HasMemory<NormedKeys, Host, shape.width, shape.heads>);
+static_assert(HasScore<NormedKeys> && SaysCausal<NormedKeys> &&
+              HasLengthProjection<NormedKeys, Host, shape.width, shape.heads>);
 
 constexpr Token kBegin = 0, kEnd = 1, kFirstLetter = 2;
 
@@ -54,8 +55,8 @@ int main() {
     words.target.push_back(word);
   }
   const auto [known, unknown] = split_validation(words, 0.05);
-  const Marks marks{.begin = kBegin, .end = kEnd, .source_end = kEnd};
-  Batches training(known, marks, {.size = 32}), validation(unknown, marks, {.size = 100});
+  const SpecialTokens special_tokens{.begin = kBegin, .end = kEnd, .source_end = kEnd};
+  Batches training(known, special_tokens, {.size = 32}), validation(unknown, special_tokens, {.size = 100});
 
   Host device;
   Model model({.source_vocabulary = 28, .target_vocabulary = 28, .dropout = {0, 0, 0}});
@@ -68,7 +69,7 @@ int main() {
   int right = 0;
   for (const std::string word : {"drawer", "live", "star", "loop"}) {
     Sentences source;
-    marks.add_source(source, spell(word));
+    special_tokens.add_source(source, spell(word));
     const auto letters = greedy(device, model, source, {.begin = kBegin, .end = kEnd, .limit = 10});
     std::string backwards;
     for (const Token letter : letters[0]) backwards += static_cast<char>('a' + letter - kFirstLetter);

@@ -5,11 +5,12 @@
 #include <iostream>
 
 #include "attn/text/bpe_training.hpp"
-#include "attn/text/grammar_corpus.hpp"
 #include "attn/train/trainer.hpp"
 #include "attn/transformer.hpp"
+#include "papers/grammar_corpus.hpp"
 
 using namespace attn;
+using namespace papers;
 
 constexpr TransformerShape shape{.encoder_layers = 1, .decoder_layers = 1, .width = 64, .heads = 2, .inner = 128};
 
@@ -22,14 +23,14 @@ struct Outcome {
 };
 
 template <class Model>
-Outcome train(const char* name, const ValidationSplit& text, Marks marks, Index vocabulary) {
+Outcome train(const char* name, const ValidationSplit& text, SpecialTokens special_tokens, Index vocabulary) {
   Host device;
   Model model(
       {.source_vocabulary = vocabulary, .target_vocabulary = vocabulary, .share_embeddings = true, .tie_output = true});
   Parameters<Host> parameters(device, model, 1);
   Adam<Host> adam(parameters, {.beta2 = 0.98, .clip_norm = 1});
-  Batches training(text.training, marks, {.size = 32, .order = BatchOrder::pooled});
-  Batches validation(text.validation, marks, {.size = 100});
+  Batches training(text.training, special_tokens, {.size = 32, .order = BatchOrder::pooled});
+  Batches validation(text.validation, special_tokens, {.size = 100});
 
   const double before = perplexity(device, model, validation).mean();
   const auto start = std::chrono::steady_clock::now();
@@ -49,11 +50,11 @@ int main() {
   }
   const ByteBpe tokenizer = learn_byte_bpe(600, text.source, text.target);
   const ValidationSplit split = split_validation(encode_corpus(text, tokenizer, tokenizer, 63), 200.0 / 1200);
-  const Marks marks = marks_of(tokenizer, tokenizer);
+  const SpecialTokens special_tokens = special_tokens_of(tokenizer, tokenizer);
 
   bool learnt = true;
-  for (const auto& [before, after] : {train<Looking>("Full<>           ", split, marks, tokenizer.padded_size()),
-                                      train<Glancing>("Linformer<16, 64>", split, marks, tokenizer.padded_size())})
+  for (const auto& [before, after] : {train<Looking>("Full<>           ", split, special_tokens, tokenizer.padded_size()),
+                                      train<Glancing>("Linformer<16, 64>", split, special_tokens, tokenizer.padded_size())})
     learnt = learnt && after < before / 2;
   return learnt ? 0 : 1;
 }

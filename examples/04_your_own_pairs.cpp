@@ -35,8 +35,8 @@ int main(int count, char** words) try {
             << tokenizer.encode(text.source.at(0)).size() << " of them\n";
 
   const ParallelCorpus corpus = encode_corpus(text, tokenizer, tokenizer);
-  const Marks marks = marks_of(tokenizer, tokenizer);
-  Batches training(corpus, marks, {.size = 16}), validation(corpus, marks, {.size = 64});
+  const SpecialTokens special_tokens = special_tokens_of(tokenizer, tokenizer);
+  Batches training(corpus, special_tokens, {.size = 16}), validation(corpus, special_tokens, {.size = 64});
 
   Host device;
   Model model({.source_vocabulary = tokenizer.padded_size(),

@@ -16,14 +16,15 @@
 #include <vector>
 
 #include "attn/data/length_statistics.hpp"
-#include "attn/data/plain_pairs.hpp"
 #include "attn/text/byte_bpe_files.hpp"
 #include "attn/text/word_vocabulary_files.hpp"
 #include "attn/train/progress.hpp"
+#include "papers/plain_pairs.hpp"
 
 namespace {
 
 using namespace attn;
+using namespace papers;
 
 struct Options {
   std::string source, target, vocab, merges, prepare, write;

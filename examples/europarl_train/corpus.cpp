@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <iostream>
 
-#include "attn/data/encoded_pairs.hpp"
-#include "attn/data/plain_pairs.hpp"
 #include "attn/text/word_vocabulary_files.hpp"
 #include "attn/train/progress.hpp"
+#include "papers/encoded_pairs.hpp"
+#include "papers/plain_pairs.hpp"
 #include "unpacked.hpp"
 
 using namespace attn;
+using namespace papers;
 namespace fs = std::filesystem;
 
 namespace {

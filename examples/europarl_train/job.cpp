@@ -78,7 +78,7 @@ void write_model_card(const Job& job, Index parameters) {
                   {"target", {{"language", corpus.target_language}, {"vocabulary", "target.vocab"}}},
                   {"source_vocabulary", corpus.source.padded_size()},
                   {"target_vocabulary", corpus.target.padded_size()},
-                  {"words", plain ? "plain" : "spaced"},  // plain: text/plain_words.hpp; spaced: tokenised, small letters
+                  {"words", plain ? "plain" : "spaced"},  // plain: papers/plain_words.hpp; spaced: tokenised, small letters
                   {"limit", job.options.recipe.limit},
                   {"says_unknown", job.options.recipe.says_unknown},
                   {"settings", describe(job)}};

@@ -4,7 +4,7 @@
 
 #include "attn/decode/attention_maps.hpp"
 #include "attn/decode/translator.hpp"
-#include "attn/train/checkpoints.hpp"
+#include "attn/train/checkpoint_callback.hpp"
 #include "attn/train/memory_plan.hpp"
 #include "attn/train/progress.hpp"
 #include "attn/train/run_log.hpp"
@@ -23,7 +23,7 @@ void draw_maps(Device& device, Model& model, const Job& job, const std::vector<s
   for (std::size_t i = 0; i < std::min(lines.size(), static_cast<std::size_t>(job.options.maps)); ++i) {
     const auto read = source.encode(lines[i]), written = target.encode(translations[i]);
     maps.add(static_cast<attn::Index>(i) + 1, read, written,
-             attn::attention_maps(device, model, attn::marks_of(source, target), read, written));
+             attn::attention_maps(device, model, attn::special_tokens_of(source, target), read, written));
   }
   maps.finish();
 }
@@ -36,9 +36,9 @@ void train_and_translate(Device& device, Model& model, const Job& job) {
   const Recipe& recipe = job.options.recipe;
   Parameters<Device> parameters(device, model, job.seed);
   Adam<Device> adam(parameters, adam_options(job));
-  const Marks marks = marks_of(corpus.source, corpus.target);
-  Batches training(corpus.training, marks, training_batches(job));
-  Batches validation(corpus.validation, marks, validation_batches(job));
+  const SpecialTokens special_tokens = special_tokens_of(corpus.source, corpus.target);
+  Batches training(corpus.training, special_tokens, training_batches(job));
+  Batches validation(corpus.validation, special_tokens, validation_batches(job));
   Trainer trainer(device, model, adam, Constant{recipe.rate}, train_options(job));
 
   const Metadata metadata = describe(job);
@@ -67,7 +67,7 @@ void train_and_translate(Device& device, Model& model, const Job& job) {
   write_model_card(job, parameters.count());
   {
     OnBoard board(job.board, job.name(), step, steps);
-    Checkpoints<Device> checkpoints(job.folder(), parameters, adam, trainer.state, metadata);
+    CheckpointCallback<Device> checkpoints(job.folder(), parameters, adam, trainer.state, metadata);
     Callback* callbacks[] = {&board, &log, &checkpoints};
     trainer.run(training, validation, callbacks);
   }
@@ -100,7 +100,7 @@ void run_recurrent(Device& device, const Job& job) {
   with_recurrent<Device>(job.row.model, [&]<class Model>() {
     Model model({.source_vocabulary = job.corpus.source.padded_size(),
                  .target_vocabulary = job.corpus.target.padded_size(),
-                 .dropout = job.row.experiment == "coursework" ? attn::coursework_dropout : attn::RecurrentDropout{}});
+                 .dropout = job.row.experiment == "coursework" ? papers::coursework_dropout : attn::RecurrentDropout{}});
     train_and_translate(device, model, job);
   });
 }

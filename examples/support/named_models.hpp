@@ -3,6 +3,7 @@
 #include "attn/seq2seq.hpp"
 #include "attn/transformer.hpp"
 #include "model_names.hpp"
+#include "papers/recurrent_models.hpp"
 
 // From a model's name (model_names.hpp) to its type: use.operator()<Model>() is called for the type of that name, and compiled for
 // all of them. Most of a file's compile time is the same for one model as for many, so one file compiles them all.
@@ -10,6 +11,7 @@
 template <class Device, class Use>
 auto with_transformer(std::string_view name, std::string_view size, const Use& use) {
   using namespace attn;
+  using namespace papers;
   const auto with = [&]<class Attention>() {
     return size == "base" ? use.template operator()<Transformer<Device, base_shape, Attention>>()
                           : use.template operator()<Transformer<Device, small_shape, Attention>>();
@@ -24,6 +26,7 @@ auto with_transformer(std::string_view name, std::string_view size, const Use& u
 template <class Device, class Use>
 auto with_recurrent(std::string_view name, const Use& use) {
   using namespace attn;
+  using namespace papers;
   if (name == "seq2seq") return use.template operator()<PlainSeq2Seq<Device>>();
   if (name == "additive-encoder") return use.template operator()<AdditiveOnEncoder<Device>>();
   if (name == "additive-both") return use.template operator()<AdditiveOnEncoderAndPast<Device>>();

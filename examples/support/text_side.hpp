@@ -5,8 +5,8 @@
 #include <variant>
 
 #include "attn/text/byte_bpe.hpp"
-#include "attn/text/plain_words.hpp"
 #include "attn/text/word_vocabulary.hpp"
+#include "papers/plain_words.hpp"
 
 /// One language of a model: its vocabulary, whichever kind it is, and the preparation that its text was trained on. Is a
 /// Tokenizer, so that a program has to be compiled for this one only.
@@ -15,8 +15,8 @@ class TextSide {
 
  public:
   explicit TextSide(attn::ByteBpe vocabulary) : vocabulary_(std::move(vocabulary)) {}
-  /// With a language, lines become plain words (attn/text/plain_words.hpp) first; without, they are words with spaces already.
-  TextSide(attn::WordVocabulary vocabulary, std::optional<attn::Language> plain)
+  /// With a language, lines become plain words (papers/plain_words.hpp) first; without, they are words with spaces already.
+  TextSide(attn::WordVocabulary vocabulary, std::optional<papers::Language> plain)
       : vocabulary_(std::move(vocabulary)), plain_(plain) {}
 
   std::vector<attn::Token> encode(std::string_view text) const {
@@ -25,7 +25,7 @@ class TextSide {
     return ids;
   }
   void encode(std::string_view text, std::vector<attn::Token>& ids) const {
-    ask([&](const auto& v) { plain_ ? v.encode(attn::plain_words(text, *plain_), ids) : v.encode(text, ids); });
+    ask([&](const auto& v) { plain_ ? v.encode(papers::plain_words(text, *plain_), ids) : v.encode(text, ids); });
   }
   std::string decode(std::span<const attn::Token> ids) const {
     return ask([&](const auto& v) { return v.decode(ids); });
@@ -69,7 +69,7 @@ class TextSide {
 
  private:
   std::variant<attn::ByteBpe, attn::WordVocabulary> vocabulary_;
-  std::optional<attn::Language> plain_;
+  std::optional<papers::Language> plain_;
 };
 
 static_assert(attn::Tokenizer<TextSide>);

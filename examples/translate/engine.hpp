@@ -8,7 +8,7 @@
 #include "model_folder.hpp"
 #include "place.hpp"
 
-/// A trained model on its device, whatever their types. Tokens go in and come out without marks.
+/// A trained model on its device, whatever their types. Tokens go in and come out without special tokens.
 class Engine {
  public:
   virtual ~Engine() = default;

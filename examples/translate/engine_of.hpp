@@ -23,7 +23,7 @@ class EngineOf : public Engine {
   }
 
   std::vector<attn::AttentionMap> look(std::span<const attn::Token> source, std::span<const attn::Token> target) override {
-    return attn::attention_maps(*device_, model_, attn::marks_of(folder_.source, folder_.target), source, target);
+    return attn::attention_maps(*device_, model_, attn::special_tokens_of(folder_.source, folder_.target), source, target);
   }
 
  private:

@@ -8,6 +8,7 @@
 #include "attn/train/safetensors.hpp"
 
 using namespace attn;
+using namespace papers;
 using nlohmann::json;
 namespace fs = std::filesystem;
 

@@ -30,7 +30,7 @@ Options read_options(int count, char** words) {
       ->capture_default_str()
       ->check(CLI::IsMember({"source-target", "target-source"}));
   app.add_option("--together", o.together,
-                 "Lines read before they are translated, in batches of like length; 0: one on a terminal, else 1,024")
+                 "Lines read before they are translated, in batches of similar length; 0: one on a terminal, else 1,024")
       ->check(CLI::NonNegativeNumber);
   add_place_options(app, o);
   try {

@@ -4,12 +4,13 @@
 
 #include "attn/text/bpe_training.hpp"
 #include "attn/text/byte_bpe_files.hpp"
-#include "attn/text/grammar_corpus.hpp"
 #include "attn/train/progress.hpp"
+#include "papers/grammar_corpus.hpp"
 
 namespace {
 
 using namespace attn;
+using namespace papers;
 
 struct Texts {
   ParallelText training, validation, test;

@@ -81,7 +81,7 @@ Options read_options(int count, char** words) {
   app.add_option("--batch-unit", o.batch_unit, "What a batch's size counts")
       ->group(training)
       ->check(CLI::IsMember({"sentences", "tokens"}));
-  app.add_option("--order", o.order, "pooled: batches of like length")
+  app.add_option("--order", o.order, "pooled: batches of similar length")
       ->group(training)
       ->check(CLI::IsMember({"pooled", "shuffled", "sequential"}));
   app.add_option("--accumulate", o.accumulate, "Batches a step")->group(training)->check(CLI::PositiveNumber);

@@ -9,7 +9,7 @@
 
 #include "attn/decode/translator.hpp"
 #include "attn/metrics/bleu.hpp"
-#include "attn/train/checkpoints.hpp"
+#include "attn/train/checkpoint_callback.hpp"
 #include "attn/train/memory_plan.hpp"
 #include "attn/train/run_log.hpp"
 #include "attn/train/terminal.hpp"
@@ -28,9 +28,9 @@ void train_and_translate(Device& device, Model& model, const Options& options, c
   Adam<Device> adam(parameters,
                     {.beta2 = 0.98, .epsilon = 1e-9, .weight_decay = options.weight_decay, .clip_norm = options.clip});
 
-  const Marks marks = marks_of(corpus.tokenizer, corpus.tokenizer);
-  Batches training(corpus.training, marks, batch_options(options));
-  Batches validation(corpus.validation, marks,
+  const SpecialTokens special_tokens = special_tokens_of(corpus.tokenizer, corpus.tokenizer);
+  Batches training(corpus.training, special_tokens, batch_options(options));
+  Batches validation(corpus.validation, special_tokens,
                      {.size = options.batch, .unit = batch_options(options).unit, .order = BatchOrder::pooled});
   const Index steps_per_epoch = (training.batches_per_epoch() + options.accumulate - 1) / options.accumulate;
   const Index steps = steps_per_epoch * options.epochs;
@@ -63,7 +63,7 @@ void train_and_translate(Device& device, Model& model, const Options& options, c
        {"parameters", parameters.count()},
        {"memory", plan.total()}});
   TerminalCallback terminal(std::cout, ::isatty(1) != 0, steps, trainer.state.step);
-  Checkpoints<Device> checkpoints(options.output, parameters, adam, trainer.state, metadata);
+  CheckpointCallback<Device> checkpoints(options.output, parameters, adam, trainer.state, metadata);
   Callback* callbacks[] = {&terminal, &log, &checkpoints};
   stop_on_interrupt();
   const auto start = std::chrono::steady_clock::now();

@@ -4,11 +4,9 @@
 /// else.
 
 #include "attn/data/batches.hpp"
-#include "attn/data/encoded_pairs.hpp"
 #include "attn/data/length_statistics.hpp"
 #include "attn/data/parallel_corpus.hpp"
 #include "attn/data/parallel_text.hpp"
-#include "attn/data/plain_pairs.hpp"
 #include "attn/data/word_alignments.hpp"
 #include "attn/decode/attention_alignment.hpp"
 #include "attn/decode/attention_maps.hpp"
@@ -26,10 +24,9 @@
 #include "attn/text/bpe_training.hpp"
 #include "attn/text/byte_bpe.hpp"
 #include "attn/text/byte_bpe_files.hpp"
-#include "attn/text/grammar_corpus.hpp"
 #include "attn/text/word_vocabulary.hpp"
 #include "attn/text/word_vocabulary_files.hpp"
-#include "attn/train/checkpoints.hpp"
+#include "attn/train/checkpoint_callback.hpp"
 #include "attn/train/memory_plan.hpp"
 #include "attn/train/run_log.hpp"
 #include "attn/train/terminal.hpp"

@@ -7,7 +7,6 @@
 #include "attn/cuda/additive_attention.cuh"
 #include "attn/cuda/argmax.cuh"
 #include "attn/cuda/attention.cuh"
-#include "attn/cuda/convert.cuh"
 #include "attn/cuda/cross_entropy.cuh"
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/dropout.cuh"
@@ -20,6 +19,7 @@
 #include "attn/cuda/ragged_projection.cuh"
 #include "attn/cuda/residual.cuh"
 #include "attn/cuda/scatter_rows.cuh"
+#include "attn/cuda/support/convert.cuh"
 #include "attn/cuda/tanh.cuh"
 #include "attn/ops/every_op.hpp"
 

@@ -8,7 +8,7 @@ using D = Cpu<double>;
 
 TEST_CASE("cache: self-attention word by word is self-attention over the sentence, also after a sentence has left") {
   D device;
-  MultiHead<D, 8, 2, Full<>, Look::Back> layer;
+  MultiHead<D, 8, 2, Full<>, Mask::causal> layer;
   Input<D, 8> input(6);
   Together model(layer, input);
   Parameters<D> parameters(device, model, 1);
@@ -39,7 +39,7 @@ TEST_CASE("cache: self-attention word by word is self-attention over the sentenc
 
 TEST_CASE("cache: a tape that records is refused") {
   D device;
-  MultiHead<D, 8, 2, Full<>, Look::Back> layer;
+  MultiHead<D, 8, 2, Full<>, Mask::causal> layer;
   Input<D, 8> input(1);
   Together model(layer, input);
   Parameters<D> parameters(device, model, 1);

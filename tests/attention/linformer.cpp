@@ -24,9 +24,9 @@ std::set<std::string> names_of(Layer& layer) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("linformer: gradients of self- and cross-attention", Policy, Linformer<3, 5, Sharing::None>,
-                   Linformer<3, 5>, Linformer<3, 5, Sharing::KeyValue>, Linformer<3, 5, Sharing::Layers>,
-                   Linformer<2, 5, Sharing::Heads, Dot>, Linformer<6, 5>) {
+TEST_CASE_TEMPLATE("linformer: gradients of self- and cross-attention", Policy, Linformer<3, 5, Sharing::none>,
+                   Linformer<3, 5>, Linformer<3, 5, Sharing::key_value>, Linformer<3, 5, Sharing::layers>,
+                   Linformer<2, 5, Sharing::heads, Dot>, Linformer<6, 5>) {
   D device;
   MultiHead<D, 8, 2, Policy> layer(0.3f);
   Input<D, 8> input(10), memory(9);
@@ -73,7 +73,7 @@ TEST_CASE("linformer: looks at E K and F V of the first columns") {
 
 TEST_CASE("linformer: with a projection of its own, each head is the one-head Linformer of that projection") {
   D device;
-  MultiHead<D, 4, 2, Linformer<2, 5, Sharing::None>> own;
+  MultiHead<D, 4, 2, Linformer<2, 5, Sharing::none>> own;
   MultiHead<D, 4, 2, Linformer<2, 5>> shared;
   Input<D, 4> input(3);
   Together model(own, shared, input);
@@ -100,9 +100,9 @@ TEST_CASE("linformer: with a projection of its own, each head is the one-head Li
 }
 
 TEST_CASE("linformer: what each sharing learns") {
-  MultiHead<D, 8, 2, Linformer<3, 5, Sharing::None>> none;
+  MultiHead<D, 8, 2, Linformer<3, 5, Sharing::none>> none;
   MultiHead<D, 8, 2, Linformer<3, 5>> heads;
-  MultiHead<D, 8, 2, Linformer<3, 5, Sharing::KeyValue>> one;
+  MultiHead<D, 8, 2, Linformer<3, 5, Sharing::key_value>> one;
   CHECK(none.projection.keys.rows == 6);
   CHECK(heads.projection.keys.rows == 3);
   CHECK(names_of(none).count("projection.values") == 1);

@@ -13,7 +13,7 @@ const Sentences keys = sentences({{1, 1}, {1}, {1, 1, 1, 1}, {1}, {}});  // the 
 }  // namespace
 
 TEST_CASE_TEMPLATE("multi-head: gradients of self-attention", Layer, MultiHead<D, 8, 2>, MultiHead<D, 8, 4, Full<Dot>>,
-                   MultiHead<D, 8, 2, Full<>, Look::Back>, MultiHead<D, 8, 1, Full<Dot>, Look::Back>) {
+                   MultiHead<D, 8, 2, Full<>, Mask::causal>, MultiHead<D, 8, 1, Full<Dot>, Mask::causal>) {
   D device;
   Layer layer(0.3f);
   Input<D, 8> input(10);
@@ -73,7 +73,7 @@ TEST_CASE("multi-head: what has nothing to look at gets the output's bias alone"
 
 TEST_CASE("multi-head: looking back, no position depends on a later one; looking everywhere, it does") {
   D device;
-  MultiHead<D, 8, 2, Full<>, Look::Back> back;
+  MultiHead<D, 8, 2, Full<>, Mask::causal> back;
   MultiHead<D, 8, 2> everywhere;
   Input<D, 8> input(6);
   Together model(back, everywhere, input);

@@ -21,7 +21,7 @@ struct Mixed {
   static constexpr bool causal_allowed = true;
 
   template <class Device, int Width, int Heads>
-  struct Memory {
+  struct LengthProjection {
     Linear<Device, Width, Width> mix;
     KeysValues<Device, Width> operator()(Tape<Device>& tape, KeysValues<Device, Width> all) const {
       return {mix(tape, all.keys), mix(tape, all.values), all.rows};
@@ -32,11 +32,11 @@ struct Mixed {
 
 }  // namespace
 
-static_assert(Score<Sharp> && HasScore<Mixed> && SaysCausal<Mixed> && HasMemory<Mixed, D, 8, 2>);
+static_assert(Score<Sharp> && HasScore<Mixed> && SaysCausal<Mixed> && HasLengthProjection<Mixed, D, 8, 2>);
 static_assert(Full<>::causal_allowed && !Linformer<3>::causal_allowed);
 
 TEST_CASE_TEMPLATE("policy: one that a user writes gets its gradients from its parts", Layer, MultiHead<D, 8, 2, Mixed>,
-                   MultiHead<D, 8, 2, Mixed, Look::Back>) {
+                   MultiHead<D, 8, 2, Mixed, Mask::causal>) {
   D device;
   Layer layer;
   Input<D, 8> input(5);

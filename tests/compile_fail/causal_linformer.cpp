@@ -5,8 +5,8 @@
 #include "device.hpp"
 
 #ifdef ATTN_REFUSED
-attn::MultiHead<Device, 64, 4, attn::Linformer<32>, attn::Look::Back> layer;
+attn::MultiHead<Device, 64, 4, attn::Linformer<32>, attn::Mask::causal> layer;
 #else
-attn::MultiHead<Device, 64, 4, attn::Linformer<32>, attn::Look::Everywhere> layer;
-attn::MultiHead<Device, 64, 4, attn::Full<>, attn::Look::Back> looks_back;
+attn::MultiHead<Device, 64, 4, attn::Linformer<32>, attn::Mask::none> layer;
+attn::MultiHead<Device, 64, 4, attn::Full<>, attn::Mask::causal> attends_to_past;
 #endif

@@ -4,9 +4,9 @@
 constexpr attn::RecurrentShape shape{.words = 8, .width = 8, .encoder_layers = 1, .decoder_layers = 1};
 
 #ifdef ATTN_REFUSED
-using Where = attn::NoAttention;
+using Attends = attn::NoAttention;
 #else
-using Where = attn::OnEncoder<attn::Dot>;
+using Attends = attn::OnEncoder<attn::Dot>;
 #endif
 
-attn::Seq2Seq<Device, shape, attn::OneWay, Where, attn::Lexical> model({.source_vocabulary = 8, .target_vocabulary = 8});
+attn::Seq2Seq<Device, shape, attn::OneWay, Attends, attn::Lexical> model({.source_vocabulary = 8, .target_vocabulary = 8});

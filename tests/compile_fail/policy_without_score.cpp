@@ -8,7 +8,7 @@ struct Policy {
 #endif
   static constexpr bool causal_allowed = true;
   template <class Device, int Width, int Heads>
-  struct Memory {
+  struct LengthProjection {
     attn::KeysValues<Device, Width> operator()(attn::Tape<Device>&, attn::KeysValues<Device, Width> all) const {
       return all;
     }

@@ -1,3 +1,3 @@
 #pragma once
-#include "attn/models/recurrent_models.hpp"
+#include "attn/models/input_feeding.hpp"
 #include "device.hpp"

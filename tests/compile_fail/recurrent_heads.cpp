@@ -4,9 +4,9 @@
 constexpr attn::RecurrentShape shape{.words = 8, .width = 8, .encoder_layers = 1, .decoder_layers = 1};
 
 #ifdef ATTN_REFUSED
-using Where = attn::OnSelfAttention<3, attn::Dot>;
+using Attends = attn::OnSelfAttention<3, attn::Dot>;
 #else
-using Where = attn::OnSelfAttention<2, attn::Dot>;
+using Attends = attn::OnSelfAttention<2, attn::Dot>;
 #endif
 
-attn::Seq2Seq<Device, shape, attn::OneWay, Where> model({.source_vocabulary = 8, .target_vocabulary = 8});
+attn::Seq2Seq<Device, shape, attn::OneWay, Attends> model({.source_vocabulary = 8, .target_vocabulary = 8});

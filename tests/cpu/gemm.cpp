@@ -74,10 +74,10 @@ TEST_CASE("gemm allocates no workspace once it has seen its largest product") {
   CHECK(device.workspace(0, 0) == space);
 }
 
-TEST_CASE("a device of another type, or without the instructions, refuses products of bfloat16") {
-  CHECK_THROWS_WITH_AS(Cpu<double>({.bfloat16_products = true}), "products of bfloat16 are for Cpu<float>", attn::Error);
+TEST_CASE("a device of another type, or without the instructions, refuses bf16 matrix products") {
+  CHECK_THROWS_WITH_AS(Cpu<double>({.bfloat16_products = true}), "bf16 matrix products are for Cpu<float>", attn::Error);
   if (attn::kHasBfloat16Products)
-    CHECK(Cpu<float>({.threads = 2, .bfloat16_products = true}).description() == "2 threads, products of bfloat16");
+    CHECK(Cpu<float>({.threads = 2, .bfloat16_products = true}).description() == "2 threads, bf16 matrix products");
   else
     CHECK_THROWS_AS(Cpu<float>({.bfloat16_products = true}), attn::Error);
 }
@@ -85,7 +85,7 @@ TEST_CASE("a device of another type, or without the instructions, refuses produc
 const doctest::skip kWithInstructions(!attn::kHasBfloat16Products);
 
 TEST_CASE(
-    "products of bfloat16 are those of rounded operands, summed in float, for every size around a tile's and a block's" *
+    "bf16 matrix products are those of rounded operands, summed in float, for every size around a tile's and a block's" *
     kWithInstructions) {
   Cpu<float> device({.threads = 1, .bfloat16_products = true});
   const auto check_all = [&](Index rows, Index cols, Index depth, double tolerance) {
@@ -108,7 +108,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "products of bfloat16 round to the nearest, of two equally near to the even one, and only where the device says so" *
+    "bf16 matrix products round to the nearest, of two equally near to the even one, and only where the device says so" *
     kWithInstructions) {
   const float x = 1 + 0x1p-8F, y = 1 + 0x3p-8F, z = 1 + 0x1.2p-8F;  // between 1, 1 + 2^-7 and 1 + 2^-6
   Cpu<float> plain(1), rounding({.threads = 1, .bfloat16_products = true});
@@ -119,7 +119,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("products of bfloat16 keep what is infinite or no number, and numbers that only float can hold become infinite" *
+TEST_CASE("bf16 matrix products keep what is infinite or no number, and numbers that only float can hold become infinite" *
           kWithInstructions) {
   Cpu<float> device({.threads = 1, .bfloat16_products = true});
   const float infinite = std::numeric_limits<float>::infinity(), largest = std::numeric_limits<float>::max();
@@ -133,7 +133,7 @@ TEST_CASE("products of bfloat16 keep what is infinite or no number, and numbers 
   CHECK(numbers[3] == 0x1.fep127);
 }
 
-TEST_CASE("products of bfloat16 have bits that do not depend on how rows and columns are cut" * kWithInstructions) {
+TEST_CASE("bf16 matrix products have bits that do not depend on how rows and columns are cut" * kWithInstructions) {
   constexpr Index kRows = 61, kCols = 45, kDepth = 1030;
   Cpu<float> device({.threads = 1, .bfloat16_products = true});
   const Tensor<Cpu<float>> a(device, kRows, kDepth, random_numbers(kRows * kDepth, 1)), whole(device, kRows, kCols, 0.0);

@@ -13,7 +13,7 @@ Results adam_case(Device& device, const OpCase& test, Precision) {
       .beta2 = 0.98,
       .epsilon = 1e-9,
       .weight_decay = test.number("decay"),
-      .decay = test.flag("coupled") ? attn::AdamOptions::Decay::Coupled : attn::AdamOptions::Decay::Decoupled,
+      .decay = test.flag("coupled") ? attn::AdamOptions::Decay::coupled : attn::AdamOptions::Decay::decoupled,
       .amsgrad = test.flag("amsgrad"),
       .clip_norm = test.number("clip")};
   const Numbers zeros(static_cast<std::size_t>(count), 0);

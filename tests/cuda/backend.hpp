@@ -72,7 +72,7 @@ class Backend {
 
 std::unique_ptr<Backend> make_cpu_double();
 std::unique_ptr<Backend> make_cpu_float();
-std::unique_ptr<Backend> make_cpu_bfloat16();  // with products of bfloat16
+std::unique_ptr<Backend> make_cpu_bfloat16();  // with bf16 matrix products
 std::unique_ptr<Backend> make_cuda_float();
 std::unique_ptr<Backend> make_cuda_tf32();
 std::unique_ptr<Backend> make_cuda_bfloat16();

@@ -10,7 +10,7 @@
 
 // The devices under test, for TEST_CASE_TEMPLATE. An op on a GPU may be twice as far from the truth as PyTorch is. The CPU
 // in float is one of the devices, so that on every machine these tests are tested themselves; it adds in plain order, and
-// may be farther off. With products of bfloat16 it has what PyTorch's CPU has in bfloat16 to keep up with.
+// may be farther off. With bf16 matrix products it has what PyTorch's CPU has in bfloat16 to keep up with.
 
 struct CpuFloat {
   static constexpr Precision precision = Precision::float32;
@@ -24,7 +24,7 @@ struct CpuBfloat16 {
   static constexpr double times = 2;
   static constexpr bool on_gpu = false;
   static std::string missing() {
-    return attn::kHasBfloat16Products ? "" : "this processor has no instructions for products of bfloat16";
+    return attn::kHasBfloat16Products ? "" : "this processor has no instructions for bf16 matrix products";
   }
   static std::unique_ptr<Backend> make() { return make_cpu_bfloat16(); }
 };

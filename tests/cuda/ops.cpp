@@ -60,7 +60,7 @@ void check_repeats(const std::string& op, int repeats) {
   TEST_CASE_TEMPLATE("the same bits: " op, Device, CudaFloat, CudaBfloat16) { check_repeats<Device>(op, 3); }
 #define ATTN_CHECK_PRODUCTS(op) \
   ATTN_CHECK_OP(op)             \
-  TEST_CASE_TEMPLATE("near the truth, products of bfloat16: " op, Device, CpuBfloat16) { check_op<Device>(op); }
+  TEST_CASE_TEMPLATE("near the truth, bf16 matrix products: " op, Device, CpuBfloat16) { check_op<Device>(op); }
 
 ATTN_CHECK_PRODUCTS("attention")
 ATTN_CHECK_PRODUCTS("attention_weights")

@@ -1,4 +1,4 @@
-#include "attn/cuda/plans.cuh"
+#include "attn/cuda/matmul/plans.cuh"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 #pragma once
-#include "attn/models/recurrent_models.hpp"
 #include "cuda/training_on.hpp"
+#include "papers/recurrent_models.hpp"
 
 template <class Device>
 std::unique_ptr<Training> recurrent_training(Device& device, Kind kind, std::uint64_t seed) {
@@ -9,17 +9,17 @@ std::unique_ptr<Training> recurrent_training(Device& device, Kind kind, std::uin
   };
   switch (kind) {
     case Kind::additive_on_past:
-      return make(std::type_identity<attn::AdditiveOnEncoderAndPast<Device>>{});
+      return make(std::type_identity<papers::AdditiveOnEncoderAndPast<Device>>{});
     case Kind::multiplicative_on_self_attention:
-      return make(std::type_identity<attn::MultiplicativeOnSelfAttention<Device>>{});
+      return make(std::type_identity<papers::MultiplicativeOnSelfAttention<Device>>{});
     case Kind::key_value:
-      return make(std::type_identity<attn::KeyValueOnEncoder<Device>>{});
+      return make(std::type_identity<papers::KeyValueOnEncoder<Device>>{});
     case Kind::coursework:
-      return make(std::type_identity<attn::CourseworkModel<Device>>{});
+      return make(std::type_identity<papers::CourseworkModel<Device>>{});
     case Kind::deeper_coursework:
-      return make(std::type_identity<attn::DeeperCourseworkModel<Device>>{});
+      return make(std::type_identity<papers::DeeperCourseworkModel<Device>>{});
     case Kind::lexical_coursework:
-      return make(std::type_identity<attn::LexicalCourseworkModel<Device>>{});
+      return make(std::type_identity<papers::LexicalCourseworkModel<Device>>{});
     default:
       attn::fail("no recurrent model is of kind ", static_cast<int>(kind));
   }

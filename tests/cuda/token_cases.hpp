@@ -54,7 +54,7 @@ Results cross_entropy_case(Device& device, const OpCase& test, Precision precisi
   const Reals<Device> sums(device, 1, 2, {1, 2});
   cross_entropy(device, {.logits = logits,
                          .labels = labels.data(),
-                         .smoothing = test.flag("others") ? attn::Smoothing::Others : attn::Smoothing::Uniform,
+                         .smoothing = test.flag("others") ? attn::Smoothing::others : attn::Smoothing::uniform,
                          .amount = test.number("amount"),
                          .gradient = gradient,
                          .scale = test.number("scale", 1),

@@ -13,7 +13,7 @@ using namespace attn;
 
 namespace {
 
-constexpr Marks marks{.begin = 1, .end = 2, .source_end = 3};
+constexpr SpecialTokens special_tokens{.begin = 1, .end = 2, .source_end = 3};
 
 /// Pairs of random lengths, some of them empty.
 ParallelCorpus random_corpus(Index pairs, std::uint64_t seed = 7) {
@@ -63,7 +63,7 @@ TEST_CASE("a batch holds what the model reads and what it is to predict") {
   corpus.target.push_back(std::vector<Token>{20, 21, 22});
   corpus.source.push_back({});
   corpus.target.push_back({});
-  Batches batches(corpus, marks, {.size = 2, .order = BatchOrder::sequential});
+  Batches batches(corpus, special_tokens, {.size = 2, .order = BatchOrder::sequential});
   Batch batch;
   REQUIRE(batches.next(batch));
   CHECK(batch.source == Sentences{{10, 11, 3}, {3}});
@@ -75,7 +75,7 @@ TEST_CASE("a batch holds what the model reads and what it is to predict") {
   CHECK_FALSE(batches.next(batch));
 }
 
-TEST_CASE("the source goes without an end where the marks have none") {
+TEST_CASE("the source goes without an end where the special tokens have none") {
   ParallelCorpus corpus;
   corpus.source.push_back(std::vector<Token>{10, 11});
   corpus.target.push_back(std::vector<Token>{20});
@@ -85,7 +85,7 @@ TEST_CASE("the source goes without an end where the marks have none") {
   CHECK(batch.source == Sentences{{10, 11}});
 }
 
-TEST_CASE("marks come from the tokenizers of either side") {
+TEST_CASE("special tokens come from the tokenizers of either side") {
   struct Fixed {
     Token first, last;
     Token begin() const { return first; }
@@ -93,7 +93,7 @@ TEST_CASE("marks come from the tokenizers of either side") {
     Token pad() const { return 0; }
     Token unknown() const { return 0; }
   };
-  const Marks found = marks_of(Fixed{5, 6}, Fixed{7, 8});
+  const SpecialTokens found = special_tokens_of(Fixed{5, 6}, Fixed{7, 8});
   CHECK(found.begin == 7);
   CHECK(found.end == 8);
   CHECK(found.source_end == 6);
@@ -102,7 +102,7 @@ TEST_CASE("marks come from the tokenizers of either side") {
 TEST_CASE("an epoch deals out every pair once, whatever the kind of batch") {
   const ParallelCorpus corpus = random_corpus(203);
   for (const BatchOptions& options : every_kind()) {
-    Batches batches(corpus, marks, options);
+    Batches batches(corpus, special_tokens, options);
     const std::vector<Batch> epoch = whole_epoch(batches, 4);
     CHECK(batches.batches_per_epoch() == static_cast<Index>(epoch.size()));
     std::vector<Index> ids = ids_of(epoch), expected(203);
@@ -133,7 +133,7 @@ TEST_CASE("an epoch deals out every pair once, whatever the kind of batch") {
 TEST_CASE("batches of sentences are full, but for the last") {
   const ParallelCorpus corpus = random_corpus(203);
   for (const BatchOrder order : {BatchOrder::sequential, BatchOrder::shuffled, BatchOrder::pooled}) {
-    Batches batches(corpus, marks, {.size = 8, .order = order, .pool = 5});
+    Batches batches(corpus, special_tokens, {.size = 8, .order = order, .pool = 5});
     CHECK(batches.batches_per_epoch() == 26);
     const std::vector<Batch> epoch = whole_epoch(batches, 1);
     CHECK(std::ranges::count(epoch, Index{8}, &Batch::size) == 25);
@@ -141,14 +141,14 @@ TEST_CASE("batches of sentences are full, but for the last") {
   }
 }
 
-TEST_CASE("a batch of tokens takes as many pairs as fit, marks included") {
+TEST_CASE("a batch of tokens takes as many pairs as fit, special tokens included") {
   ParallelCorpus corpus;
   for (const std::size_t length : {3U, 3U, 3U, 8U, 1U, 0U}) {  // 2 * (length + 1) rows each: 8, 8, 8, 18, 4, 2
     corpus.source.push_back(std::vector<Token>(length, 10));
     corpus.target.push_back(std::vector<Token>(length, 20));
   }
   const auto sizes = [&](Index budget) {
-    Batches batches(corpus, marks, {.size = budget, .unit = BatchUnit::tokens, .order = BatchOrder::sequential});
+    Batches batches(corpus, special_tokens, {.size = budget, .unit = BatchUnit::tokens, .order = BatchOrder::sequential});
     std::vector<Index> found;
     for (const Batch& batch : whole_epoch(batches, 0)) found.push_back(batch.size());
     return found;
@@ -164,7 +164,7 @@ TEST_CASE("the order follows from seed and epoch alone") {
   const ParallelCorpus corpus = random_corpus(203);
   for (const BatchOptions& options : every_kind()) {
     if (options.order == BatchOrder::sequential) continue;
-    Batches batches(corpus, marks, options), others(corpus, marks, options);
+    Batches batches(corpus, special_tokens, options), others(corpus, special_tokens, options);
     const std::vector<Batch> fifth = whole_epoch(batches, 5);
     others.start_epoch(9);
     Batch batch;
@@ -173,7 +173,7 @@ TEST_CASE("the order follows from seed and epoch alone") {
     CHECK(whole_epoch(others, 6) != fifth);
     BatchOptions reseeded = options;
     reseeded.seed = 4;
-    Batches different(corpus, marks, reseeded);
+    Batches different(corpus, special_tokens, reseeded);
     CHECK(whole_epoch(different, 5) != fifth);
   }
 }
@@ -185,7 +185,7 @@ TEST_CASE("the order is the same on every machine") {
     corpus.target.push_back(std::vector<Token>{20});
   }
   const auto ids = [&](BatchOrder order) {
-    Batches batches(corpus, marks, {.size = 2, .order = order, .pool = 4, .seed = 42});
+    Batches batches(corpus, special_tokens, {.size = 2, .order = order, .pool = 4, .seed = 42});
     return ids_of(whole_epoch(batches, 1));
   };
   CHECK(ids(BatchOrder::shuffled) == std::vector<Index>{0, 7, 1, 3, 2, 6, 4, 5});
@@ -195,7 +195,7 @@ TEST_CASE("the order is the same on every machine") {
 TEST_CASE("a run goes on where it stopped") {
   const ParallelCorpus corpus = random_corpus(203);
   for (const BatchOptions& options : every_kind()) {
-    Batches stopped(corpus, marks, options), resumed(corpus, marks, options);
+    Batches stopped(corpus, special_tokens, options), resumed(corpus, special_tokens, options);
     stopped.start_epoch(2);
     CHECK(stopped.position() == Batches::Position{2, 0});
     Batch batch;
@@ -209,10 +209,10 @@ TEST_CASE("a run goes on where it stopped") {
   }
 }
 
-TEST_CASE("pooled batches hold sentences of like length") {
+TEST_CASE("pooled batches hold sentences of similar length") {
   const ParallelCorpus corpus = random_corpus(2000);
   const auto spread = [&](BatchOrder order) {
-    Batches batches(corpus, marks, {.size = 10, .order = order, .pool = 50});
+    Batches batches(corpus, special_tokens, {.size = 10, .order = order, .pool = 50});
     Index sum = 0;
     for (const Batch& batch : whole_epoch(batches, 0)) {
       Index shortest = batch.source.longest();
@@ -227,7 +227,7 @@ TEST_CASE("pooled batches hold sentences of like length") {
 
 TEST_CASE("pooled batches come in random order, and in other company every epoch") {
   const ParallelCorpus corpus = random_corpus(2000);
-  Batches batches(corpus, marks, {.size = 10, .order = BatchOrder::pooled, .pool = 200});
+  Batches batches(corpus, special_tokens, {.size = 10, .order = BatchOrder::pooled, .pool = 200});
   const std::vector<Batch> first = whole_epoch(batches, 0), second = whole_epoch(batches, 1);
   Index rises = 0;
   for (std::size_t i = 1; i < first.size(); ++i) rises += first[i].source.longest() > first[i - 1].source.longest();
@@ -240,7 +240,7 @@ TEST_CASE("pooled batches come in random order, and in other company every epoch
 TEST_CASE("batches reuse their memory") {
   const ParallelCorpus corpus = random_corpus(500);
   for (const BatchOptions& options : every_kind()) {
-    Batches batches(corpus, marks, options);
+    Batches batches(corpus, special_tokens, options);
     Batch batch;
     REQUIRE(batches.next(batch));
     const auto places = [&] {
@@ -260,7 +260,7 @@ TEST_CASE("batches reuse their memory") {
 TEST_CASE("the largest batches of some epochs are found without dealing them out") {
   const ParallelCorpus corpus = random_corpus(500);
   for (const BatchOptions& options : every_kind()) {
-    Batches batches(corpus, marks, options);
+    Batches batches(corpus, special_tokens, options);
     const std::vector<Batch> largest = batches.largest(2, 3);
     CHECK(batches.position() == Batches::Position{0, 0});
     Index most_rows = 0, most_sentences = 0;
@@ -279,13 +279,15 @@ TEST_CASE("batches refuse what they cannot deal out") {
   const ParallelCorpus corpus = random_corpus(20), empty;
   ParallelCorpus lopsided = corpus;
   lopsided.target.push_back(std::vector<Token>{1});
-  CHECK_THROWS_WITH_AS(Batches(empty, marks, {}), "Batches: the corpus has no sentences", Error);
-  CHECK_THROWS_WITH_AS(Batches(lopsided, marks, {}), "Batches: 20 source sentences do not pair with 21 target sentences",
+  CHECK_THROWS_WITH_AS(Batches(empty, special_tokens, {}), "Batches: the corpus has no sentences", Error);
+  CHECK_THROWS_WITH_AS(Batches(lopsided, special_tokens, {}),
+                       "Batches: 20 source sentences do not pair with 21 target sentences", Error);
+  CHECK_THROWS_WITH_AS(Batches(corpus, special_tokens, {.size = 0}), "Batches: the size 0 is not in 1 to 2147483647",
                        Error);
-  CHECK_THROWS_WITH_AS(Batches(corpus, marks, {.size = 0}), "Batches: the size 0 is not in 1 to 2147483647", Error);
-  CHECK_THROWS_WITH_AS(Batches(corpus, marks, {.pool = -1}), "Batches: the pool -1 is not in 1 to 2147483647", Error);
+  CHECK_THROWS_WITH_AS(Batches(corpus, special_tokens, {.pool = -1}), "Batches: the pool -1 is not in 1 to 2147483647",
+                       Error);
 
-  Batches batches(corpus, marks, {.size = 10});
+  Batches batches(corpus, special_tokens, {.size = 10});
   CHECK_THROWS_WITH_AS(batches.start_epoch(-1), "Batches: there is no epoch -1; epochs count from 0", Error);
   CHECK_THROWS_WITH_AS(batches.seek({3, 5}),
                        "Batches: epoch 3 has 2 batches, so it cannot go on at batch 5; resume with the corpus and the "

@@ -55,7 +55,7 @@ const Sentences source =
 
 TEST_CASE_TEMPLATE("greedy: word by word is what decoding from scratch gives, whenever sentences end", Model, Fixture<>,
                    Fixture<Full<Dot>>, Fixture<Full<>, PreNorm>, Fixture<Linformer<3, 8>>,
-                   Fixture<Linformer<3, 8, Sharing::None>, PreNorm>, Fixture<Linformer<3, 8, Sharing::Layers>>) {
+                   Fixture<Linformer<3, 8, Sharing::none>, PreNorm>, Fixture<Linformer<3, 8, Sharing::layers>>) {
   Model fixture;
   std::set<std::size_t> lengths;
   // Every token takes its turn as the end, so that sentences leave the batch at every moment and in every order.

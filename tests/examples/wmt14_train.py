@@ -36,14 +36,14 @@ with tempfile.TemporaryDirectory() as name:
     check(len(losses) == 3 and losses[2] < losses[0], "validation improves from epoch to epoch")
     check(len((folder / "whole/translations.txt").read_text().splitlines()) == 500, "every test sentence is translated")
 
-    # With products of bfloat16 it learns what it learns in float; a processor that has none is told so before anything is written.
+    # With bf16 matrix products it learns what it learns in float; a processor that has none is told so before anything is written.
     result = run(*tiny, "--precision", "bf16", "--output", folder / "low")
     if result.returncode == 0:
         low = validation_losses(folder / "low")
-        check("2 threads, products of bfloat16" in result.stdout, "products of bfloat16 are said to be that")
+        check("2 threads, bf16 matrix products" in result.stdout, "bf16 matrix products are said to be that")
         check(len(low) == 3 and low != losses and abs(low[2] - losses[2]) < 0.05 * losses[2], f"and teach what those of float do: {low} beside {losses}")
     else:
-        check("without instructions for products of bfloat16" in result.stderr and not (folder / "low").exists(), "a processor without them says so")
+        check("without instructions for bf16 matrix products" in result.stderr and not (folder / "low").exists(), "a processor without them says so")
 
     # Interrupted in the middle of an epoch, and resumed: the same bits.
     process = subprocess.Popen([program, *tiny, "--output", folder / "parts"], stdout=subprocess.PIPE, text=True)

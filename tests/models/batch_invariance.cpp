@@ -51,5 +51,5 @@ TEST_CASE_TEMPLATE("batch invariance: hidden states of a sentence do not depend 
   check_alone_and_together<Device, Full<>, PostNorm>();
   check_alone_and_together<Device, Full<>, PreNorm>();
   check_alone_and_together<Device, Linformer<8, 70>, PostNorm>();
-  check_alone_and_together<Device, Linformer<8, 70, Sharing::None>, PostNorm>();
+  check_alone_and_together<Device, Linformer<8, 70, Sharing::none>, PostNorm>();
 }

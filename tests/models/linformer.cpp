@@ -14,8 +14,8 @@ const TransformerOptions options{
 }  // namespace
 
 TEST_CASE_TEMPLATE("linformer model: gradients of every parameter for every sharing", Policy,
-                   Linformer<3, 6, Sharing::None>, Linformer<3, 6>, Linformer<3, 6, Sharing::KeyValue>,
-                   Linformer<3, 6, Sharing::Layers>) {
+                   Linformer<3, 6, Sharing::none>, Linformer<3, 6>, Linformer<3, 6, Sharing::key_value>,
+                   Linformer<3, 6, Sharing::layers>) {
   D device(1);  // thousands of tiny passes: threads would only wait for one another
   Transformer<D, shape, Policy> model(options);
   Parameters<D> parameters(device, model, 1);
@@ -31,7 +31,7 @@ TEST_CASE_TEMPLATE("linformer model: gradients of every parameter for every shar
 
 TEST_CASE("linformer model: layers that share a projection store it once for each stack") {
   D device;
-  Transformer<D, shape, Linformer<3, 6, Sharing::Layers>> model(options);
+  Transformer<D, shape, Linformer<3, 6, Sharing::layers>> model(options);
   Parameters<D> parameters(device, model, 1);
   std::vector<std::string> names;
   for (const auto& entry : parameters.entries())

@@ -87,7 +87,7 @@ struct Reference {
 
   void check_losses() {
     check("loss", std::vector<double>{loss({.amount = 0.1}, false), loss({}, false),
-                                      loss({.smoothing = Smoothing::Others, .amount = 0.1}, false)});
+                                      loss({.smoothing = Smoothing::others, .amount = 0.1}, false)});
   }
 
   void check_gradients() {

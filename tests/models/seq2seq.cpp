@@ -11,8 +11,8 @@ constexpr RecurrentShape shape{.words = 5, .width = 6, .encoder_layers = 2, .dec
 constexpr RecurrentDropout rates{.words = 0.2f, .states = 0.3f, .attention = 0.1f};
 using Pieces = KeyValue<4, 3>;
 
-template <class Where, class Prediction = FromStates, class Reading = BothWaysProjected>
-using Model = Seq2Seq<D, shape, Reading, Where, Prediction>;
+template <class Attends, class Prediction = FromStates, class Reading = BothWaysProjected>
+using Model = Seq2Seq<D, shape, Reading, Attends, Prediction>;
 
 template <class... Models>
 void with_each(auto&& test) {

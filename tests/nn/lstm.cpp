@@ -115,7 +115,7 @@ TEST_CASE("lstm: word by word, with sentences that leave, is what whole sentence
   const TimeMajor layout = time_major(tape, upload_offsets(tape, offsets.data(), 4), offsets.data());
   const auto whole = stack(tape, x, layout, start(tape, 4));
 
-  LstmMemory<F, 20, 2> memory(tape, 4, start(tape, 4));
+  LstmCache<F, 20, 2> memory(tape, 4, start(tape, 4));
   for (std::int32_t t = 0; t < 6; ++t) {
     Tape<F> step(device);
     std::vector<std::int32_t> alive, rows;
@@ -139,7 +139,7 @@ TEST_CASE("lstm: word by word, with sentences that leave, is what whole sentence
 TEST_CASE("lstm: a memory without initial states begins at 0, and is not for tapes that record") {
   D device;
   Tape<D> tape(device);
-  LstmMemory<D, 4, 1> memory(tape, 2, {});
+  LstmCache<D, 4, 1> memory(tape, 2, {});
   const TimeMajor both = one_step(tape, 2);
   CHECK(rows_of(memory.read(tape, both.order, 2)[0].c) == std::vector<double>(8, 0));
   Tape<D> recording(device, TapeMode::gradients());

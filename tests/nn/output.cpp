@@ -13,7 +13,7 @@ TEST_CASE("output: gradients of weight, bias and hidden states for both kinds of
   Parameters<D> parameters(device, model, 1);
   shake(parameters);
   const Sentences labels = sentences({{0, 8, 3}, {}, {3, 1}});
-  for (const Smoothing kind : {Smoothing::Uniform, Smoothing::Others})
+  for (const Smoothing kind : {Smoothing::uniform, Smoothing::others})
     for (const double amount : {0.0, 0.3})
       check_gradients(parameters, [&](Tape<D>& tape) {
         const auto loss = layer.loss(tape, input(tape), upload(tape, labels), {.smoothing = kind, .amount = amount});

@@ -64,12 +64,12 @@ TEST_CASE_TEMPLATE("ten steps of every kind of Adam are PyTorch's", T, float, do
     }
   };
   using enum AdamOptions::Decay;
-  check("adam", 0, Decoupled, false);
-  check("adam_decay_0.1", 0.1, Coupled, false);
-  check("adamw_decay_0.1", 0.1, Decoupled, false);
-  check("amsgrad", 0, Decoupled, true);
-  check("amsgrad_decay_0.1", 0.1, Coupled, true);
-  check("amsgradw_decay_0.1", 0.1, Decoupled, true);
+  check("adam", 0, decoupled, false);
+  check("adam_decay_0.1", 0.1, coupled, false);
+  check("adamw_decay_0.1", 0.1, decoupled, false);
+  check("amsgrad", 0, decoupled, true);
+  check("amsgrad_decay_0.1", 0.1, coupled, true);
+  check("amsgradw_decay_0.1", 0.1, decoupled, true);
 }
 
 TEST_CASE("the first step of Adam moves every parameter by the rate against its gradient") {

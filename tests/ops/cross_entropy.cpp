@@ -19,7 +19,7 @@ struct Result {
 };
 
 struct Options {
-  Smoothing smoothing = Smoothing::Uniform;
+  Smoothing smoothing = Smoothing::uniform;
   double amount = 0;
   bool gradient = true;
   double scale = 1;
@@ -59,24 +59,24 @@ TEST_CASE_TEMPLATE("cross_entropy with no smoothing and with both definitions is
     CHECK(std::abs(result.loss - total(reference("cross_entropy/" + name + "/y"))) <= 6 * kReferenceTolerance<T>);
     CHECK(distance(result.logits, reference("cross_entropy/" + name + "/gradient/logits")) <= kReferenceTolerance<T>);
   };
-  check("no_smoothing", Smoothing::Uniform, 0);
-  check("smoothing_pytorch", Smoothing::Uniform, 0.1);
-  check("smoothing_fairseq", Smoothing::Others, 0.1);
+  check("no_smoothing", Smoothing::uniform, 0);
+  check("smoothing_pytorch", Smoothing::uniform, 0.1);
+  check("smoothing_fairseq", Smoothing::others, 0.1);
 }
 
 TEST_CASE("smoothed labels sum to 1 and share as their definition says") {
-  const attn::SmoothedLabel uniform(Smoothing::Uniform, 0.2, 5), others(Smoothing::Others, 0.2, 5);
+  const attn::SmoothedLabel uniform(Smoothing::uniform, 0.2, 5), others(Smoothing::others, 0.2, 5);
   CHECK(uniform.label == doctest::Approx(0.84));
   CHECK(uniform.other == doctest::Approx(0.04));
   CHECK(others.label == doctest::Approx(0.8));
   CHECK(others.other == doctest::Approx(0.05));
-  CHECK(attn::SmoothedLabel(Smoothing::Uniform, 0.2, 1).label == doctest::Approx(1));
+  CHECK(attn::SmoothedLabel(Smoothing::uniform, 0.2, 1).label == doctest::Approx(1));
 }
 
 TEST_CASE("the gradient of cross_entropy is that of differences") {
   Cpu<double> device(2);
   const std::vector<attn::Token> labels{0, 6, 3, 3};
-  for (const Smoothing smoothing : {Smoothing::Uniform, Smoothing::Others})
+  for (const Smoothing smoothing : {Smoothing::uniform, Smoothing::others})
     for (const double amount : {0.0, 0.1, 0.9}) {
       CAPTURE(amount);
       const Options options{.smoothing = smoothing, .amount = amount, .scale = 0.5};
@@ -99,7 +99,7 @@ TEST_CASE_TEMPLATE("cross_entropy leaves the logits alone unless asked for the g
 
 TEST_CASE_TEMPLATE("cross_entropy of equal logits is the logarithm of the number of classes", T, float, double) {
   Cpu<T> device(2);
-  for (const Smoothing smoothing : {Smoothing::Uniform, Smoothing::Others}) {
+  for (const Smoothing smoothing : {Smoothing::uniform, Smoothing::others}) {
     const Result result = run(device, 50, Numbers(100, 3), {7, 49}, {.smoothing = smoothing, .amount = 0.1});
     CHECK(result.nll == doctest::Approx(2 * std::log(50)).epsilon(1e-6));
     CHECK(result.loss == doctest::Approx(2 * std::log(50)).epsilon(1e-6));
@@ -111,7 +111,7 @@ TEST_CASE_TEMPLATE("cross_entropy of huge logits is finite and right", T, float,
   const Result result = run(device, 3, {1e4, -1e4, 0, 1e4, -1e4, 0}, {0, 1}, {});
   CHECK(result.nll == 2e4);
   CHECK(distance(result.logits, {0, 0, 0, 1, -1, 0}) <= 1e-12);
-  const Result smooth = run(device, 2, {1e4, -1e4}, {0}, {.smoothing = Smoothing::Others, .amount = 0.5});
+  const Result smooth = run(device, 2, {1e4, -1e4}, {0}, {.smoothing = Smoothing::others, .amount = 0.5});
   CHECK(smooth.loss == doctest::Approx(1e4).epsilon(1e-6));
   CHECK(distance(smooth.logits, {0.5, -0.5}) <= 1e-12);
 }

@@ -37,11 +37,11 @@ TEST_CASE("adam: ten steps of each kind are PyTorch's") {
     return options;
   };
   const std::vector<std::pair<const char*, AdamOptions>> kinds{{"adam", plain},
-                                                               {"adam_decay_0.1", with(0.1, Decay::Coupled, false)},
-                                                               {"adamw_decay_0.1", with(0.1, Decay::Decoupled, false)},
-                                                               {"amsgrad", with(0, Decay::Decoupled, true)},
-                                                               {"amsgrad_decay_0.1", with(0.1, Decay::Coupled, true)},
-                                                               {"amsgradw_decay_0.1", with(0.1, Decay::Decoupled, true)}};
+                                                               {"adam_decay_0.1", with(0.1, Decay::coupled, false)},
+                                                               {"adamw_decay_0.1", with(0.1, Decay::decoupled, false)},
+                                                               {"amsgrad", with(0, Decay::decoupled, true)},
+                                                               {"amsgrad_decay_0.1", with(0.1, Decay::coupled, true)},
+                                                               {"amsgradw_decay_0.1", with(0.1, Decay::decoupled, true)}};
   const auto start = file.values<double>("optimiser/start"), gradients = file.values<double>("optimiser/gradients");
   for (const auto& [name, options] : kinds) {
     INFO(name);

@@ -1,11 +1,14 @@
 #pragma once
 #include "attn/decode/greedy.hpp"
 #include "attn/seq2seq.hpp"
+#include "papers/recurrent_models.hpp"
 #include "support/model_tools.hpp"
 
 // What tests of recurrent models share.
 
 namespace attn_test {
+
+using namespace papers;
 
 inline constexpr Index kSourceWords = 11, kTargetWords = 13;
 

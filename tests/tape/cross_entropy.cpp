@@ -21,7 +21,7 @@ const std::vector<Token> kLabels{2, 6, 0, 2};
 
 TEST_CASE("the gradients of cross_entropy on a tape are those of differences of its mean") {
   Device device(2);
-  for (const Smoothing smoothing : {Smoothing::Uniform, Smoothing::Others})
+  for (const Smoothing smoothing : {Smoothing::uniform, Smoothing::others})
     for (const double normalizer : {0.0, 10.0}) {
       const LossOptions options{smoothing, 0.1, normalizer};
       Tensor<Device> x(device, 4, 5, random_numbers(20, 1));
@@ -49,7 +49,7 @@ TEST_CASE("the loss is the same whether the tape records or not, and without smo
   const auto run = [&](TapeMode mode, double amount) {
     Tape tape(device, mode);
     const auto in = input<5>(tape, random_numbers(20, 1));
-    return attn::cross_entropy(tape, in, weight, bias, kLabels.data(), {Smoothing::Uniform, amount}).read(device);
+    return attn::cross_entropy(tape, in, weight, bias, kLabels.data(), {Smoothing::uniform, amount}).read(device);
   };
   CHECK(run(TapeMode::inference(), 0.1).loss == run(TapeMode::gradients(), 0.1).loss);
   CHECK(run(TapeMode::inference(), 0.1).nll == run(TapeMode::gradients(), 0).nll);

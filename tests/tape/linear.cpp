@@ -28,7 +28,7 @@ TEST_CASE("the gradients of linear on a tape are those of differences") {
   check_gradient("bias", bias.numbers, bias.gradients.read(), loss);
 }
 
-TEST_CASE("the gradients of linear_turned are those of differences, first contribution to its input's or not") {
+TEST_CASE("the gradients of linear_transposed are those of differences, first contribution to its input's or not") {
   Device device(2);
   Tensor<Device> x(device, 4, 7, random_numbers(28, 1));
   TestParameter<Device> weight(device, 7, 5, 2);
@@ -38,12 +38,12 @@ TEST_CASE("the gradients of linear_turned are those of differences, first contri
     weight.gradients.write(Numbers(35, 0));
     const auto loss = [&] {
       Tape tape(device);
-      return dot(dy, values(tape, attn::linear_turned<5>(tape, input<7>(tape, x.read()), weight))) +
+      return dot(dy, values(tape, attn::linear_transposed<5>(tape, input<7>(tape, x.read()), weight))) +
              (twice ? dot(more, x.read()) : 0);
     };
     Tape tape(device, TapeMode::gradients());
     const auto in = input<7>(tape, x.read());
-    const auto y = attn::linear_turned<5>(tape, in, weight);
+    const auto y = attn::linear_transposed<5>(tape, in, weight);
     if (twice) contribute(tape, in, more);
     contribute(tape, y, dy);
     tape.backward();

@@ -16,7 +16,7 @@ using Model =
     Transformer<Device, TransformerShape{.encoder_layers = 2, .decoder_layers = 2, .width = 32, .heads = 2, .inner = 64},
                 Linformer<4, 64>>;
 
-constexpr Marks marks{2, 3, Token{3}};
+constexpr SpecialTokens special_tokens{2, 3, Token{3}};
 constexpr Index kVocabulary = 40;
 
 /// Pairs of up to `longest` words a side.
@@ -39,7 +39,7 @@ struct Run {
   Parameters<Device> parameters{device, model, 7};
   Adam<Device> adam{parameters, {.clip_norm = 1}};
   BatchOptions batches{.size = 16, .order = BatchOrder::pooled, .pool = 4, .seed = 5};
-  Batches training{text, marks, batches}, validation{held_out, marks, batches};
+  Batches training{text, special_tokens, batches}, validation{held_out, special_tokens, batches};
   static constexpr Index epochs = 3;
 
   MemoryPlan plan() {
@@ -60,7 +60,7 @@ TEST_CASE("a plan takes the memory of the whole training before its first step")
     Run run;
     run.batches.unit = unit;
     if (unit == BatchUnit::tokens) run.batches.size = 600;
-    run.training = Batches(run.text, marks, run.batches);
+    run.training = Batches(run.text, special_tokens, run.batches);
     const MemoryPlan plan = run.plan();
     const Index numbers = run.parameters.size() * Index{sizeof(float)};
     CHECK(plan.parameters == 2 * numbers);

@@ -18,7 +18,7 @@ using Device = Cpu<float>;
 using Model =
     Transformer<Device, TransformerShape{.encoder_layers = 1, .decoder_layers = 1, .width = 16, .heads = 2, .inner = 32}>;
 
-constexpr Marks marks{2, 3, Token{3}};
+constexpr SpecialTokens special_tokens{2, 3, Token{3}};
 
 /// Pairs of which the target repeats the source, with words 4 to 11.
 ParallelCorpus copying(Index pairs, std::uint64_t seed) {
@@ -41,8 +41,8 @@ struct Run {
   Model model{{.source_vocabulary = 12, .target_vocabulary = 12, .dropout = {0.1f, 0.1f, 0.1f}}};
   Parameters<Device> parameters{device, model, 7};
   Adam<Device> adam{parameters, {.clip_norm = 1}};
-  Batches training{text, marks, {.size = 8, .order = BatchOrder::pooled, .seed = 5}};
-  Batches validation{held_out, marks, {.size = 8, .order = BatchOrder::sequential}};
+  Batches training{text, special_tokens, {.size = 8, .order = BatchOrder::pooled, .seed = 5}};
+  Batches validation{held_out, special_tokens, {.size = 8, .order = BatchOrder::sequential}};
   Index stop_at = 1'000'000;
   Trainer<Device, Model, InverseSquareRoot> trainer{device, model, adam, InverseSquareRoot{16, 20, 0.5}, options()};
 

@@ -11,7 +11,7 @@ namespace attn {
 struct CacheLayout {
   Ragged rows;                           // of the sentences still alive: what is filled, the newest row included
   const std::int32_t* newest = nullptr;  // the row each sentence's newest position goes to
-  Index places = 0, capacity = 0;        //
+  Index places = 0, capacity = 0;
 
   /// The rows without the newest: what went before it.
   Ragged earlier() const {
@@ -24,9 +24,9 @@ template <class Device, int Width, int Value = Width>
 struct KeyValueCache {
   using Scalar = typename Device::Scalar;
 
-  Matrix<Scalar> keys;                  // (places * capacity) x Width
-  Matrix<Scalar> values;                // (places * capacity) x Value
-  const CacheLayout* layout = nullptr;  //
+  Matrix<Scalar> keys;    // (places * capacity) x Width
+  Matrix<Scalar> values;  // (places * capacity) x Value
+  const CacheLayout* layout = nullptr;
 
   /// Room in the memory of a tape that outlives the steps.
   KeyValueCache(Tape<Device>& tape, const CacheLayout& shared)

@@ -1,42 +1,42 @@
 #pragma once
 #include <type_traits>
 
-#include "attn/attention/memory.hpp"
+#include "attn/attention/key_value.hpp"
 #include "attn/attention/score.hpp"
 
 namespace attn {
 
-/// Attention of one state over many: c = sum of aⱼ vⱼ, a = softmax of score(h, kⱼ), where a memory policy says what of a
+/// Attention of one state over many: c = sum of aⱼ vⱼ, a = softmax of score(h, kⱼ), where a key-value policy says what of a
 /// state is key and what is value, and a score policy how well a query and a key match. All queries of all sentences in one
 /// call, or those of one step: the code is the same. Luong et al. 2015, section 3.1; Bahdanau et al. 2014.
 ///
 /// What it looks at is the memory's rows: another text; or, looking back, its own past, and a memory that leaves out each
 /// sentence's last row (all_but_last) hides from every query its own state and the later ones.
-template <class Device, int Query, int State, class ScorePolicy, class MemoryPolicy = States>
+template <class Device, int Query, int State, class ScorePolicy, class KeyValuePolicy = States>
 struct GlobalAttention {
-  static_assert(MemorySaysWidths<MemoryPolicy> && MemoryHasLayer<MemoryPolicy, Device, State>,
-                "attn: a memory policy needs  static constexpr bool chooses_widths  and  Layer<Device, Width>  with  "
+  static_assert(KeyValuePolicySaysWidths<KeyValuePolicy> && KeyValuePolicyHasLayer<KeyValuePolicy, Device, State>,
+                "attn: a key-value policy needs  static constexpr bool chooses_widths  and  Layer<Device, Width>  with  "
                 "key_width, value_width and  KeysValues operator()(Tape&, Variable, Ragged) const");
   static_assert(
       ScoreSaysWidths<ScorePolicy>,
       "attn: a score of global attention needs  static constexpr bool equal_widths  and  Layer<Device, Query, Key>");
-  using MemoryLayer = typename MemoryPolicy::template Layer<Device, State>;
+  using KeyValueLayer = typename KeyValuePolicy::template Layer<Device, State>;
 
-  static constexpr int key_width = MemoryLayer::key_width, value_width = MemoryLayer::value_width;
-  static constexpr bool kProjected = ScorePolicy::equal_widths && MemoryPolicy::chooses_widths && Query != key_width;
+  static constexpr int key_width = KeyValueLayer::key_width, value_width = KeyValueLayer::value_width;
+  static constexpr bool kProjected = ScorePolicy::equal_widths && KeyValuePolicy::chooses_widths && Query != key_width;
   static constexpr int query_width = kProjected ? key_width : Query;
   using ScoreLayer = typename ScorePolicy::template Layer<Device, query_width, key_width>;
   static constexpr int width = ScoreLayer::width;  // at which queries and keys meet
 
-  using Memory = KeysValues<Device, width, value_width>;
+  using Seen = KeysValues<Device, width, value_width>;
 
-  MemoryLayer memory;
+  KeyValueLayer key_value;
   ScoreLayer score;
   std::conditional_t<kProjected, Projection<Device, Query, key_width>, std::true_type> query;
 
   /// What there is to look at in these states: computed once, whoever looks at it and however often.
-  Memory remember(Tape<Device>& tape, Variable<Device, State> states, Ragged rows) const {
-    const auto all = memory(tape, states, rows);
+  Seen remember(Tape<Device>& tape, Variable<Device, State> states, Ragged rows) const {
+    const auto all = key_value(tape, states, rows);
     return {score.key(tape, all.keys), all.values, rows};
   }
 
@@ -65,13 +65,13 @@ struct GlobalAttention {
   KeysValues<Device, Query, Value> folded(Tape<Device>& tape, KeysValues<Device, width, Value> looked_at) const {
     const auto keys = score.folded(tape, looked_at.keys);
     if constexpr (kProjected)
-      return {linear_turned<Query>(tape, keys, query.weight), looked_at.values, looked_at.rows};
+      return {linear_transposed<Query>(tape, keys, query.weight), looked_at.values, looked_at.rows};
     else
       return {keys, looked_at.values, looked_at.rows};
   }
 
   void for_each_parameter(auto&& visit) {
-    visit("memory", memory);
+    visit("memory", key_value);
     visit("score", score);
     if constexpr (kProjected) visit("query", query);
   }

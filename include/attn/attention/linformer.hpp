@@ -6,25 +6,25 @@ namespace attn {
 
 /// Which of the Linformer's projections are one and the same. Each also shares what stands before it.
 enum class Sharing {
-  None,      // every head has an E and an F
-  Heads,     // the heads of a layer share them
-  KeyValue,  // and E = F
-  Layers     // and all layers of a stack share that one
+  none,       // every head has an E and an F
+  heads,      // the heads of a layer share them
+  key_value,  // and E = F
+  layers      // and all layers of a stack share that one
 };
 
 /// Looks at K keys and values, each a learned mixture of all N positions: softmax(Q (E K)ᵀ / sqrt d) (F V), with E and F of
 /// K x N. Sentences shorter than N use the first columns; longer ones are an error. A mixture holds the future, so no
 /// decoder may look at its own past through it. Wang et al. 2020.
-template <int K, int N = 256, Sharing S = Sharing::Heads, Score ScorePolicy = ScaledDot>
+template <int K, int N = 256, Sharing S = Sharing::heads, Score ScorePolicy = ScaledDot>
 struct Linformer {
   static_assert(K > 0 && N > 0, "attn: Linformer: k and n must be positive");
   using Score = ScorePolicy;
   static constexpr bool causal_allowed = false;
 
   template <class Device, int Width, int Heads>
-  struct Memory {
-    static constexpr int kBlocks = S == Sharing::None ? Heads : 1;
-    static constexpr bool kOne = S == Sharing::KeyValue || S == Sharing::Layers;  // E = F
+  struct LengthProjection {
+    static constexpr int kBlocks = S == Sharing::none ? Heads : 1;
+    static constexpr bool kOne = S == Sharing::key_value || S == Sharing::layers;  // E = F
 
     Parameter<Device> keys{kBlocks * K, N, Initial::normal(1 / std::sqrt(static_cast<double>(N)))};    // E
     Parameter<Device> values{kBlocks * K, N, Initial::normal(1 / std::sqrt(static_cast<double>(N)))};  // F
@@ -38,7 +38,7 @@ struct Linformer {
       visit("keys", keys);
       if constexpr (!kOne) visit("values", values);
     }
-    void share(auto&& visit, Memory& first) requires(S == Sharing::Layers) { visit.tie(keys, first.keys); }
+    void share(auto&& visit, LengthProjection& first) requires(S == Sharing::layers) { visit.tie(keys, first.keys); }
 
    private:
     /// The layout of `count` sentences of K rows each.

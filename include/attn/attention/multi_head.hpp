@@ -5,7 +5,7 @@
 
 namespace attn {
 
-enum class Look { Everywhere, Back };  // at every position, or at oneself and what went before
+enum class Mask { none, causal };  // attention to every position, or to the own and those before it
 
 /// Heads that each look at a sentence through their own projections:
 ///
@@ -13,15 +13,16 @@ enum class Look { Everywhere, Back };  // at every position, or at oneself and w
 ///
 /// where m is x itself (self-attention) or another text (cross-attention), and Policy says what of m is looked at and how.
 /// Vaswani et al. 2017, section 3.2.2; torch.nn.MultiheadAttention.
-template <class Device, int Width, int Heads, class Policy = Full<>, Look Direction = Look::Everywhere>
+template <class Device, int Width, int Heads, class Policy = Full<>, Mask Masking = Mask::none>
 struct MultiHead {
   static_assert(Heads > 0 && Width % Heads == 0, "attn: MultiHead: width must be a multiple of heads");
   static_assert(HasScore<Policy>, "attn: an attention policy needs  using Score, with a name and a scale(width)");
   static_assert(SaysCausal<Policy>, "attn: an attention policy needs  static constexpr bool causal_allowed");
-  static_assert(HasMemory<Policy, Device, Width, Heads>,
-                "attn: an attention policy needs  Memory<Device, Width, Heads>  with  KeysValues operator()(Tape&, "
-                "KeysValues) const");
-  static_assert(Direction == Look::Everywhere || Policy::causal_allowed,
+  static_assert(
+      HasLengthProjection<Policy, Device, Width, Heads>,
+      "attn: an attention policy needs  LengthProjection<Device, Width, Heads>  with  KeysValues operator()(Tape&, "
+      "KeysValues) const");
+  static_assert(Masking == Mask::none || Policy::causal_allowed,
                 "attn: MultiHead: this attention cannot be causal: projecting a sentence along its length mixes future "
                 "positions into the "
                 "past. Use Full attention where a decoder looks back at itself");
@@ -29,7 +30,7 @@ struct MultiHead {
   using X = Variable<Device, Width>;
 
   Linear<Device, Width, 3 * Width> in;  // queries, keys, values: one product
-  typename Policy::template Memory<Device, Width, Heads> projection;
+  typename Policy::template LengthProjection<Device, Width, Heads> projection;
   Linear<Device, Width, Width> out;
   float dropout = 0;  // of the attention weights
 
@@ -56,19 +57,19 @@ struct MultiHead {
 
   X attend(Tape<Device>& tape, X queries, Ragged rows, KeysValues<Device, Width> memory) const {
     const auto seen = attention(tape, queries, rows, memory,
-                                {Heads, Policy::Score::scale(Width / Heads), Direction == Look::Back, dropout});
+                                {Heads, Policy::Score::scale(Width / Heads), Masking == Mask::causal, dropout});
     sign_weights(tape, *this, kPositions);
     return out(tape, seen);
   }
 };
 
-template <class Device, int Width, int Heads, class Policy, Look Direction>
-MultiHead<Device, Width, Heads, Policy, Direction>::MultiHead(float rate) : dropout(rate) {
+template <class Device, int Width, int Heads, class Policy, Mask Masking>
+MultiHead<Device, Width, Heads, Policy, Masking>::MultiHead(float rate) : dropout(rate) {
   in.weight.initial = Initial::xavier(Width, Width);  // three square matrices, not one wide one
 }
 
-template <class Device, int Width, int Heads, class Policy, Look Direction>
-Variable<Device, Width> MultiHead<Device, Width, Heads, Policy, Direction>::operator()(
+template <class Device, int Width, int Heads, class Policy, Mask Masking>
+Variable<Device, Width> MultiHead<Device, Width, Heads, Policy, Masking>::operator()(
     Tape<Device>& tape, X x, Ragged rows, KeyValueCache<Device, Width>* past) const {
   auto [queries, keys, values] = split<3>(tape, in(tape, x));
   KeysValues<Device, Width> memory{keys, values, rows};
@@ -76,15 +77,15 @@ Variable<Device, Width> MultiHead<Device, Width, Heads, Policy, Direction>::oper
   return attend(tape, queries, rows, projection(tape, memory));
 }
 
-template <class Device, int Width, int Heads, class Policy, Look Direction>
-KeysValues<Device, Width> MultiHead<Device, Width, Heads, Policy, Direction>::remember(Tape<Device>& tape, X memory,
-                                                                                       Ragged rows) const {
+template <class Device, int Width, int Heads, class Policy, Mask Masking>
+KeysValues<Device, Width> MultiHead<Device, Width, Heads, Policy, Masking>::remember(Tape<Device>& tape, X memory,
+                                                                                     Ragged rows) const {
   auto [keys, values] = split<2>(tape, in.template outputs<Width, 2 * Width>(tape, memory));
   return projection(tape, {keys, values, rows});
 }
 
-template <class Device, int Width, int Heads, class Policy, Look Direction>
-Variable<Device, Width> MultiHead<Device, Width, Heads, Policy, Direction>::operator()(
+template <class Device, int Width, int Heads, class Policy, Mask Masking>
+Variable<Device, Width> MultiHead<Device, Width, Heads, Policy, Masking>::operator()(
     Tape<Device>& tape, X x, Ragged rows, KeysValues<Device, Width> memory) const {
   return attend(tape, in.template outputs<0, Width>(tape, x), rows, memory);
 }

@@ -8,7 +8,7 @@ namespace attn {
 //
 //   using Score              how a query and a key match (attention/score.hpp)
 //   causal_allowed           whether it can hide the future, so that a decoder may look at its own past through it
-//   Memory<Device, W, H>     a layer that turns keys and values into those that are looked at, with parameters if it needs
+//   LengthProjection<D, W, H>  a layer that maps keys and values into those that are looked at, with parameters if it needs
 //   any:
 //                            KeysValues operator()(Tape&, KeysValues) const
 //   looks_at_positions       true, where the keys are those of single positions: maps of its weights then name their words.
@@ -24,13 +24,13 @@ concept SaysCausal = requires {
   { Policy::causal_allowed } -> std::convertible_to<bool>;
 };
 template <class Policy, class Device, int Width, int Heads>
-concept HasMemory = requires(const typename Policy::template Memory<Device, Width, Heads>& memory, Tape<Device>& tape,
-                             KeysValues<Device, Width> kv) {
+concept HasLengthProjection = requires(const typename Policy::template LengthProjection<Device, Width, Heads>& memory,
+                                       Tape<Device>& tape, KeysValues<Device, Width> kv) {
   { memory(tape, kv) } -> std::same_as<KeysValues<Device, Width>>;
 };
 
 template <class Policy, class Device, int Width, int Heads>
-concept AttentionPolicy = HasScore<Policy> && SaysCausal<Policy> && HasMemory<Policy, Device, Width, Heads>;
+concept AttentionPolicy = HasScore<Policy> && SaysCausal<Policy> && HasLengthProjection<Policy, Device, Width, Heads>;
 
 /// Looks at every key and value as it is.
 template <Score S = ScaledDot>
@@ -39,7 +39,7 @@ struct Full {
   static constexpr bool causal_allowed = true, looks_at_positions = true;
 
   template <class Device, int Width, int Heads>
-  struct Memory {
+  struct LengthProjection {
     KeysValues<Device, Width> operator()(Tape<Device>&, KeysValues<Device, Width> all) const { return all; }
     void for_each_parameter(auto&&) {}
   };

@@ -92,7 +92,7 @@ struct ReducedRank {
     Variable<Device, K> query(Tape<Device>& tape, Variable<Device, Query> q) const { return of_query(tape, q); }
     Variable<Device, K> key(Tape<Device>& tape, Variable<Device, Key> k) const { return of_key(tape, k); }
     Variable<Device, Query> folded(Tape<Device>& tape, Variable<Device, K> k) const {
-      return linear_turned<Query>(tape, k, of_query.weight);
+      return linear_transposed<Query>(tape, k, of_query.weight);
     }
     void for_each_parameter(auto&& visit) {
       visit("query", of_query);

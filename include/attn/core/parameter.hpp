@@ -9,13 +9,13 @@ namespace attn {
 /// How a parameter's numbers are drawn before training. Settable: assign to `parameter.initial` before the model's
 /// Parameters are made.
 struct Initial {
-  enum class Kind { Constant, Uniform, Normal } kind = Kind::Constant;
+  enum class Kind { constant, uniform, normal } kind = Kind::constant;
   double scale = 0;  // the constant; the bound of the uniform numbers; the standard deviation
 
   static constexpr Initial zero() { return {}; }
-  static constexpr Initial constant(double value) { return {Kind::Constant, value}; }
-  static constexpr Initial uniform(double bound) { return {Kind::Uniform, bound}; }
-  static constexpr Initial normal(double deviation) { return {Kind::Normal, deviation}; }
+  static constexpr Initial constant(double value) { return {Kind::constant, value}; }
+  static constexpr Initial uniform(double bound) { return {Kind::uniform, bound}; }
+  static constexpr Initial normal(double deviation) { return {Kind::normal, deviation}; }
   /// Uniform within sqrt(6 / (fan_in + fan_out)) (Glorot and Bengio, 2010).
   static Initial xavier(Index fan_in, Index fan_out) {
     return uniform(std::sqrt(6.0 / static_cast<double>(fan_in + fan_out)));
@@ -23,11 +23,11 @@ struct Initial {
 
   double draw(Random& random) const {
     switch (kind) {
-      case Kind::Uniform:
+      case Kind::uniform:
         return random.uniform(-scale, scale);
-      case Kind::Normal:
+      case Kind::normal:
         return scale * random.normal();
-      case Kind::Constant:
+      case Kind::constant:
         break;
     }
     return scale;

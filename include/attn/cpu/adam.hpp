@@ -27,7 +27,7 @@ void adam(Cpu<T>& device, const AdamArgs<Cpu<T>>& args) {
   if (o.clip_norm > 0) clip = std::min(1.0, o.clip_norm / (std::sqrt(static_cast<double>(*args.squares)) + 1e-6));
   const double correction1 = 1 - std::pow(o.beta1, static_cast<double>(args.step));
   const double correction2 = 1 - std::pow(o.beta2, static_cast<double>(args.step));
-  const bool decoupled = o.decay == AdamOptions::Decay::Decoupled;
+  const bool decoupled = o.decay == AdamOptions::Decay::decoupled;
   const T coupled = T(decoupled ? 0 : o.weight_decay), shrink = T(decoupled ? 1 - args.rate * o.weight_decay : 1);
   const T b1 = T(o.beta1), b2 = T(o.beta2), step = T(args.rate / correction1), root = T(1 / std::sqrt(correction2));
   const T rest1 = T(1 - o.beta1), rest2 = T(1 - o.beta2);  // in float, 1 - b would lose digits

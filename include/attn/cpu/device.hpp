@@ -24,7 +24,7 @@ struct CpuOptions {
   bool bfloat16_products = false;  // Cpu<float>: round the operands of matrix products to bfloat16; sums stay float
 };
 
-/// Whether the compiler may use instructions for products of bfloat16: on ARM, those of BF16.
+/// Whether the compiler may use instructions for bf16 matrix products: on ARM, those of BF16.
 #ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
 inline constexpr bool kHasBfloat16Products = true;
 #else
@@ -44,10 +44,10 @@ class Cpu {
 
   explicit Cpu(CpuOptions options) : options_(options) {
     if (options_.threads <= 0) options_.threads = all_cores();
-    require(!options.bfloat16_products || std::is_same_v<T, float>, "products of bfloat16 are for Cpu<float>");
+    require(!options.bfloat16_products || std::is_same_v<T, float>, "bf16 matrix products are for Cpu<float>");
     require(
         !options.bfloat16_products || kHasBfloat16Products,
-        "this program was compiled for processors without instructions for products of bfloat16 (ARM's BF16): compile it "
+        "this program was compiled for processors without instructions for bf16 matrix products (ARM's BF16): compile it "
         "on one that has them, with -march=native, or compute in float");
     workspaces_.resize(static_cast<std::size_t>(threads()));
   }
@@ -57,7 +57,7 @@ class Cpu {
   const CpuOptions& options() const { return options_; }
   std::string description() const {
     return std::to_string(threads()) + (threads() == 1 ? " thread" : " threads") +
-           (options_.bfloat16_products ? ", products of bfloat16" : "");
+           (options_.bfloat16_products ? ", bf16 matrix products" : "");
   }
   Arena<Memory> activations{"activations"};            // rewound by each tape
   Pool<Memory> gradients{"gradients of activations"};  // in the backward pass

@@ -9,7 +9,7 @@ namespace attn::cpu {
 inline constexpr Index kFewRowsTransposed = 48, kFewRows = 2;  // up to how many rows copying into panels does not pay
 inline constexpr Index kRowsInPlace = 24;                      // the same for a right side that lies as tiles want it
 
-// Blocks of a product: the right side's goes into panels, a transposed left side's is turned round; both stay in the caches.
+// Blocks of a product: the right side's goes into panels, a transposed left side's is transposed; both stay in the caches.
 inline constexpr Index kBlockDepth = 512, kBlockColumns = 192, kBlockRows = 65;
 
 /// c = base + alpha a b on the calling thread, with a and b transposed first where their flags say so. base: c itself, or
@@ -57,7 +57,7 @@ void gemm_from(Matrix<const T> base, Cpu<T>& device, int thread, Matrix<const T>
     }
   }
   T* space = device.workspace(thread, (kBlockColumns + kBlockRows) * kBlockDepth);
-  T* turned = space + kBlockColumns * kBlockDepth;
+  T* transposed = space + kBlockColumns * kBlockDepth;
   for (Index j = 0; j < c.cols; j += kBlockColumns)
     for (Index k = 0; k < depth; k += kBlockDepth) {
       const Index width = std::min(kBlockColumns, c.cols - j), deep = std::min(kBlockDepth, depth - k);
@@ -67,7 +67,7 @@ void gemm_from(Matrix<const T> base, Cpu<T>& device, int thread, Matrix<const T>
         const Index height = std::min(kBlockRows, c.rows - i);
         auto left = part(a, TransposeA, i, height, k, deep);
         if constexpr (TransposeA) {
-          const Matrix<T> block(turned, height, deep);
+          const Matrix<T> block(transposed, height, deep);
           transpose(left, block);
           left = block;
         }

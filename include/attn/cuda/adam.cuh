@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "attn/cuda/device.cuh"
-#include "attn/cuda/rows.cuh"
+#include "attn/cuda/support/rows.cuh"
 #include "attn/ops/adam.hpp"
 
 namespace attn {
@@ -89,7 +89,7 @@ void sum_of_squares(Cuda<T>& device, const SumOfSquaresArgs<Cuda<T>>& args) {
 template <class T>
 void adam(Cuda<T>& device, const AdamArgs<Cuda<T>>& args) {
   const AdamOptions& o = args.options;
-  const bool decoupled = o.decay == AdamOptions::Decay::Decoupled;
+  const bool decoupled = o.decay == AdamOptions::Decay::decoupled;
   const auto number = [](double x) { return static_cast<float>(x); };
   const auto steps = static_cast<double>(args.step);
   const kernels::AdamFactors by{.beta1 = number(o.beta1),

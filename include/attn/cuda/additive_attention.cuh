@@ -1,6 +1,6 @@
 #pragma once
-#include "attn/cuda/additive_attention_gradient.cuh"
-#include "attn/cuda/attention_weights.cuh"
+#include "attn/cuda/attention/additive_gradient.cuh"
+#include "attn/cuda/attention/weights.cuh"
 
 namespace attn {
 namespace kernels {

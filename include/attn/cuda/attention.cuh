@@ -1,9 +1,9 @@
 #pragma once
-#include "attn/cuda/attention_backward.cuh"
-#include "attn/cuda/attention_forward.cuh"
-#include "attn/cuda/attention_plain.cuh"
-#include "attn/cuda/attention_single.cuh"
-#include "attn/cuda/attention_weights.cuh"
+#include "attn/cuda/attention/backward.cuh"
+#include "attn/cuda/attention/forward.cuh"
+#include "attn/cuda/attention/plain.cuh"
+#include "attn/cuda/attention/single_query.cuh"
+#include "attn/cuda/attention/weights.cuh"
 
 // Which kernels compute attention on a GPU:
 //

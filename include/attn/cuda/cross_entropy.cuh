@@ -2,7 +2,7 @@
 #include <cfloat>
 
 #include "attn/cuda/device.cuh"
-#include "attn/cuda/rows.cuh"
+#include "attn/cuda/support/rows.cuh"
 #include "attn/ops/cross_entropy.hpp"
 
 namespace attn {

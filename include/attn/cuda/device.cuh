@@ -7,11 +7,11 @@
 #include "attn/core/memory.hpp"
 #include "attn/core/position_tables.hpp"
 #include "attn/cuda/gpus.cuh"
-#include "attn/cuda/launch.cuh"
-#include "attn/cuda/memory.cuh"
-#include "attn/cuda/numbers.cuh"
-#include "attn/cuda/plans.cuh"
-#include "attn/cuda/staging.cuh"
+#include "attn/cuda/matmul/plans.cuh"
+#include "attn/cuda/support/launch.cuh"
+#include "attn/cuda/support/memory.cuh"
+#include "attn/cuda/support/staging.cuh"
+#include "attn/cuda/support/vector_types.cuh"
 
 namespace attn {
 

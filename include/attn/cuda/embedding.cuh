@@ -1,7 +1,7 @@
 #pragma once
 #include "attn/cuda/device.cuh"
-#include "attn/cuda/rows.cuh"
-#include "attn/cuda/sort.cuh"
+#include "attn/cuda/support/rows.cuh"
+#include "attn/cuda/support/sort.cuh"
 #include "attn/ops/embedding.hpp"
 
 // The gradient sorts the rows by token, which makes runs of rows that belong to one row of the table, and cuts the sorted rows into

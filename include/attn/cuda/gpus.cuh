@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "attn/cuda/error.cuh"
+#include "attn/cuda/support/error.cuh"
 
 namespace attn {
 namespace kernels {

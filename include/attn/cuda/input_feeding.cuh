@@ -1,6 +1,6 @@
 #pragma once
-#include "attn/cuda/input_feeding_backward.cuh"
-#include "attn/cuda/input_feeding_forward.cuh"
+#include "attn/cuda/input_feeding/backward.cuh"
+#include "attn/cuda/input_feeding/forward.cuh"
 
 namespace attn {
 namespace input_feeding_detail {
@@ -15,30 +15,30 @@ struct Plan {
   int count = 0, groups = 0, weights_begin = 0;
   Spread spread;
 
-  kernels::FeedingMatrix<T> add(Matrix<const T> first, Matrix<const T> second, bool turned, Index all, int sets) {
+  kernels::FeedingMatrix<T> add(Matrix<const T> first, Matrix<const T> second, bool transposed, Index all, int sets) {
     const int units = static_cast<int>(divide_up(divide_up(all, walk.blocks), 8) * 8);
     kernels::FeedingMatrix<T> to{.sets = sets, .units = units};
-    to.terms[0] = static_cast<int>(turned ? first.rows : first.cols);
-    to.terms[1] = static_cast<int>(turned ? 0 : second.cols);
+    to.terms[0] = static_cast<int>(transposed ? first.rows : first.cols);
+    to.terms[1] = static_cast<int>(transposed ? 0 : second.cols);
     walk.columns = std::max(walk.columns, sets * std::min(units, kernels::kFeedingUnits));
-    sources.source[count++] = {first, second, turned, static_cast<int>(all), to};
+    sources.source[count++] = {first, second, transposed, static_cast<int>(all), to};
     return to;
   }
 };
 
 /// The walk of clusters of so many blocks.
 template <class T>
-Plan<T> plan(const InputFeedingArgs<Cuda<T>>& args, bool turned, int blocks, std::size_t most_shared) {
+Plan<T> plan(const InputFeedingArgs<Cuda<T>>& args, bool transposed, int blocks, std::size_t most_shared) {
   Plan<T> plan;
   kernels::FeedingWalk<T>& walk = plan.walk;
   const Index width = args.width();
   const Matrix<const T> of_state = args.mix.columns(0, width), of_context = args.mix.columns(width, args.context());
   walk.blocks = blocks;
   walk.source_longest = static_cast<int>(args.source.longest);
-  walk.mix = plan.add(of_state, of_context, turned, width, 1);
-  if (turned) walk.context = plan.add(of_context, {}, true, args.context(), 1);
+  walk.mix = plan.add(of_state, of_context, transposed, width, 1);
+  if (transposed) walk.context = plan.add(of_context, {}, true, args.context(), 1);
   for (int l = 0; l < args.layers; ++l)
-    walk.gates[l] = plan.add(args.layer[l].input, args.layer[l].recurrent, turned, width, turned ? 2 : 4);
+    walk.gates[l] = plan.add(args.layer[l].input, args.layer[l].recurrent, transposed, width, transposed ? 2 : 4);
 
   int chunks = 0;
   for (int i = 0; i < plan.count; ++i) chunks = std::max(chunks, plan.sources.source[i].to.chunks());
@@ -99,14 +99,14 @@ bool in_packs(const InputFeedingArgs<Cuda<T>>& args) {
 /// Packs the weights and walks, in the clusters that are done soonest: the more blocks a cluster has, the fewer units each block has
 /// to compute in a step, but 8 of them cost about as much as the step itself.
 template <class T, class Args>
-void run(Cuda<T>& device, const char* what, const InputFeedingArgs<Cuda<T>>& args, bool turned,
+void run(Cuda<T>& device, const char* what, const InputFeedingArgs<Cuda<T>>& args, bool transposed,
          void (*kernel)(Args, kernels::FeedingWalk<T>, int), const Args& all) {
   if (args.rows.rows == 0) return;
   const std::size_t most = device.properties().sharedMemPerBlockOptin;
-  Plan<T> best = plan(args, turned, 1, most);
+  Plan<T> best = plan(args, transposed, 1, most);
   Index least = std::numeric_limits<Index>::max();
   for (int blocks = 1; blocks <= 16 && (blocks == 1 || device.has_wgmma()); blocks *= 2) {
-    const Plan<T> one = plan(args, turned, blocks, most);
+    const Plan<T> one = plan(args, transposed, blocks, most);
     const int units = one.walk.mix.units;
     if (blocks > 1 && units * (blocks / 2) >= args.width()) break;  // half of the blocks would have nothing to do
     const int at_once =

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "attn/cuda/device.cuh"
-#include "attn/cuda/rows.cuh"
+#include "attn/cuda/support/rows.cuh"
 #include "attn/ops/layer_norm.hpp"
 
 // Rows of up to 8 packs a lane stay in a warp's registers, in the precision in which they are stored:

@@ -1,6 +1,6 @@
 #pragma once
-#include "attn/cuda/column_sums.cuh"
-#include "attn/cuda/gemm.cuh"
+#include "attn/cuda/matmul/gemm.cuh"
+#include "attn/cuda/support/column_sums.cuh"
 #include "attn/ops/linear.hpp"
 
 namespace attn {
@@ -9,8 +9,9 @@ template <class T>
 void linear(Cuda<T>& device, const LinearArgs<Cuda<T>>& args) {
   const auto epilogue = args.bias != nullptr ? (args.relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS)
                                              : (args.relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT);
-  gemm(device, GemmArgs<T, T>{
-                   .a = args.x, .b = args.weight, .b_turned = true, .c = args.y, .epilogue = epilogue, .bias = args.bias});
+  gemm(device,
+       GemmArgs<T, T>{
+           .a = args.x, .b = args.weight, .b_transposed = true, .c = args.y, .epilogue = epilogue, .bias = args.bias});
 }
 
 template <class T>
@@ -22,8 +23,9 @@ void linear_input_gradient(Cuda<T>& device, const LinearInputGradientArgs<Cuda<T
 
 template <class T>
 void linear_weight_gradient(Cuda<T>& device, const LinearWeightGradientArgs<Cuda<T>>& args) {
-  gemm(device, GemmArgs<T, float>{
-                   .a = args.dy, .a_turned = true, .b = args.x, .c = args.dweight, .add = true, .rows_are_terms = true});
+  gemm(device,
+       GemmArgs<T, float>{
+           .a = args.dy, .a_transposed = true, .b = args.x, .c = args.dweight, .add = true, .rows_are_terms = true});
   if (args.dbias != nullptr) column_sums(device, args.dy, args.dbias);
 }
 

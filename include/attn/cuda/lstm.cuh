@@ -1,10 +1,10 @@
 #pragma once
 #include <optional>
 
-#include "attn/cuda/launch_together.cuh"
-#include "attn/cuda/lstm_backward.cuh"
-#include "attn/cuda/lstm_forward.cuh"
-#include "attn/cuda/lstm_step.cuh"
+#include "attn/cuda/lstm/backward.cuh"
+#include "attn/cuda/lstm/forward.cuh"
+#include "attn/cuda/lstm/step.cuh"
+#include "attn/cuda/support/cooperative_launch.cuh"
 
 namespace attn {
 namespace lstm_detail {
@@ -65,7 +65,7 @@ void run(Cuda<T>& device, const char* what, const kernels::LstmWalk<T>& walk, vo
   if (walk.slices == 1)
     launch(device, what, spread, alone, args, walk);
   else
-    launch_together(device, what, spread, together, args, walk);
+    launch_cooperative(device, what, spread, together, args, walk);
 }
 
 }  // namespace lstm_detail

@@ -1,8 +1,8 @@
 #pragma once
 #include <algorithm>
 
-#include "attn/cuda/gemm.cuh"
-#include "attn/cuda/ragged_projection_wgmma.cuh"
+#include "attn/cuda/matmul/gemm.cuh"
+#include "attn/cuda/ragged_projection/wgmma.cuh"
 #include "attn/ops/ragged_projection.hpp"
 
 // y_s = E x_s and dx_s = Eᵀ dy_s are one kernel, launched once; where there are few long sentences, the sums of y are cut
@@ -34,14 +34,14 @@ void sum_projection_parts(Cuda<T>& device, auto out, bool add, const float* part
     run.template operator()<8, 4>();
 }
 
-/// out_s = A in_s, with A = E[:, 0:n_s] or, turned, its transpose.
-template <bool Turned, class T>
+/// out_s = A in_s, with A = E[:, 0:n_s] or, transposed, its transpose.
+template <bool Transposed, class T>
 void project_sentences(Cuda<T>& device, const char* what, Matrix<const T> e, Ragged rows, int blocks, Matrix<const T> in,
                        Sink<T> out) {
   namespace on_gpu = kernels::projection;
   const Index k = e.rows / blocks, width = in.cols / blocks;
   if (rows.count == 0 || k == 0 || width == 0) return;
-  if constexpr (!Turned) {
+  if constexpr (!Transposed) {
     // Sentences of one length, one behind the other, and so short that y is hardly smaller than x: one product for all.
     const bool packed = rows.end == rows.begin + 1 && rows.rows == rows.count * rows.longest && rows.rows == in.rows;
     if (packed && blocks == 1 && rows.count > 1 && k > 64 && rows.longest > 0 && rows.longest <= 2 * k)
@@ -53,14 +53,14 @@ void project_sentences(Cuda<T>& device, const char* what, Matrix<const T> e, Rag
   }
   const bool wgmma = std::is_same_v<T, bfloat16> && device.has_wgmma() && in_packs(e.data, e.cols, e.stride) &&
                      in_packs(in.data, width, in.stride) && in_packs(out.to.data, width, out.to.stride);
-  const bool large = wgmma && width > 64 && (Turned ? rows.rows > 64 * rows.count : k > 64);
+  const bool large = wgmma && width > 64 && (Transposed ? rows.rows > 64 * rows.count : k > 64);
   const Index tile = large ? 128 : 64;
-  const Index col_tiles = divide_up(width, tile), row_tiles = divide_up(Turned ? rows.longest : k, tile);
+  const Index col_tiles = divide_up(width, tile), row_tiles = divide_up(Transposed ? rows.longest : k, tile);
 
   // Two blocks of threads for each multiprocessor are enough; a part of less than 256 terms is not worth a second pass.
   const Index tiles = rows.count * blocks * col_tiles * row_tiles;
-  Index parts = 1, terms = Turned ? k : std::max<Index>(1, rows.longest);
-  if (!Turned) {
+  Index parts = 1, terms = Transposed ? k : std::max<Index>(1, rows.longest);
+  if (!Transposed) {
     parts = std::clamp<Index>(2 * device.multiprocessors() / tiles, 1, divide_up(terms, 256));
     terms = divide_up(divide_up(terms, parts), 64) * 64;
     parts = divide_up(std::max<Index>(1, rows.longest), terms);
@@ -82,11 +82,11 @@ void project_sentences(Cuda<T>& device, const char* what, Matrix<const T> e, Rag
                   static_cast<unsigned>(parts));
   if constexpr (std::is_same_v<T, bfloat16>) {
     if (large)
-      launch(device, what, {grid, 256, on_gpu::shared_bytes<2, 2, 3>()}, on_gpu::project_wgmma<Turned, 2, 2, 3>, job);
+      launch(device, what, {grid, 256, on_gpu::shared_bytes<2, 2, 3>()}, on_gpu::project_wgmma<Transposed, 2, 2, 3>, job);
     else if (wgmma)
-      launch(device, what, {grid, 128, on_gpu::shared_bytes<1, 1, 2>()}, on_gpu::project_wgmma<Turned, 1, 1, 2>, job);
+      launch(device, what, {grid, 128, on_gpu::shared_bytes<1, 1, 2>()}, on_gpu::project_wgmma<Transposed, 1, 1, 2>, job);
   }
-  if (!wgmma) launch(device, what, {grid, 256}, on_gpu::project<Turned, T>, job);
+  if (!wgmma) launch(device, what, {grid, 256}, on_gpu::project<Transposed, T>, job);
   if (parts > 1) sum_projection_parts(device, out.to, out.add, sums, parts, out.to.cols);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 #include "attn/cuda/device.cuh"
-#include "attn/cuda/rows.cuh"
+#include "attn/cuda/support/rows.cuh"
 #include "attn/ops/scatter_rows.hpp"
 
 namespace attn {

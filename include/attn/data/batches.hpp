@@ -18,9 +18,9 @@
 
 namespace attn {
 
-/// The marks around sentences. The source ends with one too, unless `source_end` is empty: it tells the encoder that the
+/// The special tokens around sentences. The source ends with one too, unless `source_end` is empty: it tells the encoder that the
 /// sentence is complete and not cut, and gives even an empty sentence one row to attend to.
-struct Marks {
+struct SpecialTokens {
   Token begin, end;                 // of a target sentence
   std::optional<Token> source_end;  // of a source sentence
 
@@ -32,9 +32,9 @@ struct Marks {
   }
 };
 
-/// The marks that the tokenizers of the two sides have.
+/// The special tokens that the tokenizers of the two sides have.
 template <HasSpecialTokens SourceTokenizer, HasSpecialTokens TargetTokenizer>
-Marks marks_of(const SourceTokenizer& source, const TargetTokenizer& target) {
+SpecialTokens special_tokens_of(const SourceTokenizer& source, const TargetTokenizer& target) {
   return {target.begin(), target.end(), source.end()};
 }
 
@@ -55,7 +55,7 @@ enum class BatchOrder { sequential, shuffled, pooled };
 struct BatchOptions {
   Index size = 88;                          // the most a batch holds, in units
   BatchUnit unit = BatchUnit::sentences;    // tokens: the rows of source and target_input together
-  BatchOrder order = BatchOrder::shuffled;  // pooled: batches of like length, in random order
+  BatchOrder order = BatchOrder::shuffled;  // pooled: batches of similar length, in random order
   Index pool = 100;                         // pooled: how many batches' worth of random sentences are sorted together
   std::uint64_t seed = 1;
 };
@@ -63,7 +63,7 @@ struct BatchOptions {
 /// Deals a corpus out in batches, epoch by epoch. The order of an epoch follows from (seed, epoch) alone, so a run can be
 /// resumed in the middle of one. The corpus must outlive its batches.
 ///
-///     Batches batches(corpus, marks_of(tokenizer, tokenizer), {.size = 4096, .unit = BatchUnit::tokens});
+///     Batches batches(corpus, special_tokens_of(tokenizer, tokenizer), {.size = 4096, .unit = BatchUnit::tokens});
 ///     for (Index epoch = 0; epoch < 10; ++epoch)
 ///       for (batches.start_epoch(epoch); batches.next(batch);) train(batch);
 class Batches {
@@ -73,8 +73,8 @@ class Batches {
     bool operator==(const Position&) const = default;
   };
 
-  Batches(const ParallelCorpus& corpus, Marks marks, BatchOptions options);
-  Batches(ParallelCorpus&&, Marks, BatchOptions) = delete;  // it would dangle
+  Batches(const ParallelCorpus& corpus, SpecialTokens special_tokens, BatchOptions options);
+  Batches(ParallelCorpus&&, SpecialTokens, BatchOptions) = delete;  // it would dangle
 
   void start_epoch(Index epoch) { seek({epoch, 0}); }
 
@@ -96,14 +96,14 @@ class Batches {
  private:
   using Range = std::pair<Index, Index>;  // from, to: places in order_
 
-  Index source_rows(Index id) const { return corpus_->source.length(id) + (marks_.source_end ? 1 : 0); }
+  Index source_rows(Index id) const { return corpus_->source.length(id) + (special_tokens_.source_end ? 1 : 0); }
   Index target_rows(Index id) const { return corpus_->target.length(id) + 1; }
   void arrange(Index epoch);
   void cut(Range range, Index limit, std::vector<Range>& pieces) const;
   void reserve();
 
   const ParallelCorpus* corpus_;
-  Marks marks_;
+  SpecialTokens special_tokens_;
   BatchOptions options_;
   std::vector<Index> order_;    // sentences in the order of the epoch
   std::vector<Range> batches_;  // which of them make which batch
@@ -111,8 +111,8 @@ class Batches {
   std::size_t most_sentences_ = 0, most_source_ = 0, most_target_ = 0;  // in any batch of any epoch
 };
 
-inline Batches::Batches(const ParallelCorpus& corpus, Marks marks, BatchOptions options)
-    : corpus_(&corpus), marks_(marks), options_(options) {
+inline Batches::Batches(const ParallelCorpus& corpus, SpecialTokens special_tokens, BatchOptions options)
+    : corpus_(&corpus), special_tokens_(special_tokens), options_(options) {
   require(corpus.source.size() == corpus.target.size(), "Batches: ", corpus.source.size(),
           " source sentences do not pair with ", corpus.target.size(), " target sentences");
   require(corpus.size() > 0, "Batches: the corpus has no sentences");
@@ -206,11 +206,11 @@ inline bool Batches::next(Batch& batch) {
   for (Index i = first; i < last; ++i) {
     const Index id = order_[static_cast<std::size_t>(i)];
     const std::span<const Token> target = corpus_->target[id];
-    marks_.add_source(batch.source, corpus_->source[id]);
-    batch.target_input.tokens.push_back(marks_.begin);
+    special_tokens_.add_source(batch.source, corpus_->source[id]);
+    batch.target_input.tokens.push_back(special_tokens_.begin);
     batch.target_input.push_back(target);
     batch.target_output.tokens.insert(batch.target_output.tokens.end(), target.begin(), target.end());
-    batch.target_output.push_back({&marks_.end, 1});
+    batch.target_output.push_back({&special_tokens_.end, 1});
     batch.sentence_ids.push_back(id);
   }
   ++position_.batch;

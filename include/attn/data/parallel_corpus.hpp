@@ -15,7 +15,7 @@
 
 namespace attn {
 
-/// Sentence pairs as token ids, bare: the marks that begin and end a sentence are added when a batch is made
+/// Sentence pairs as token ids, bare: the special tokens that begin and end a sentence are added when a batch is made
 /// (data/batches.hpp).
 struct ParallelCorpus {
   Sentences source, target;

@@ -37,7 +37,7 @@ enum class AlignedBy { writing, reading };
 
 /// Links each word of the target with the word of the source that gets most of its attention, the earlier where two get as
 /// much: weights of a word's tokens add up over the source and over the target. Words that no token stands for stay alone, and
-/// marks are not words. The map's rows are those of a decoder that reads a begin mark and then the target's tokens.
+/// special tokens are not words. The map's rows are those of a decoder that reads a begin token and then the target's tokens.
 inline std::vector<WordLink> align(const AttentionMap& map, const WordTokens& source, const WordTokens& target,
                                    AlignedBy by) {
   const auto source_tokens = static_cast<Index>(source.tokens.size()),

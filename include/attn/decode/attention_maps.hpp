@@ -19,11 +19,11 @@ enum class Side { source, target, mixtures };
 
 /// Where one head of one layer looked while a model read one sentence and wrote another.
 struct AttentionMap {
-  std::string layer;           // its name in the model, as in a checkpoint: "decoder.layers.0.cross_attention"
-  int head = 0, heads = 1;     //
-  Side of = Side::target;      // rows: who looks
-  Side at = Side::source;      // columns: at what
-  Index rows = 0, cols = 0;    //
+  std::string layer;  // its name in the model, as in a checkpoint: "decoder.layers.0.cross_attention"
+  int head = 0, heads = 1;
+  Side of = Side::target;  // rows: who looks
+  Side at = Side::source;  // columns: at what
+  Index rows = 0, cols = 0;
   std::vector<float> weights;  // rows x cols; a row adds up to 1, or to 0 where there was nothing to see
 
   float operator()(Index row, Index col) const { return weights[static_cast<std::size_t>(row * cols + col)]; }
@@ -80,7 +80,7 @@ void add_rows(Device& device, const AttentionWeights<Device>& seen, Index keys, 
 }  // namespace detail
 
 /// Where every head of every attention layer looks while the model reads `source` and writes a given target of which it is
-/// fed `target`, as in training: `source` and `target` with their marks. One map for each head, layers in the order in which
+/// fed `target`, as in training: `source` and `target` with their special tokens. One map for each head, layers in the order in which
 /// they first look. For any model with a loss; when nobody asks, attention keeps no weights and this costs nothing.
 ///
 /// A translation of the model's own shows what the model saw while it wrote it: give what it wrote as the target.
@@ -125,13 +125,13 @@ std::vector<AttentionMap> attention_maps(Device& device, Model& model, std::span
   return maps;
 }
 
-/// The same of sentences without their marks, which are added as in training.
+/// The same of sentences without their special tokens, which are added as in training.
 template <class Device, class Model>
-std::vector<AttentionMap> attention_maps(Device& device, Model& model, const Marks& marks, std::span<const Token> source,
-                                         std::span<const Token> target) {
+std::vector<AttentionMap> attention_maps(Device& device, Model& model, const SpecialTokens& special_tokens,
+                                         std::span<const Token> source, std::span<const Token> target) {
   Sentences read;
-  marks.add_source(read, source);
-  std::vector<Token> written{marks.begin};
+  special_tokens.add_source(read, source);
+  std::vector<Token> written{special_tokens.begin};
   written.insert(written.end(), target.begin(), target.end());
   return attention_maps(device, model, read[0], written);
 }

@@ -11,16 +11,16 @@
 #include <vector>
 
 #include "attn/core/file.hpp"
+#include "attn/core/markup.hpp"
 #include "attn/decode/attention_maps.hpp"
-#include "attn/text/markup.hpp"
 
 namespace attn {
 
 /// The words that maps of a sentence pair name. What the decoder reads and what it writes are one word apart.
 struct MapWords {
-  std::vector<std::string> source;   // x1 .. xn, end mark
-  std::vector<std::string> read;     // begin mark, y1 .. ym
-  std::vector<std::string> written;  // y1 .. ym, end mark
+  std::vector<std::string> source;   // x1 .. xn, end token
+  std::vector<std::string> read;     // begin token, y1 .. ym
+  std::vector<std::string> written;  // y1 .. ym, end token
 };
 
 namespace attention_picture {

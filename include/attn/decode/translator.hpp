@@ -18,7 +18,7 @@ struct TranslatorOptions {
   Token never = -1;                  // a word that no translation holds, or none
 };
 
-/// Strings in, strings out: tokenises, translates sentences of like length together, and puts the words back into text, in
+/// Strings in, strings out: tokenises, translates sentences of similar length together, and puts the words back into text, in
 /// the order in which the sentences came.
 template <class Device, class Model, Tokenizer SourceTokenizer, Tokenizer TargetTokenizer = SourceTokenizer>
 class Translator {
@@ -34,19 +34,20 @@ class Translator {
     return translations;
   }
 
-  /// The same with tokens on both sides, marks left out.
+  /// The same with tokens on both sides, special tokens left out.
   std::vector<std::vector<Token>> decode(const Sentences& sentences) const {
     std::vector<std::vector<Token>> translations(static_cast<std::size_t>(sentences.size()));
     std::vector<Index> order(translations.size());
     std::iota(order.begin(), order.end(), Index{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](Index a, Index b) { return sentences.length(a) < sentences.length(b); });
-    const Marks marks = marks_of(source_, target_);
+    const SpecialTokens special_tokens = special_tokens_of(source_, target_);
     for (std::size_t first = 0; first < order.size(); first += static_cast<std::size_t>(options_.batch)) {
       const std::size_t last = std::min(order.size(), first + static_cast<std::size_t>(options_.batch));
       Sentences batch;
-      for (std::size_t i = first; i < last; ++i) marks.add_source(batch, sentences[order[i]]);
-      auto decoded = greedy(device_, model_, batch, {marks.begin, marks.end, options_.limit, options_.never});
+      for (std::size_t i = first; i < last; ++i) special_tokens.add_source(batch, sentences[order[i]]);
+      auto decoded =
+          greedy(device_, model_, batch, {special_tokens.begin, special_tokens.end, options_.limit, options_.never});
       for (std::size_t i = first; i < last; ++i)
         translations[static_cast<std::size_t>(order[i])] = std::move(decoded[i - first]);
     }

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "attn/attention/global.hpp"
-#include "attn/models/living_sentences.hpp"
+#include "attn/models/active_sentences.hpp"
 #include "attn/models/prediction.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/tape/input_feeding.hpp"
@@ -16,21 +16,21 @@ namespace attn {
 ///
 /// and words are predicted from a. It begins with 0. Each step waits for the one before it: where scores are products a batch's
 /// walk is one op, else it goes step by step, as decoding does. Luong et al. 2015, sections 3.1 and 3.3.
-template <class Device, RecurrentShape Shape, class Reading = BothWays, class Score = Multiplicative, class Memory = States,
-          class Prediction = FromStates>
+template <class Device, RecurrentShape Shape, class Reading = BothWays, class Score = Multiplicative,
+          class KeyValuePolicy = States, class Prediction = FromStates>
 struct InputFeeding {
   static constexpr int width = Shape.width;
   static constexpr int predicts_from = width + (Prediction::sees_words ? Shape.words : 0);
   using X = Variable<Device, width>;
   using Encoder = typename Reading::template Encoder<Device, Shape>;
-  using Attention = GlobalAttention<Device, width, width, Score, Memory>;
+  using Attention = GlobalAttention<Device, width, width, Score, KeyValuePolicy>;
   using Decoder = LstmStack<Device, Shape.words + width, width, Shape.decoder_layers>;
   using Seen = KeysValues<Device, Attention::width, Attention::value_width + predicts_from - width>;
   class State;
 
-  Encoder encoder;                                                // the source's words, and LSTMs over them
-  WordEmbedding<Device, Shape.words> embedding;                   // of the target's words
-  Decoder decoder;                                                //
+  Encoder encoder;                               // the source's words, and LSTMs over them
+  WordEmbedding<Device, Shape.words> embedding;  // of the target's words
+  Decoder decoder;
   Attention attention;                                            // of the decoder's state over the encoder's
   Projection<Device, width + Attention::value_width, width> mix;  // W
   LexicalLayer<Device, Shape.words> lexical;                      // only where the prediction sees words
@@ -61,7 +61,7 @@ struct InputFeeding {
   State start(Tape<Device>& tape, const Text& source, Index longest) const {
     return State(tape, source, longest, look_at(tape, source));
   }
-  /// Unnormalised log-probabilities of the next word of each living sentence, given its newest word.
+  /// Unnormalised log-probabilities of the next word of each active sentence, given its newest word.
   Matrix<typename Device::Scalar> next(Tape<Device>& tape, State& state, const std::vector<Token>& words) const;
 
   void for_each_parameter(auto&& visit) {
@@ -100,11 +100,12 @@ struct InputFeeding {
   }
 };
 
-template <class Device, RecurrentShape Shape, class Reading, class Score, class Memory, class Prediction>
-auto InputFeeding<Device, Shape, Reading, Score, Memory, Prediction>::step(Tape<Device>& tape,
-                                                                           Variable<Device, Shape.words> words,
-                                                                           const Step& before, const TimeMajor& layout,
-                                                                           const Seen& source) const -> Step {
+template <class Device, RecurrentShape Shape, class Reading, class Score, class KeyValuePolicy, class Prediction>
+auto InputFeeding<Device, Shape, Reading, Score, KeyValuePolicy, Prediction>::step(Tape<Device>& tape,
+                                                                                   Variable<Device, Shape.words> words,
+                                                                                   const Step& before,
+                                                                                   const TimeMajor& layout,
+                                                                                   const Seen& source) const -> Step {
   Step now;
   const auto [h, last] = decoder(tape, join(tape, words, before.fed), layout, before.states);
   now.states = last;
@@ -122,9 +123,9 @@ auto InputFeeding<Device, Shape, Reading, Score, Memory, Prediction>::step(Tape<
   return now;
 }
 
-template <class Device, RecurrentShape Shape, class Reading, class Score, class Memory, class Prediction>
-auto InputFeeding<Device, Shape, Reading, Score, Memory, Prediction>::hidden(Tape<Device>& tape, const Text& source,
-                                                                             const Text& target) const
+template <class Device, RecurrentShape Shape, class Reading, class Score, class KeyValuePolicy, class Prediction>
+auto InputFeeding<Device, Shape, Reading, Score, KeyValuePolicy, Prediction>::hidden(Tape<Device>& tape, const Text& source,
+                                                                                     const Text& target) const
     -> Variable<Device, predicts_from> {
   if constexpr (!kOneOp) {
     return hidden_by_steps(tape, source, target);
@@ -148,10 +149,10 @@ auto InputFeeding<Device, Shape, Reading, Score, Memory, Prediction>::hidden(Tap
   }
 }
 
-template <class Device, RecurrentShape Shape, class Reading, class Score, class Memory, class Prediction>
-auto InputFeeding<Device, Shape, Reading, Score, Memory, Prediction>::hidden_by_steps(Tape<Device>& tape,
-                                                                                      const Text& source,
-                                                                                      const Text& target) const
+template <class Device, RecurrentShape Shape, class Reading, class Score, class KeyValuePolicy, class Prediction>
+auto InputFeeding<Device, Shape, Reading, Score, KeyValuePolicy, Prediction>::hidden_by_steps(Tape<Device>& tape,
+                                                                                              const Text& source,
+                                                                                              const Text& target) const
     -> Variable<Device, predicts_from> {
   Seen seen = look_at(tape, source);
   const auto words = embedding(tape, target);
@@ -179,27 +180,27 @@ auto InputFeeding<Device, Shape, Reading, Score, Memory, Prediction>::hidden_by_
 }
 
 /// What the decoder remembers between two words.
-template <class Device, RecurrentShape Shape, class Reading, class Score, class Memory, class Prediction>
-class InputFeeding<Device, Shape, Reading, Score, Memory, Prediction>::State : public LivingSentences<Device> {
+template <class Device, RecurrentShape Shape, class Reading, class Score, class KeyValuePolicy, class Prediction>
+class InputFeeding<Device, Shape, Reading, Score, KeyValuePolicy, Prediction>::State : public ActiveSentences<Device> {
  public:
   State(Tape<Device>& tape, const Text& text, Index longest, const Seen& seen)
-      : LivingSentences<Device>(text, longest),
+      : ActiveSentences<Device>(text, longest),
         source(seen),
         lstm(tape, text.rows.count, {}),
         fed(tape, text.rows.count, {}) {}
 
   Seen source;
-  LstmMemory<Device, width, Shape.decoder_layers> lstm;
-  RowMemory<Device, width> fed;
+  LstmCache<Device, width, Shape.decoder_layers> lstm;
+  RowCache<Device, width> fed;
 };
 
-template <class Device, RecurrentShape Shape, class Reading, class Score, class Memory, class Prediction>
-auto InputFeeding<Device, Shape, Reading, Score, Memory, Prediction>::next(Tape<Device>& tape, State& state,
-                                                                           const std::vector<Token>& words) const
+template <class Device, RecurrentShape Shape, class Reading, class Score, class KeyValuePolicy, class Prediction>
+auto InputFeeding<Device, Shape, Reading, Score, KeyValuePolicy, Prediction>::next(Tape<Device>& tape, State& state,
+                                                                                   const std::vector<Token>& words) const
     -> Matrix<typename Device::Scalar> {
   const Text text = state.advance(tape, words);
   const Index count = text.rows.count;
-  state.source.rows = state.LivingSentences<Device>::source();
+  state.source.rows = state.ActiveSentences<Device>::source();
   const Step before{state.lstm.read(tape, state.places(), count), state.fed.read(tape, state.places(), count), {}};
   const Step now = step(tape, embedding(tape, text), before, one_step(tape, count), state.source);
   state.lstm.write(tape, now.states, state.places());

@@ -1,8 +1,8 @@
 #pragma once
 #include <vector>
 
-#include "attn/attention/where.hpp"
-#include "attn/models/living_sentences.hpp"
+#include "attn/attention/decoder_attention.hpp"
+#include "attn/models/active_sentences.hpp"
 #include "attn/models/prediction.hpp"
 #include "attn/models/recurrent_encoder.hpp"
 #include "attn/nn/output.hpp"
@@ -16,31 +16,30 @@ struct RecurrentOptions {
 };
 
 /// An LSTM reads the source, another, which begins with the states that the first ends in, writes the target. Reading says
-/// how the source is read, Where what the writer looks at as it goes along, and how it scores what it sees. Every word is
+/// how the source is read, Attends what the writer looks at as it goes along, and how it scores what it sees. Every word is
 /// predicted from the state and the contexts: softmax(W [h; c_source; c_past] + b). The decoder does not depend on what it
 /// sees, so its steps are one walk and all attention of a batch is one call. Sutskever et al. 2014; Chittersu's models.
-template <class Device, RecurrentShape Shape, class Reading, class Where = NoAttention, class Prediction = FromStates>
+template <class Device, RecurrentShape Shape, class Reading, class Attends = NoAttention, class Prediction = FromStates>
 struct Seq2Seq {
   static_assert(Shape.encoder_layers == Shape.decoder_layers,
                 "attn: Seq2Seq: the decoder's layers begin with the states of the encoder's, so there must be as many");
-  static_assert(
-      Where::looks_at_source || !Prediction::sees_words,
-      "attn: Seq2Seq: the lexical model averages the source's words by attention; choose a Where that looks at it");
+  static_assert(Attends::attends_to_source || !Prediction::sees_words,
+                "attn: Seq2Seq: the lexical model averages the source's words by attention; choose one that looks at it");
   static constexpr int width = Shape.width;
   static constexpr int kSeen = Prediction::sees_words ? Shape.words : 0;
   using X = Variable<Device, width>;
   using Encoder = typename Reading::template Encoder<Device, Shape>;
-  using Attention = Looking<Device, width, width, Where>;
+  using Attention = DecoderAttention<Device, width, width, Attends>;
   using Seen = typename Attention::template Seen<kSeen>;
   static constexpr int predicts_from = width + Attention::width + kSeen;
   class State;
 
-  Encoder encoder;                                                      // the source's words, and LSTMs over them
-  WordEmbedding<Device, Shape.words> embedding;                         // of the target's words
-  LstmStack<Device, Shape.words, width, Shape.decoder_layers> decoder;  //
-  Attention attention;                                                  // where the decoder looks
-  LexicalLayer<Device, Shape.words> lexical;                            // only where the prediction sees words
-  Output<Device, predicts_from> output;                                 // linear, softmax
+  Encoder encoder;                               // the source's words, and LSTMs over them
+  WordEmbedding<Device, Shape.words> embedding;  // of the target's words
+  LstmStack<Device, Shape.words, width, Shape.decoder_layers> decoder;
+  Attention attention;                        // where the decoder looks
+  LexicalLayer<Device, Shape.words> lexical;  // only where the prediction sees words
+  Output<Device, predicts_from> output;       // linear, softmax
   float dropout = 0;
 
   explicit Seq2Seq(const RecurrentOptions& options)
@@ -56,7 +55,7 @@ struct Seq2Seq {
     const auto read = encoder(tape, source);
     const auto h = decoder(tape, embedding(tape, target), time_major(tape, target.rows, target.offsets), read.last).h;
     return contexts(tape, attn::dropout(tape, h, dropout), target.rows, look_at(tape, read, source.rows),
-                    Where::looks_back ? all_but_last(tape, target) : Ragged{}, nullptr);
+                    Attends::attends_to_past ? all_but_last(tape, target) : Ragged{}, nullptr);
   }
 
   /// The loss of predicting each label from the source and the target before it; added to `sums` if given.
@@ -70,7 +69,7 @@ struct Seq2Seq {
     const auto read = encoder(tape, source);
     return State(tape, source, longest, look_at(tape, read, source.rows), read.last);
   }
-  /// Unnormalised log-probabilities of the next word of each living sentence, given its newest word.
+  /// Unnormalised log-probabilities of the next word of each active sentence, given its newest word.
   Matrix<typename Device::Scalar> next(Tape<Device>& tape, State& state, const std::vector<Token>& words) const;
 
   void for_each_parameter(auto&& visit) {
@@ -85,7 +84,7 @@ struct Seq2Seq {
  private:
   /// What the decoder can see of the source.
   Seen look_at(Tape<Device>& tape, const Encoded<Device, Shape>& read, Ragged rows) const {
-    if constexpr (Where::looks_at_source)
+    if constexpr (Attends::attends_to_source)
       return averaged<Prediction>(tape, attention.remember(tape, read.states, rows), read.words);
     else
       return {};
@@ -96,15 +95,15 @@ struct Seq2Seq {
                                            typename Attention::Past* past) const;
 };
 
-template <class Device, RecurrentShape Shape, class Reading, class Where, class Prediction>
-auto Seq2Seq<Device, Shape, Reading, Where, Prediction>::contexts(Tape<Device>& tape, X h, Ragged rows, Seen source,
-                                                                  Ragged earlier, typename Attention::Past* past) const
+template <class Device, RecurrentShape Shape, class Reading, class Attends, class Prediction>
+auto Seq2Seq<Device, Shape, Reading, Attends, Prediction>::contexts(Tape<Device>& tape, X h, Ragged rows, Seen source,
+                                                                    Ragged earlier, typename Attention::Past* past) const
     -> Variable<Device, predicts_from> {
-  if constexpr (!Where::looks_at_source) {
+  if constexpr (!Attends::attends_to_source) {
     return h;
   } else {
     const auto joined = [&](auto context, auto... words) {
-      if constexpr (Where::looks_back)
+      if constexpr (Attends::attends_to_past)
         return join(tape, h, context, attention.back(tape, h, rows, earlier, past), words...);
       else
         return join(tape, h, context, words...);
@@ -120,31 +119,31 @@ auto Seq2Seq<Device, Shape, Reading, Where, Prediction>::contexts(Tape<Device>& 
 }
 
 /// What the decoder remembers between two words.
-template <class Device, RecurrentShape Shape, class Reading, class Where, class Prediction>
-class Seq2Seq<Device, Shape, Reading, Where, Prediction>::State : public LivingSentences<Device> {
+template <class Device, RecurrentShape Shape, class Reading, class Attends, class Prediction>
+class Seq2Seq<Device, Shape, Reading, Attends, Prediction>::State : public ActiveSentences<Device> {
  public:
   State(Tape<Device>& tape, const Text& text, Index longest, const Seen& seen,
         const std::array<LstmState<Device, width>, Shape.decoder_layers>& initial)
-      : LivingSentences<Device>(text, longest),
+      : ActiveSentences<Device>(text, longest),
         source(seen),
         past(tape, this->layout()),
         lstm(tape, text.rows.count, initial) {}
 
   Seen source;
   typename Attention::Past past;
-  LstmMemory<Device, width, Shape.decoder_layers> lstm;
+  LstmCache<Device, width, Shape.decoder_layers> lstm;
 };
 
-template <class Device, RecurrentShape Shape, class Reading, class Where, class Prediction>
-auto Seq2Seq<Device, Shape, Reading, Where, Prediction>::next(Tape<Device>& tape, State& state,
-                                                              const std::vector<Token>& words) const
+template <class Device, RecurrentShape Shape, class Reading, class Attends, class Prediction>
+auto Seq2Seq<Device, Shape, Reading, Attends, Prediction>::next(Tape<Device>& tape, State& state,
+                                                                const std::vector<Token>& words) const
     -> Matrix<typename Device::Scalar> {
   const Text text = state.advance(tape, words);
   const Index count = text.rows.count;
   const auto [h, last] =
       decoder(tape, embedding(tape, text), one_step(tape, count), state.lstm.read(tape, state.places(), count));
   state.lstm.write(tape, last, state.places());
-  if constexpr (Where::looks_at_source) state.source.rows = state.LivingSentences<Device>::source();
+  if constexpr (Attends::attends_to_source) state.source.rows = state.ActiveSentences<Device>::source();
   return output.logits(tape, contexts(tape, h, text.rows, state.source, state.layout().earlier(), &state.past));
 }
 

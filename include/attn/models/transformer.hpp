@@ -65,7 +65,7 @@ struct Transformer {
 
   /// Decoding: what the decoder remembers before the first word, in memory of a tape that outlives the words.
   State start(Tape<Device>& tape, const Text& source, Index longest) const;
-  /// Unnormalised log-probabilities of the next word of each living sentence, given its newest word.
+  /// Unnormalised log-probabilities of the next word of each active sentence, given its newest word.
   Matrix<typename Device::Scalar> next(Tape<Device>& tape, State& state, const std::vector<Token>& words) const;
 
   void for_each_parameter(auto&& visit) {

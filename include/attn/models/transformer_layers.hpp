@@ -57,7 +57,7 @@ template <class Device, TransformerShape Shape, class Attention, class Norm>
 struct TransformerDecoderLayer {
   using X = Variable<Device, Shape.width>;
 
-  MultiHead<Device, Shape.width, Shape.heads, Full<>, Look::Back> self_attention;
+  MultiHead<Device, Shape.width, Shape.heads, Full<>, Mask::causal> self_attention;
   Residual<Device, Shape.width, Norm> self_norm;
   MultiHead<Device, Shape.width, Shape.heads, Attention> cross_attention;
   Residual<Device, Shape.width, Norm> cross_norm;

@@ -44,7 +44,7 @@ class TransformerState {
     for (Layer& layer : layers_) compact(layer.begin), compact(layer.end);
   }
 
-  /// Makes room for one more word of each living sentence: the text of those words, and where everything lies in this step.
+  /// Makes room for one more word of each active sentence: the text of those words, and where everything lies in this step.
   Text advance(Tape<Device>& tape, const std::vector<Token>& words) {
     const auto count = static_cast<Index>(alive_.size());
     require(static_cast<Index>(words.size()) == count, "decoding: ", words.size(), " words for ", count, " sentences");
@@ -82,7 +82,7 @@ class TransformerState {
   struct Layer {
     KeysValues<Device, Width> memory;  // of the source
     KeyValueCache<Device, Width> past;
-    std::vector<std::int32_t> begin, end;  // the memory's rows of each living sentence, on the host
+    std::vector<std::int32_t> begin, end;  // the memory's rows of each active sentence, on the host
   };
 
   CacheLayout layout_;

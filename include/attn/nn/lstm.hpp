@@ -153,10 +153,10 @@ struct LearnedStates {
 /// A row for each sentence between two steps of decoding, in memory of a tape that outlives the steps. Each sentence has a
 /// place; those that have ended leave the batch by leaving the list of places, and nothing moves.
 template <class Device, int Width>
-class RowMemory {
+class RowCache {
  public:
   /// Begins with these rows, or with 0 where they have no value; as many places as sentences.
-  RowMemory(Tape<Device>& tape, Index sentences, Variable<Device, Width> initial)
+  RowCache(Tape<Device>& tape, Index sentences, Variable<Device, Width> initial)
       : rows_{{tape.template array<typename Device::Scalar>(sentences * Width), sentences, Width}} {
     if (initial.value.empty())
       tape.device.zero(rows_.value);
@@ -166,7 +166,7 @@ class RowMemory {
 
   /// The rows of the sentences at these places (on the device).
   Variable<Device, Width> read(Tape<Device>& tape, const std::int32_t* place, Index count) const {
-    require(!tape.recording(), "RowMemory: it is for decoding, on a tape that does not record");
+    require(!tape.recording(), "RowCache: it is for decoding, on a tape that does not record");
     return gather_rows(tape, rows_, place, count);
   }
   void write(Tape<Device>& tape, Variable<Device, Width> rows, const std::int32_t* place) {
@@ -179,12 +179,12 @@ class RowMemory {
 
 /// The states of a stack between two steps of decoding.
 template <class Device, int Width, int Layers>
-class LstmMemory {
+class LstmCache {
  public:
   using States = std::array<LstmState<Device, Width>, Layers>;
 
   /// Begins with these states, or with 0 where they have no value; as many places as sentences.
-  LstmMemory(Tape<Device>& tape, Index sentences, const States& initial) {
+  LstmCache(Tape<Device>& tape, Index sentences, const States& initial) {
     for (const auto& state : initial) layers_.push_back({{tape, sentences, state.h}, {tape, sentences, state.c}});
   }
 
@@ -202,7 +202,7 @@ class LstmMemory {
 
  private:
   struct Layer {
-    RowMemory<Device, Width> h, c;
+    RowCache<Device, Width> h, c;
   };
   std::vector<Layer> layers_;
 };

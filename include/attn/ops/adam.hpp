@@ -18,7 +18,7 @@ namespace attn {
 struct AdamOptions {
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
   double weight_decay = 0;
-  enum class Decay { Decoupled, Coupled } decay = Decay::Decoupled;
+  enum class Decay { decoupled, coupled } decay = Decay::decoupled;
   bool amsgrad = false;
   double clip_norm = 0;  // of all gradients together; 0: no clipping
 };

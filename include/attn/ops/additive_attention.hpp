@@ -19,12 +19,12 @@ namespace attn {
 template <class Device>
 struct AdditiveAttentionArgs {
   using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> q;      // query rows x width
-  Matrix<const Scalar> k;      // key rows x width
-  const Scalar* u;             // width
-  Matrix<const Scalar> v;      // key rows x value width
-  Ragged queries, keys;        // the same number of sentences
-  bool causal = false;         //
+  Matrix<const Scalar> q;  // query rows x width
+  Matrix<const Scalar> k;  // key rows x width
+  const Scalar* u;         // width
+  Matrix<const Scalar> v;  // key rows x value width
+  Ragged queries, keys;    // the same number of sentences
+  bool causal = false;
   Matrix<Scalar> y;            // query rows x value width
   typename Device::Real* lse;  // query rows
 };

@@ -19,13 +19,13 @@ namespace attn {
 template <class Device>
 struct AttentionArgs {
   using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> q;      // query rows x width
-  Matrix<const Scalar> k;      // key rows x width
-  Matrix<const Scalar> v;      // key rows x value width
-  Ragged queries, keys;        // the same number of sentences
-  int heads = 1;               //
-  double scale = 1;            //
-  bool causal = false;         //
+  Matrix<const Scalar> q;  // query rows x width
+  Matrix<const Scalar> k;  // key rows x width
+  Matrix<const Scalar> v;  // key rows x value width
+  Ragged queries, keys;    // the same number of sentences
+  int heads = 1;
+  double scale = 1;
+  bool causal = false;
   Dropout dropout = {};        // of the weights; row h * query rows + i, column key
   Matrix<Scalar> y;            // query rows x value width
   typename Device::Real* lse;  // query rows x heads

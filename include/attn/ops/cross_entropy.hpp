@@ -15,16 +15,16 @@
 
 namespace attn {
 
-enum class Smoothing { Uniform, Others };
+enum class Smoothing { uniform, others };
 
 /// What the label's class and what every other class gets.
 struct SmoothedLabel {
   double label, other;
   constexpr SmoothedLabel(Smoothing kind, double amount, Index classes)
-      : label(kind == Smoothing::Uniform ? 1 - amount + amount / static_cast<double>(classes)
+      : label(kind == Smoothing::uniform ? 1 - amount + amount / static_cast<double>(classes)
               : classes > 1              ? 1 - amount
                                          : 1),
-        other(kind == Smoothing::Uniform ? amount / static_cast<double>(classes)
+        other(kind == Smoothing::uniform ? amount / static_cast<double>(classes)
                                          : (classes > 1 ? amount / static_cast<double>(classes - 1) : 0)) {}
 };
 
@@ -34,7 +34,7 @@ struct CrossEntropyArgs {
   using Real = typename Device::Real;
   Matrix<Scalar> logits;  // rows x classes; becomes the gradient
   const Token* labels;    // rows
-  Smoothing smoothing = Smoothing::Uniform;
+  Smoothing smoothing = Smoothing::uniform;
   double amount = 0;      // e
   bool gradient = false;  // whether the logits become their gradient
   double scale = 1;       // of the gradient

@@ -13,8 +13,8 @@ namespace attn {
 template <class Device>
 struct EmbeddingArgs {
   using Scalar = typename Device::Scalar;
-  const Token* tokens;                  // rows
-  Ragged rows;                          //
+  const Token* tokens;  // rows
+  Ragged rows;
   Matrix<const Scalar> table;           // vocabulary x width
   Matrix<const Scalar> positions = {};  // at least first_position + longest x width, or none
   Index first_position = 0;
@@ -26,10 +26,10 @@ struct EmbeddingArgs {
 template <class Device>
 struct EmbeddingGradientArgs {
   using Scalar = typename Device::Scalar;
-  const Token* tokens;                   // rows
-  Matrix<const Scalar> dy;               // rows x width
-  double scale = 1;                      //
-  Dropout dropout = {};                  //
+  const Token* tokens;      // rows
+  Matrix<const Scalar> dy;  // rows x width
+  double scale = 1;
+  Dropout dropout = {};
   Matrix<typename Device::Real> dtable;  // vocabulary x width, accumulates
 };
 

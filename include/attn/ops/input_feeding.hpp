@@ -37,19 +37,19 @@ template <class Device>
 struct InputFeedingArgs {
   using Scalar = typename Device::Scalar;
   static constexpr int kMostLayers = 8;
-  Ragged rows;                                   // of the target
-  const std::int32_t* order;                     // its sentences by falling length
-  int layers = 1;                                //
-  InputFeedingLayer<Device> layer[kMostLayers];  //
-  Matrix<const Scalar> keys;                     // source rows x width
-  Matrix<const Scalar> values;                   // source rows x value width
-  Ragged source;                                 // as many sentences
-  double scale = 1;                              // of scores
-  Matrix<const Scalar> mix;                      // width x (width + part of the value width): M
-  Dropout dropout = {};                          // of a
-  Matrix<Scalar> seen;                           // rows x (width + value width): h and c
-  Matrix<Scalar> fed;                            // rows x width: a
-  typename Device::Real* lse;                    // rows: log-sum-exp of the scores
+  Ragged rows;                // of the target
+  const std::int32_t* order;  // its sentences by falling length
+  int layers = 1;
+  InputFeedingLayer<Device> layer[kMostLayers];
+  Matrix<const Scalar> keys;    // source rows x width
+  Matrix<const Scalar> values;  // source rows x value width
+  Ragged source;                // as many sentences
+  double scale = 1;             // of scores
+  Matrix<const Scalar> mix;     // width x (width + part of the value width): M
+  Dropout dropout = {};         // of a
+  Matrix<Scalar> seen;          // rows x (width + value width): h and c
+  Matrix<Scalar> fed;           // rows x width: a
+  typename Device::Real* lse;   // rows: log-sum-exp of the scores
 
   ATTN_BOTH constexpr Index width() const { return fed.cols; }
   ATTN_BOTH constexpr Index context() const { return mix.cols - fed.cols; }  // columns of c that M reads

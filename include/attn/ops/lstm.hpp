@@ -19,8 +19,8 @@ namespace attn {
 template <class Device>
 struct LstmArgs {
   using Scalar = typename Device::Scalar;
-  Matrix<Scalar> gates;                     // rows x 4 width: i, f, g, o; in: x Wᵀ + b; out: activated
-  Ragged rows;                              //
+  Matrix<Scalar> gates;  // rows x 4 width: i, f, g, o; in: x Wᵀ + b; out: activated
+  Ragged rows;
   const std::int32_t* order;                // sentences by falling length
   Matrix<const Scalar> recurrent;           // 4 width x width: R
   Matrix<const Scalar> h0 = {}, c0 = {};    // sentences x width, or none: 0

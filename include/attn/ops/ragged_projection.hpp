@@ -16,30 +16,30 @@ namespace attn {
 template <class Device>
 struct RaggedProjectionArgs {
   using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> x;           // rows x width
-  Ragged rows;                      //
+  Matrix<const Scalar> x;  // rows x width
+  Ragged rows;
   Matrix<const Scalar> projection;  // (blocks * k) x longest allowed
-  int blocks = 1;                   //
-  Matrix<Scalar> y;                 // (sentences * k) x width
+  int blocks = 1;
+  Matrix<Scalar> y;  // (sentences * k) x width
 };
 
 template <class Device>
 struct RaggedProjectionInputGradientArgs {
   using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> dy;          // (sentences * k) x width
-  Ragged rows;                      //
+  Matrix<const Scalar> dy;  // (sentences * k) x width
+  Ragged rows;
   Matrix<const Scalar> projection;  // (blocks * k) x longest allowed
-  int blocks = 1;                   //
-  Sink<Scalar> dx;                  // rows x width
+  int blocks = 1;
+  Sink<Scalar> dx;  // rows x width
 };
 
 template <class Device>
 struct RaggedProjectionWeightGradientArgs {
   using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> dy;                    // (sentences * k) x width
-  Matrix<const Scalar> x;                     // rows x width
-  Ragged rows;                                //
-  int blocks = 1;                             //
+  Matrix<const Scalar> dy;  // (sentences * k) x width
+  Matrix<const Scalar> x;   // rows x width
+  Ragged rows;
+  int blocks = 1;
   Matrix<typename Device::Real> dprojection;  // (blocks * k) x longest allowed, accumulates
 };
 

@@ -9,7 +9,7 @@
 namespace attn {
 
 struct LossOptions {
-  Smoothing smoothing = Smoothing::Uniform;
+  Smoothing smoothing = Smoothing::uniform;
   double amount = 0;      // of label smoothing
   double normalizer = 0;  // what the summed loss is divided by before gradients are taken; 0: the number of labels
 };

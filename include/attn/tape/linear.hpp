@@ -20,7 +20,7 @@ Variable<Device, Out> linear(Tape<Device>& tape, Variable<Device, In> x, Paramet
 
 /// x W
 template <int Out, class Device, int In>
-Variable<Device, Out> linear_turned(Tape<Device>& tape, Variable<Device, In> x, Parameter<Device> weight) {
+Variable<Device, Out> linear_transposed(Tape<Device>& tape, Variable<Device, In> x, Parameter<Device> weight) {
   using Scalar = typename Device::Scalar;
   auto y = tape.template make<Out>(x.rows());
   linear_input_gradient(tape.device, {.dy = x.value, .weight = weight.matrix(), .dx = {y.value}});

@@ -47,7 +47,7 @@ class Steps {
   Index alive(Index step) const { return counts_[step]; }
   /// The rows of a packed text that belong to the steps, one step behind another; on the device.
   const std::int32_t* rows() const { return rows_; }
-  /// One row for each living sentence; and the sentences it looks at.
+  /// One row for each active sentence; and the sentences it looks at.
   Ragged layout(Index step) const { return {numbers_, numbers_ + 1, alive(step), alive(step), 1}; }
   Ragged source(Index step) const { return {begin_, end_, alive(step), source_rows_[alive(step)], source_longest_}; }
 

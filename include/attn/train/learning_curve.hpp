@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "attn/core/file.hpp"
-#include "attn/text/markup.hpp"
+#include "attn/core/markup.hpp"
 
 namespace attn {
 

@@ -46,9 +46,9 @@ Perplexity perplexity(Device& device, const Model& model, Batches& text) {
 
 struct TrainOptions {
   Index epochs = 10;
-  Index steps = 0;                     // the most there may be; 0: as many as the epochs have
-  Index accumulate = 1;                // batches whose gradients make one step
-  LossOptions loss = {};               //
+  Index steps = 0;       // the most there may be; 0: as many as the epochs have
+  Index accumulate = 1;  // batches whose gradients make one step
+  LossOptions loss = {};
   BatchUnit mean = BatchUnit::tokens;  // of what a step's loss is the mean: of target tokens, or of sentences
   std::uint64_t seed = 1;              // of dropout
   Index report_every = 10;             // steps

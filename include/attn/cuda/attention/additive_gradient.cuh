@@ -1,0 +1,183 @@
+#pragma once
+#include "attn/cuda/attention/rows.cuh"
+#include "attn/ops/additive_attention.hpp"
+
+// The gradient takes two kernels. In the first a warp computes a query's weights P and dS anew and sums dQ; the block's share of du
+// is left for the second, in which a warp sums dK and dV of a key, and whose last blocks add up du. Between them P and dS lie in
+// memory; the tanh of a query and a key is computed wherever it is needed.
+
+namespace attn {
+namespace kernels {
+
+struct AdditiveSpace {
+  float *p, *ds;  // query rows x longest key count
+  float* du;      // `parts` x width
+  int parts;      // blocks of the first kernel
+};
+
+/// put(column, slopes, squashed) for eight columns of the sums over `count` rows of weight(j) * (1 - T²) and, where Squashed, weight(j)
+/// * T, where T = tanh(x + row j); by the lanes of one row. A warp's work.
+template <bool Squashed, int N, class T, class Weight, class Put>
+__device__ void sum_squashed(const T* x, const T* rows, Index stride, int count, int width, const Weight& weight,
+                             const Put& put) {
+  for (int first = 0; first < width; first += 64) {
+    const int column = first + column_of_lane();
+    float mine[8], slopes[8] = {}, squashed[8] = {};
+    load_eight<N>(mine, x, column, width);
+#pragma unroll 2
+    for (int j = row_of_lane(); j < count; j += kRowsAtOnce) {
+      const float w = weight(j);
+      float row[8];
+      load_eight<N>(row, rows + row_offset(j, stride), column, width);
+#pragma unroll
+      for (int k = 0; k < 8; ++k) {
+        const float t = squash<T>(mine[k] + row[k]);
+        slopes[k] += w * (1 - t * t);
+        if constexpr (Squashed) squashed[k] += w * t;
+      }
+    }
+    sum_of_rows(slopes);
+    if constexpr (Squashed) sum_of_rows(squashed);
+    if (row_of_lane() == 0) put(column, slopes, squashed);
+  }
+}
+
+/// Sets or adds u * x.
+template <int N, class T>
+__device__ void put_times(T* row, const T* u, int column, int width, const float (&x)[8], bool add) {
+  float product[8];
+  load_eight<N>(product, u, column, width);
+#pragma unroll
+  for (int k = 0; k < 8; ++k) product[k] *= x[k];
+  put_eight<N>(row, column, width, product, add);
+}
+
+template <int N, class T>
+__global__ void __launch_bounds__(32 * kRowWarps)
+    additive_attention_dq(const AttentionArgs<Cuda<T>> args, const T* u, const Matrix<const T> dy, const Sink<T> dq,
+                          const AttentionBlocks blocks, const AdditiveSpace space) {
+  extern __shared__ float additive_du[];  // a row a warp
+  const AttentionPart<T> part(args, blocks);
+  const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
+  float* du = space.du + Index{blockIdx.x} * part.width;
+  if (part.block * kRowWarps >= part.queries) {
+    for (int column = thread; column < part.width; column += 32 * kRowWarps) du[column] = 0;
+    return;
+  }
+  const bool busy = part.block * kRowWarps + warp < part.queries;
+  const int query = busy ? part.block * kRowWarps + warp : part.queries - 1, visible = busy ? part.visible(query) : 0;
+  const T* keys = part.key(args.k, 0);
+  float* p = space.p + part.statistic(query, 1) * args.keys.longest;
+  float* ds = space.ds + part.statistic(query, 1) * args.keys.longest;
+
+  score_rows<true, N>(p, part.query(args.q, query), u, keys, args.k.stride, visible, part.width);
+  score_rows<false, N>(ds, part.query_values(dy, query), u, part.key_values(args.v, 0), args.v.stride, visible,
+                       part.value_width);  // dP
+  const Softmax softmax(p, visible);
+  float delta = 0;
+  for (int j = lane_of_warp(); j < visible; j += 32) {
+    p[j] = softmax(p[j]);
+    delta += p[j] * ds[j];
+  }
+  delta = warp_sum(delta);
+  for (int j = lane_of_warp(); j < visible; j += 32) ds[j] = p[j] * (ds[j] - delta);
+  __syncwarp();
+  sum_squashed<true, N>(
+      part.query(args.q, query), keys, args.k.stride, visible, part.width, [&](int j) { return ds[j]; },
+      [&](int column, const float(&slopes)[8], const float(&squashed)[8]) {
+        if (busy) put_times<N>(part.query(dq.to, query), u, column, part.width, slopes, dq.add);
+        put_eight<1>(additive_du + warp * part.width, column, part.width, squashed, false);
+      });
+  __syncthreads();
+  for (int column = thread; column < part.width; column += 32 * kRowWarps) {
+    float sum = 0;
+#pragma unroll
+    for (int i = 0; i < kRowWarps; ++i) sum += additive_du[i * part.width + column];
+    du[column] = sum;
+  }
+}
+
+inline constexpr int kDuColumns = 8;  // that a block adds up
+
+/// du of some columns, always added in the same order.
+__device__ inline void add_du(const AdditiveSpace& space, int first, int width, float* du) {
+  constexpr int kParts = 32 * kRowWarps / kDuColumns;
+  __shared__ float sums[kParts][kDuColumns];
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % kDuColumns, column = first + lane;
+  float sum = 0;
+  if (column < width)
+#pragma unroll 8
+    for (int i = thread / kDuColumns; i < space.parts; i += kParts) sum += space.du[Index{i} * width + column];
+  sums[thread / kDuColumns][lane] = sum;
+  __syncthreads();
+  if (thread >= kDuColumns || column >= width) return;
+  sum = 0;
+#pragma unroll
+  for (int i = 0; i < kParts; ++i) sum += sums[i][lane];
+  du[column] += sum;
+}
+
+template <int N, class T>
+__global__ void __launch_bounds__(32 * kRowWarps)
+    additive_attention_dkv(const AttentionArgs<Cuda<T>> args, const T* u, const Matrix<const T> dy, const Sink<T> dk,
+                           const Sink<T> dv, const AttentionBlocks blocks, const AdditiveSpace space, float* du) {
+  if (blockIdx.x >= blocks.all)
+    return add_du(space, static_cast<int>(blockIdx.x - blocks.all) * kDuColumns, static_cast<int>(args.q.cols), du);
+  const AttentionPart<T> part(args, blocks);
+  const int key = part.block * kRowWarps + static_cast<int>(threadIdx.x) / 32;
+  if (key >= part.keys) return;
+  const int first = part.first_to_see(key), count = max(part.queries - first, 0);
+  const Index longest = args.keys.longest, place = part.statistic(first, 1) * longest + key;
+  sum_squashed<false, N>(
+      part.key(args.k, key), part.query(args.q, first), args.q.stride, count, part.width,
+      [&](int i) { return space.ds[place + i * longest]; },
+      [&](int column, const float(&slopes)[8], const float(&)[8]) {
+        put_times<N>(part.key(dk.to, key), u, column, part.width, slopes, dk.add);
+      });
+  sum_rows<N>(
+      part.query_values(dy, first), dy.stride, count, part.value_width, [&](int i) { return space.p[place + i * longest]; },
+      [&](int column, const float(&sum)[8]) {
+        put_eight<N>(part.key_values(dv.to, key), column, part.value_width, sum, dv.add);
+      });
+}
+
+}  // namespace kernels
+
+/// Attention of one head over the same rows: all but the score is the same.
+template <class T>
+AttentionArgs<Cuda<T>> as_attention(const AdditiveAttentionArgs<Cuda<T>>& args) {
+  return {.q = args.q,
+          .k = args.k,
+          .v = args.v,
+          .queries = args.queries,
+          .keys = args.keys,
+          .causal = args.causal,
+          .y = args.y,
+          .lse = args.lse};
+}
+
+template <class T>
+bool additive_in_packs(const AdditiveAttentionArgs<Cuda<T>>& args) {
+  return in_packs(args.q, args.k, args.v, args.y) && in_packs(args.u, args.q.cols, args.q.cols);
+}
+
+template <class T>
+void additive_attention_gradient(Cuda<T>& device, const AdditiveAttentionGradientArgs<Cuda<T>>& args) {
+  const AttentionArgs<Cuda<T>> forward = as_attention(args.forward);
+  const T* u = args.forward.u;
+  const kernels::AttentionBlocks of_queries(forward, forward.queries, kRowWarps), of_keys(forward, forward.keys, kRowWarps);
+  const Index weights = forward.q.rows * forward.keys.longest, width = forward.q.cols;
+  float* space = device.template workspace<float>(2 * weights + of_queries.all * width);
+  const kernels::AdditiveSpace parts{space, space + weights, space + 2 * weights, static_cast<int>(of_queries.all)};
+  const bool packs = additive_in_packs(args.forward) && in_packs(args.dy, args.dq.to, args.dk.to, args.dv.to);
+  const auto for_du = static_cast<unsigned>(divide_up(width, kernels::kDuColumns));
+  with_packs<T>(packs, [&]<int N>() {
+    launch(device, "additive attention's gradient of queries",
+           {of_queries.all, 32 * kRowWarps, kRowWarps * static_cast<std::size_t>(width) * sizeof(float)},
+           kernels::additive_attention_dq<N, T>, forward, u, args.dy, args.dq, of_queries, parts);
+    launch(device, "additive attention's gradient of keys", {of_keys.all + for_du, 32 * kRowWarps},
+           kernels::additive_attention_dkv<N, T>, forward, u, args.dy, args.dk, args.dv, of_keys, parts, args.du);
+  });
+}
+
+}  // namespace attn

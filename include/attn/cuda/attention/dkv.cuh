@@ -1,0 +1,152 @@
+#pragma once
+#include "attn/cuda/attention/dq.cuh"
+
+namespace attn::kernels {
+
+/// Warpgroups that a block may have here: as many as find registers on a multiprocessor.
+inline constexpr unsigned kKeyGroups = 2;
+
+/// dK and dV of 64 keys a warpgroup. Rows are keys here, and columns queries.
+template <int Parts, bool Drop>
+__global__ void __launch_bounds__(128 * kKeyGroups, 1)
+    attention_dkv(const AttentionGradientArgs<Cuda<bfloat16>> args, const AttentionBlocks blocks,
+                  const QueryStatistics statistics) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  extern __shared__ __align__(1024) bfloat16 attention_tiles[];
+  constexpr int kSlot = Parts * kTile;
+  const AttentionArgs<Cuda<bfloat16>>& forward = args.forward;
+  const AttentionPart<bfloat16> part(forward, blocks);
+  const int groups = static_cast<int>(blockDim.x) / 128, first = part.block * groups * kRows;
+  if (first >= part.keys) return;
+  const Place at;
+  const int mine = first + at.group * kRows;  // this warpgroup's first key
+  const bool busy = mine < part.keys;
+  const int start = part.first_to_see(first) / kRows;                    // the first tile of queries with anything to see
+  const int tiles = max((part.queries + kRows - 1) / kRows, start + 1);  // at least one: a product sets dK and dV
+
+  bfloat16* const queries = attention_tiles;                             // three slots
+  bfloat16* const gradients = queries + 3 * kSlot;                       // dY: three slots
+  bfloat16* const keys = gradients + 3 * kSlot;                          // one a warpgroup
+  bfloat16* const values = keys + groups * kSlot;                        // one a warpgroup
+  auto* const lse = reinterpret_cast<float*>(values + groups * kSlot);   // three slots of 64
+  float* const delta = lse + 3 * kRows;                                  // three slots of 64
+  auto* const random = reinterpret_cast<RandomKey*>(delta + 3 * kRows);  // three slots of 64, if numbers are dropped
+  bfloat16 *const own_keys = keys + at.group * kSlot, *const own_values = values + at.group * kSlot;
+
+  const auto fill_queries = [&](int tile, int slot) {
+    const int row = tile * kRows, thread = static_cast<int>(threadIdx.x), query = row + thread % kRows;
+    fill<Parts>(queries + slot * kSlot, forward.q, part.first_query + row, part.queries - row, part);
+    fill<Parts>(gradients + slot * kSlot, args.dy, part.first_query + row, part.queries - row, part);
+    if (thread >= 2 * kRows) return;
+    float* const to = (thread < kRows ? lse : delta) + slot * kRows + thread % kRows;
+    const float* const from = thread < kRows ? statistics.lse : statistics.delta;
+    if (query < part.queries)
+      copy_word(to, from + part.head * forward.q.rows + part.first_query + query);
+    else
+      *to = thread < kRows ? INFINITY : 0;  // no such query: its weights are 0
+    if (Drop && thread < kRows) random[slot * kRows + thread] = part.random_key(forward, query);
+  };
+  for (int g = 0; g < groups; ++g) {
+    const int row = first + g * kRows;
+    fill<Parts>(keys + g * kSlot, forward.k, part.first_key + row, part.keys - row, part);
+    fill<Parts>(values + g * kSlot, forward.v, part.first_key + row, part.keys - row, part);
+  }
+  fill_queries(start, start % 3);
+  close_copies();
+
+  const int first_seer[2] = {part.first_to_see(mine + at.row(0)), part.first_to_see(mine + at.row(1))};
+  const int all_see = part.first_to_see(mine + kRows - 1);  // from here on, every row of the warpgroup is seen
+  const auto scale = static_cast<float>(forward.scale * kLog2E);
+  const Dropout::Row dropout = forward.dropout.row(0);
+  std::uint32_t weights[4][4];
+  float dk[Parts][32], dv[Parts][32];
+
+  const auto meet = [&] {
+    wait_for_copies<0>();
+    __syncthreads();  // the next tile is there, and nobody needs the one before the last
+  };
+  const auto fill_next = [&](int tile) {
+    if (tile + 1 < tiles) fill_queries(tile + 1, (tile + 1) % 3);
+    close_copies();
+  };
+  if (!busy) {
+    for (int tile = start; tile < tiles; ++tile) meet(), fill_next(tile);
+    return;
+  }
+  int tile = start;
+  do {
+    meet();
+    const int now = tile % 3;
+    const bfloat16 *q = queries + now * kSlot, *dy = gradients + now * kSlot;
+    float s[32], dp[32];
+    begin_products();
+    multiply_rows<Parts>(s, own_keys, q);
+    close_products();
+    multiply_rows<Parts>(dp, own_values, dy);
+    close_products();
+    fill_next(tile);
+    wait_for_products<1>();  // dK and dV of the tile before, and S
+    attn::settle(s);
+    if (tile * kRows < all_see)
+#pragma unroll
+      for (int i = 0; i < 32; ++i)
+        if (tile * kRows + at.col(i / 4) + i % 2 < first_seer[i / 2 % 2]) s[i] = -INFINITY;
+    std::uint32_t dropped = 0;
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const float2 two = *reinterpret_cast<const float2*>(lse + now * kRows + at.col(j));
+#pragma unroll
+      for (int i = 4 * j; i < 4 * j + 4; ++i) {
+        s[i] = power_of_2(fmaf(s[i], scale, -(i % 2 == 0 ? two.x : two.y)));
+        if (Drop && random_bits(random[now * kRows + at.col(j) + i % 2],
+                                static_cast<std::uint32_t>(mine + at.row(i / 2 % 2))) < dropout.threshold)
+          dropped |= 1U << i;
+      }
+    }
+    if (Drop) {
+#pragma unroll
+      for (int k = 0; k < 4; ++k)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int c = 8 * k + 2 * i;
+          weights[k][i] = pair(dropped >> c & 1U ? 0 : s[c], dropped >> (c + 1) & 1U ? 0 : s[c + 1]);
+        }
+    } else {
+      round_rows(weights, s);
+    }
+    attn::settle(weights);
+    begin_products();
+    multiply_columns<Parts>(dv, weights, dy, tile > start);
+    close_products();
+    wait_for_products<1>();  // dP
+    attn::settle(dp);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const float2 two = *reinterpret_cast<const float2*>(delta + now * kRows + at.col(j));
+#pragma unroll
+      for (int i = 4 * j; i < 4 * j + 4; ++i) {
+        if (Drop) dp[i] = dropped >> i & 1U ? 0 : dp[i] * dropout.scale;
+        s[i] *= dp[i] - (i % 2 == 0 ? two.x : two.y);
+      }
+    }
+    wait_for_products<0>();  // dV: the registers of its weights are free again
+    round_rows(weights, s);
+    attn::settle(weights);
+    begin_products();
+    multiply_columns<Parts>(dk, weights, q, tile > start);
+    close_products();
+  } while (++tile < tiles);
+  wait_for_copies<0>();
+  wait_for_products<0>();
+  settle(dk);
+  settle(dv);
+  const float of_dk = static_cast<float>(forward.scale), of_dv = Drop ? dropout.scale : 1;
+  const int rows = part.keys - mine;
+  store_rows<Parts>(part.key(args.dk.to, mine), args.dk.to.stride, args.dk.add, rows, part.width, dk, {of_dk, of_dk},
+                    own_keys, at);
+  store_rows<Parts>(part.key(args.dv.to, mine), args.dv.to.stride, args.dv.add, rows, part.width, dv, {of_dv, of_dv},
+                    own_values, at);
+#endif
+}
+
+}  // namespace attn::kernels

@@ -1,0 +1,171 @@
+#pragma once
+#include "attn/cuda/attention/tiles.cuh"
+
+namespace attn::kernels {
+
+/// Warpgroups that a block may have here: as many as find registers on a multiprocessor.
+template <int Parts>
+inline constexpr unsigned kQueryGroups = Parts == 1 ? 3 : 2;
+
+/// The dot product of two rows of bfloat16 pairs.
+__device__ inline float dot(std::uint32_t a, std::uint32_t b, float sum) {
+  sum = fmaf(__uint_as_float(a << 16), __uint_as_float(b << 16), sum);
+  return fmaf(__uint_as_float(a & 0xffff0000U), __uint_as_float(b & 0xffff0000U), sum);
+}
+
+/// What the second kernel needs to know of each query, heads x query rows each: its log-sum-exp, in base 2, and delta =
+/// rowsum(dY * Y), which is rowsum(P * dP).
+struct QueryStatistics {
+  float *lse, *delta;
+};
+
+/// dQ of 64 queries a warpgroup, and the statistics.
+template <int Parts, bool Drop>
+__global__ void __launch_bounds__(128 * kQueryGroups<Parts>, 1)
+    attention_dq(const AttentionGradientArgs<Cuda<bfloat16>> args, const AttentionBlocks blocks,
+                 const QueryStatistics statistics) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  extern __shared__ __align__(1024) bfloat16 attention_tiles[];
+  constexpr int kSlot = Parts * kTile;
+  const AttentionArgs<Cuda<bfloat16>>& forward = args.forward;
+  AttentionPart<bfloat16> part(forward, blocks);
+  if (forward.causal && blocks.listed == nullptr)
+    part.block = static_cast<int>(blocks.each) - 1 - part.block;  // those that see most begin first
+  const int groups = static_cast<int>(blockDim.x) / 128, first = part.block * groups * kRows;
+  if (first >= part.queries) return;
+  const Place at;
+  const int mine = first + at.group * kRows;  // this warpgroup's first query
+  const bool busy = mine < part.queries;
+  const int seen = part.visible(min(first + groups * kRows, part.queries) - 1);
+  const int tiles = max((seen + kRows - 1) / kRows, 1);  // at least one, if only of missing keys: a product sets dQ
+
+  bfloat16* const keys = attention_tiles;                  // three slots
+  bfloat16* const values = keys + 3 * kSlot;               // three slots
+  bfloat16* const queries = values + 3 * kSlot;            // one a warpgroup
+  bfloat16* const gradients = queries + groups * kSlot;    // dY
+  bfloat16* const results = queries + 2 * groups * kSlot;  // Y
+  bfloat16 *const own = queries + at.group * kSlot, *const own_gradients = gradients + at.group * kSlot;
+
+  const auto fill_queries = [&](bfloat16* to, const auto& from) {
+    for (int g = 0; g < groups; ++g) {
+      const int query = first + g * kRows;
+      fill<Parts>(to + g * kSlot, from, part.first_query + query, part.queries - query, part);
+    }
+  };
+  const auto fill_keys = [&](int tile, int slot) {
+    const int row = tile * kRows;
+    fill<Parts>(keys + slot * kSlot, forward.k, part.first_key + row, part.keys - row, part);
+    fill<Parts>(values + slot * kSlot, forward.v, part.first_key + row, part.keys - row, part);
+  };
+  fill_queries(queries, forward.q);
+  fill_queries(gradients, args.dy);
+  if (tiles > 1) fill_queries(results, forward.y);
+  fill_keys(0, 0);
+  close_copies();
+
+  float lse[2], delta[2] = {};
+  int visible[2];
+  RandomKey random[2];
+  for (int half = 0; half < 2; ++half) {
+    const int query = mine + at.row(half);
+    const float natural = query < part.queries ? forward.lse[part.statistic(query, forward.heads)] : -INFINITY;
+    // A query that is not there, or sees no key: its weights are 0.
+    lse[half] = natural == -INFINITY ? INFINITY : natural * kLog2E;
+    visible[half] = part.visible(query);
+    if (Drop) random[half] = part.random_key(forward, query);
+  }
+  const int all_visible = part.visible(mine);  // to every row of the warpgroup
+  const auto scale = static_cast<float>(forward.scale * kLog2E);
+  const Dropout::Row dropout = forward.dropout.row(0);
+
+  // Where all keys are in one tile, delta is summed from P * dP itself: it cancels most of dP where a query sees few keys, and Y
+  // is rounded.
+  const auto note_statistics = [&] {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      delta[half] = quad_sum(delta[half]);
+      const int query = mine + at.row(half);
+      if (at.lane % 4 != 0 || query >= part.queries) continue;
+      const Index place = part.head * forward.q.rows + part.first_query + query;
+      statistics.lse[place] = lse[half];
+      statistics.delta[place] = delta[half];
+    }
+  };
+  std::uint32_t rounded[4][4];
+  float dq[Parts][32];
+  wait_for_copies<0>();
+  __syncthreads();
+  if (busy && tiles > 1) {
+    std::uint32_t y[4 * Parts][4], dy[4 * Parts][4];
+    load_rows<Parts>(y, results + at.group * kSlot, at.warp);
+    load_rows<Parts>(dy, own_gradients, at.warp);
+#pragma unroll
+    for (int k = 0; k < 4 * Parts; ++k)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) delta[i % 2] = dot(y[k][i], dy[k][i], delta[i % 2]);
+    note_statistics();
+  }
+
+  const auto meet = [&] {
+    wait_for_copies<0>();
+    __syncthreads();  // the next tile is there, and nobody needs the one before the last
+  };
+  const auto fill_next = [&](int tile) {
+    if (tile + 1 < tiles) fill_keys(tile + 1, (tile + 1) % 3);
+    close_copies();
+  };
+  if (!busy) {
+    for (int tile = 0; tile < tiles; ++tile) meet(), fill_next(tile);
+    return;
+  }
+  int tile = 0;
+  do {
+    meet();
+    const bfloat16 *k = keys + tile % 3 * kSlot, *v = values + tile % 3 * kSlot;
+    float s[32], dp[32];
+    begin_products();
+    multiply_rows<Parts>(s, own, k);
+    close_products();
+    multiply_rows<Parts>(dp, own_gradients, v);
+    close_products();
+    fill_next(tile);
+    wait_for_products<1>();  // dQ of the tile before, and S
+    attn::settle(s);
+    if ((tile + 1) * kRows > all_visible)
+#pragma unroll
+      for (int i = 0; i < 32; ++i)
+        if (tile * kRows + at.col(i / 4) + i % 2 >= visible[i / 2 % 2]) s[i] = -INFINITY;
+    std::uint32_t dropped = 0;
+#pragma unroll
+    for (int i = 0; i < 32; ++i) {
+      s[i] = power_of_2(fmaf(s[i], scale, -lse[i / 2 % 2]));
+      const auto key = static_cast<std::uint32_t>(tile * kRows + at.col(i / 4) + i % 2);
+      if (Drop && random_bits(random[i / 2 % 2], key) < dropout.threshold) dropped |= 1U << i;
+    }
+    wait_for_products<0>();
+    attn::settle(dp);
+#pragma unroll
+    for (int i = 0; i < 32; ++i)
+      if (Drop) dp[i] = dropped >> i & 1U ? 0 : dp[i] * dropout.scale;
+    if (tiles == 1) {
+#pragma unroll
+      for (int i = 0; i < 32; ++i) delta[i / 2 % 2] = fmaf(s[i], dp[i], delta[i / 2 % 2]);
+      note_statistics();
+    }
+#pragma unroll
+    for (int i = 0; i < 32; ++i) s[i] *= dp[i] - delta[i / 2 % 2];
+    round_rows(rounded, s);
+    attn::settle(rounded);
+    begin_products();
+    multiply_columns<Parts>(dq, rounded, k, tile > 0);
+    close_products();
+  } while (++tile < tiles);
+  wait_for_products<0>();
+  settle(dq);
+  const auto factor = static_cast<float>(forward.scale);
+  store_rows<Parts>(part.query(args.dq.to, mine), args.dq.to.stride, args.dq.add, part.queries - mine, part.width, dq,
+                    {factor, factor}, own, at);
+#endif
+}
+
+}  // namespace attn::kernels

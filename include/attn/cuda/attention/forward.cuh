@@ -1,0 +1,188 @@
+#pragma once
+#include "attn/cuda/attention/tiles.cuh"
+
+namespace attn::kernels {
+
+/// Softmax over the keys of a row of scores, tile after tile: the largest score so far, and the sum of the weights relative to it.
+/// Each thread has two rows; `sum` is over the thread's own columns until the end.
+struct OnlineSoftmax {
+  float scale;  // of scores, times log2 e
+  float most[2] = {-INFINITY, -INFINITY}, sum[2] = {};
+  float shrink[2];  // what the newest tile did to all weights before it
+
+  /// Scores become weights.
+  __device__ void step(float (&s)[32]) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      float top = most[half];
+#pragma unroll
+      for (int j = 0; j < 8; ++j) top = fmaxf(top, fmaxf(s[4 * j + 2 * half], s[4 * j + 2 * half + 1]));
+      top = quad_max(top);
+      const float base = top == -INFINITY ? 0 : top * scale;  // -inf: no key was seen
+      shrink[half] = power_of_2(most[half] * scale - base);
+      most[half] = top;
+      float total[2] = {};
+#pragma unroll
+      for (int j = 0; j < 8; ++j)
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          float& x = s[4 * j + 2 * half + i];
+          x = power_of_2(fmaf(x, scale, -base));
+          total[i] += x;
+        }
+      sum[half] = sum[half] * shrink[half] + (total[0] + total[1]);
+    }
+  }
+};
+
+/// Y and the log-sum-exps of 64 queries a warpgroup. The products of a tile's scores and of the weighted values of the tile before
+/// run together, while the next tile is fetched.
+template <int Parts, bool Drop>
+__global__ void __launch_bounds__(256, Parts == 1 ? 2 : 1)
+    attention_forward(const AttentionArgs<Cuda<bfloat16>> args, const AttentionBlocks blocks) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  extern __shared__ __align__(1024) bfloat16 attention_tiles[];
+  constexpr int kSlot = Parts * kTile;
+  bfloat16* const keys = attention_tiles;        // two slots, taken in turns
+  bfloat16* const values = keys + 2 * kSlot;     // two slots
+  bfloat16* const queries = values + 2 * kSlot;  // one a warpgroup
+
+  AttentionPart<bfloat16> part(args, blocks);
+  if (args.causal && blocks.listed == nullptr)
+    part.block = static_cast<int>(blocks.each) - 1 - part.block;  // those that see most begin first
+  const int groups = static_cast<int>(blockDim.x) / 128, first = part.block * groups * kRows;
+  if (first >= part.queries) return;
+  const Place at;
+  const int mine = first + at.group * kRows;  // this warpgroup's first query
+  const bool busy = mine < part.queries;
+  const int seen = part.visible(min(first + groups * kRows, part.queries) - 1);
+  const int tiles = max((seen + kRows - 1) / kRows, 1);
+  bfloat16* const own = queries + at.group * kSlot;
+
+  const auto fill_keys = [&](int tile) {
+    fill<Parts>(keys + tile % 2 * kSlot, args.k, part.first_key + tile * kRows, part.keys - tile * kRows, part);
+  };
+  const auto fill_values = [&](int tile) {
+    fill<Parts>(values + tile % 2 * kSlot, args.v, part.first_key + tile * kRows, part.keys - tile * kRows, part);
+  };
+  for (int g = 0; g < groups; ++g) {
+    const int query = first + g * kRows;
+    fill<Parts>(queries + g * kSlot, args.q, part.first_query + query, part.queries - query, part);
+  }
+  fill_keys(0);
+  close_copies();
+  fill_values(0);
+  if (tiles > 1) fill_keys(1);
+  close_copies();
+
+  const int visible[2] = {part.visible(mine + at.row(0)), part.visible(mine + at.row(1))};
+  const int all_visible = part.visible(mine);  // to every row of the warpgroup
+  RandomKey random[2];
+  if (Drop)
+    for (int half = 0; half < 2; ++half) random[half] = part.random_key(args, mine + at.row(half));
+  const Dropout::Row dropout = args.dropout.row(0);
+
+  std::uint32_t q[4 * Parts][4], p[4][4];
+  float y[Parts][32];
+  OnlineSoftmax softmax{static_cast<float>(args.scale * kLog2E)};
+  const auto weigh = [&](float(&s)[32], int tile) {
+    if ((tile + 1) * kRows > all_visible)
+#pragma unroll
+      for (int i = 0; i < 32; ++i)
+        if (tile * kRows + at.col(i / 4) + i % 2 >= visible[i / 2 % 2]) s[i] = -INFINITY;
+    softmax.step(s);
+    if (Drop)
+#pragma unroll
+      for (int i = 0; i < 32; ++i)
+        if (random_bits(random[i / 2 % 2], static_cast<std::uint32_t>(tile * kRows + at.col(i / 4) + i % 2)) <
+            dropout.threshold)
+          s[i] = 0;
+  };
+
+  wait_for_copies<1>();
+  __syncthreads();
+  if (busy) {
+    load_rows<Parts>(q, own, at.warp);
+    attn::settle(q);
+    float s[32];
+    begin_products();
+    multiply_rows<Parts>(s, q, keys);
+    close_products();
+    wait_for_products<0>();
+    attn::settle(s);
+    weigh(s, 0);
+    round_rows(p, s);
+  }
+  const auto meet = [&] {
+    wait_for_copies<0>();
+    __syncthreads();  // a tile's keys and the values before are there, and everybody is done with those before
+  };
+  const auto fill_next = [&](int tile) {
+    fill_values(tile);
+    if (tile + 1 < tiles) fill_keys(tile + 1);
+    close_copies();
+  };
+  if (!busy) {
+    for (int tile = 1; tile < tiles; ++tile) meet(), fill_next(tile);
+    return meet();
+  }
+  for (int tile = 1; tile < tiles; ++tile) {
+    meet();
+    attn::settle(p);
+    settle(y);
+    float s[32];
+    begin_products();
+    multiply_rows<Parts>(s, q, keys + tile % 2 * kSlot);
+    close_products();
+    multiply_columns<Parts>(y, p, values + (tile - 1) % 2 * kSlot, tile > 1);
+    close_products();
+    fill_next(tile);
+    wait_for_products<1>();
+    attn::settle(s);
+    weigh(s, tile);
+    wait_for_products<0>();
+    settle(y);
+#pragma unroll
+    for (auto& numbers : y)
+#pragma unroll
+      for (int i = 0; i < 32; ++i) numbers[i] *= softmax.shrink[i / 2 % 2];
+    round_rows(p, s);
+  }
+  meet();
+  attn::settle(p);
+  settle(y);
+  begin_products();
+  multiply_columns<Parts>(y, p, values + (tiles - 1) % 2 * kSlot, tiles > 1);
+  close_products();
+  wait_for_products<0>();
+  settle(y);
+
+  float factor[2];
+  for (int half = 0; half < 2; ++half) {
+    const float sum = quad_sum(softmax.sum[half]);
+    const int query = mine + at.row(half);
+    factor[half] = sum > 0 ? (Drop ? dropout.scale : 1) / sum : 0;  // 0: no key was seen
+    if (at.lane % 4 == 0 && query < part.queries)
+      args.lse[part.statistic(query, args.heads)] =
+          sum > 0 ? (softmax.most[half] * softmax.scale + log2f(sum)) * kLn2 : -INFINITY;
+  }
+  store_rows<Parts>(part.query(args.y, mine), args.y.stride, false, part.queries - mine, part.width, y, factor, own, at);
+#endif
+}
+
+}  // namespace attn::kernels
+
+namespace attn {
+
+template <int Parts>
+void attention_forward(Cuda<bfloat16>& device, const AttentionArgs<Cuda<bfloat16>>& args) {
+  // Long sentences: two warpgroups share each tile of keys. Short ones: many small blocks.
+  const unsigned groups = args.queries.rows > 256 * args.queries.count ? 2 : 1;
+  const kernels::AttentionBlocks blocks(args, args.queries, groups * kernels::kRows);
+  const Spread spread{blocks.all, 128 * groups, (4 + groups) * Parts * kTile * sizeof(bfloat16)};
+  launch(device, "attention", spread,
+         args.dropout.active() ? kernels::attention_forward<Parts, true> : kernels::attention_forward<Parts, false>, args,
+         blocks);
+}
+
+}  // namespace attn

@@ -1,0 +1,213 @@
+#pragma once
+#include <algorithm>
+
+#include "attn/cuda/attention/plain_tiles.cuh"
+
+// Attention in plain float arithmetic, for every shape: any head width, values of any width, any stride, either type. A block takes
+// tiles of 64 queries by 64 keys and computes one part of 64 columns of the result, or several; so wider heads take several blocks.
+// These need the same scores: as a cluster they share the work, where the GPU has clusters as large; else each computes all of them.
+
+namespace attn::kernels {
+
+inline constexpr int kPlainParts = 4;  // of a block that has several: their sums fill the registers
+
+/// Y, 64 queries by 64 columns a part, and the log-sum-exps.
+template <int Parts, class T>
+__global__ void __launch_bounds__(PlainTiles::kThreads)
+    plain_attention(const AttentionArgs<Cuda<T>> args, const AttentionBlocks blocks) {
+  __shared__ PlainTiles tiles;
+  const AttentionPart<T> part(args, blocks);
+  const int first = part.block * 64, out_col = static_cast<int>(blockIdx.y) * 64 * Parts;
+  if (first >= part.queries) return;
+  const bool drop = args.dropout.rate > 0;
+  Dropout::Row factors = args.dropout.row(0);
+  const auto scale = static_cast<float>(args.scale);
+  const int seen = part.visible(min(first + 64, part.queries) - 1);
+  float y[Parts][4][4] = {}, p[4][4], most[4], sum[4] = {};
+  for (float& m : most) m = -INFINITY;
+
+  for (int key = 0; key < seen; key += 64) {
+    tiles.scores(p, query_rows(part, args.q, first), key_rows(part, args.k, key));
+    for (int i = 0; i < 4; ++i) {
+      const int query = first + tiles.y() + 16 * i, visible = part.visible(query);
+      float top = most[i], total = 0;
+      for (int j = 0; j < 4; ++j) {
+        p[i][j] = key + tiles.x() + 16 * j < visible ? p[i][j] * scale : -INFINITY;
+        top = fmaxf(top, p[i][j]);
+      }
+      top = row_max(top);
+      const float base = top == -INFINITY ? 0 : top, shrink = expf(most[i] - base);
+      if (drop) factors.key = part.random_key(args, query);
+      for (auto& columns : y)
+        for (float& number : columns[i]) number *= shrink;
+      for (int j = 0; j < 4; ++j) {
+        p[i][j] = expf(p[i][j] - base);
+        total += p[i][j];
+        if (drop) p[i][j] *= factors(key + tiles.x() + 16 * j);
+      }
+      sum[i] = sum[i] * shrink + row_sum(total);
+      most[i] = top;
+    }
+    tiles.add_weighted(y, p, key_value_rows(part, args.v, key, out_col));
+  }
+  for (int i = 0; i < 4; ++i) {
+    const int query = first + tiles.y() + 16 * i;
+    for (auto& columns : y)
+      for (float& number : columns[i]) number /= sum[i] > 0 ? sum[i] : 1;  // a query that sees no key: 0
+    if (out_col == 0 && tiles.x() == 0 && query < part.queries)
+      args.lse[part.statistic(query, args.heads)] = most[i] + logf(sum[i]);
+  }
+  tiles.store(y, 1, query_value_rows(part, args.y, first, out_col), false);
+}
+
+/// What the keys' kernel needs to know of each query and head beside its log-sum-exp.
+struct PlainStatistics {
+  float* delta;  // rowsum(P * dP), which is rowsum(dY * Y)
+  float* norm;   // of the weights: what makes their sum 1 in spite of the log-sum-exp's rounding
+};
+
+/// dQ, 64 queries by 64 columns a part; and the statistics. Where all keys are in one tile, delta is taken from the weights
+/// themselves.
+template <int Parts, class T>
+__global__ void __launch_bounds__(PlainTiles::kThreads)
+    plain_attention_dq(const AttentionGradientArgs<Cuda<T>> args, const AttentionBlocks blocks,
+                       PlainStatistics statistics) {
+  __shared__ PlainTiles tiles;
+  const AttentionArgs<Cuda<T>>& forward = args.forward;
+  const AttentionPart<T> part(forward, blocks);
+  const int first = part.block * 64, out_col = static_cast<int>(blockIdx.y) * 64 * Parts;
+  if (first >= part.queries) return;
+  const bool drop = forward.dropout.rate > 0;
+  Dropout::Row factors = forward.dropout.row(0);
+  const auto scale = static_cast<float>(forward.scale);
+  const int seen = part.visible(min(first + 64, part.queries) - 1);
+  const bool one = seen <= 64;  // tile of keys
+  float dq[Parts][4][4] = {}, p[4][4], dp[4][4], lse[4] = {}, delta[4] = {}, sum[4] = {}, norm[4] = {1, 1, 1, 1};
+  for (int i = 0; i < 4; ++i) {
+    const int query = first + tiles.y() + 16 * i;
+    if (query >= part.queries) continue;
+    const T *y = part.query_values(forward.y, query), *dy = part.query_values(args.dy, query);
+    for (int col = tiles.x(); col < part.value_width && !one; col += 16) delta[i] += to_float(y[col]) * to_float(dy[col]);
+    lse[i] = forward.lse[part.statistic(query, forward.heads)];
+  }
+  if (!one)
+    for (float& number : delta) number = row_sum(number);
+
+  for (int key = 0; key < seen; key += 64) {
+    tiles.scores(p, query_rows(part, forward.q, first), key_rows(part, forward.k, key));
+    tiles.scores(dp, query_value_rows(part, args.dy, first), key_value_rows(part, forward.v, key));
+    for (int i = 0; i < 4; ++i) {
+      const int query = first + tiles.y() + 16 * i, visible = part.visible(query);
+      if (drop) factors.key = part.random_key(forward, query);
+      for (int j = 0; j < 4; ++j) {
+        const int k = key + tiles.x() + 16 * j;
+        if (drop) dp[i][j] *= factors(k);
+        p[i][j] = k < visible ? expf(fmaf(p[i][j], scale, -lse[i])) : 0;
+      }
+      float more = 0;
+      for (int j = 0; j < 4; ++j) more += p[i][j];
+      sum[i] += row_sum(more);
+      norm[i] = sum[i] > 0 ? 1 / sum[i] : 1;
+      if (one) {
+        for (int j = 0; j < 4; ++j) {
+          p[i][j] *= norm[i];
+          delta[i] += p[i][j] * dp[i][j];
+        }
+        delta[i] = row_sum(delta[i]);
+      }
+      for (int j = 0; j < 4; ++j) p[i][j] *= dp[i][j] - delta[i];
+    }
+    tiles.add_weighted(dq, p, key_rows(part, forward.k, key, out_col));
+  }
+  for (int i = 0; i < 4 && !one; ++i)
+    for (auto& columns : dq)
+      for (float& number : columns[i]) number *= norm[i];
+  tiles.store(dq, scale, query_rows(part, args.dq.to, first, out_col), args.dq.add);
+  for (int i = 0; i < 4; ++i) {
+    const int query = first + tiles.y() + 16 * i;
+    if (out_col > 0 || tiles.x() > 0 || query >= part.queries) continue;
+    statistics.delta[part.statistic(query, forward.heads)] = delta[i];
+    statistics.norm[part.statistic(query, forward.heads)] = norm[i];
+  }
+}
+
+/// dK and dV, 64 keys by 64 columns a part; where one is narrower than the other, nothing is beyond its columns. Here rows are keys
+/// and columns queries.
+template <int Parts, class T>
+__global__ void __launch_bounds__(PlainTiles::kThreads)
+    plain_attention_dkv(const AttentionGradientArgs<Cuda<T>> args, const AttentionBlocks blocks,
+                        PlainStatistics statistics) {
+  __shared__ PlainTiles tiles;
+  const AttentionArgs<Cuda<T>>& forward = args.forward;
+  const AttentionPart<T> part(forward, blocks);
+  const int first = part.block * 64, out_col = static_cast<int>(blockIdx.y) * 64 * Parts;
+  if (first >= part.keys) return;
+  const bool drop = forward.dropout.rate > 0;
+  Dropout::Row factors = forward.dropout.row(0);
+  const auto scale = static_cast<float>(forward.scale);
+  float dk[Parts][4][4] = {}, dv[Parts][4][4] = {}, p[4][4], dp[4][4];
+
+  for (int query = part.first_to_see(first) / 64 * 64; query < part.queries; query += 64) {
+    tiles.scores(p, key_rows(part, forward.k, first), query_rows(part, forward.q, query));
+    tiles.scores(dp, key_value_rows(part, forward.v, first), query_value_rows(part, args.dy, query));
+    for (int j = 0; j < 4; ++j) {
+      const int q = query + tiles.x() + 16 * j, visible = q < part.queries ? part.visible(q) : 0;
+      const Index place = part.statistic(min(q, part.queries - 1), forward.heads);
+      const float lse = forward.lse[place], delta = statistics.delta[place], norm = statistics.norm[place];
+      if (drop) factors.key = part.random_key(forward, q);
+      for (int i = 0; i < 4; ++i) {
+        const int key = first + tiles.y() + 16 * i;
+        const float weight = key < visible ? expf(fmaf(p[i][j], scale, -lse)) * norm : 0;
+        const float factor = drop ? factors(key) : 1;
+        p[i][j] = weight * factor;
+        dp[i][j] = weight * (dp[i][j] * factor - delta);
+      }
+    }
+    tiles.add_weighted(dv, p, query_value_rows(part, args.dy, query, out_col));
+    tiles.add_weighted(dk, dp, query_rows(part, forward.q, query, out_col));
+  }
+  tiles.store(dk, scale, key_rows(part, args.dk.to, first, out_col), args.dk.add);
+  tiles.store(dv, 1, key_value_rows(part, args.dv.to, first, out_col), args.dv.add);
+}
+
+}  // namespace attn::kernels
+
+namespace attn {
+
+/// Launches a kernel of `blocks` blocks for each part of 64 of `cols` columns; fewer of the one that computes several parts with one
+/// set of scores, where parts would wait for a multiprocessor anyway. Blocks that need the same scores are a cluster. How scores are
+/// summed goes by the tiles that `rows` rows of all heads fill, not by the blocks, of which a list of blocks has fewer.
+template <class T, class... Args>
+void launch_in_parts(Cuda<T>& device, const char* what, unsigned blocks, Index rows, Index cols, void (*one)(Args...),
+                     void (*several)(Args...), const std::type_identity_t<Args>&... args) {
+  const Index parts = divide_up(cols, 64);
+  const bool many = parts > 1 && divide_up(rows, 64) * parts > 2 * device.multiprocessors();
+  const auto high = static_cast<unsigned>(many ? divide_up(parts, kernels::kPlainParts) : parts);
+  const bool clusters = device.properties().major >= 9 && high <= kClusterEverywhere;
+  launch_in_clusters(device, what, {{blocks, high}, kernels::PlainTiles::kThreads}, dim3(1, clusters ? high : 1),
+                     many ? several : one, args...);
+}
+
+template <class T>
+void plain_attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
+  const kernels::AttentionBlocks blocks(args, args.queries, 64);
+  launch_in_parts(device, "attention", blocks.all, args.q.rows * args.heads, args.v.cols / args.heads,
+                  kernels::plain_attention<1, T>, kernels::plain_attention<kernels::kPlainParts, T>, args, blocks);
+}
+
+template <class T>
+void plain_attention_gradient(Cuda<T>& device, const AttentionGradientArgs<Cuda<T>>& args) {
+  const AttentionArgs<Cuda<T>>& forward = args.forward;
+  const kernels::AttentionBlocks of_queries(forward, forward.queries, 64), of_keys(forward, forward.keys, 64);
+  const Index count = forward.q.rows * forward.heads, width = forward.q.cols / forward.heads;
+  float* space = device.template workspace<float>(2 * count);
+  const kernels::PlainStatistics statistics{space, space + count};
+  launch_in_parts(device, "attention's gradient of queries", of_queries.all, count, width,
+                  kernels::plain_attention_dq<1, T>, kernels::plain_attention_dq<kernels::kPlainParts, T>, args, of_queries,
+                  statistics);
+  launch_in_parts(device, "attention's gradient of keys", of_keys.all, forward.k.rows * forward.heads,
+                  std::max(width, forward.v.cols / forward.heads), kernels::plain_attention_dkv<1, T>,
+                  kernels::plain_attention_dkv<kernels::kPlainParts, T>, args, of_keys, statistics);
+}
+
+}  // namespace attn

@@ -1,0 +1,137 @@
+#pragma once
+#include "attn/cuda/attention/part.cuh"
+#include "attn/cuda/support/cluster.cuh"
+
+// 256 threads work on tiles of 64 by 64 numbers, each on 4 x 4 of them: rows y + 16 i, columns x + 16 j. Operands pass through
+// shared memory 64 columns at a time.
+
+namespace attn::kernels {
+
+/// Up to 64 rows of a head, and of its columns those from some column on.
+template <class T>
+struct Rows {
+  T* data;
+  Index stride;
+  int rows, cols;
+};
+template <class T, class U>
+__device__ Rows<U> query_rows(const AttentionPart<T>& part, const Matrix<U>& m, int first, int col = 0) {
+  return {part.query(m, first) + col, m.stride, part.queries - first, part.width - col};
+}
+template <class T, class U>
+__device__ Rows<U> key_rows(const AttentionPart<T>& part, const Matrix<U>& m, int first, int col = 0) {
+  return {part.key(m, first) + col, m.stride, part.keys - first, part.width - col};
+}
+template <class T, class U>
+__device__ Rows<U> query_value_rows(const AttentionPart<T>& part, const Matrix<U>& m, int first, int col = 0) {
+  return {part.query_values(m, first) + col, m.stride, part.queries - first, part.value_width - col};
+}
+template <class T, class U>
+__device__ Rows<U> key_value_rows(const AttentionPart<T>& part, const Matrix<U>& m, int first, int col = 0) {
+  return {part.key_values(m, first) + col, m.stride, part.keys - first, part.value_width - col};
+}
+
+struct PlainTiles {
+  static constexpr int kThreads = 256;
+  using Numbers = float[4][4];
+
+  float a[64][65], b[64][65];  // a column more than needed: rows begin in different banks
+
+  __device__ static int x() { return static_cast<int>(threadIdx.x) % 16; }
+  __device__ static int y() { return static_cast<int>(threadIdx.x) / 16; }
+
+  template <class T>
+  __device__ static void load(float (&tile)[64][65], const Rows<T>& from, int first) {
+    for (int i = static_cast<int>(threadIdx.x); i < 64 * 64; i += kThreads) {
+      const int row = i / 64, col = first + i % 64;
+      tile[row][i % 64] = row < from.rows && col < from.cols ? to_float(from.data[row * from.stride + col]) : 0;
+    }
+  }
+  __device__ void put(const Numbers& numbers) {
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 4; ++j) a[y() + 16 * i][x() + 16 * j] = numbers[i][j];
+  }
+  __device__ static void add(Numbers& out, const Numbers& sum) {
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 4; ++j) out[i][j] += sum[i][j];
+  }
+  /// out = A Bᵀ; some terms are summed first, so that long sums stay exact. Blocks of a cluster, which all need the same, sum
+  /// over some columns each, and then add up what each has.
+  template <class T>
+  __device__ void scores(Numbers& out, const Rows<T>& from_a, const Rows<T>& from_b) {
+    for (auto& row : out)
+      for (float& number : row) number = 0;
+    const int blocks = cluster_blocks();
+    for (int chunk = 64 * cluster_rank(); chunk < from_a.cols; chunk += 64 * blocks) {
+      __syncthreads();
+      load(a, from_a, chunk);
+      load(b, from_b, chunk);
+      __syncthreads();
+      for (int some = 0; some < 64; some += 16) {
+        Numbers sum = {};
+#pragma unroll 4
+        for (int k = some; k < some + 16; ++k)
+          for (int i = 0; i < 4; ++i)
+            for (int j = 0; j < 4; ++j) sum[i][j] += a[y() + 16 * i][k] * b[x() + 16 * j][k];
+        add(out, sum);
+      }
+    }
+    if (blocks > 1) add_up(out, blocks);
+  }
+  /// out = the sum of the cluster's, in the order of its blocks, so that all have the same bits
+  __device__ void add_up(Numbers& out, int blocks) {
+    __syncthreads();
+    put(out);
+    meet_cluster();
+    for (int rank = 0; rank < blocks; ++rank) {
+      const float* its = of_rank(&a[y()][x()], rank);
+      for (int i = 0; i < 4; ++i)
+        for (int j = 0; j < 4; ++j) out[i][j] = its[16 * i * 65 + 16 * j] + (rank == 0 ? 0 : out[i][j]);
+    }
+    meet_cluster();  // nobody reads any more
+  }
+  /// out += weights B, for up to 64 columns of B in each of out's parts; some terms are summed first here too
+  template <int Parts, class T>
+  __device__ void add_weighted(Numbers (&out)[Parts], const Numbers& weights, const Rows<T>& from_b) {
+#pragma unroll
+    for (int part = 0; part < Parts; ++part) {
+      if (64 * part >= from_b.cols) break;
+      __syncthreads();
+      if (part == 0) put(weights);
+      load(b, from_b, 64 * part);
+      __syncthreads();
+      for (int some = 0; some < 64; some += 16) {
+        Numbers sum = {};
+#pragma unroll 4
+        for (int k = some; k < some + 16; ++k)
+          for (int i = 0; i < 4; ++i)
+            for (int j = 0; j < 4; ++j) sum[i][j] += a[y() + 16 * i][k] * b[k][x() + 16 * j];
+        add(out[part], sum);
+      }
+    }
+  }
+  template <int Parts, class T>
+  __device__ static void store(const Numbers (&numbers)[Parts], float factor, const Rows<T>& to, bool add) {
+#pragma unroll
+    for (int part = 0; part < Parts; ++part)
+      for (int i = 0; i < 4; ++i)
+        for (int j = 0; j < 4; ++j) {
+          const int row = y() + 16 * i, col = 64 * part + x() + 16 * j;
+          if (row >= to.rows || col >= to.cols) continue;
+          T& place = to.data[row * to.stride + col];
+          place = from_float<T>(factor * numbers[part][i][j] + (add ? to_float(place) : 0));
+        }
+  }
+};
+
+/// Over the 16 threads of a row.
+__device__ inline float row_sum(float x) {
+  for (int other = 8; other > 0; other /= 2) x += __shfl_xor_sync(0xffffffffU, x, other);
+  return x;
+}
+__device__ inline float row_max(float x) {
+  for (int other = 8; other > 0; other /= 2) x = fmaxf(x, __shfl_xor_sync(0xffffffffU, x, other));
+  return x;
+}
+
+}  // namespace attn::kernels

@@ -1,0 +1,128 @@
+#pragma once
+#include "attn/cuda/attention/part.cuh"
+#include "attn/cuda/support/rows.cuh"
+
+// What the kernels share in which a warp works on one query or one key, so that few of them are enough. Rows that it looks at
+// come four at a time: eight lanes take a row, each eight columns of 64. All columns in packs of N, where rows begin on 16-byte
+// boundaries and are whole packs long, or one by one.
+
+namespace attn::kernels {
+
+inline constexpr int kRowsAtOnce = 4;  // rows of a warp
+
+__device__ inline int row_of_lane() { return lane_of_warp() / 8; }
+__device__ inline int column_of_lane() { return lane_of_warp() % 8 * 8; }
+
+/// Eight columns of a row, those beyond its width 0.
+template <int N, class T>
+__device__ void load_eight(float (&x)[8], const T* row, int column, int width) {
+#pragma unroll
+  for (int i = 0; i < 8; i += N) {
+    Pack<T, N> pack{};
+    if (column + i < width) pack = load_pack<N>(row + column + i);
+#pragma unroll
+    for (int k = 0; k < N; ++k) x[i + k] = pack[k];
+  }
+}
+
+/// Sets or adds to eight columns of a row, up to its width.
+template <int N, class T>
+__device__ void put_eight(T* row, int column, int width, const float (&x)[8], bool add) {
+#pragma unroll
+  for (int i = 0; i < 8; i += N) {
+    if (column + i >= width) continue;
+    Pack<T, N> pack{};
+    if (add) pack = load_pack<N>(row + column + i);
+#pragma unroll
+    for (int k = 0; k < N; ++k) pack.set(k, pack[k] + x[i + k]);
+    store_pack(row + column + i, pack);
+  }
+}
+
+/// Over the eight lanes of a row; over the four rows.
+__device__ inline float sum_of_row(float x) {
+#pragma unroll
+  for (int other = 4; other > 0; other /= 2) x += __shfl_xor_sync(0xffffffffU, x, other);
+  return x;
+}
+__device__ inline void sum_of_rows(float (&x)[8]) {
+#pragma unroll
+  for (float& number : x) {
+    number += __shfl_xor_sync(0xffffffffU, number, 8);
+    number += __shfl_xor_sync(0xffffffffU, number, 16);
+  }
+}
+
+/// tanh; in bfloat16 by the hardware's instruction, whose error is a quarter of a rounding.
+template <class T>
+__device__ float squash(float x) {
+  if constexpr (std::is_same_v<T, float>) {
+    return tanhf(x);
+  } else {
+    float y;
+    asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+  }
+}
+
+/// scores[j] = x · row j of `count` rows; where Additive, u · tanh(x + row j). A warp's work.
+template <bool Additive, int N, class T>
+__device__ void score_rows(float* scores, const T* x, const T* u, const T* rows, Index stride, int count, int width) {
+  for (int column = column_of_lane(); column - column_of_lane() < width; column += 64) {
+    float mine[8], last[8];
+    load_eight<N>(mine, x, column, width);
+    if constexpr (Additive) load_eight<N>(last, u, column, width);
+    for (int first = 0; first < count; first += kRowsAtOnce) {
+      const int j = first + row_of_lane();
+      float row[8], sum = 0;
+      load_eight<N>(row, rows + row_offset(min(j, count - 1), stride), column, width);
+#pragma unroll
+      for (int k = 0; k < 8; ++k)
+        if constexpr (Additive)
+          sum += last[k] * squash<T>(mine[k] + row[k]);
+        else
+          sum += mine[k] * row[k];
+      sum = sum_of_row(sum);
+      if (j < count && column_of_lane() == 0) scores[j] = column > 0 ? scores[j] + sum : sum;
+    }
+  }
+  __syncwarp();
+}
+
+/// put(column, sum) for eight columns of the sum over `count` rows of weight(j) * row j, by the lanes of one row; from some column on,
+/// `step` columns from one 64 to the next. A warp's work.
+template <int N, class T, class Weight, class Put>
+__device__ void sum_rows(const T* rows, Index stride, int count, int width, const Weight& weight, const Put& put,
+                         int first = 0, int step = 64) {
+  for (; first < width; first += step) {
+    const int column = first + column_of_lane();
+    float sum[8] = {};
+#pragma unroll 4
+    for (int j = row_of_lane(); j < count; j += kRowsAtOnce) {
+      const float w = weight(j);
+      float row[8];
+      load_eight<N>(row, rows + row_offset(j, stride), column, width);
+#pragma unroll
+      for (int k = 0; k < 8; ++k) sum[k] += w * row[k];
+    }
+    sum_of_rows(sum);
+    if (row_of_lane() == 0) put(column, sum);
+  }
+}
+
+/// What makes weights of scores: exp(score - most) / sum.
+struct Softmax {
+  float most = -INFINITY, sum = 0;
+
+  /// Of `count` scores, which all lanes of a warp can see.
+  __device__ Softmax(const float* scores, int count) {
+    for (int j = lane_of_warp(); j < count; j += 32) most = fmaxf(most, scores[j]);
+    most = warp_max(most);
+    for (int j = lane_of_warp(); j < count; j += 32) sum += expf(scores[j] - most);
+    sum = warp_sum(sum);
+  }
+  __device__ float operator()(float score) const { return expf(score - most) / sum; }
+  __device__ float log_sum_exp() const { return most + logf(sum); }
+};
+
+}  // namespace attn::kernels

@@ -1,0 +1,178 @@
+#pragma once
+#include "attn/cuda/attention/rows.cuh"
+
+// Attention of one query a sentence: what each step of a decoder asks for. A block takes a head of a sentence, and its one kernel
+// computes the gradient of queries, keys and values together. Groups of eight lanes take a key each; in sums over keys, warps take
+// 64 columns each. The query lies in shared memory, in float, with 0 behind it up to the next multiple of 64.
+
+namespace attn {
+namespace kernels {
+
+inline constexpr int kSingleWarps = 8, kSingleThreads = 32 * kSingleWarps, kSingleRows = kSingleWarps * kRowsAtOnce;
+
+__host__ __device__ constexpr int up_to_64(int width) { return (width + 63) / 64 * 64; }
+
+/// A row into shared memory; 0 where there is none.
+template <class T>
+__device__ void stage_row(float* to, const T* row, int width) {
+  for (int j = static_cast<int>(threadIdx.x); j < up_to_64(width); j += kSingleThreads)
+    to[j] = row != nullptr && j < width ? to_float(row[j]) : 0;
+}
+
+/// Eight columns of a staged row.
+__device__ inline void load_staged(float (&x)[8], const float* row, int column) {
+#pragma unroll
+  for (int i = 0; i < 8; i += 4) {
+    const float4 four = *reinterpret_cast<const float4*>(row + column + i);
+    x[i] = four.x, x[i + 1] = four.y, x[i + 2] = four.z, x[i + 3] = four.w;
+  }
+}
+
+/// products[j] = factor * x · row j of `count` rows, for a staged x. A block's work.
+template <int N, class T>
+__device__ void multiply_rows(float* products, float factor, const float* x, const T* rows, Index stride, int count,
+                              int width) {
+  const int mine = static_cast<int>(threadIdx.x) / 8;
+  for (int j = mine; j - row_of_lane() < count; j += kSingleRows) {
+    const T* row = rows + row_offset(min(j, count - 1), stride);
+    float sum = 0;
+#pragma unroll 4
+    for (int column = column_of_lane(); column < width; column += 64) {
+      float a[8], b[8], some = 0;  // terms summed first, so that long sums stay exact
+      load_eight<N>(b, row, column, width);
+      load_staged(a, x, column);
+#pragma unroll
+      for (int k = 0; k < 8; ++k) some += a[k] * b[k];
+      sum += some;
+    }
+    sum = sum_of_row(sum);
+    if (j < count && column_of_lane() == 0) products[j] = factor * sum;
+  }
+}
+
+template <int N, class T>
+__global__ void __launch_bounds__(kSingleThreads)
+    single_attention(const AttentionArgs<Cuda<T>> args, const AttentionBlocks blocks) {
+  extern __shared__ float4 single_shared[];
+  const AttentionPart<T> part(args, blocks);
+  if (part.queries == 0) return;
+  auto* const x = reinterpret_cast<float*>(single_shared);  // width
+  float* const p = x + up_to_64(part.width);                // keys
+  const int thread = static_cast<int>(threadIdx.x);
+  stage_row(x, part.query(args.q, 0), part.width);
+  __syncthreads();
+  multiply_rows<N>(p, static_cast<float>(args.scale), x, part.key(args.k, 0), args.k.stride, part.keys, part.width);
+  __syncthreads();
+  const Softmax softmax(p, part.keys);  // in every warp, the same
+  __syncthreads();
+  const bool drop = args.dropout.rate > 0;
+  Dropout::Row factors = args.dropout.row(0);
+  factors.key = part.random_key(args, 0);
+  for (int j = thread; j < part.keys; j += kSingleThreads) p[j] = softmax(p[j]) * (drop ? factors(j) : 1);
+  if (thread == 0) args.lse[part.statistic(0, args.heads)] = softmax.log_sum_exp();
+  __syncthreads();
+  sum_rows<N>(
+      part.key_values(args.v, 0), args.v.stride, part.keys, part.value_width, [&](int j) { return p[j]; },
+      [&](int column, const float(&y)[8]) {
+        put_eight<N>(part.query_values(args.y, 0), column, part.value_width, y, false);
+      },
+      thread / 32 * 64, kSingleWarps * 64);
+}
+
+/// A sentence without a query gives its keys and values 0.
+template <int N, class T>
+__global__ void __launch_bounds__(kSingleThreads)
+    single_attention_gradient(const AttentionGradientArgs<Cuda<T>> args, const AttentionBlocks blocks) {
+  extern __shared__ float4 single_shared[];
+  const AttentionArgs<Cuda<T>>& forward = args.forward;
+  const AttentionPart<T> part(forward, blocks);
+  auto* const x = reinterpret_cast<float*>(single_shared);  // width: q
+  float* const dy = x + up_to_64(part.width);               // value width
+  float* const p = dy + up_to_64(part.value_width);         // keys: scores, then dropout(P)
+  float* const ds = p + part.keys;                          // keys: dP, then scale * dS
+  const int thread = static_cast<int>(threadIdx.x);
+  const bool asks = part.queries > 0;
+  const auto scale = static_cast<float>(forward.scale);
+  stage_row(x, asks ? part.query(forward.q, 0) : nullptr, part.width);
+  stage_row(dy, asks ? part.query_values(args.dy, 0) : nullptr, part.value_width);
+  __syncthreads();
+  multiply_rows<N>(p, scale, x, part.key(forward.k, 0), forward.k.stride, part.keys, part.width);
+  multiply_rows<N>(ds, 1, dy, part.key_values(forward.v, 0), forward.v.stride, part.keys, part.value_width);
+  __syncthreads();
+  const bool drop = forward.dropout.rate > 0;
+  Dropout::Row factors = forward.dropout.row(0);
+  factors.key = part.random_key(forward, 0);
+  const auto factor = [&](int j) { return drop ? factors(static_cast<std::uint32_t>(j)) : 1; };
+  const Softmax softmax(p, part.keys);
+  float delta = 0;
+  for (int j = lane_of_warp(); j < part.keys; j += 32) delta += softmax(p[j]) * (ds[j] * factor(j));
+  delta = warp_sum(delta);
+  __syncthreads();
+  for (int j = thread; j < part.keys; j += kSingleThreads) {
+    const float weight = softmax(p[j]), kept = factor(j);
+    p[j] = weight * kept;
+    ds[j] = scale * weight * (ds[j] * kept - delta);
+  }
+  __syncthreads();
+  if (asks)
+    sum_rows<N>(
+        part.key(forward.k, 0), forward.k.stride, part.keys, part.width, [&](int j) { return ds[j]; },
+        [&](int column, const float(&dq)[8]) {
+          put_eight<N>(part.query(args.dq.to, 0), column, part.width, dq, args.dq.add);
+        },
+        thread / 32 * 64, kSingleWarps * 64);
+  __syncthreads();  // dQ may lie where dK is added
+  const auto put_product = [&](T* row, int width, float weight, const float* with, bool add) {
+    for (int column = column_of_lane(); column < width; column += 64) {
+      float product[8];
+      load_staged(product, with, column);
+#pragma unroll
+      for (float& number : product) number *= weight;
+      put_eight<N>(row, column, width, product, add);
+    }
+  };
+  for (int j = thread / 8; j < part.keys; j += kSingleRows) {
+    put_product(part.key(args.dk.to, j), part.width, ds[j], x, args.dk.add);
+    put_product(part.key_values(args.dv.to, j), part.value_width, p[j], dy, args.dv.add);
+  }
+}
+
+template <class T>
+std::size_t single_shared_bytes(const AttentionArgs<Cuda<T>>& args) {
+  const Index staged = up_to_64(static_cast<int>(args.q.cols / args.heads)) +
+                       up_to_64(static_cast<int>(args.v.cols / args.heads)) + 2 * args.keys.longest;
+  return static_cast<std::size_t>(staged) * sizeof(float);
+}
+
+}  // namespace kernels
+
+/// Whether every sentence asks at most once, and the answer fits in shared memory.
+template <class T>
+bool single_query(const Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
+  return args.queries.longest == 1 &&
+         kernels::single_shared_bytes(args) <= device.properties().sharedMemPerBlockOptin - 1024;
+}
+
+template <class T>
+void single_attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
+  const kernels::AttentionBlocks blocks(args, args.queries, 1);
+  const auto fits = [&](const auto&... m) { return in_packs(m...) && ((m.cols / args.heads % Pack<T>::size == 0) && ...); };
+  with_packs<T>(fits(args.q, args.k, args.v, args.y), [&]<int N>() {
+    launch(device, "attention of one query", {blocks.all, kernels::kSingleThreads, kernels::single_shared_bytes(args)},
+           kernels::single_attention<N, T>, args, blocks);
+  });
+}
+
+template <class T>
+void single_attention_gradient(Cuda<T>& device, const AttentionGradientArgs<Cuda<T>>& args) {
+  const AttentionArgs<Cuda<T>>& f = args.forward;
+  const kernels::AttentionBlocks blocks(f, f.queries, 1);
+  const auto fits = [&](const auto&... m) { return in_packs(m...) && ((m.cols / f.heads % Pack<T>::size == 0) && ...); };
+  with_packs<T>(fits(f.q, f.k, f.v, args.dy, args.dq.to, args.dk.to, args.dv.to), [&]<int N>() {
+    launch(device, "the gradient of attention of one query",
+           {blocks.all, kernels::kSingleThreads, kernels::single_shared_bytes(f)}, kernels::single_attention_gradient<N, T>,
+           args, blocks);
+  });
+}
+
+}  // namespace attn

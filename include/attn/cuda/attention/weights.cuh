@@ -1,0 +1,38 @@
+#pragma once
+#include "attn/cuda/attention/rows.cuh"
+
+// The weights of attention, for somebody to look at: a warp writes a query's scores where its weights belong, then makes weights
+// of them.
+
+namespace attn {
+namespace kernels {
+
+template <bool Additive, int N, class T>
+__global__ void __launch_bounds__(32 * kRowWarps)
+    attention_weights(const AttentionArgs<Cuda<T>> args, const T* u, const AttentionBlocks blocks, Matrix<float> weights) {
+  const AttentionPart<T> part(args, blocks);
+  const int query = part.block * kRowWarps + static_cast<int>(threadIdx.x) / 32;
+  if (query >= part.queries) return;
+  const int visible = part.visible(query);
+  float* row = row_of(weights, part.head * args.q.rows + part.first_query + query);
+  score_rows<Additive, N>(row, part.query(args.q, query), u, part.key(args.k, 0), args.k.stride, visible, part.width);
+  const auto scale = static_cast<float>(args.scale);
+  for (int j = lane_of_warp(); j < visible; j += 32) row[j] *= scale;
+  const Softmax softmax(row, visible);  // exacter than from a log-sum-exp that was rounded
+  for (int j = lane_of_warp(); j < weights.cols; j += 32) row[j] = j < visible ? softmax(row[j]) : 0;
+}
+
+}  // namespace kernels
+
+/// Of products, or, where there is a u, of the additive network.
+template <bool Additive, class T>
+void weights_of_attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args, const T* u, Matrix<float> weights) {
+  const kernels::AttentionBlocks blocks(args, args.queries, kRowWarps);
+  const Index width = args.q.cols / args.heads;
+  with_packs<T>(in_packs(args.q, args.k) && width % Pack<T>::size == 0 && in_packs(u, width, width), [&]<int N>() {
+    launch(device, "the weights of attention", {blocks.all, 32 * kRowWarps}, kernels::attention_weights<Additive, N, T>,
+           args, u, blocks, weights);
+  });
+}
+
+}  // namespace attn

@@ -1,0 +1,193 @@
+#pragma once
+#include "attn/cuda/device.cuh"
+#include "attn/cuda/input_feeding/weights.cuh"
+#include "attn/cuda/lstm/cell.cuh"
+#include "attn/cuda/support/cluster.cuh"
+#include "attn/ops/input_feeding.hpp"
+
+// How an input-feeding decoder's walk is spread. A cluster of blocks takes a group of sentences, neighbours in `order`, through all
+// steps and waits for no other cluster. Each block owns some units: their columns of every product, whose weights stay in its shared
+// memory where they fit. Between a product and the next one that reads it the blocks meet; what they pass each other are the
+// matrices that the backward pass needs anyway. A warp owns a sentence of the group, its lanes the units of a pass: whatever a unit
+// remembers from step to step is read and written by one thread. For attention a block takes whole sentences.
+
+namespace attn::kernels {
+
+inline constexpr int kFeedingWarps = 16, kFeedingThreads = 32 * kFeedingWarps;
+inline constexpr int kFeedingSentences = 16;  // of a group: one for each warp, and the rows of a matrix instruction
+inline constexpr int kFeedingParts = 8;       // at most, into which a product's terms are cut, for a warp each
+static_assert(kFeedingSentences == kFeedingWarps && kFeedingUnits == 32);
+
+template <class T>
+struct FeedingWalk {
+  static constexpr int kMostLayers = InputFeedingArgs<Cuda<T>>::kMostLayers;
+  int blocks = 1;   // of a cluster
+  int columns = 0;  // of a pass, at most
+  int source_longest = 0;
+  FeedingMatrix<T> gates[kMostLayers];  // straight: 4 gates of [below; before]; transposed: both inputs' gradients
+  FeedingMatrix<T> mix;                 // straight: of [h; c]; transposed: the gradient of h
+  FeedingMatrix<T> context;             // transposed: the gradient of c
+  float *cells = nullptr, *states = nullptr, *queries = nullptr;  // groups x (layers, layers, 1) x 16 x width
+
+  __host__ __device__ int sums_stride() const { return columns + 8; }  // rows begin in different banks
+};
+
+/// One number that other blocks may have written since this one last read there.
+__device__ inline float load_fresh_number(const float* from) {
+  float number;
+  asm volatile("ld.global.cg.f32 %0, [%1];\n" : "=f"(number) : "l"(from) : "memory");
+  return number;
+}
+__device__ inline bfloat16 load_fresh_number(const bfloat16* from) {
+  unsigned short bits;
+  asm volatile("ld.global.cg.u16 %0, [%1];\n" : "=h"(bits) : "l"(from) : "memory");
+  return __ushort_as_bfloat16(bits);
+}
+
+/// 16 bytes of a row, from column k on, that other blocks may have written. Behind its end: numbers that meet zeros.
+template <int N, class T>
+__device__ Pack<T> load_operand(const T* row, int k, int terms) {
+  if constexpr (N > 1) {
+    return load_fresh(row + (k < terms ? k : 0));  // no branch: all lanes are together when they multiply
+  } else {
+    Pack<T> pack{};
+    for (int i = 0; i < Pack<T>::size && k + i < terms; ++i) pack.numbers[i] = load_fresh_number(row + k + i);
+    return pack;
+  }
+}
+
+/// What a block has, and what its threads do together. N: numbers of a row that are read at once, a pack or 1.
+template <class T, int N>
+struct FeedingBlock {
+  const FeedingWalk<T>& walk;
+  T* weights;                                             // those that fit
+  float* sums;                                            // parts x 16 x columns; attention's numbers
+  int *sentence, *first_row, *length, *first_key, *keys;  // of each sentence of the group
+  int rank, group, members, warp, lane;
+
+  __device__ FeedingBlock(const FeedingWalk<T>& how, void* shared, int weights_begin, const Ragged& rows,
+                          const std::int32_t* order, const Ragged& source)
+      : walk(how) {
+    sentence = static_cast<int*>(shared);
+    first_row = sentence + kFeedingSentences;
+    length = first_row + kFeedingSentences;
+    first_key = length + kFeedingSentences;
+    keys = first_key + kFeedingSentences;
+    sums = reinterpret_cast<float*>(keys + kFeedingSentences);
+    weights = reinterpret_cast<T*>(static_cast<char*>(shared) + weights_begin);
+    rank = static_cast<int>(blockIdx.x) % walk.blocks;
+    group = static_cast<int>(blockIdx.x) / walk.blocks;
+    warp = static_cast<int>(threadIdx.x) / 32;
+    lane = static_cast<int>(threadIdx.x) % 32;
+    const int first = group * kFeedingSentences;
+    members = min(kFeedingSentences, static_cast<int>(rows.count) - first);
+    if (lane == 0 && warp < members) {
+      const int s = order[first + warp];
+      sentence[warp] = s;
+      first_row[warp] = rows.begin[s];
+      length[warp] = rows.end[s] - rows.begin[s];
+      first_key[warp] = source.begin[s];
+      keys[warp] = source.end[s] - source.begin[s];
+    }
+    __syncthreads();
+  }
+
+  /// Copies a matrix's part of this block, if it has a place.
+  __device__ void fetch(const FeedingMatrix<T>& matrix) const {
+    if (matrix.place < 0) return;
+    const T* from = matrix.packed + Index{rank} * matrix.size();
+    for (int at = static_cast<int>(threadIdx.x) * Pack<T>::size; at < matrix.size(); at += kFeedingThreads * Pack<T>::size)
+      store_pack(weights + matrix.place + at, load_pack(from + at));
+  }
+
+  /// The number of this thread's unit in a pass, below `all`, or -1.
+  __device__ int unit(int units, int pass, int all) const {
+    const int own = pass * kFeedingUnits + lane, number = rank * units + own;
+    return own < units && number < all ? number : -1;
+  }
+  /// Where a thread keeps a number from step to step.
+  __device__ float& kept(float* of, int layers, int layer, int number, int width) const {
+    return of[((Index{group} * layers + layer) * kFeedingSentences + warp) * width + number];
+  }
+  __device__ int row(int t) const { return first_row[warp] + t; }
+
+  /// The rows of a matrix that this lane's share of a product needs, from a column on: those of step t. The first sentence stands in
+  /// for those that do not live: nobody reads their sums.
+  struct Operand {
+    const T* row[2];
+  };
+  __device__ Operand operand(const Matrix<T>& matrix, int t, int alive, int column = 0) const {
+    Operand x;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int i = lane / 4 + 8 * half;
+      x.row[half] = row_of(matrix, Index{first_row[i < alive ? i : 0]} + t) + column;
+    }
+    return x;
+  }
+
+  /// Sums of a pass: a matrix times one operand, or two side by side.
+  __device__ __noinline__ void multiply(const FeedingMatrix<T>& matrix, int pass, Operand x, Operand y = {}) const {
+    __syncthreads();  // the sums before have been read
+    const int parts = min(matrix.chunks(), kFeedingParts), all = matrix.sets * matrix.units_of(pass) / 8;
+    const int share = (all * parts + kFeedingWarps - 1) / kFeedingWarps;  // tiles of a warp
+    if (share > 2)
+      multiply_tiles<4>(matrix, pass, x, y, all, parts);
+    else if (share > 1)
+      multiply_tiles<2>(matrix, pass, x, y, all, parts);
+    else
+      multiply_tiles<1>(matrix, pass, x, y, all, parts);
+    __syncthreads();
+  }
+  /// Tiles: of 8 columns, that a warp computes at once. More than 4 do not pay: the compiler no longer loads them together.
+  template <int Tiles>
+  __device__ void multiply_tiles(const FeedingMatrix<T>& matrix, int pass, const Operand& x, const Operand& y, int all,
+                                 int parts) const {
+    const int chunks = matrix.chunks(), first = matrix.chunks(0) * kLstmChunk, jobs = (all + Tiles - 1) / Tiles * parts;
+    const T* from =
+        (matrix.place < 0 ? matrix.packed + Index{rank} * matrix.size() : weights + matrix.place) + matrix.pass_begin(pass);
+    const auto states = [&](int half, int k) {
+      return k < first ? load_operand<N>(x.row[half], k, matrix.terms[0])
+                       : load_operand<N>(y.row[half], k - first, matrix.terms[1]);
+    };
+    for (int job = warp; job < jobs; job += kFeedingWarps) {
+      const int part = job % parts, tile = job / parts * Tiles, tiles = min(Tiles, all - tile);
+      const int begin = part * chunks / parts, end = (part + 1) * chunks / parts;
+      const auto columns = [&](int n, int k) {
+        return load_pack(from + ((tile + n / 8) * chunks + k / kLstmChunk) * 256 + n % 8 * kLstmChunk + k % kLstmChunk);
+      };
+      float c[Tiles][4] = {};
+      if (tiles == Tiles)  // a number that the compiler knows: all of a chunk's weights are on their way together
+        multiply_chunks<T, 2>(c, begin, end, Tiles, states, columns);
+      else
+        multiply_chunks<T, 1>(c, begin, end, tiles, states, columns);
+      float* to = sums + (part * kFeedingSentences + lane / 4) * walk.sums_stride() + tile * 8 + lane % 4 * 2;
+#pragma unroll
+      for (int j = 0; j < Tiles; ++j) {
+        if (j >= tiles) break;
+        *reinterpret_cast<float2*>(to + j * 8) = {c[j][0], c[j][1]};
+        *reinterpret_cast<float2*>(to + j * 8 + 8 * walk.sums_stride()) = {c[j][2], c[j][3]};
+      }
+    }
+  }
+  /// The sum of this thread's sentence and unit, in one of the sets.
+  __device__ float sum(const FeedingMatrix<T>& matrix, int pass, int set) const {
+    const float* from = sums + warp * walk.sums_stride() + set * matrix.units_of(pass) + lane;
+    const int parts = min(matrix.chunks(), kFeedingParts);
+    float total = 0;
+    for (int part = 0; part < parts; ++part) total += from[part * kFeedingSentences * walk.sums_stride()];
+    return total;
+  }
+};
+
+template <class T>
+__device__ void set(const Matrix<T>& matrix, Index i, int j, float x) {
+  row_of(matrix, i)[j] = from_float<T>(x);
+}
+
+/// What dropout multiplies a number with.
+__device__ inline float dropped(const Dropout& dropout, Index i, int j) {
+  return dropout.rate > 0 ? dropout.row(i)(static_cast<std::uint32_t>(j)) : 1.0f;
+}
+
+}  // namespace attn::kernels

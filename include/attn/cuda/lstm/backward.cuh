@@ -1,0 +1,109 @@
+#pragma once
+#include "attn/cuda/lstm/walk.cuh"
+
+namespace attn::kernels {
+
+template <class T, int V, bool Alone>
+__global__ void __launch_bounds__(kLstmThreads) lstm_backward(LstmGradientArgs<Cuda<T>> args, LstmWalk<T> walk) {
+  extern __shared__ uint4 lstm_shared[];
+  const LstmArgs<Cuda<T>>& forward = args.forward;
+  LstmBlock<T, Alone, true> block(walk, lstm_shared);
+  if (walk.packs)
+    block.template fill_from_columns<Pack<T>::size>(forward.recurrent);
+  else
+    block.template fill_from_columns<1>(forward.recurrent);
+  const int width = walk.width, direction = forward.reverse ? -1 : 1;
+  for (int group = static_cast<int>(blockIdx.y); group < walk.groups; group += static_cast<int>(gridDim.y)) {
+    block.enter(group, forward.rows, forward.order, forward.reverse);
+    const int steps = block.length[0];
+    LstmCell<V> cells[kLstmCells];
+    Pack<T, V> gates[kLstmCells][4] = {}, c[kLstmCells] = {}, c_before[kLstmCells] = {}, dy[kLstmCells] = {};
+    float dc[kLstmCells][V] = {};
+    const auto load = [&](int k, int t) {  // what step t needs; on its way while the step behind it is computed
+      const LstmCell<V>& cell = cells[k];
+      const Index row = cell.first_row + Index{direction} * t;
+      const bool last = t == cell.length - 1;
+      c[k] = last ? load_pack<V>(row_of(forward.c, row) + cell.unit) : c_before[k];
+#pragma unroll
+      for (int gate = 0; gate < 4; ++gate)
+        gates[k][gate] = load_pack<V>(row_of(forward.gates, row) + gate * width + cell.unit);
+      c_before[k] = t > 0 ? load_pack<V>(row_of(forward.c, row - direction) + cell.unit)
+                          : load_or_zero<V>(forward.c0, cell.sentence, cell.unit);
+      dy[k] = load_or_zero<V>(args.dh, row, cell.unit);
+    };
+#pragma unroll
+    for (int k = 0; k < kLstmCells; ++k) {
+      cells[k] = LstmCell<V>(block, k);
+      if (!cells[k].there) continue;
+      const Pack<T, V> behind = load_or_zero<V>(args.dlast_c, cells[k].sentence, cells[k].unit);
+#pragma unroll
+      for (int v = 0; v < V; ++v) dc[k][v] = behind[v];
+      if (steps > 0 && cells[k].length == steps) load(k, steps - 1);
+    }
+    // Adds the gradient of h behind step t that comes from the step behind it, or from behind the sentence.
+    const auto add_behind = [&](const LstmCell<V>& cell, int t, float(&dh)[V][1]) {
+      if (t + 1 < cell.length) return block.add_sums(dh, cell.i, cell.column);
+      const Pack<T, V> last = load_or_zero<V>(args.dlast_h, cell.sentence, cell.unit);
+#pragma unroll
+      for (int v = 0; v < V; ++v) dh[v][0] += last[v];
+    };
+    int alive = 0;  // at the step behind: their gradients are the states of the next product
+    for (int t = steps - 1; t >= 0; --t) {
+      if (alive > 0) {
+        block.meet();
+        block.multiply((t + 1) % 2, alive);
+      }
+      while (alive < block.members && block.length[alive] > t) ++alive;
+#pragma unroll
+      for (int k = 0; k < kLstmCells; ++k) {
+        const LstmCell<V>& cell = cells[k];
+        float gate[V][4], state[V], before[V], dh[V][1];
+#pragma unroll
+        for (int v = 0; v < V; ++v) {
+#pragma unroll
+          for (int i = 0; i < 4; ++i) gate[v][i] = gates[k][i][v];
+          state[v] = c[k][v];
+          before[v] = c_before[k][v];
+          dh[v][0] = dy[k][v];
+        }
+        if (t > 0 && t <= cell.length) load(k, t - 1);
+        if (t >= cell.length) continue;
+        add_behind(cell, t, dh);
+        Pack<T, V> gradients[4];
+#pragma unroll
+        for (int v = 0; v < V; ++v) {
+          lstm_unit_gradient<T>(gate[v], before[v], state[v], dh[v][0], dc[k][v]);
+#pragma unroll
+          for (int i = 0; i < 4; ++i) gradients[i].set(v, gate[v][i]);
+        }
+        T* to = row_of(args.dgates, cell.first_row + Index{direction} * t) + cell.unit;
+        T* states = block.states(t % 2, cell.i) + cell.unit;
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          store_pack(states + i * width, gradients[i]);
+          store_pack(to + i * width, gradients[i]);
+        }
+      }
+    }
+    if (args.dh0.to.data != nullptr && alive > 0) {
+      block.meet();
+      block.multiply(0, alive);
+    }
+#pragma unroll
+    for (int k = 0; k < kLstmCells; ++k) {
+      const LstmCell<V>& cell = cells[k];
+      if (!cell.there) continue;
+      if (args.dh0.to.data != nullptr) {
+        float dh[V][1] = {}, row[V];
+        add_behind(cell, -1, dh);
+#pragma unroll
+        for (int v = 0; v < V; ++v) row[v] = dh[v][0];
+        put(args.dh0, cell.sentence, cell.unit, row);
+      }
+      if (args.dc0.to.data != nullptr) put(args.dc0, cell.sentence, cell.unit, dc[k]);
+    }
+  }
+  block.leave();
+}
+
+}  // namespace attn::kernels

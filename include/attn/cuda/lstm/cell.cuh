@@ -1,0 +1,48 @@
+#pragma once
+#include "attn/cuda/support/vector_types.cuh"
+
+// One unit of an LSTM at one step, as ops/lstm.hpp has it. Where T keeps 8 bits, the GPU's own exponential and quotient, good to 20,
+// are exact enough and far shorter.
+
+namespace attn::kernels {
+
+template <class T>
+__device__ float lstm_sigmoid(float x) {
+  if constexpr (sizeof(T) == 2)
+    return __fdividef(1, 1 + __expf(-x));
+  else
+    return 1 / (1 + expf(-x));
+}
+
+template <class T>
+__device__ float lstm_tanh(float x) {
+  if constexpr (sizeof(T) == 2)
+    return 1 - __fdividef(2, 1 + __expf(2 * x));
+  else
+    return tanhf(x);
+}
+
+/// The gates become activated, c becomes that behind the step; gives h.
+template <class T>
+__device__ float lstm_unit(float (&gate)[4], float& c) {
+  gate[0] = lstm_sigmoid<T>(gate[0]);
+  gate[1] = lstm_sigmoid<T>(gate[1]);
+  gate[2] = lstm_tanh<T>(gate[2]);
+  gate[3] = lstm_sigmoid<T>(gate[3]);
+  c = gate[1] * c + gate[0] * gate[2];
+  return gate[3] * lstm_tanh<T>(c);
+}
+
+/// The gates become their gradients, dc becomes that of c before the step.
+template <class T>
+__device__ void lstm_unit_gradient(float (&gate)[4], float c_before, float c, float dh, float& dc) {
+  const float i = gate[0], f = gate[1], g = gate[2], o = gate[3], squashed = lstm_tanh<T>(c);
+  const float dcell = dc + dh * o * (1 - squashed * squashed);
+  gate[0] = dcell * g * i * (1 - i);
+  gate[1] = dcell * c_before * f * (1 - f);
+  gate[2] = dcell * i * (1 - g * g);
+  gate[3] = dh * squashed * o * (1 - o);
+  dc = dcell * f;
+}
+
+}  // namespace attn::kernels

@@ -1,0 +1,106 @@
+#pragma once
+#include "attn/cuda/support/vector_types.cuh"
+
+// The product of one step of an LSTM: a warp multiplies states of 16 sentences with some columns of weights. A matrix instruction
+// adds up 16 terms, and which 16 does not matter as long as both operands agree. So the four lanes that share a row take 8
+// neighbours each, 16 bytes, for two instructions: no operand needs to be rearranged.
+
+namespace attn::kernels {
+
+inline constexpr int kLstmChunk = 32;  // terms that a warp takes at once
+
+/// Numbers from one row of states or weights to the next in shared memory: whole chunks, and rows that begin in different banks.
+template <class T>
+__host__ __device__ constexpr int lstm_stride(int terms) {
+  const int chunks = (terms + kLstmChunk - 1) / kLstmChunk;
+  return sizeof(T) == 2 ? (chunks | 1) * kLstmChunk : chunks * kLstmChunk + 4;
+}
+
+/// 16 bytes that other blocks may have written since this one last read there.
+template <class T>
+__device__ Pack<T> load_fresh(const T* from) {
+  uint4 bits;
+  asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];\n"
+               : "=r"(bits.x), "=r"(bits.y), "=r"(bits.z), "=r"(bits.w)
+               : "l"(from)
+               : "memory");
+  return *reinterpret_cast<const Pack<T>*>(&bits);
+}
+
+__device__ inline void multiply_16(float (&c)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t a2, std::uint32_t a3,
+                                   std::uint32_t b0, std::uint32_t b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+      "%3};\n"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+
+/// c += `Count` chunks of terms, from chunk `first` on, of the product of 16 states and 8 columns of weights for each of `tiles`.
+/// Lane l holds, in c[j][i], row l / 4 + 8 * (i / 2), column 8 j + 2 * (l % 4) + i % 2. states(half, k): 16 bytes of row
+/// l / 4 + 8 * half, from term k on; weights(n, k): of column n.
+template <int Count, int Tiles, class States, class Weights>
+__device__ void multiply_some(bfloat16, float (&c)[Tiles][4], int first, int tiles, const States& states,
+                              const Weights& weights) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, begin = first * kLstmChunk + lane % 4 * 8;
+  uint4 a[Count][2];  // all on their way together
+#pragma unroll
+  for (int k = 0; k < Count; ++k)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const Pack<bfloat16> pack = states(half, begin + k * kLstmChunk);
+      a[k][half] = *reinterpret_cast<const uint4*>(&pack);
+    }
+#pragma unroll
+  for (int k = 0; k < Count; ++k)
+#pragma unroll
+    for (int j = 0; j < Tiles; ++j) {
+      if (j >= tiles) break;
+      const Pack<bfloat16> pack = weights(8 * j + lane / 4, begin + k * kLstmChunk);
+      const uint4 b = *reinterpret_cast<const uint4*>(&pack);
+      multiply_16(c[j], a[k][0].x, a[k][1].x, a[k][0].y, a[k][1].y, b.x, b.y);
+      multiply_16(c[j], a[k][0].z, a[k][1].z, a[k][0].w, a[k][1].w, b.z, b.w);
+    }
+}
+
+/// The same in float, whose products keep all bits; what is given is summed first, so that long sums stay exact.
+template <int Count, int Tiles, class States, class Weights>
+__device__ void multiply_some(float, float (&c)[Tiles][4], int first, int tiles, const States& states,
+                              const Weights& weights) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  float sum[Tiles][4] = {};
+#pragma unroll 1
+  for (int k = first * kLstmChunk; k < (first + Count) * kLstmChunk; k += 8) {
+    const Pack<float> a[2][2] = {{states(0, k), states(1, k)}, {states(0, k + 4), states(1, k + 4)}};
+#pragma unroll
+    for (int j = 0; j < Tiles; ++j) {
+      if (j >= tiles) break;
+#pragma unroll
+      for (int four = 0; four < 2; ++four)
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          const Pack<float> b = weights(8 * j + lane % 4 * 2 + i, k + 4 * four);
+#pragma unroll
+          for (int term = 0; term < 4; ++term)
+#pragma unroll
+            for (int half = 0; half < 2; ++half) sum[j][2 * half + i] += a[four][half][term] * b[term];
+        }
+    }
+  }
+#pragma unroll
+  for (int j = 0; j < Tiles; ++j)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) c[j][i] += sum[j][i];
+}
+
+/// The same of all chunks from `begin` to `end`, `Ahead` at a time.
+template <class T, int Ahead, int Tiles, class States, class Weights>
+__device__ void multiply_chunks(float (&c)[Tiles][4], int begin, int end, int tiles, const States& states,
+                                const Weights& weights) {
+  int first = begin;
+#pragma unroll 1
+  for (; first + Ahead <= end; first += Ahead) multiply_some<Ahead>(T{}, c, first, tiles, states, weights);
+#pragma unroll 1
+  for (; first < end; ++first) multiply_some<1>(T{}, c, first, tiles, states, weights);
+}
+
+}  // namespace attn::kernels

@@ -1,0 +1,112 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <tuple>
+
+#include "attn/cuda/support/launch.cuh"
+
+// Clusters: blocks that run at the same time on neighbouring multiprocessors (Hopper) and can wait for each other.
+
+namespace attn {
+namespace kernels {
+
+/// All threads of a cluster's blocks. What each wrote to global memory before it, all may read behind it, past the nearest cache.
+__device__ inline void meet_cluster() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;\n" ::: "memory");
+#else
+  __syncthreads();  // a block alone
+#endif
+}
+
+/// How many blocks the cluster has, and which of them this one is.
+__device__ inline int cluster_blocks() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  int count;
+  asm("mov.u32 %0, %%cluster_nctarank;\n" : "=r"(count));
+  return count;
+#else
+  return 1;
+#endif
+}
+__device__ inline int cluster_rank() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  int rank;
+  asm("mov.u32 %0, %%cluster_ctarank;\n" : "=r"(rank));
+  return rank;
+#else
+  return 0;
+#endif
+}
+
+/// The same place in the shared memory of another block of the cluster.
+template <class T>
+__device__ const T* of_rank(const T* shared, int rank) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  std::uint64_t place;
+  asm("mapa.u64 %0, %1, %2;\n" : "=l"(place) : "l"(shared), "r"(rank));
+  return reinterpret_cast<const T*>(place);
+#else
+  return shared;
+#endif
+}
+
+}  // namespace kernels
+
+inline constexpr unsigned kClusterEverywhere = 8;  // blocks of a cluster that every GPU with clusters has
+
+inline cudaLaunchConfig_t cluster_configuration(Spread spread, dim3 cluster, cudaStream_t stream,
+                                                cudaLaunchAttribute& attribute) {
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = cluster.x;
+  attribute.val.clusterDim.y = cluster.y;
+  attribute.val.clusterDim.z = 1;
+  cudaLaunchConfig_t configuration{};
+  configuration.gridDim = spread.blocks;
+  configuration.blockDim = dim3(spread.threads);
+  configuration.dynamicSmemBytes = spread.shared;
+  configuration.stream = stream;
+  configuration.attrs = &attribute;
+  configuration.numAttrs = 1;
+  return configuration;
+}
+
+/// Lets a kernel run in clusters of any size that the GPU has.
+template <class... Parameters>
+void allow_clusters(const char* what, void (*kernel)(Parameters...)) {
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), what);
+}
+
+/// How many clusters of so many blocks the GPU runs at the same time. The driver takes long to say so, and is asked once.
+template <class... Parameters>
+int clusters_at_once(const char* what, Spread spread, unsigned blocks, void (*kernel)(Parameters...)) {
+  thread_local std::map<std::tuple<const void*, unsigned, std::size_t, int>, int> known;
+  int gpu = 0;
+  check(cudaGetDevice(&gpu), what);
+  const auto [place, is_new] = known.try_emplace({reinterpret_cast<const void*>(kernel), blocks, spread.shared, gpu}, 0);
+  if (!is_new) return place->second;
+  allow_clusters(what, kernel);
+  allow_shared(what, reinterpret_cast<const void*>(kernel), spread.shared);
+  cudaLaunchAttribute attribute{};
+  const cudaLaunchConfig_t configuration = cluster_configuration(spread, dim3(blocks), nullptr, attribute);
+  if (cudaOccupancyMaxActiveClusters(&place->second, kernel, &configuration) != cudaSuccess) {
+    (void)cudaGetLastError();  // no such clusters
+    place->second = 0;
+  }
+  return place->second;
+}
+
+/// launch() in clusters of so many neighbours along x and y.
+template <class Device, class... Parameters, class... Arguments>
+void launch_in_clusters(Device& device, const char* what, Spread spread, dim3 cluster, void (*kernel)(Parameters...),
+                        const Arguments&... arguments) {
+  if (cluster.x * cluster.y <= 1) return launch(device, what, spread, kernel, arguments...);
+  if (spread.blocks.x == 0) return;
+  if (cluster.x * cluster.y > kClusterEverywhere) allow_clusters(what, kernel);
+  allow_shared(what, reinterpret_cast<const void*>(kernel), spread.shared);
+  cudaLaunchAttribute attribute{};
+  const cudaLaunchConfig_t configuration = cluster_configuration(spread, cluster, device.stream(), attribute);
+  check(cudaLaunchKernelEx(&configuration, kernel, static_cast<Parameters>(arguments)...), what);
+}
+
+}  // namespace attn

@@ -1,0 +1,21 @@
+#pragma once
+#include "attn/cuda/support/launch.cuh"
+
+namespace attn {
+
+/// launch() for a kernel whose blocks wait for each other: all of them run at the same time, or the launch fails.
+template <class Device, class... Parameters, class... Arguments>
+void launch_cooperative(Device& device, const char* what, Spread spread, void (*kernel)(Parameters...),
+                        const Arguments&... arguments) {
+  if (spread.blocks.x == 0 || spread.blocks.y == 0 || spread.blocks.z == 0) return;
+  allow_shared(what, reinterpret_cast<const void*>(kernel), spread.shared);
+  const auto start = [&](Parameters... parameters) {
+    void* places[] = {static_cast<void*>(&parameters)...};
+    check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), spread.blocks, dim3(spread.threads), places,
+                                      spread.shared, device.stream()),
+          what);
+  };
+  start(static_cast<Parameters>(arguments)...);
+}
+
+}  // namespace attn

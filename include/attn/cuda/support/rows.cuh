@@ -1,0 +1,73 @@
+#pragma once
+#include "attn/core/matrix.hpp"
+#include "attn/cuda/support/launch.cuh"
+#include "attn/cuda/support/vector_types.cuh"
+#include "attn/ops/dropout.hpp"
+
+// What the kernels share that walk along rows. A warp takes a row, each lane N numbers at a time: a pack of 16 bytes where all
+// rows begin on such a boundary and are whole packs long, else 1.
+
+namespace attn {
+
+template <class... T>
+bool in_packs(const Matrix<T>&... matrices) {
+  return (in_packs(matrices.data, matrices.cols, matrices.stride) && ...);
+}
+
+/// run<N>(), with packs or without.
+template <class T, class Run>
+void with_packs(bool packs, const Run& run) {
+  if (packs)
+    run.template operator()<Pack<T>::size>();
+  else
+    run.template operator()<1>();
+}
+
+inline constexpr int kRowWarps = 8;  // of a block, each with a row of its own
+
+inline Spread warp_a_row(Index rows) { return {{static_cast<unsigned>(divide_up(rows, kRowWarps))}, 32 * kRowWarps}; }
+
+__device__ inline Index row_of_warp() { return Index{blockIdx.x} * kRowWarps + threadIdx.x / 32; }
+__device__ inline int lane_of_warp() { return static_cast<int>(threadIdx.x) % 32; }
+
+template <class T>
+__device__ T* row_of(const Matrix<T>& matrix, Index i) {
+  return matrix.data + i * matrix.stride;
+}
+
+/// Sets or adds to N numbers of row i, from column j on.
+template <int N, class T>
+__device__ void put(const Sink<T>& sink, Index i, int j, const float (&numbers)[N]) {
+  T* place = row_of(sink.to, i) + j;
+  Pack<T, N> sum{};
+  if (sink.add) sum = load_pack<N>(place);
+#pragma unroll
+  for (int k = 0; k < N; ++k) sum.set(k, sum[k] + numbers[k]);
+  store_pack(place, sum);
+}
+
+/// The dropout factors of N columns, from j on; all 1, and none computed, where nothing is dropped.
+template <int N>
+struct Factors {
+  float numbers[N];
+
+  __device__ Factors(const Dropout::Row& row, int j) {
+#pragma unroll
+    for (int k = 0; k < N; ++k) numbers[k] = 1;
+    if (row.threshold == 0) return;
+#pragma unroll
+    for (int k = 0; k < N; ++k) numbers[k] = row(static_cast<std::uint32_t>(j + k));
+  }
+  __device__ float operator[](int k) const { return numbers[k]; }
+};
+
+/// step<N>(at) for each pack of a flat array, a thread each; numbers left over at the end come one by one.
+template <int N, class Step>
+__device__ void for_each_pack(Index count, const Step& step) {
+  Index at = (Index{blockIdx.x} * blockDim.x + threadIdx.x) * N;
+  if (at + N <= count) return step.template operator()<N>(at);
+#pragma unroll 1
+  for (; at < count; ++at) step.template operator()<1>(at);
+}
+
+}  // namespace attn

@@ -1,0 +1,58 @@
+#pragma once
+#include <cstring>
+
+#include "attn/cuda/support/error.cuh"
+
+namespace attn {
+
+/// Copies from the host that nobody waits for: small ones go through pinned memory, filled in two halves by turns, so that
+/// the host waits only where it is a whole half ahead of the GPU.
+class Staging {
+ public:
+  Staging() = default;
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+  ~Staging() {
+    if (pinned_ == nullptr) return;
+    for (cudaEvent_t& event : sent_) (void)cudaEventSynchronize(event), (void)cudaEventDestroy(event);
+    (void)cudaFreeHost(pinned_);
+  }
+
+  void upload(cudaStream_t stream, void* to, const void* from, std::size_t bytes) {
+    if (bytes == 0) return;
+    if (bytes > kHalf) {  // parameters, once: may wait
+      check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream), "upload");
+      check(cudaStreamSynchronize(stream), "upload");
+      return;
+    }
+    if (pinned_ == nullptr) start(stream);
+    if (used_ + bytes > kHalf) {
+      check(cudaEventRecord(sent_[half_], stream), "upload");
+      half_ = 1 - half_;
+      used_ = 0;
+      check(cudaEventSynchronize(sent_[half_]), "upload");
+    }
+    std::byte* place = pinned_ + static_cast<std::size_t>(half_) * kHalf + used_;
+    used_ += (bytes + 63) / 64 * 64;
+    std::memcpy(place, from, bytes);
+    check(cudaMemcpyAsync(to, place, bytes, cudaMemcpyHostToDevice, stream), "upload");
+  }
+
+ private:
+  static constexpr std::size_t kHalf = std::size_t{4} << 20;
+
+  void start(cudaStream_t stream) {
+    check(cudaMallocHost(reinterpret_cast<void**>(&pinned_), 2 * kHalf), "pinned memory for uploads");
+    for (cudaEvent_t& event : sent_) {
+      check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "an event for uploads");
+      check(cudaEventRecord(event, stream), "an event for uploads");
+    }
+  }
+
+  std::byte* pinned_ = nullptr;
+  cudaEvent_t sent_[2] = {};
+  int half_ = 0;
+  std::size_t used_ = 0;
+};
+
+}  // namespace attn

@@ -1,0 +1,211 @@
+#pragma once
+#include <cstdint>
+
+#include "attn/cuda/support/vector_types.cuh"
+
+// Hopper's matrix instructions (wgmma) on bfloat16, and the tiles in shared memory that they read.
+//
+// A tile is rows of 64 numbers: 128 bytes, in eight chunks of 16. Chunk c of row r lies at place c ^ (r % 8), which is what the
+// hardware calls the 128-byte swizzle: a column of chunks touches all banks. A tile begins on a boundary of 1024 bytes. A wider
+// matrix is several tiles side by side.
+//
+// A warpgroup, 4 warps, computes C += A B with C of 64 x N, in registers: warp w holds rows 16 w to 16 w + 15 of C; lane l holds,
+// in c[4 j + i], row l / 4 + 8 * (i / 2), column 8 j + 2 * (l % 4) + i % 2. A comes from registers in the same arrangement, 64 x 16
+// at a time: numbers of C, rounded to bfloat16, are an A. B comes from a tile in one of two ways:
+//
+//   ColumnsIn::rows      column n of B is row n of the tile: B is the tile transposed, as in Q Kᵀ
+//   ColumnsIn::columns   column n of B is column n of the tile, as in P V
+
+namespace attn {
+
+enum class ColumnsIn { rows, columns };  // of B: where they lie in a tile
+
+inline constexpr int kTile = 64 * 64;  // numbers of a tile of 64 rows
+
+/// Where number `col` of row `row` of a tile lies, in numbers.
+__device__ inline int in_tile(int row, int col) { return row * 64 + ((((col >> 3) ^ row) & 7) << 3) + (col & 7); }
+
+__device__ inline std::uint32_t shared_address(const void* place) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(place));
+}
+
+/// Two floats as the bfloat16 pair that a matrix instruction takes; the first in the low half.
+__device__ inline std::uint32_t pair(float first, float second) {
+  const __nv_bfloat162 both = __floats2bfloat162_rn(first, second);
+  return *reinterpret_cast<const std::uint32_t*>(&both);
+}
+
+// ---- Filling tiles ----
+
+/// Begins to copy 16 bytes from global to shared memory; zeros, and no access, where `there` is false.
+__device__ inline void copy_chunk(void* to, const void* from, bool there) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(shared_address(to)), "l"(from), "r"(there ? 16 : 0));
+}
+/// The same with one number of 4 bytes, which is there.
+__device__ inline void copy_word(void* to, const void* from) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;\n" ::"r"(shared_address(to)), "l"(from));
+}
+__device__ inline void close_copies() { asm volatile("cp.async.commit_group;\n"); }
+/// Shows what a thread wrote to shared memory itself to the matrix instructions; then a barrier.
+__device__ inline void show_writes() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory");
+#endif
+}
+/// Waits until all but the newest `Pending` groups of copies are there, and shows them to the matrix instructions. The block must
+/// meet at a barrier before other threads' copies may be read.
+template <int Pending>
+__device__ void wait_for_copies() {
+  asm volatile("cp.async.wait_group %0;\n" ::"n"(Pending) : "memory");
+  show_writes();
+}
+
+/// Begins to fill a tile of Rows rows with `rows` x `cols` numbers (cols a multiple of 8, at most 64), the rest with 0.
+/// from: 16-byte aligned, as are its rows. Every one of the Threads threads calls this.
+template <int Rows, int Threads>
+__device__ void fill_tile(bfloat16* tile, const bfloat16* from, Index stride, int rows, int cols, int thread) {
+  static_assert(Rows * 8 % Threads == 0);
+#pragma unroll
+  for (int i = 0; i < Rows * 8 / Threads; ++i) {
+    const int chunk = i * Threads + thread, row = chunk / 8, col = chunk % 8 * 8;
+    const bool there = row < rows && col < cols;
+    copy_chunk(tile + in_tile(row, col), there ? from + row * stride + col : from, there);
+  }
+}
+
+// ---- Reading A from a tile into registers ----
+
+/// Rows `first` to first + 15 of columns 16 k to 16 k + 15 of a tile, as one warp's part of A.
+__device__ inline void load_a(std::uint32_t (&a)[4], const bfloat16* tile, int first, int k) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, row = first + lane % 16, col = 16 * k + lane / 16 * 8;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
+               : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3])
+               : "r"(shared_address(tile + in_tile(row, col))));
+}
+
+/// The same of the transposed tile: rows 16 k to 16 k + 15 of columns `first` to first + 15, transposed.
+__device__ inline void load_a_transposed(std::uint32_t (&a)[4], const bfloat16* tile, int first, int k) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, row = 16 * k + lane / 16 * 8 + lane % 8,
+            col = first + lane / 8 % 2 * 8;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\n"
+               : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3])
+               : "r"(shared_address(tile + in_tile(row, col))));
+}
+
+/// ColumnsIn 16 k to 16 k + 15 of C, rounded, as A.
+template <int N>
+__device__ void round_to_a(std::uint32_t (&a)[4], const float (&c)[N], int k) {
+  a[0] = pair(c[8 * k + 0], c[8 * k + 1]);
+  a[1] = pair(c[8 * k + 2], c[8 * k + 3]);
+  a[2] = pair(c[8 * k + 4], c[8 * k + 5]);
+  a[3] = pair(c[8 * k + 6], c[8 * k + 7]);
+}
+
+// ---- Multiplying ----
+
+/// Before the first matrix instruction, and whenever registers that one reads or writes were touched since the last.
+__device__ inline void begin_products() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory");
+#endif
+}
+__device__ inline void close_products() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile("wgmma.commit_group.sync.aligned;\n" ::: "memory");
+#endif
+}
+/// Waits until all but the newest `Pending` groups of products are done.
+template <int Pending>
+__device__ void wait_for_products() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile("wgmma.wait_group.sync.aligned %0;\n" ::"n"(Pending) : "memory");
+#endif
+}
+
+/// The compiler sees no link between registers of a product and the instructions that begin it and wait for it. This is one: the
+/// numbers are computed before it, and used after it.
+template <int N>
+__device__ void settle(float (&c)[N]) {
+#pragma unroll
+  for (float& x : c) asm volatile("" : "+f"(x)::"memory");
+}
+template <int M, int N>
+__device__ void settle(std::uint32_t (&a)[M][N]) {
+#pragma unroll
+  for (auto& row : a)
+#pragma unroll
+    for (std::uint32_t& x : row) asm volatile("" : "+r"(x)::"memory");
+}
+
+/// How the hardware is told where rows or columns 16 k to 16 k + 15 of a tile lie. Groups of 8 rows are 1024 bytes apart; tiles
+/// side by side, which only ColumnsIn::columns with N = 128 reaches, `apart` bytes.
+template <ColumnsIn Of>
+__device__ std::uint64_t describe_tile(const bfloat16* tile, int k, std::uint32_t apart = 0) {
+  const std::uint32_t place = shared_address(tile) + static_cast<std::uint32_t>(k) * (Of == ColumnsIn::rows ? 32U : 2048U);
+  return (std::uint64_t{place & 0x3ffffU} >> 4) | (std::uint64_t{Of == ColumnsIn::rows ? 1U : apart >> 4} << 16) |
+         (std::uint64_t{1024 >> 4} << 32) | (std::uint64_t{1} << 62);
+}
+
+/// C += A B, 64 x 64 with 16 terms: A from registers. The first product may set C instead (add = false).
+template <ColumnsIn Of>
+__device__ void multiply(float (&c)[32], const std::uint32_t (&a)[4], std::uint64_t b, bool add = true) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %37, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+      "}, {%32, %33, %34, %35}, %36, p, 1, 1, %38;\n}\n"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]), "+f"(c[7]), "+f"(c[8]),
+        "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]), "+f"(c[13]), "+f"(c[14]), "+f"(c[15]), "+f"(c[16]), "+f"(c[17]),
+        "+f"(c[18]), "+f"(c[19]), "+f"(c[20]), "+f"(c[21]), "+f"(c[22]), "+f"(c[23]), "+f"(c[24]), "+f"(c[25]), "+f"(c[26]),
+        "+f"(c[27]), "+f"(c[28]), "+f"(c[29]), "+f"(c[30]), "+f"(c[31])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)),
+        "n"(Of == ColumnsIn::columns ? 1 : 0));
+#endif
+}
+
+/// C += A B, 64 x 64 with 16 terms: A from a tile too, as describe_tile<ColumnsIn::rows> puts it.
+template <ColumnsIn Of>
+__device__ void multiply(float (&c)[32], std::uint64_t a, std::uint64_t b, bool add = true) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+      "}, %32, %33, p, 1, 1, 0, %35;\n}\n"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]), "+f"(c[7]), "+f"(c[8]),
+        "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]), "+f"(c[13]), "+f"(c[14]), "+f"(c[15]), "+f"(c[16]), "+f"(c[17]),
+        "+f"(c[18]), "+f"(c[19]), "+f"(c[20]), "+f"(c[21]), "+f"(c[22]), "+f"(c[23]), "+f"(c[24]), "+f"(c[25]), "+f"(c[26]),
+        "+f"(c[27]), "+f"(c[28]), "+f"(c[29]), "+f"(c[30]), "+f"(c[31])
+      : "l"(a), "l"(b), "r"(static_cast<int>(add)), "n"(Of == ColumnsIn::columns ? 1 : 0));
+#endif
+}
+
+/// C += A B, 64 x 128 with 16 terms: A from registers. The first product may set C instead (add = false).
+template <ColumnsIn Of>
+__device__ void multiply(float (&c)[64], const std::uint32_t (&a)[4], std::uint64_t b, bool add = true) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %69, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+      "}, {%64, %65, %66, %67}, %68, p, 1, 1, %70;\n}\n"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]), "+f"(c[7]), "+f"(c[8]),
+        "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]), "+f"(c[13]), "+f"(c[14]), "+f"(c[15]), "+f"(c[16]), "+f"(c[17]),
+        "+f"(c[18]), "+f"(c[19]), "+f"(c[20]), "+f"(c[21]), "+f"(c[22]), "+f"(c[23]), "+f"(c[24]), "+f"(c[25]), "+f"(c[26]),
+        "+f"(c[27]), "+f"(c[28]), "+f"(c[29]), "+f"(c[30]), "+f"(c[31]), "+f"(c[32]), "+f"(c[33]), "+f"(c[34]), "+f"(c[35]),
+        "+f"(c[36]), "+f"(c[37]), "+f"(c[38]), "+f"(c[39]), "+f"(c[40]), "+f"(c[41]), "+f"(c[42]), "+f"(c[43]), "+f"(c[44]),
+        "+f"(c[45]), "+f"(c[46]), "+f"(c[47]), "+f"(c[48]), "+f"(c[49]), "+f"(c[50]), "+f"(c[51]), "+f"(c[52]), "+f"(c[53]),
+        "+f"(c[54]), "+f"(c[55]), "+f"(c[56]), "+f"(c[57]), "+f"(c[58]), "+f"(c[59]), "+f"(c[60]), "+f"(c[61]), "+f"(c[62]),
+        "+f"(c[63])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)),
+        "n"(Of == ColumnsIn::columns ? 1 : 0));
+#endif
+}
+
+}  // namespace attn

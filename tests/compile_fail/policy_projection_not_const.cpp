@@ -1,0 +1,23 @@
+// refused: static assertion failed.*an attention policy needs  LengthProjection<Device, Width, Heads>  with  KeysValues operator
+#include "attn/attention/multi_head.hpp"
+#include "device.hpp"
+
+#ifdef ATTN_REFUSED
+#define CONST
+#else
+#define CONST const
+#endif
+
+struct Policy {
+  using Score = attn::ScaledDot;
+  static constexpr bool causal_allowed = true;
+  template <class Device, int Width, int Heads>
+  struct LengthProjection {
+    attn::KeysValues<Device, Width> operator()(attn::Tape<Device>&, attn::KeysValues<Device, Width> all) CONST {
+      return all;
+    }
+    void for_each_parameter(auto&&) {}
+  };
+};
+
+attn::MultiHead<Device, 64, 4, Policy> layer;
