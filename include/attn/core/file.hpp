@@ -103,4 +103,11 @@ inline std::string read_file(const std::filesystem::path& path) {
   }
 }
 
+/// Makes the folder, and those above it.
+inline void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  require(!error, "cannot make the folder ", folder.string(), ": ", error.message(), "; choose another");
+}
+
 }  // namespace attn
