@@ -10,25 +10,24 @@
 template <class Device, class Model>
 class EngineOf : public Engine {
  public:
-  template <class ModelOptions>
-  EngineOf(std::unique_ptr<Device> device, const ModelFolder& folder, const ModelOptions& options)
-      : folder_(folder), device_(std::move(device)), model_(options), parameters_(*device_, model_, 1) {
-    attn::load_model(attn::SafetensorsFile(folder.weights), parameters_);
+  EngineOf(std::unique_ptr<Device> device, const ModelFolder& folder, const typename Model::Options& options)
+      : folder_(folder), device_(std::move(device)), network_(*device_, options, attn::Inference{}) {
+    attn::load_model(attn::SafetensorsFile(folder.weights), network_.parameters);
   }
 
   std::vector<std::vector<attn::Token>> translate(const attn::Sentences& source) override {
-    const attn::Translator translator(*device_, model_, folder_.source, folder_.target,
+    const attn::Translator translator(*device_, *network_, folder_.source, folder_.target,
                                       {.limit = folder_.limit, .never = folder_.never});
     return translator.decode(source);
   }
 
   std::vector<attn::AttentionMap> look(std::span<const attn::Token> source, std::span<const attn::Token> target) override {
-    return attn::attention_maps(*device_, model_, attn::special_tokens_of(folder_.source, folder_.target), source, target);
+    return attn::attention_maps(*device_, *network_, attn::special_tokens_of(folder_.source, folder_.target), source,
+                                target);
   }
 
  private:
   const ModelFolder& folder_;
   std::unique_ptr<Device> device_;
-  Model model_;
-  attn::Parameters<Device> parameters_;
+  attn::Network<Model> network_;
 };
