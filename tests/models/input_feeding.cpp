@@ -41,15 +41,15 @@ TEST_CASE("input feeding: a sentence gives the same whatever stands beside it in
       {.source_vocabulary = kSourceWords, .target_vocabulary = kTargetWords});
   Parameters<D> parameters(device, model, 1);
   shake(parameters);
-  const Pairs all = ragged_pairs();
+  const Batch all = ragged_batch();
   Tape<D> tape(device);
-  const auto together = model.hidden(tape, upload(tape, all.source), upload(tape, all.target));
+  const auto together = model.hidden(tape, upload(tape, all.source), upload(tape, all.target_input));
   for (Index i = 0; i < all.source.size(); ++i) {
     Sentences source, target;
     source.push_back(all.source[i]);
-    target.push_back(all.target[i]);
+    target.push_back(all.target_input[i]);
     const auto alone = model.hidden(tape, upload(tape, source), upload(tape, target));
-    const Index first = all.target.offsets[static_cast<std::size_t>(i)];
+    const Index first = all.target_input.offsets[static_cast<std::size_t>(i)];
     CHECK(largest_difference(rows_of(alone), rows_of(together, first, alone.rows())) <= 1e-13);
   }
 }

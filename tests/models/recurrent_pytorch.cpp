@@ -54,7 +54,7 @@ void compare(Device& device, const std::string& name) {
     check("logits", std::vector<typename Device::Scalar>(logits.data, logits.data + logits.rows * logits.cols));
   }
   Tape<Device> tape(device, TapeMode::gradients());
-  const auto loss = model.loss(tape, upload(tape, source), upload(tape, target), upload(tape, labels));
+  const auto loss = model.loss(tape, Batch{source, target, labels});
   check("loss", std::vector<double>{loss.mean(device)});
   tape.backward();
   for (const auto& entry : parameters.entries()) check("gradient/" + entry.name, parameters.read_gradient(entry));

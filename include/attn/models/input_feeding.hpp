@@ -5,6 +5,7 @@
 #include "attn/models/active_sentences.hpp"
 #include "attn/models/prediction.hpp"
 #include "attn/models/seq2seq.hpp"
+#include "attn/tape/batch.hpp"
 #include "attn/tape/input_feeding.hpp"
 #include "attn/tape/steps.hpp"
 
@@ -19,10 +20,10 @@ namespace attn {
 template <class Device, RecurrentShape Shape, class Reading = BothWays, class Score = Multiplicative,
           class KeyValuePolicy = States, class Prediction = FromStates>
 struct InputFeeding {
-  static constexpr RecurrentShape shape = Shape;
-  static constexpr int width = Shape.width;
   using DeviceType = Device;
   using Options = RecurrentOptions;
+  static constexpr RecurrentShape shape = Shape;
+  static constexpr int width = Shape.width;
   static constexpr int predicts_from = width + (Prediction::sees_words ? Shape.words : 0);
   using X = Variable<Device, width>;
   using Encoder = typename Reading::template Encoder<Device, Shape>;
@@ -55,8 +56,9 @@ struct InputFeeding {
   Variable<Device, predicts_from> hidden_by_steps(Tape<Device>& tape, const Text& source, const Text& target) const;
 
   /// The loss of predicting each label from the source and the target before it; added to `sums` if given.
-  Loss<Device> loss(Tape<Device>& tape, const Text& source, const Text& target, const Text& labels,
-                    LossOptions options = {}, typename Device::Real* sums = nullptr) const {
+  Loss<Device> loss(Tape<Device>& tape, const Batch& batch, LossOptions options = {},
+                    typename Device::Real* sums = nullptr) const {
+    const auto [source, target, labels] = upload(tape, batch);
     return output.loss(tape, hidden(tape, source, target), labels, options, sums);
   }
 

@@ -6,6 +6,7 @@
 #include "attn/models/prediction.hpp"
 #include "attn/models/recurrent_encoder.hpp"
 #include "attn/nn/output.hpp"
+#include "attn/tape/batch.hpp"
 
 namespace attn {
 
@@ -25,10 +26,10 @@ struct Seq2Seq {
                 "attn: Seq2Seq: the decoder's layers begin with the states of the encoder's, so there must be as many");
   static_assert(Attends::attends_to_source || !Prediction::sees_words,
                 "attn: Seq2Seq: the lexical model averages the source's words by attention; choose one that looks at it");
-  static constexpr RecurrentShape shape = Shape;
-  static constexpr int width = Shape.width;
   using DeviceType = Device;
   using Options = RecurrentOptions;
+  static constexpr RecurrentShape shape = Shape;
+  static constexpr int width = Shape.width;
   static constexpr int kSeen = Prediction::sees_words ? Shape.words : 0;
   using X = Variable<Device, width>;
   using Encoder = typename Reading::template Encoder<Device, Shape>;
@@ -62,8 +63,9 @@ struct Seq2Seq {
   }
 
   /// The loss of predicting each label from the source and the target before it; added to `sums` if given.
-  Loss<Device> loss(Tape<Device>& tape, const Text& source, const Text& target, const Text& labels,
-                    LossOptions options = {}, typename Device::Real* sums = nullptr) const {
+  Loss<Device> loss(Tape<Device>& tape, const Batch& batch, LossOptions options = {},
+                    typename Device::Real* sums = nullptr) const {
+    const auto [source, target, labels] = upload(tape, batch);
     return output.loss(tape, hidden(tape, source, target), labels, options, sums);
   }
 

@@ -7,6 +7,7 @@
 #include "attn/models/transformer_state.hpp"
 #include "attn/nn/embedding.hpp"
 #include "attn/nn/output.hpp"
+#include "attn/tape/batch.hpp"
 
 namespace attn {
 
@@ -23,10 +24,10 @@ struct TransformerOptions {
 /// Linformer.
 template <class Device, TransformerShape Shape = TransformerShape{}, class Attention = Full<>, class Norm = PostNorm>
 struct Transformer {
-  static constexpr TransformerShape shape = Shape;
-  static constexpr int width = Shape.width;
   using DeviceType = Device;
   using Options = TransformerOptions;
+  static constexpr TransformerShape shape = Shape;
+  static constexpr int width = Shape.width;
   using AttentionPolicy = Attention;
   using NormPolicy = Norm;
   using X = Variable<Device, width>;
@@ -61,11 +62,17 @@ struct Transformer {
     return decoder(tape, target_embedding(tape, target), target.rows, memory, memory_rows);
   }
 
-  /// The loss of predicting each label from the source and the target before it; added to `sums` if given.
-  Loss<Device> loss(Tape<Device>& tape, const Text& source, const Text& target, const Text& labels,
-                    LossOptions options = {}, typename Device::Real* sums = nullptr) const {
+  /// What each of the target's words is predicted from.
+  X hidden(Tape<Device>& tape, const Text& source, const Text& target) const {
     const X memory = encode(tape, source);
-    return output.loss(tape, decode(tape, target, memory, source.rows), labels, options, sums);
+    return decode(tape, target, memory, source.rows);
+  }
+
+  /// The loss of predicting each label from the source and the target before it; added to `sums` if given.
+  Loss<Device> loss(Tape<Device>& tape, const Batch& batch, LossOptions options = {},
+                    typename Device::Real* sums = nullptr) const {
+    const auto [source, target, labels] = upload(tape, batch);
+    return output.loss(tape, hidden(tape, source, target), labels, options, sums);
   }
 
   /// Decoding: what the decoder remembers before the first word, in memory of a tape that outlives the words.

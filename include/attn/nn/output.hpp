@@ -19,7 +19,7 @@ struct Output {
   Matrix<typename Device::Scalar> logits(Tape<Device>& tape, Variable<Device, Width> x) const {
     using Scalar = typename Device::Scalar;
     const Matrix<Scalar> y(tape.template array<Scalar>(x.rows() * weight.rows), x.rows(), weight.rows);
-    linear(tape.device, {.x = x.value, .weight = weight.matrix(), .bias = bias.value, .y = y});
+    linear(tape.device, {.x = x.value, .weight = weight.matrix(), .bias = bias.values(), .y = y});
     return y;
   }
 

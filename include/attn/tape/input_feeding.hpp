@@ -36,7 +36,7 @@ void finish(Tape<Device>& back, Variable<Device, Words> words, const InputFeedin
     linear_weight_gradient(back.device, {.dy = dgates,
                                          .x = f.layer[l].below,
                                          .dweight = dinput.columns(l == 0 ? Words : 0, width),
-                                         .dbias = layer.bias.gradient});
+                                         .dbias = layer.bias.gradients()});
     linear_weight_gradient(back.device,
                            {.dy = dgates, .x = f.layer[l].before, .dweight = layer.recurrent.gradient_matrix()});
     if (l > 0) continue;
@@ -84,7 +84,7 @@ InputFeedingResult<Device, Width, Value> input_feeding(Tape<Device>& tape, Varia
     const LstmWeights<Device>& layer = weights.layers[static_cast<std::size_t>(l)];
     forward.layer[l] = {.input = layer.input.matrix().columns(l == 0 ? Words : 0, Width),
                         .recurrent = layer.recurrent.matrix(),
-                        .bias = l == 0 ? nullptr : layer.bias.value,
+                        .bias = l == 0 ? nullptr : layer.bias.values(),
                         .dropout = l == 0 ? Dropout{} : tape.dropout(weights.between_layers),
                         .gates = matrix(4 * Width),
                         .c = matrix(Width),
@@ -93,7 +93,7 @@ InputFeedingResult<Device, Width, Value> input_feeding(Tape<Device>& tape, Varia
   }
   linear(tape.device, {.x = words.value,
                        .weight = weights.layers[0].input.matrix().columns(0, Words),
-                       .bias = weights.layers[0].bias.value,
+                       .bias = weights.layers[0].bias.values(),
                        .y = forward.layer[0].gates});
   input_feeding(tape.device, forward);
   const AttentionArgs<Device> looked{.q = seen.columns(0, Width),

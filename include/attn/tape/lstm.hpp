@@ -89,7 +89,7 @@ void lstm(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout, c
                                  .previous = matrix(Width),
                                  .last_h = y.last.h.value,
                                  .last_c = y.last.c.value};
-  linear(tape.device, {.x = x.value, .weight = weights.input.matrix(), .bias = weights.bias.value, .y = forward.gates});
+  linear(tape.device, {.x = x.value, .weight = weights.input.matrix(), .bias = weights.bias.values(), .y = forward.gates});
   lstm(tape.device, forward);
   tape.on_backward(std::tuple{y.h, y.last.h, y.last.c}, [=](Tape<Device>& back, auto dh, auto dlast_h, auto dlast_c) {
     const auto sink = [&](auto state) { return state.slot == nullptr ? Sink<Scalar>{} : back.sink(state); };
@@ -103,7 +103,7 @@ void lstm(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout, c
                                 .dc0 = sink(initial.c)});
     linear_weight_gradient(
         back.device,
-        {.dy = dgates, .x = x.value, .dweight = weights.input.gradient_matrix(), .dbias = weights.bias.gradient});
+        {.dy = dgates, .x = x.value, .dweight = weights.input.gradient_matrix(), .dbias = weights.bias.gradients()});
     linear_weight_gradient(back.device,
                            {.dy = dgates, .x = forward.previous, .dweight = weights.recurrent.gradient_matrix()});
     linear_input_gradient(back.device, {.dy = dgates, .weight = weights.input.matrix(), .dx = back.sink(x)});

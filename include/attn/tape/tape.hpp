@@ -152,6 +152,8 @@ class Tape {
 
   /// From the loss, which has set the gradient of what it was computed from, back to the parameters.
   void backward() {
+    require(mode_.record,
+            "backward: this tape does not record; begin it with TapeMode::training(seed, step) or TapeMode::gradients()");
     for (; last_ != nullptr; last_ = last_->previous) last_->run(last_, *this);
   }
 
