@@ -151,17 +151,18 @@ struct LearnedStates {
 };
 
 /// A row for each sentence between two steps of decoding, in memory of a tape that outlives the steps. Each sentence has a
-/// place; those that have ended leave the batch by leaving the list of places, and nothing moves.
+/// place; those that have ended leave the batch by leaving the list of places, and nothing moves. One that goes on twice is read
+/// twice, and written to two places.
 template <class Device, int Width>
 class RowCache {
  public:
-  /// Begins with these rows, or with 0 where they have no value; as many places as sentences.
-  RowCache(Tape<Device>& tape, Index sentences, Variable<Device, Width> initial)
-      : rows_{{tape.template array<typename Device::Scalar>(sentences * Width), sentences, Width}} {
+  /// Starts with these rows in the first places, or with 0 where they have no value.
+  RowCache(Tape<Device>& tape, Index places, Variable<Device, Width> initial)
+      : rows_{{tape.template array<typename Device::Scalar>(places * Width), places, Width}} {
     if (initial.value.empty())
       tape.device.zero(rows_.value);
     else
-      write(tape, initial, one_step(tape, sentences).order);
+      write(tape, initial, one_step(tape, initial.rows()).order);
   }
 
   /// The rows of the sentences at these places (on the device).
@@ -183,9 +184,9 @@ class LstmCache {
  public:
   using States = std::array<LstmState<Device, Width>, Layers>;
 
-  /// Begins with these states, or with 0 where they have no value; as many places as sentences.
-  LstmCache(Tape<Device>& tape, Index sentences, const States& initial) {
-    for (const auto& state : initial) layers_.push_back({{tape, sentences, state.h}, {tape, sentences, state.c}});
+  /// Starts with these states in the first places, or with 0 where they have no value.
+  LstmCache(Tape<Device>& tape, Index places, const States& initial) {
+    for (const auto& state : initial) layers_.push_back({{tape, places, state.h}, {tape, places, state.c}});
   }
 
   /// The states of the sentences at these places (on the device).
