@@ -1,6 +1,7 @@
 #pragma once
 #include "attn/core/ragged.hpp"
 #include "attn/ops/dropout.hpp"
+#include "attn/ops/no_backend.hpp"
 
 // From token ids to vectors.
 //
@@ -32,5 +33,18 @@ struct EmbeddingGradientArgs {
   Dropout dropout = {};
   Matrix<typename Device::Real> dtable;  // vocabulary x width, accumulates
 };
+
+template <class Device>
+void embedding(Device&, const EmbeddingArgs<Device>&) {
+  no_backend<Device>();
+}
+template <class Device>
+void embedding_gradient(Device&, const EmbeddingGradientArgs<Device>&) {
+  no_backend<Device>();
+}
+template <class Device>
+void sinusoid(Device&, Matrix<typename Device::Scalar>) {
+  no_backend<Device>();
+}
 
 }  // namespace attn

@@ -1,6 +1,7 @@
 #pragma once
 #include "attn/core/ragged.hpp"
 #include "attn/ops/dropout.hpp"
+#include "attn/ops/no_backend.hpp"
 
 // The decoder of an input-feeding model over a batch, all steps of all sentences in one op. Step t of a sentence, whose row is r:
 //
@@ -63,5 +64,14 @@ struct InputFeedingGradientArgs {
   Matrix<Scalar> dcontext;           // rows x value width; in: of c from elsewhere; out: all of it
   Matrix<Scalar> dmix;               // rows x width, set: of M [h; c]
 };
+
+template <class Device>
+void input_feeding(Device&, const InputFeedingArgs<Device>&) {
+  no_backend<Device>();
+}
+template <class Device>
+void input_feeding_gradient(Device&, const InputFeedingGradientArgs<Device>&) {
+  no_backend<Device>();
+}
 
 }  // namespace attn

@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/ops/dropout.hpp"
+#include "attn/ops/no_backend.hpp"
 
 // Residual connection, dropout and layer normalisation in one pass over the rows.
 //
@@ -37,5 +38,14 @@ struct LayerNormGradientArgs {
   Sink<Scalar> dbranch = {};             // rows x width, or none
   Real *dgain, *dbias;                   // width, accumulate
 };
+
+template <class Device>
+void layer_norm(Device&, const LayerNormArgs<Device>&) {
+  no_backend<Device>();
+}
+template <class Device>
+void layer_norm_gradient(Device&, const LayerNormGradientArgs<Device>&) {
+  no_backend<Device>();
+}
 
 }  // namespace attn

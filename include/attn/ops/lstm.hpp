@@ -1,6 +1,7 @@
 #pragma once
 #include "attn/core/matrix.hpp"
 #include "attn/core/ragged.hpp"
+#include "attn/ops/no_backend.hpp"
 
 // One LSTM layer over ragged sentences. The input side of all rows is computed before, in one product (gates = x Wᵀ + b);
 // this op is the walk through time. For each row, with the states h' and c' of the step before it:
@@ -39,5 +40,14 @@ struct LstmGradientArgs {
   Matrix<Scalar> dgates;                            // rows x 4 width, set; may be the forward gates, which are then lost
   Sink<Scalar> dh0 = {}, dc0 = {};                  // sentences x width, or none
 };
+
+template <class Device>
+void lstm(Device&, const LstmArgs<Device>&) {
+  no_backend<Device>();
+}
+template <class Device>
+void lstm_gradient(Device&, const LstmGradientArgs<Device>&) {
+  no_backend<Device>();
+}
 
 }  // namespace attn
