@@ -8,8 +8,8 @@
 namespace attn {
 
 /// The layout that all caches of a decoder share: each sentence has a place with room for `capacity` rows. Sentences that
-/// have ended leave the batch by leaving the layout; nothing moves. A sentence that goes on twice has its rows copied to a second
-/// place.
+/// have ended leave the batch by leaving the layout; nothing moves. A sentence that goes on twice has its rows copied to a
+/// second place.
 struct CacheLayout {
   Ragged rows;                           // of the active sentences: what is filled, the newest row included
   const std::int32_t* newest = nullptr;  // the row each sentence's newest position goes to

@@ -51,8 +51,8 @@ struct GlobalAttention {
     return {score.key(tape, all.keys), all.values, rows};
   }
 
-  /// The context of each query. Looking back, query i of n sees m - n + i + 1 of m keys (ops/attention.hpp). Values may have
-  /// been joined with others, which are then averaged along with them.
+  /// The context of each query. Looking back, query i of n sees m - n + i + 1 of m keys (ops/attention.hpp). Values may
+  /// have been joined with others, which are then averaged along with them.
   template <int Value>
   Variable<Device, Value> operator()(Tape<Device>& tape, Variable<Device, Query> queries, Ragged rows,
                                      KeysValues<Device, width, Value> looked_at, bool back = false) const {

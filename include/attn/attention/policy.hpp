@@ -8,7 +8,7 @@ namespace attn {
 //
 //   using Score                how a query and a key match (attention/score.hpp)
 //   causal_allowed             whether it can hide the future, so that a decoder may look at its own past through it
-//   LengthProjection<D, W, H>  a layer that maps keys and values into those that are looked at, with parameters if it needs any:
+//   LengthProjection<D, W, H>  a layer that maps keys and values into those that are looked at, with what it learns for that:
 //                              KeysValues operator()(Tape&, KeysValues) const
 //   looks_at_positions         true where the keys are those of single positions: maps of its weights then name their words.
 //                              Without it they are numbered

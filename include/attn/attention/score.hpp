@@ -24,7 +24,7 @@ namespace attn {
 //
 // PlainScore is the layer of scores that learn nothing, ProductScore the base of those that multiply what they learned.
 
-/// Scores that are products: of the numbers as they are, or as query() and key() made them.
+/// Scores that are products: of queries and keys as they are, or as query() and key() made them.
 template <class Device, int Width>
 struct ProductScore {
   static constexpr int width = Width;
@@ -40,7 +40,7 @@ struct ProductScore {
 template <class Device, int Query, int Key, class Policy>
 struct PlainScore : ProductScore<Device, Query> {
   static_assert(Query == Key,
-                "attn: Dot and ScaledDot multiply a query and a key number by number, so their widths must be equal; "
+                "attn: Dot and ScaledDot multiply a query and a key element by element, so their widths must be equal; "
                 "Multiplicative, ReducedRank and Additive take any");
   PlainScore() { this->scale = Policy::scale(Key); }
   Variable<Device, Query> query(Tape<Device>&, Variable<Device, Query> q) const { return q; }

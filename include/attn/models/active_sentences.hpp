@@ -9,14 +9,15 @@
 
 namespace attn {
 
-/// The sentences that a decoder is writing, one row each: where their states, their caches and their sources are. Every model's
-/// decoding state builds on it. Rows are selected before each step: those of sentences that have ended are left out, those of
-/// several hypotheses of one sentence repeat. A source is never copied, and a cache only for a row that repeats.
+/// The sentences that a decoder is writing, one row each: where their states, their caches and their sources are. Every
+/// model's decoding state builds on it. Rows are selected before each step: those of sentences that have ended are left
+/// out, those of several hypotheses of one sentence repeat. A source is never copied, and a cache only for a row that
+/// repeats.
 template <class Device>
 class ActiveSentences {
  public:
-  /// One row for each sentence. sources[i]: the rows of what the decoder looks at, such as those of layer i's keys; with room for
-  /// `capacity` words of `hypotheses` rows for each sentence.
+  /// One row for each sentence. sources[i]: the rows of what the decoder looks at, such as those of layer i's keys; with
+  /// room for `capacity` words of `hypotheses` rows for each sentence.
   ActiveSentences(Tape<Device>& tape, std::span<const Ragged> sources, Index capacity, Index hypotheses = 1);
   ActiveSentences(const ActiveSentences&) = delete;  // caches know where the layout is
 
@@ -80,7 +81,7 @@ ActiveSentences<Device>::ActiveSentences(Tape<Device>& tape, std::span<const Rag
   for (const Ragged& rows : sources) source_.push_back(static_cast<std::size_t>(add_source(tape, rows)));
 }
 
-/// Its number; layers that look at the same rows share one.
+/// Its index; layers that look at the same rows share one.
 template <class Device>
 Index ActiveSentences<Device>::add_source(Tape<Device>& tape, const Ragged& rows) {
   const auto number = [&](auto&& same) {
@@ -139,7 +140,7 @@ Text ActiveSentences<Device>::advance(Tape<Device>& tape, const std::vector<Toke
   require(length_ < layout_.capacity, "decoding: a sentence grew beyond the ", layout_.capacity,
           " words it was given room for");
   find_places();
-  lists_.clear();  // of all numbers below, for one upload
+  lists_.clear();  // everything below, for one upload
   const auto list = [&](const auto& items, auto&& number) {
     const std::size_t first = lists_.size();
     for (const auto item : items) lists_.push_back(static_cast<std::int32_t>(number(item)));

@@ -39,11 +39,11 @@ struct Looks<Device, Width, NoAttention, KeyValuePolicy, Words> {
 ///
 ///     hₜ = lstm([eₜ; aₜ₋₁]),   cₜ = attention(hₜ, source),   aₜ = tanh(W [hₜ; cₜ])
 ///
-/// and words are predicted from a. It starts with 0. Each step waits for the one before it: where scores are products all steps
-/// of a batch are one op, else it goes step by step, as decoding does. Luong et al. 2015, sections 3.1 and 3.3.
+/// and words are predicted from a. It starts with 0. Each step waits for the one before it: where scores are products all
+/// steps of a batch are one op, else it goes step by step, as decoding does. Luong et al. 2015, sections 3.1 and 3.3.
 ///
-/// With NoAttention as its score it is fed the hidden state instead, aₜ = hₜ, step by step. All it knows of the source is then
-/// what it starts with: the encoder's last states, and of these a₀ = h₀.
+/// With NoAttention as its score it is fed the hidden state instead, aₜ = hₜ, step by step. All it knows of the source is
+/// then what it starts with: the encoder's last states, and of these a₀ = h₀.
 template <class Device, RecurrentShape Shape, class Reading = BothWays, class Score = Multiplicative,
           class KeyValuePolicy = States, class Prediction = FromStates>
 struct InputFeeding {
@@ -79,7 +79,7 @@ struct InputFeeding {
         decoder(options.dropout.states),
         output(options.target_vocabulary),
         dropout(options.dropout.attention) {}
-  InputFeeding(const InputFeeding&) = delete;  // a copy would share its numbers with the original
+  InputFeeding(const InputFeeding&) = delete;  // a copy would share its parameters with the original
 
   /// What each of the target's words is predicted from.
   Variable<Device, predicts_from> hidden(Tape<Device>& tape, const Text& source, const Text& target) const;
@@ -93,8 +93,8 @@ struct InputFeeding {
     return output.loss(tape, hidden(tape, source, target), labels, options, sums);
   }
 
-  /// Decoding: what the decoder remembers before the first word, in memory of a tape that outlives the words; with room for so
-  /// many hypotheses of each sentence.
+  /// Decoding: what the decoder remembers before the first word, in memory of a tape that outlives the words; with room for
+  /// so many hypotheses of each sentence.
   State start(Tape<Device>& tape, const Text& source, Index longest, Index hypotheses = 1) const {
     return State(tape, source.rows, longest, hypotheses, begin(tape, source));
   }

@@ -15,14 +15,15 @@ struct RecurrentOptions {
   RecurrentDropout dropout = {};
 };
 
-/// An LSTM reads the source, another, which begins with the states that the first ends in, writes the target. Reading says
+/// An LSTM reads the source, another, which starts with the states that the first ends in, writes the target. Reading says
 /// how the source is read, Attends what the writer looks at as it goes along, and how it scores what it sees. Every word is
 /// predicted from the state and the contexts: softmax(W [h; c_source; c_past] + b). The decoder does not depend on what it
-/// sees, so its steps are one walk and all attention of a batch is one call. Sutskever et al. 2014; Chittersu's models.
+/// sees, so all its steps are one call, and all attention of a batch is one call. Sutskever et al. 2014; Chittersu's
+/// models.
 template <class Device, RecurrentShape Shape, class Reading, class Attends = NoAttention, class Prediction = FromStates>
 struct Seq2Seq {
   static_assert(Shape.encoder_layers == Shape.decoder_layers,
-                "attn: Seq2Seq: the decoder's layers begin with the states of the encoder's, so there must be as many");
+                "attn: Seq2Seq: the decoder's layers start with the states of the encoder's, so there must be as many");
   static_assert(Attends::attends_to_source || !Prediction::sees_words,
                 "attn: Seq2Seq: the lexical model averages the source's words by attention; choose one that looks at it");
   static constexpr int width = Shape.width;
@@ -48,7 +49,7 @@ struct Seq2Seq {
         decoder(options.dropout.states),
         output(options.target_vocabulary),
         dropout(options.dropout.states) {}
-  Seq2Seq(const Seq2Seq&) = delete;  // a copy would share its numbers with the original
+  Seq2Seq(const Seq2Seq&) = delete;  // a copy would share its parameters with the original
 
   /// What each of the target's words is predicted from.
   Variable<Device, predicts_from> hidden(Tape<Device>& tape, const Text& source, const Text& target) const {
@@ -64,8 +65,8 @@ struct Seq2Seq {
     return output.loss(tape, hidden(tape, source, target), labels, options, sums);
   }
 
-  /// Decoding: what the decoder remembers before the first word, in memory of a tape that outlives the words; with room for so
-  /// many hypotheses of each sentence.
+  /// Decoding: what the decoder remembers before the first word, in memory of a tape that outlives the words; with room for
+  /// so many hypotheses of each sentence.
   State start(Tape<Device>& tape, const Text& source, Index longest, Index hypotheses = 1) const {
     const auto read = encoder(tape, source);
     return State(tape, source.rows, longest, hypotheses, look_at(tape, read, source.rows), read.last);

@@ -44,7 +44,7 @@ struct Transformer {
         output(options.target_vocabulary),
         share_embeddings(options.share_embeddings),
         tie_output(options.tie_output) {}
-  Transformer(const Transformer&) = delete;  // a copy would share its numbers with the original
+  Transformer(const Transformer&) = delete;  // a copy would share its parameters with the original
 
   /// Hidden states of the source.
   X encode(Tape<Device>& tape, const Text& source) const {
@@ -63,8 +63,8 @@ struct Transformer {
     return output.loss(tape, decode(tape, target, memory, source.rows), labels, options, sums);
   }
 
-  /// Decoding: what the decoder remembers before the first word, in memory of a tape that outlives the words; with room for so
-  /// many hypotheses of each sentence.
+  /// Decoding: what the decoder remembers before the first word, in memory of a tape that outlives the words; with room for
+  /// so many hypotheses of each sentence.
   State start(Tape<Device>& tape, const Text& source, Index longest, Index hypotheses = 1) const;
   /// Unnormalised log-probabilities of the next word of each active sentence, given its newest word.
   Matrix<typename Device::Scalar> next(Tape<Device>& tape, State& state, const std::vector<Token>& words) const;

@@ -5,7 +5,8 @@
 
 // From token ids to vectors.
 //
-//   embedding            y[i] = dropout(scale * table[token[i]] + positions[p]), p = first_position + i - begin of its sentence
+//   embedding            y[i] = dropout(scale * table[token[i]] + positions[p]),
+//                        p = first_position + i - the first row of its sentence
 //   embedding_gradient   dtable[token[i]] += scale * dropout(dy[i]), in the order of i: the same bits every time
 //   sinusoid             positions[p, 2i] = sin(p / 10000^(2i / width)),  positions[p, 2i + 1] = cos(the same)
 

@@ -7,8 +7,8 @@
 //   layer_norm            z = x + dropout(s),   y = (z - mean(z)) / sqrt(variance(z) + epsilon) * gain + bias
 //   layer_norm_gradient   dz from dy; dx = dz, ds = dropout(dz); dgain, dbias accumulate
 //
-// Without a branch s: z is x itself, and is not written. With one, z is written where there is a place for it, for the gradient.
-// Ba, Kiros and Hinton, 2016; torch.nn.LayerNorm.
+// Without a branch s: z is x itself, and is not written. With one, z is written where there is a place for it, for the
+// gradient. Ba, Kiros and Hinton, 2016; torch.nn.LayerNorm.
 
 namespace attn {
 

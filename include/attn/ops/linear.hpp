@@ -2,7 +2,7 @@
 #include "attn/core/matrix.hpp"
 #include "attn/ops/no_backend.hpp"
 
-// The matrix products of every layer, with what is fused behind them.
+// The matrix products of every layer, with what is fused after them.
 //
 //   linear                   y  = x Wᵀ + b                      optionally relu(.)
 //   linear_input_gradient    dx = dy W                          optionally scaled, and 0 where a ReLU had been 0;

@@ -9,7 +9,8 @@
 //   ragged_projection_input_gradient    dx_s = E[:, 0:n_s]ᵀ dy_s
 //   ragged_projection_weight_gradient   dE[:, 0:n_s] += dy_s x_sᵀ
 //
-// With blocks = h > 1, E is h matrices one below another, and matrix i projects columns i * width / h to (i + 1) * width / h.
+// With blocks = h > 1, E is h matrices one below another, and matrix i projects columns i * width / h to (i + 1) * width /
+// h.
 
 namespace attn {
 

@@ -2,7 +2,7 @@
 #include "attn/core/matrix.hpp"
 #include "attn/ops/no_backend.hpp"
 
-// tanh_rows            y = tanh(x), number by number; x and y may be the same matrix
+// tanh_rows            y = tanh(x), element by element; x and y may be the same matrix
 // tanh_rows_gradient   dx = dy * (1 - y²)
 
 namespace attn {
