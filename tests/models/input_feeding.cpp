@@ -9,6 +9,7 @@ namespace {
 
 constexpr RecurrentShape shape{.words = 5, .width = 6, .encoder_layers = 1, .decoder_layers = 1};
 constexpr RecurrentShape deeper{.words = 5, .width = 6, .encoder_layers = 2, .decoder_layers = 3};
+constexpr RecurrentShape even{.words = 5, .width = 6, .encoder_layers = 2, .decoder_layers = 2};
 constexpr RecurrentDropout rates{.words = 0.2f, .states = 0.3f, .attention = 0.1f};
 
 template <class... Models>
@@ -16,7 +17,8 @@ void with_each(auto&& test) {
   (test.template operator()<Models>(), ...);
 }
 void with_every_kind(auto&& test) {
-  with_each<InputFeeding<D, shape>, InputFeeding<D, deeper>,
+  with_each<InputFeeding<D, shape>, InputFeeding<D, deeper>, InputFeeding<D, shape, BothWays, NoAttention>,
+            InputFeeding<D, even, BothWaysProjected, NoAttention>,
             InputFeeding<D, deeper, BothWays, Multiplicative, States, Lexical>,
             InputFeeding<D, shape, OneWay, Additive<4>, KeyValue<4, 3>>,
             InputFeeding<D, shape, BothWaysProjected, ScaledDot, KeyValue<4, 3>, Lexical>>(test);

@@ -7,11 +7,11 @@
 
 namespace attn {
 
-/// How a parameter's numbers are drawn before training. Settable: assign to `parameter.initial` before the model's
+/// How a parameter's values are drawn before training. Settable: assign to `parameter.initial` before the model's
 /// Parameters are made.
 struct Initial {
   enum class Kind { constant, uniform, normal } kind = Kind::constant;
-  double scale = 0;  // the constant; the bound of the uniform numbers; the standard deviation
+  double scale = 0;  // the constant; the bound of the uniform distribution; the standard deviation
 
   static constexpr Initial zero() { return {}; }
   static constexpr Initial constant(double value) { return {Kind::constant, value}; }

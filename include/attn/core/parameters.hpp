@@ -34,7 +34,7 @@ class ParameterWalk {
     prefix_.resize(length);
   }
 
-  /// Makes a parameter that was visited before share the numbers of another.
+  /// Makes a parameter that was visited before share the values of another.
   void tie(Parameter<Device>& parameter, Parameter<Device>& to) {
     for (Found& entry : found)
       if (entry.parameter == &parameter) {
@@ -46,7 +46,7 @@ class ParameterWalk {
       }
   }
 
-  /// Whose numbers a parameter has: its own, or those of what it is tied to, or of what that is tied to.
+  /// Whose values a parameter has: its own, or those of what it is tied to, or of what that is tied to.
   Parameter<Device>& owner(Parameter<Device>& parameter) const {
     for (const Found& entry : found)
       if (entry.parameter == &parameter && entry.tied_to != nullptr) return owner(*entry.tied_to);
@@ -76,7 +76,7 @@ class Parameters {
     Index size() const { return rows * cols; }
   };
 
-  /// Lays out the model's memory and draws its initial numbers from the seed.
+  /// Lays out the model's memory and draws its initial values from the seed.
   template <class Model>
   Parameters(Device& device, Model& model, std::uint64_t seed) : device_(device), trained_(true) {
     const auto walk = lay_out(model);
@@ -99,7 +99,7 @@ class Parameters {
 
   const std::vector<Entry>& entries() const { return entries_; }
   Index size() const { return size_; }  // of each flat buffer, gaps between parameters included
-  Index count() const {                 // of the numbers that are learned
+  Index count() const {                 // of the values that are learned
     Index total = 0;
     for (const Entry& entry : entries_) total += entry.size();
     return total;
@@ -126,7 +126,7 @@ class Parameters {
     fail("the model has no parameter named ", name);
   }
 
-  /// Host copies of a parameter's numbers and gradient, and new numbers for it.
+  /// Host copies of a parameter's values and gradient, and new values for it.
   std::vector<Real> read(const Entry& entry) const { return download(values_.data() + entry.offset, entry.size()); }
   std::vector<Real> read_gradient(const Entry& entry) const { return download(gradients() + entry.offset, entry.size()); }
   void write(const Entry& entry, const std::vector<Real>& numbers) {
@@ -143,7 +143,7 @@ class Parameters {
 
  private:
   static constexpr bool kSeparate = !std::is_same_v<Scalar, Real>;
-  static constexpr Index kSpacing = 64;  // numbers: each parameter begins on a boundary that every vector unit likes
+  static constexpr Index kSpacing = 64;  // values: each parameter starts on a boundary that every vector unit likes
 
   /// Takes the memory of all parameters, sets it to 0 and binds the model to it.
   template <class Model>

@@ -50,7 +50,7 @@ struct Transformer {
         output(options.target_vocabulary),
         share_embeddings(options.share_embeddings),
         tie_output(options.tie_output) {}
-  Transformer(const Transformer&) = delete;  // a copy would share its numbers with the original
+  Transformer(const Transformer&) = delete;  // a copy would share its parameters with the original
 
   /// Hidden states of the source.
   X encode(Tape<Device>& tape, const Text& source) const {
@@ -75,8 +75,9 @@ struct Transformer {
     return output.loss(tape, hidden(tape, source, target), labels, options, sums);
   }
 
-  /// Decoding: what the decoder remembers before the first word, in memory of a tape that outlives the words.
-  State start(Tape<Device>& tape, const Text& source, Index longest) const;
+  /// Decoding: what the decoder remembers before the first word, in memory of a tape that outlives the words; with room for
+  /// so many hypotheses of each sentence.
+  State start(Tape<Device>& tape, const Text& source, Index longest, Index hypotheses = 1) const;
   /// Unnormalised log-probabilities of the next word of each active sentence, given its newest word.
   Matrix<typename Device::Scalar> next(Tape<Device>& tape, State& state, const std::vector<Token>& words) const;
 
@@ -92,12 +93,12 @@ struct Transformer {
 };
 
 template <class Device, TransformerShape Shape, class Attention, class Norm>
-auto Transformer<Device, Shape, Attention, Norm>::start(Tape<Device>& tape, const Text& source, Index longest) const
-    -> State {
+auto Transformer<Device, Shape, Attention, Norm>::start(Tape<Device>& tape, const Text& source, Index longest,
+                                                        Index hypotheses) const -> State {
   const X memory = encode(tape, source);
   std::vector<KeysValues<Device, width>> memories;
   for (const auto& layer : decoder.layers) memories.push_back(layer.cross_attention.remember(tape, memory, source.rows));
-  return State(tape, memories, longest);
+  return State(tape, memories, longest, hypotheses);
 }
 
 template <class Device, TransformerShape Shape, class Attention, class Norm>

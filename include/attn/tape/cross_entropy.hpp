@@ -30,7 +30,7 @@ struct Loss {
 
 /// The cross-entropy of softmax(x Wᵀ + b) against the labels. Logits are as wide as the vocabulary, so they exist for a
 /// chunk of rows at a time, and their gradient goes on to x, W and b before the next chunk: the loss is where the backward
-/// pass begins anyway.
+/// pass starts anyway.
 template <class Device, int Width>
 Loss<Device> cross_entropy(Tape<Device>& tape, Variable<Device, Width> x, Parameter<Device> weight, Parameter<Device> bias,
                            const Token* labels, LossOptions options, typename Device::Real* sums = nullptr) {

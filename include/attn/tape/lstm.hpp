@@ -11,7 +11,7 @@
 
 namespace attn {
 
-/// A packed batch as recurrent layers walk it: all sentences together, step by step, and those that are still alive at a
+/// A packed batch as recurrent layers take it: all sentences together, step by step, and those that are still alive at a
 /// step are a prefix of `order`. Made once for a batch, used by every layer.
 struct TimeMajor {
   Ragged rows;
@@ -51,7 +51,7 @@ struct LstmState {
   Variable<Device, Width> h, c;
 };
 
-/// What an LSTM makes of a batch: h behind every row, and the states behind each sentence's last step.
+/// What an LSTM makes of a batch: h after every row, and the states after each sentence's last step.
 template <class Device, int Width>
 struct LstmResult {
   Variable<Device, Width> h;
@@ -65,7 +65,7 @@ struct LstmWeights {
   Parameter<Device> bias;       // 4 Width
 };
 
-/// An LSTM over every sentence of x, from its begin to its end or in reverse. Its results go to `y`, whose members may be
+/// An LSTM over every sentence of x, from its start to its end or in reverse. Its results go to `y`, whose members may be
 /// slices of wider activations.
 template <class Device, int In, int Width>
 void lstm(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout, const LstmWeights<Device>& weights,
