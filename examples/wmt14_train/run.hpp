@@ -9,6 +9,7 @@
 
 #include "attn/decode/translator.hpp"
 #include "attn/metrics/bleu.hpp"
+#include "attn/optim/adam.hpp"
 #include "attn/train/checkpoint_callback.hpp"
 #include "attn/train/memory_plan.hpp"
 #include "attn/train/run_log.hpp"
@@ -21,10 +22,12 @@
 #include "settings.hpp"
 
 /// Trains a model as the options say, translates the test text with its best state, and scores that.
-template <class Device, class Model>
-void train_and_translate(Device& device, Model& model, const Options& options, const Corpus& corpus) {
+template <class Model>
+void train_and_translate(attn::Network<Model>& network, const Options& options, const Corpus& corpus) {
   using namespace attn;
-  Parameters<Device> parameters(device, model, options.seed);
+  using Device = typename Model::DeviceType;
+  Device& device = network.device();
+  Parameters<Device>& parameters = network.parameters;
   Adam<Device> adam(parameters,
                     {.beta2 = 0.98, .epsilon = 1e-9, .weight_decay = options.weight_decay, .clip_norm = options.clip});
 
@@ -34,7 +37,7 @@ void train_and_translate(Device& device, Model& model, const Options& options, c
                      {.size = options.batch, .unit = batch_options(options).unit, .order = BatchOrder::pooled});
   const Index steps_per_epoch = (training.batches_per_epoch() + options.accumulate - 1) / options.accumulate;
   const Index steps = steps_per_epoch * options.epochs;
-  Trainer trainer(device, model, adam, rate_schedule(options, steps, Model::width),
+  Trainer trainer(network, adam, rate_schedule(options, steps, Model::width),
                   train_options(options, [] { return interrupted.load(); }));
 
   const Metadata metadata = describe(options, corpus.tokenizer.hash());
@@ -49,8 +52,7 @@ void train_and_translate(Device& device, Model& model, const Options& options, c
             << "\n";
   // Later epochs are dealt alike: a few rows more, if any, are taken when they come.
   const Index first = trainer.state.position.epoch, epochs = std::clamp<Index>(options.epochs - first, 1, 3);
-  const MemoryPlan plan =
-      plan_memory(device, model, parameters, adam, training.largest(first, epochs), validation.largest(0, 1));
+  const MemoryPlan plan = plan_memory(network, adam, training.largest(first, epochs), validation.largest(0, 1));
   std::cout << "memory: " << plan.to_string() << "\n";
 
   RunLog log(options.output / "log.jsonl", options.output / "curve.svg", options.model + " " + options.size,
@@ -63,11 +65,10 @@ void train_and_translate(Device& device, Model& model, const Options& options, c
        {"parameters", parameters.count()},
        {"memory", plan.total()}});
   TerminalCallback terminal(std::cout, ::isatty(1) != 0, steps, trainer.state.step);
-  CheckpointCallback<Device> checkpoints(options.output, parameters, adam, trainer.state, metadata);
-  Callback* callbacks[] = {&terminal, &log, &checkpoints};
+  CheckpointCallback checkpoints(options.output, trainer, metadata);
   stop_on_interrupt();
   const auto start = std::chrono::steady_clock::now();
-  trainer.run(training, validation, callbacks);
+  trainer.run(training, validation, {&terminal, &log, &checkpoints});
   std::cout << "trained for "
             << format_duration(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()) << "\n";
   if (interrupted) {
@@ -76,7 +77,7 @@ void train_and_translate(Device& device, Model& model, const Options& options, c
   }
 
   load_model(SafetensorsFile(options.output / "model.safetensors"), parameters);
-  const Translator translate(device, model, corpus.tokenizer, corpus.tokenizer,
+  const Translator translate(device, *network, corpus.tokenizer, corpus.tokenizer,
                              {.limit = options.limit, .truncate = options.truncate - 1});
   const std::vector<std::string> translations = translate(corpus.test.source);
   const Bleu score = corpus_bleu(translations, corpus.test.target);
@@ -96,13 +97,16 @@ template <class Device>
 void run_transformer(Device& device, const Options& options, const Corpus& corpus) {
   with_transformer<Device>(options.model, options.size, [&]<class Model>() {
     const attn::Index vocabulary = corpus.tokenizer.padded_size();
-    Model model({.source_vocabulary = vocabulary,
-                 .target_vocabulary = vocabulary,
-                 .dropout = {static_cast<float>(options.dropout), static_cast<float>(options.attention_dropout),
-                             static_cast<float>(options.activation_dropout)},
-                 .share_embeddings = options.shared,
-                 .tie_output = options.shared});
-    train_and_translate(device, model, options, corpus);
+    attn::Network<Model> network(
+        device,
+        {.source_vocabulary = vocabulary,
+         .target_vocabulary = vocabulary,
+         .dropout = {static_cast<float>(options.dropout), static_cast<float>(options.attention_dropout),
+                     static_cast<float>(options.activation_dropout)},
+         .share_embeddings = options.shared,
+         .tie_output = options.shared},
+        options.seed);
+    train_and_translate(network, options, corpus);
   });
 }
 
@@ -111,7 +115,9 @@ void run_recurrent(Device& device, const Options& options, const Corpus& corpus)
   with_recurrent<Device>(options.model, [&]<class Model>() {
     const attn::Index vocabulary = corpus.tokenizer.padded_size();
     const auto rate = static_cast<float>(options.dropout);
-    Model model({.source_vocabulary = vocabulary, .target_vocabulary = vocabulary, .dropout = {rate, rate, rate}});
-    train_and_translate(device, model, options, corpus);
+    attn::Network<Model> network(
+        device, {.source_vocabulary = vocabulary, .target_vocabulary = vocabulary, .dropout = {rate, rate, rate}},
+        options.seed);
+    train_and_translate(network, options, corpus);
   });
 }

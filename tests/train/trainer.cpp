@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "attn/optim/adam.hpp"
 #include "attn/train/checkpoint.hpp"
 #include "attn/train/run_log.hpp"
 #include "attn/transformer.hpp"
@@ -38,13 +39,13 @@ ParallelCorpus copying(Index pairs, std::uint64_t seed) {
 struct Run {
   Device device{2};
   ParallelCorpus text = copying(60, 1), held_out = copying(12, 2);
-  Model model{{.source_vocabulary = 12, .target_vocabulary = 12, .dropout = {0.1f, 0.1f, 0.1f}}};
-  Parameters<Device> parameters{device, model, 7};
-  Adam<Device> adam{parameters, {.clip_norm = 1}};
+  Network<Model> network{device, {.source_vocabulary = 12, .target_vocabulary = 12, .dropout = {0.1f, 0.1f, 0.1f}}, 7};
+  Parameters<Device>& parameters = network.parameters;
+  Adam<Device> adam{network, {.clip_norm = 1}};
   Batches training{text, special_tokens, {.size = 8, .order = BatchOrder::pooled, .seed = 5}};
   Batches validation{held_out, special_tokens, {.size = 8, .order = BatchOrder::sequential}};
   Index stop_at = 1'000'000;
-  Trainer<Device, Model, InverseSquareRoot> trainer{device, model, adam, InverseSquareRoot{16, 20, 0.5}, options()};
+  Trainer<Model, Adam<Device>, InverseSquareRoot> trainer{network, adam, InverseSquareRoot{16, 20, 0.5}, options()};
 
   TrainOptions options() {
     TrainOptions options{.epochs = 4, .accumulate = 2, .loss = {.amount = 0.1f}, .seed = 3, .report_every = 1};
@@ -68,8 +69,7 @@ struct Recorder : Callback {
 TEST_CASE("a training reports every step and validates after every epoch") {
   Run run;
   Recorder recorder;
-  Callback* callbacks[] = {&recorder};
-  run.trainer.run(run.training, run.validation, callbacks);
+  run.trainer.run(run.training, run.validation, {&recorder});
   CHECK(run.training.batches_per_epoch() == 8);
   CHECK(run.trainer.state.step == 16);  // 4 epochs of 8 batches, 2 a step
   REQUIRE(recorder.steps.size() == 16);
@@ -81,12 +81,12 @@ TEST_CASE("a training reports every step and validates after every epoch") {
   CHECK(recorder.steps.back().loss < recorder.steps.front().loss);
   CHECK(recorder.validations[0].best);
   CHECK(recorder.validations[3].step == 16);
-  CHECK(recorder.validations[3].loss == perplexity(run.device, run.model, run.validation).mean());
+  CHECK(recorder.validations[3].loss == perplexity(run.network, run.validation).mean());
 }
 
 TEST_CASE("a training that was stopped in the middle of an epoch and resumed gives the bits of one that was not") {
   Run whole;
-  whole.trainer.run(whole.training, whole.validation, {});
+  whole.trainer.run(whole.training, whole.validation);
 
   const TemporaryFolder folder;
   const auto path = folder / "training.safetensors";
@@ -94,14 +94,14 @@ TEST_CASE("a training that was stopped in the middle of an epoch and resumed giv
     CAPTURE(stop);
     Run first;
     first.stop_at = stop;
-    first.trainer.run(first.training, first.validation, {});
+    first.trainer.run(first.training, first.validation);
     CHECK(first.trainer.state.step == stop);
     save_training(path, first.parameters, first.adam, first.trainer.state);
 
     Run second;
     second.trainer.state = load_training(SafetensorsFile(path), second.parameters, second.adam);
     CHECK(second.numbers() == first.numbers());
-    second.trainer.run(second.training, second.validation, {});
+    second.trainer.run(second.training, second.validation);
     CHECK(second.trainer.state.step == whole.trainer.state.step);
     CHECK(second.trainer.state.best == whole.trainer.state.best);
     CHECK(second.numbers() == whole.numbers());
@@ -113,11 +113,10 @@ TEST_CASE("a training stops when validation has not improved for as long as it i
   TrainOptions options = run.options();
   options.epochs = 50;
   options.patience = 2;
-  Trainer<Device, Model, Constant> trainer(run.device, run.model, run.adam, Constant{0},
-                                           options);  // nothing is ever learnt
+  Trainer trainer(run.network, run.adam, Constant{0},
+                  options);  // nothing is ever learnt
   Recorder recorder;
-  Callback* callbacks[] = {&recorder};
-  trainer.run(run.training, run.validation, callbacks);
+  trainer.run(run.training, run.validation, {&recorder});
   CHECK(recorder.validations.size() == 3);
   CHECK(recorder.validations[0].best);
   CHECK_FALSE(recorder.validations[1].best);
@@ -128,10 +127,9 @@ TEST_CASE("a training validates at intervals, and once more at its end") {
   Run run;
   TrainOptions options = run.options();
   options.validate_every = 7;
-  Trainer<Device, Model, Constant> trainer(run.device, run.model, run.adam, Constant{1e-3}, options);
+  Trainer trainer(run.network, run.adam, Constant{1e-3}, options);
   Recorder recorder;
-  Callback* callbacks[] = {&recorder};
-  trainer.run(run.training, run.validation, callbacks);
+  trainer.run(run.training, run.validation, {&recorder});
   std::vector<Index> steps;
   for (const ValidationReport& report : recorder.validations) steps.push_back(report.step);
   CHECK(steps == std::vector<Index>{7, 14, 16});
@@ -141,14 +139,13 @@ TEST_CASE("a training ends after as many steps as it is told, and validates ther
   Run run;
   TrainOptions options = run.options();
   options.steps = 5;
-  Trainer<Device, Model, Constant> trainer(run.device, run.model, run.adam, Constant{1e-3}, options);
+  Trainer trainer(run.network, run.adam, Constant{1e-3}, options);
   Recorder recorder;
-  Callback* callbacks[] = {&recorder};
-  trainer.run(run.training, run.validation, callbacks);
+  trainer.run(run.training, run.validation, {&recorder});
   CHECK(trainer.state.step == 5);
   REQUIRE(recorder.validations.size() == 2);  // after the epoch of 4 steps, and at the end
   CHECK(recorder.validations[1].step == 5);
-  trainer.run(run.training, run.validation, callbacks);
+  trainer.run(run.training, run.validation, {&recorder});
   CHECK(trainer.state.step == 5);
 }
 
@@ -158,9 +155,9 @@ TEST_CASE("the loss of a step is a mean of tokens or of sentences, which clippin
     Run run;
     Adam<Device> adam(run.parameters, {.beta1 = 0, .beta2 = 0, .epsilon = 1e6, .clip_norm = clip});  // in proportion
     TrainOptions options{.epochs = 1, .steps = 1, .mean = mean};
-    Trainer<Device, Model, Constant> trainer(run.device, run.model, adam, Constant{1e3}, options);
+    Trainer trainer(run.network, adam, Constant{1e3}, options);
     const std::vector<float> before = run.numbers();
-    trainer.run(run.training, run.validation, {});
+    trainer.run(run.training, run.validation);
     const std::vector<float> after = run.numbers();
     double squares = 0;
     for (std::size_t i = 0; i < before.size(); ++i) squares += std::pow(static_cast<double>(after[i]) - before[i], 2);

@@ -1,15 +1,12 @@
 #pragma once
-#include <cmath>
-
-#include "attn/core/types.hpp"
+#include "attn/ops/sum_of_squares.hpp"
 
 // One pass over the flat buffers: clipping, Adam, weight decay, the low-precision copy, and gradients back to 0.
 //
-//   sum_of_squares   total = sum of x[i]^2, always in the same order
 //   adam             g = gradient * clip;  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g²
 //                    value -= rate * (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + epsilon)
 //
-// clip = min(1, clip_norm / (sqrt(squares) + 1e-6)). Decay: Decoupled (AdamW: value -= rate * decay * value) or Coupled (g
+// clip as in ops/sum_of_squares.hpp. Decay: Decoupled (AdamW: value -= rate * decay * value) or Coupled (g
 // += decay * value). AMSGrad divides by the largest v so far. Kingma and Ba 2015; Loshchilov and Hutter 2019; Reddi et al.
 // 2018; torch.optim.Adam.
 
@@ -21,14 +18,6 @@ struct AdamOptions {
   enum class Decay { decoupled, coupled } decay = Decay::decoupled;
   bool amsgrad = false;
   double clip_norm = 0;  // of all gradients together; 0: no clipping
-};
-
-template <class Device>
-struct SumOfSquaresArgs {
-  using Real = typename Device::Real;
-  const Real* x;  // count
-  Index count;
-  Real* total;  // 1, set
 };
 
 template <class Device>
