@@ -2,12 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "attn/optim/adam.hpp"
+#include "attn/optim/sgd.hpp"
 #include "attn/train/checkpoint.hpp"
-#include "attn/train/run_log.hpp"
 #include "attn/transformer.hpp"
 #include "support/files.hpp"
 
@@ -173,6 +174,92 @@ TEST_CASE("the loss of a step is a mean of tokens or of sentences, which clippin
   CHECK(norm_of_step(BatchUnit::sentences, 1e-3) == doctest::Approx(norm_of_step(BatchUnit::tokens, 1e-3)).epsilon(1e-2));
 }
 
+TEST_CASE("a training needs no validation, and no callbacks") {
+  Run run, same;
+  run.trainer.run(run.training);
+  same.trainer.run(same.training, same.validation);
+  CHECK(run.trainer.state.step == 16);
+  CHECK(run.trainer.state.stale == 0);
+  CHECK(run.numbers() == same.numbers());
+  Run heard;
+  Recorder recorder;
+  heard.trainer.run(heard.training, {&recorder});
+  CHECK(recorder.steps.size() == 16);
+  CHECK(recorder.validations.empty());
+  CHECK(recorder.ends == 1);
+}
+
+TEST_CASE("callbacks are made from lambdas, see the network, and can stop a training") {
+  Run run;
+  Index steps = 0, validations = 0;
+  std::vector<double> norms;
+  OnStep on_step([&](const StepReport& report) {
+    ++steps;
+    REQUIRE(report.gradient_norm);  // Adam clips, so it knows
+    norms.push_back(*report.gradient_norm);
+  });
+  OnValidation on_validation([&](const ValidationReport& report) {
+    ++validations;
+    CHECK(report.loss == perplexity(run.network, run.validation).mean());
+  });
+  StopWhen stop([&] { return run.trainer.state.step == 6; });
+  run.trainer.run(run.training, run.validation, {&on_step, &on_validation, &stop});
+  CHECK(run.trainer.state.step == 6);
+  CHECK(steps == 6);
+  CHECK(validations == 1);  // after the epoch of 4 steps; a training that is stopped does not validate
+  CHECK(*std::min_element(norms.begin(), norms.end()) > 0);
+
+  Run other;  // stopped by its options
+  other.stop_at = 6;
+  other.trainer.run(other.training, other.validation);
+  CHECK(run.numbers() == other.numbers());
+}
+
+TEST_CASE("a schedule is anything that can be called, and any optimiser trains") {
+  Run run, same;
+  Sgd by(run.network, {.momentum = 0.9}), by_same(same.network, {.momentum = 0.9});
+  Recorder recorder;
+  Trainer trainer(run.network, by, [](Index step) { return 0.5f / static_cast<float>(step); },
+                  {.epochs = 1, .report_every = 1});
+  trainer.run(run.training, run.validation, {&recorder});
+  CHECK(trainer.state.step == 8);
+  CHECK(recorder.steps[1].rate == 0.25);
+  CHECK_FALSE(recorder.steps[0].gradient_norm);  // nobody has computed it
+  CHECK(recorder.steps.back().loss < recorder.steps.front().loss);
+  struct Halving {
+    double operator()(Index step) const { return 0.5 / static_cast<double>(step); }
+  };
+  Trainer other(same.network, by_same, Halving{}, {.epochs = 1});
+  other.run(same.training);
+  const auto ours = run.numbers(), theirs = same.numbers();
+  CHECK(std::equal(ours.begin(), ours.end(), theirs.begin(), [](float a, float b) { return std::abs(a - b) < 1e-4f; }));
+}
+
+TEST_CASE("a checkpoint holds any optimiser's state under its name, and is resumed by the same") {
+  const TemporaryFolder folder;
+  const auto path = folder / "training.safetensors";
+  const auto train = [&](Run& run, Sgd<Device>& by, TrainState from, Index epochs) {
+    Trainer trainer(run.network, by, Constant{0.1}, {.epochs = epochs});
+    trainer.state = from;
+    trainer.run(run.training);
+    return trainer.state;
+  };
+  Run whole, first, second;
+  Sgd by_whole(whole.network, {.momentum = 0.9}), by_first(first.network, {.momentum = 0.9}),
+      by_second(second.network, {.momentum = 0.9});
+  train(whole, by_whole, {}, 2);
+  const TrainState state = train(first, by_first, {}, 1);
+  save_training(path, first.parameters, by_first, state);
+  const SafetensorsFile file(path);
+  CHECK(file.metadata().at("training.optimiser") == "sgd");
+  CHECK(file["sgd.momentum"].shape == std::vector<Index>{first.parameters.size()});
+  train(second, by_second, load_training(file, second.parameters, by_second), 2);
+  CHECK(second.numbers() == whole.numbers());
+  CHECK(by_second.steps() == by_whole.steps());
+  CHECK_THROWS_WITH_AS(load_training(file, second.parameters, second.adam),
+                       doctest::Contains("it was trained by sgd, so adam cannot go on"), Error);
+}
+
 TEST_CASE("a model saved from one precision loads into another, and only into its own shape") {
   Run run;
   const TemporaryFolder folder;
@@ -201,31 +288,4 @@ TEST_CASE("a model saved from one precision loads into another, and only into it
   Parameters<Cpu<double>> more(device, deeper, 1);
   CHECK_THROWS_WITH_AS(load_model(file, more), doctest::Contains("there is no tensor 'encoder.layers.1"), Error);
   CHECK_THROWS_WITH_AS(load_training(file, run.parameters, run.adam), doctest::Contains("not a training to resume"), Error);
-}
-
-TEST_CASE("a log holds every event, and a resumed one goes on where it was cut off") {
-  const TemporaryFolder folder;
-  const auto path = folder / "log.jsonl", picture = folder / "curve.svg";
-  {
-    RunLog log(path, picture, "a run");
-    log.on_step({.step = 1, .epoch = 0, .loss = 2.5, .rate = 0.1, .tokens = 100, .tokens_per_second = 50});
-    log.on_validation({.step = 1, .epoch = 0, .loss = 2.0, .best = true});
-  }
-  std::ofstream(path, std::ios::app) << "{\"event\": \"st";  // a crash
-  RunLog log(path, picture, "a run", 1);
-  log.on_step({.step = 2, .epoch = 0, .loss = 2.25, .rate = 0.1, .tokens = 100, .tokens_per_second = 50});
-  log.on_end();
-  std::ifstream in(path);
-  std::string line;
-  std::vector<nlohmann::json> events;
-  while (std::getline(in, line)) events.push_back(nlohmann::json::parse(line, nullptr, false));
-  REQUIRE(events.size() == 4);
-  CHECK(events[0]["loss"] == 2.5);
-  CHECK(events[1]["perplexity"].get<double>() == doctest::Approx(std::exp(2.0)));
-  CHECK(events[2].is_discarded());
-  CHECK(events[3]["step"] == 2);
-  std::ifstream drawing(picture);
-  const std::string svg{std::istreambuf_iterator<char>(drawing), {}};
-  CHECK(svg.find("training, lowest 2.250") != std::string::npos);
-  CHECK_THROWS_WITH_AS(RunLog("/nowhere/log.jsonl", picture, "a run"), doctest::Contains("cannot write the log"), Error);
 }
