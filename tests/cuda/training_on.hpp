@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/decode/greedy.hpp"
+#include "attn/optim/adam.hpp"
 #include "attn/train/checkpoint.hpp"
 #include "cuda/backend.hpp"
 

@@ -81,13 +81,13 @@ TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
   const Index per_epoch = (training.batches_per_epoch() + accumulate - 1) / accumulate;
   const bool by_steps = run.train.steps > 0 && run.train.steps / per_epoch < run.train.epochs;
   const Index steps = by_steps ? run.train.steps : run.train.epochs * per_epoch;
-  Trainer trainer(*device_, network_->model, adam, run.schedule(steps, Model::width), run.train);
+  Trainer trainer(*network_, adam, run.schedule(steps, Model::width), run.train);
   if (run.resume) trainer.state = load_training(SafetensorsFile(run.folder / "training.safetensors"), parameters, adam);
   const Index first = trainer.state.step, epoch = trainer.state.position.epoch;
 
   // Later epochs are dealt alike: a few rows more, if any, are taken when they come.
   const MemoryPlan plan =
-      plan_memory(*device_, network_->model, parameters, adam,
+      plan_memory(*network_, adam,
                   training.largest(epoch, std::clamp<Index>(run.train.epochs - epoch, 1, 3)), validation.largest(0, 1));
   if (run.say)
     run.say(spec_.name + ": " + format_count(parameters.count()) + " parameters, " + device_->description() + ", " +
@@ -104,11 +104,10 @@ TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
              {"device", device_->description()},
              {"parameters", parameters.count()},
              {"memory", plan.total()}});
-  CheckpointCallback checkpoints(run.folder, parameters, adam, trainer.state, run.metadata);
+  CheckpointCallback checkpoints(run.folder, trainer, run.metadata);
   const std::unique_ptr<Callback> progress = run.progress ? run.progress(first, steps) : std::make_unique<Callback>();
   const auto start = std::chrono::steady_clock::now();
-  Callback* callbacks[] = {progress.get(), &log, &checkpoints};
-  trainer.run(training, validation, callbacks);
+  trainer.run(training, validation, {progress.get(), &log, &checkpoints});
   DeviceMaker<Device>::keep(*device_, device_options_);
   return {trainer.state, steps, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
 }
