@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "attn/data/plain_text.hpp"
 #include "attn/decode/greedy.hpp"
 #include "attn/optim/adam.hpp"
 #include "support/model_tools.hpp"
@@ -23,8 +24,9 @@ using Modern = LanguageModel<Device, shape, PreNormOf<RmsNorm>, Swish, NoPositio
 template <class Device>
 using PostRms = LanguageModel<Device, shape, PostNormOf<RmsNorm>, GeluExact, Learned<40>>;
 
-const Sentences texts = sentences({{2, 4, 5, 12}, {2}, {2, 6}, {2, 7, 4}}),
-                labels = sentences({{4, 5, 12, 3}, {3}, {6, 3}, {7, 4, 3}});
+/// Texts between 2 and 3, without sources.
+Batch batch_of(const Sentences& texts) { return Batch::of(plain_corpus(texts).source, texts, {2, 3}); }
+
 const Sentences prompts = sentences({{4, 5, 6, 7, 8}, {9}, {4, 4, 4, 4, 4, 4, 4, 4}, {10, 9, 8}, {6}, {2, 3}});
 
 /// A model whose texts differ from prompt to prompt, and are not one word again and again.
@@ -66,8 +68,9 @@ TEST_CASE_TEMPLATE("language model: gradients of every parameter, without and wi
     Model model({.vocabulary = 13, .dropout = {0.2f, 0.2f, 0.2f}, .tie_output = tie, .output_bias = !tie});
     Parameters<D> parameters(device, model, 1);
     shake(parameters, 0.2);
+    const Batch batch = batch_of(sentences({{4, 5, 12}, {}, {6}, {7, 4}}));
     const auto loss = [&](Tape<D>& tape) {
-      const auto sum = model.loss(tape, upload(tape, texts), upload(tape, labels), {.amount = 0.1});
+      const auto sum = model.loss(tape, batch, {.amount = 0.1});
       return sum.read(device).loss / static_cast<double>(sum.tokens);
     };
     check_gradients(parameters, loss, TapeMode::gradients(), 8);
@@ -85,8 +88,8 @@ TEST_CASE("language model: GPT-2's smallest has the size of GPT-2's smallest") {
   CHECK(walk.found.size() == 2 + 12 * 12 + 2 + 1);
 }
 
-TEST_CASE_TEMPLATE("language model: greedy generation from prompts of any lengths is what computing from scratch gives", Model,
-                   Plain<D>, TinyGpt2<D>, Modern<D>, PostRms<D>) {
+TEST_CASE_TEMPLATE("language model: greedy generation from prompts of any lengths is what computing from scratch gives",
+                   Model, Plain<D>, TinyGpt2<D>, Modern<D>, PostRms<D>) {
   Fixture<Model> fixture;
   std::set<std::vector<Token>> different;
   for (Token end = 0; end < 13; ++end) {  // so that texts leave the batch at every moment
@@ -100,8 +103,8 @@ TEST_CASE_TEMPLATE("language model: greedy generation from prompts of any length
   CHECK(different.size() >= 5);  // else the model is too dull to test with
 }
 
-TEST_CASE_TEMPLATE("language model: logits are the same whether a prompt is read at once, word by word, or from scratch", Model,
-                   Plain<D>, TinyGpt2<D>, Modern<D>) {
+TEST_CASE_TEMPLATE("language model: logits are the same whether a prompt is read at once, word by word, or from scratch",
+                   Model, Plain<D>, TinyGpt2<D>, Modern<D>) {
   Fixture<Model> fixture;
   const std::vector<Token> text{4, 9, 9, 1, 12, 0};
   const auto after = [&](Index prompt_words) {
@@ -119,8 +122,7 @@ TEST_CASE_TEMPLATE("language model: logits are the same whether a prompt is read
     return last;
   };
   const auto expected = fixture.from_scratch(text);
-  for (const Index prompt_words : {1, 2, 5, 6})
-    CHECK(largest_difference(after(prompt_words), expected) < 1e-12);
+  for (const Index prompt_words : {1, 2, 5, 6}) CHECK(largest_difference(after(prompt_words), expected) < 1e-12);
 }
 
 TEST_CASE_TEMPLATE("language model: hidden states of a text do not depend on the others", Device, Cpu<double>, Cpu<float>) {
@@ -143,10 +145,12 @@ TEST_CASE("language model: an empty prompt and too long a text are refused") {
   D device;
   TinyGpt2<D> model({.vocabulary = 13});
   Parameters<D> parameters(device, model, 1);
-  CHECK(complaint([&] { greedy(device, model, sentences({{4}, {}}), {.end = 3, .limit = 5}); })
-            .find("prompt 1 is empty") != std::string::npos);
-  CHECK(complaint([&] { greedy(device, model, sentences({{4, 5}}), {.end = -1, .limit = 60}); })
-            .find("41 tokens goes beyond the 40 positions") != std::string::npos);
+  CHECK(complaint([&] {
+          greedy(device, model, sentences({{4}, {}}), {.end = 3, .limit = 5});
+        }).find("prompt 1 is empty") != std::string::npos);
+  CHECK(complaint([&] {
+          greedy(device, model, sentences({{4, 5}}), {.end = -1, .limit = 60});
+        }).find("41 tokens goes beyond the 40 positions") != std::string::npos);
   Tape<D> tape(device);
   auto state = model.start(tape, upload(tape, sentences({{4, 5, 6}, {7}})), 1);
   model.next(tape, state, {6, 7});
@@ -165,16 +169,32 @@ TEST_CASE_TEMPLATE("language model: a small text is learnt by heart", Model, Pla
   Model model({.vocabulary = 16, .dropout = {0, 0, 0}});
   Parameters<F> parameters(device, model, 1);
   Adam<F> adam(parameters, {.clip_norm = 1});
-  const Sentences read = sentences({{2, 5, 6, 7, 5, 8, 9}, {2, 10, 6, 11, 12}, {2, 13, 13, 14, 15, 4}}),
-                  said = sentences({{5, 6, 7, 5, 8, 9, 3}, {10, 6, 11, 12, 3}, {13, 13, 14, 15, 4, 3}});
+  const Batch batch = batch_of(sentences({{5, 6, 7, 5, 8, 9}, {10, 6, 11, 12}, {13, 13, 14, 15, 4}}));
   double loss = 0;
   for (std::uint64_t step = 1; step <= 300; ++step) {
     Tape<F> tape(device, TapeMode::training(1, step));
-    loss = model.loss(tape, upload(tape, read), upload(tape, said)).mean(device);
+    loss = model.loss(tape, batch).mean(device);
     tape.backward();
     adam.step(1e-2);
   }
   CHECK(loss < 0.3);  // the first words cannot be known: log 3 / 6 is left
   const auto written = greedy(device, model, sentences({{2, 5}, {2, 10, 6}, {2, 13, 13}}), {.end = 3, .limit = 10});
   CHECK(written == std::vector<std::vector<Token>>{{6, 7, 5, 8, 9}, {11, 12}, {14, 15, 4}});
+}
+
+TEST_CASE("language model: what a batch has as a source changes nothing, and a batch needs none") {
+  D device;
+  Plain<D> model({.vocabulary = 13});
+  Parameters<D> parameters(device, model, 1);
+  Batch batch = batch_of(sentences({{4, 5}, {6}}));
+  const auto loss = [&] {
+    Tape<D> tape(device);
+    return model.loss(tape, batch).mean(device);
+  };
+  const double expected = loss();
+  CHECK(expected > 1);
+  batch.source = sentences({{7, 8, 9}, {99}});
+  CHECK(loss() == expected);
+  batch.source = {};
+  CHECK(loss() == expected);
 }

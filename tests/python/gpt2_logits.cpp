@@ -1,6 +1,7 @@
 // Runs a GPT-2 of Hugging Face's layout for tests/python/gpt2.py: logits after every token of each prompt, and greedy continuations.
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <sstream>
 
 #include "attn/decode/greedy.hpp"
@@ -17,9 +18,9 @@ int main(int argc, char** argv) try {
   const SafetensorsFile file(argv[1]);
   const TensorView* table = file.find("transformer.wte.weight");
   Host device;
-  Model model({.vocabulary = (table != nullptr ? *table : file["wte.weight"]).shape[0]});
-  Parameters<Host> parameters(device, model, 1);
-  load_gpt2(file, parameters);
+  Network<Model> network(device, {.vocabulary = (table != nullptr ? *table : file["wte.weight"]).shape[0]}, Inference{});
+  load_gpt2(file, network.parameters);
+  const Model& model = network.model;
 
   std::ifstream lines(argv[2]);
   Sentences prompts;

@@ -92,7 +92,8 @@ struct LanguageModel {
   /// a source is not read.
   Loss<Device> loss(Tape<Device>& tape, const Batch& batch, LossOptions options = {},
                     typename Device::Real* sums = nullptr) const {
-    return output.loss(tape, hidden(tape, upload(tape, batch.target_input)), upload(tape, batch.target_output), options, sums);
+    return output.loss(tape, hidden(tape, upload(tape, batch.target_input)), upload(tape, batch.target_output), options,
+                       sums);
   }
 
   /// Generation: what the model remembers of the prompts, all but their last words, in memory of a tape that outlives the words.
