@@ -18,7 +18,7 @@ libbenchmark-dev   | /usr/include/benchmark/benchmark.h     | the micro-benchmar
 clang-format-14    | clang-format-14                        | the check of the formatting
 xz-utils           | xz                                     | Europarl, as real data has it
 python3-venv       | import ensurepip                       | a virtual environment for the packages below'
-pip='torch tokenizers sacrebleu safetensors numpy conan'  # what attn's results are compared with, and its package's test
+pip='torch transformers tokenizers sacrebleu safetensors numpy conan'  # what attn's results are compared with, and its package's test
 
 wanted=
 for purpose in "${@:-build}"; do
