@@ -6,6 +6,7 @@
 
 #include "attn/cpu.hpp"
 #include "attn/nn/linear.hpp"
+#include "attn/optim/adam.hpp"
 #include "attn/train/checkpoint_callback.hpp"
 #include "support/files.hpp"
 
@@ -17,15 +18,23 @@ namespace {
 using Host = Cpu<float>;
 constexpr double infinity = std::numeric_limits<double>::infinity(), nan_value = std::numeric_limits<double>::quiet_NaN();
 
+/// What a checkpoint needs of a model and of its trainer.
+struct Layer : Linear<Host, 3, 2> {
+  using DeviceType = Host;
+};
+
 struct Training {
   Host device;
-  Linear<Host, 3, 2> layer;
-  Parameters<Host> parameters{device, layer, 1};
+  Network<Layer> network{device, 1};
+  Parameters<Host>& parameters = network.parameters;
   Adam<Host> adam{parameters};
-  TrainState state{.step = 7, .position = {1, 2}, .best = 0.1, .stale = 3};
+  Trainer<Layer, Adam<Host>, Constant> trainer{network, adam, Constant{}};
+  TrainState& state = trainer.state;
   TemporaryFolder folder;
   fs::path model = folder / "model.safetensors", training = folder / "training.safetensors";
-  CheckpointCallback<Host> callback{folder / "", parameters, adam, state, {{"name", "linear"}}};
+  CheckpointCallback<Trainer<Layer, Adam<Host>, Constant>> callback{folder / "", trainer, {{"name", "linear"}}};
+
+  Training() { state = {.step = 7, .position = {1, 2}, .best = 0.1, .stale = 3}; }
 
   void set_bias(double number) { parameters.write(parameters.find("bias"), {0, static_cast<float>(number)}); }
   /// What resuming says when an entry of the metadata is this.

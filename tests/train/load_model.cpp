@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "attn/optim/adam.hpp"
 #include "attn/train/checkpoint.hpp"
 #include "attn/transformer.hpp"
 #include "support/files.hpp"

@@ -9,6 +9,7 @@
 #include "attn/decode/attention_maps.hpp"
 #include "attn/decode/greedy.hpp"
 #include "attn/decode/next_token.hpp"
+#include "attn/optim/adam.hpp"
 #include "attn/run/any_model.hpp"
 #include "attn/run/model_options.hpp"
 #include "attn/run/model_registry.hpp"
