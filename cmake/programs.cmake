@@ -10,13 +10,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LES
 endif()
 target_compile_options(attn_warnings INTERFACE "${attn_warning_flags}")
 
+# attn's own programs are for this machine's processor when asked to be; attn::native is what others take.
 add_library(attn_native INTERFACE)
 if(ATTN_NATIVE)
-  include(CheckCXXCompilerFlag)
-  check_cxx_compiler_flag(-march=native ATTN_COMPILER_HAS_NATIVE)
-  if(ATTN_COMPILER_HAS_NATIVE)
-    target_compile_options(attn_native INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=native>)
-  endif()
+  target_link_libraries(attn_native INTERFACE attn::native)
 endif()
 
 # What Python3_EXECUTABLE names may be a script that looks for Python; a compiler launcher should not pay for that at every file.
@@ -29,24 +26,14 @@ if(ATTN_COMPILE_COST)
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
 
-# Bodies of ops are the same for all programs: compiled once, see include/attn/ops/every_op.hpp.
-add_library(attn_ops STATIC ${CMAKE_CURRENT_LIST_DIR}/ops/cpu_float.cpp ${CMAKE_CURRENT_LIST_DIR}/ops/cpu_double.cpp)
-target_link_libraries(attn_ops PUBLIC attn::attn PRIVATE attn_warnings attn_native)
-target_compile_definitions(attn_ops INTERFACE ATTN_OPS_ELSEWHERE)
-if(ATTN_CUDA)
-  add_library(attn_ops_cuda STATIC ${CMAKE_CURRENT_LIST_DIR}/ops/cuda_float.cu ${CMAKE_CURRENT_LIST_DIR}/ops/cuda_bfloat16.cu)
-  target_link_libraries(attn_ops_cuda PUBLIC attn::cuda)
-  target_compile_definitions(attn_ops_cuda INTERFACE ATTN_OPS_ELSEWHERE)
-endif()
-
 add_custom_target(cuda_programs)  # every program with a .cu file
 
 # attn_program(name sources...): an executable on attn::attn; when a source is a .cu file on attn::cuda too, with ATTN_CUDA defined.
 function(attn_program name)
   add_executable(${name} ${ARGN})
-  target_link_libraries(${name} PRIVATE attn_ops attn_warnings attn_native)
+  target_link_libraries(${name} PRIVATE attn::ops attn_warnings attn_native)
   if("${ARGN}" MATCHES "\\.cu(;|$)")
-    target_link_libraries(${name} PRIVATE attn_ops_cuda)
+    target_link_libraries(${name} PRIVATE attn::ops_cuda)
     target_compile_definitions(${name} PRIVATE ATTN_CUDA)
     add_dependencies(cuda_programs ${name})
   endif()
@@ -60,3 +47,8 @@ function(attn_sources variable folder)
   endif()
   set(${variable} ${sources} ${cuda_sources} PARENT_SCOPE)
 endfunction()
+
+# The compiled library is held to the same warnings; not by linking attn_warnings, which would have to be installed with it.
+foreach(target IN LISTS attn_compiled_targets)
+  target_compile_options(${target} PRIVATE "${attn_warning_flags}")
+endforeach()

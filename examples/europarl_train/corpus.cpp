@@ -122,7 +122,7 @@ Corpus load_corpus(const Options& options) {
             " is empty");
     std::cout << ", " << format_count(static_cast<Index>(test.text.source.size())) << " of the " << test.title;
   }
-  std::cout << "; " << format_count(corpus.source.size()) << " kinds of word in " << corpus.source_language << ", "
-            << format_count(corpus.target.size()) << " in " << corpus.target_language << std::endl;
+  std::cout << "; " << format_count(corpus.source.size()) << " words of " << corpus.source_language << ", "
+            << format_count(corpus.target.size()) << " of " << corpus.target_language << std::endl;
   return corpus;
 }

@@ -6,19 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "attn/data/batches.hpp"
-#include "attn/train/safetensors.hpp"
-#include "attn/train/trainer.hpp"
-#include "board.hpp"
+#include "attn/run/run_folder.hpp"
+#include "attn/run/training_run.hpp"
 #include "corpus.hpp"
 #include "options.hpp"
+#include "parallel_progress.hpp"
 #include "rows.hpp"
 
 /// One run: a row, a seed, and what it shares with the others.
 struct Job {
   const Options& options;
   const Corpus& corpus;
-  Board& board;
+  ParallelProgress& progress;
   const Row& row;
   std::uint64_t seed;
   int threads;  // of the CPU
@@ -30,22 +29,11 @@ struct Job {
   bool begun() const { return std::filesystem::exists(folder() / "training.safetensors"); }
 };
 
-// From the recipe to the settings of the library.
+/// From the recipe to the settings of the library.
+attn::TrainingRun training_run(const Job& job, const attn::Metadata& settings);
 
-attn::BatchOptions training_batches(const Job& job);
-attn::BatchOptions validation_batches(const Job& job);
-attn::AdamOptions adam_options(const Job& job);
-attn::TrainOptions train_options(const Job& job);
-attn::Index most_steps(const Job& job, attn::Index batches_per_epoch);
+/// What model.json says.
+attn::RunCard run_card(const Job& job);
 
-/// What a checkpoint says about itself.
-attn::Metadata describe(const Job& job);
-
-/// Writes what it takes to use the model beside it: model.json and the two vocabularies.
-void write_model_card(const Job& job, attn::Index parameters);
-
-using Translations = std::vector<std::vector<std::string>>;  // of each test
-
-/// Scores the translations by the model of the best epoch and by that of the last, and writes the former and outcome.json.
-void finish(const Job& job, attn::Index parameters, const std::string& device, const Translations& best,
-            const Translations& last);
+/// Trains the row's model, translates the tests with its last weights and its best, scores that, and writes outcome.json.
+void run(const Job& job);

@@ -1,8 +1,8 @@
 #include "options.hpp"
 
-#include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <set>
+
+#include "command_line.hpp"
 
 #include "rows.hpp"
 
@@ -54,16 +54,15 @@ void add_recipe_options(CLI::App& app, Recipe& r) {
   const auto add = [&](const char* name, auto& value, const char* what, const CLI::Validator& check) {
     app.add_option(name, value, what)->group(group)->check(check);
   };
-  add("--epochs", r.epochs, "attention 10, coursework 100", CLI::PositiveNumber);
-  add("--epoch-batches", r.batches, "Batches of an epoch; 0: one pass; attention 600", CLI::NonNegativeNumber);
-  add("--steps", r.steps, "At most so many steps; 0: as many as the epochs have", CLI::NonNegativeNumber);
-  add("--patience", r.patience, "Epochs without improvement until it stops; 0: never; coursework 10",
-      CLI::NonNegativeNumber);
-  add("--batch", r.batch, "Sentences of a batch; attention 300, coursework 10", CLI::PositiveNumber);
-  add("--rate", r.rate, "Learning rate; attention 0.01, coursework 0.0003", CLI::PositiveNumber);
-  add("--clip", r.clip, "Largest norm of a step's gradients, 0: any; attention 5, coursework 4", CLI::NonNegativeNumber);
-  add("--limit", r.limit, "Words of a translation; attention 14, coursework 100", CLI::PositiveNumber);
-  add("--training-pairs", r.training_pairs, "Only the first so many; 0: all", CLI::NonNegativeNumber);
+  add("--epochs", r.epochs, "attention 10, coursework 100", whole_number(1));
+  add("--epoch-batches", r.batches, "Batches of an epoch; 0: one pass; attention 600", whole_number(0));
+  add("--steps", r.steps, "At most so many steps; 0: as many as the epochs have", whole_number(0));
+  add("--patience", r.patience, "Epochs without improvement until it stops; 0: never; coursework 10", whole_number(0));
+  add("--batch", r.batch, "Sentences of a batch; attention 300, coursework 10", whole_number(1));
+  add("--rate", r.rate, "Learning rate; attention 0.01, coursework 0.0003", positive_number());
+  add("--clip", r.clip, "Largest norm of a step's gradients, 0: any; attention 5, coursework 4", number(0, 1e9));
+  add("--limit", r.limit, "Words of a translation; attention 14, coursework 100", whole_number(1));
+  add("--training-pairs", r.training_pairs, "Only the first so many; 0: all", whole_number(0));
 }
 
 void check_rows(const Options& o) {
@@ -85,7 +84,7 @@ Options read_options(int count, char** words) {
   for (int i = 0; i < count; ++i)
     o.command += (i > 0 ? " " : "") + (i == 0 ? std::filesystem::path(words[0]).filename().string() : words[i]);
   // The recipe's defaults are the experiment's, so that is read first.
-  CLI::App app(about());
+  CLI::App app(about(), "europarl_train");
   const auto declare = [&](CLI::App& to) {
     to.add_option("--experiment", o.experiment, "Which one")
         ->group("What")
@@ -105,25 +104,23 @@ Options read_options(int count, char** words) {
       ->delimiter(',');
   app.add_option("--data", o.data, "Folder of the texts")->group("What")->capture_default_str();
   add_recipe_options(app, o.recipe);
-  add_place_options(app, o);
+  add_device_options(app, o.device);
   app.add_option("--jobs", o.jobs, "Runs at a time, each with a share of the cores, or all on the one GPU")
       ->group("Device")
       ->capture_default_str()
-      ->check(CLI::Range(1, 64));
+      ->check(whole_number(1, 64));
   app.add_option("--output", o.output, "Folder for what it writes")->group("Results")->capture_default_str();
   app.add_option("--maps", o.maps, "Draw where a model looked in so many sentences of the first test")
       ->group("Results")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number(0));
   app.add_flag("--resume", o.resume, "Pass over runs that are finished, go on with those that are not")->group("Results");
   try {
     first.parse(count, words);
-    o.recipe = o.experiment == "attention" ? attention_recipe : coursework_recipe;
-    app.parse(count, words);
-    check_place_options(o);
-    check_rows(o);
   } catch (const CLI::ParseError& error) {
-    std::exit(app.exit(error));
+    end_of_command_line(app, error);
   }
+  o.recipe = o.experiment == "attention" ? attention_recipe : coursework_recipe;
+  read_command_line(app, count, words, [&] { check_rows(o); });
   return o;
 }

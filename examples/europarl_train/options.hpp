@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "place.hpp"
+#include "attn/run/device_options.hpp"
 
 /// How an experiment trains and translates; the papers' own settings until the command line says otherwise.
 struct Recipe {
@@ -20,7 +20,8 @@ struct Recipe {
 };
 
 /// Everything that europarl_train can be told.
-struct Options : Place {
+struct Options {
+  attn::DeviceOptions device;
   std::string experiment = "coursework";
   std::vector<std::string> rows;  // none: all of the experiment
   std::vector<std::uint64_t> seeds{1};

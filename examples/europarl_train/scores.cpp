@@ -1,7 +1,5 @@
 #include "scores.hpp"
 
-#include <cstdio>
-
 #include "attn/metrics/bleu.hpp"
 #include "attn/metrics/word_bleu.hpp"
 
@@ -50,10 +48,4 @@ Scores score(const Options& options, const std::vector<std::string>& translation
     return {nltk_bleu(with_special_tokens(translations, limit), with_special_tokens(references, std::string::npos)),
             corpus_bleu(for_sacrebleu(translations, "UNK"), for_sacrebleu(references, "unk")).score};
   return {multi_bleu(those_that_ended(translations, limit), references, true), corpus_bleu(translations, references).score};
-}
-
-std::string rounded(double value, int decimals) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", decimals, value);
-  return text;
 }

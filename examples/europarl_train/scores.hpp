@@ -14,6 +14,3 @@ std::string paper_bleu(const std::string& experiment);
 
 Scores score(const Options& options, const std::vector<std::string>& translations,
              const std::vector<std::string>& references);
-
-/// 3.14159 as "3.14".
-std::string rounded(double value, int decimals);

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "scores.hpp"
+#include "command_line.hpp"
 
 /// Mean and standard deviation of a row's runs.
 struct Statistics {

@@ -1,15 +1,14 @@
 #include "table.hpp"
 
-#include <sys/utsname.h>
-
 #include <algorithm>
-#include <fstream>
 #include <set>
-#include <thread>
 
 #include "attn/metrics/bleu.hpp"
+#include "attn/run/machine.hpp"
 #include "attn/train/progress.hpp"
+#include "command_line.hpp"
 #include "log_summary.hpp"
+#include "scores.hpp"
 #include "statistics.hpp"
 
 using namespace attn;
@@ -38,16 +37,6 @@ std::vector<Results> finished(const std::vector<Job>& jobs) {
     found->runs.push_back(json::parse(read_file(job.folder() / "outcome.json")));
   }
   return results;
-}
-
-/// "AMD EPYC 9654, 16 cores"; where the system does not name it, its architecture.
-std::string processor() {
-  std::string name = "unknown processor";
-  if (utsname system; ::uname(&system) == 0) name = system.machine;
-  std::ifstream in("/proc/cpuinfo");
-  for (std::string line; std::getline(in, line);)
-    if (line.starts_with("model name")) name = line.substr(line.find(':') + 2);
-  return name + ", " + std::to_string(std::thread::hardware_concurrency()) + " cores";
 }
 
 /// All of a row's seeds in one picture.
@@ -130,7 +119,7 @@ std::string write_table(const std::vector<Job>& jobs) {
              {"command", options.command},
              {"seeds", options.seeds},
              {"commit", ATTN_COMMIT},
-             {"machine", processor() + "; " + results[0].runs[0].at("device").get<std::string>()},
+             {"machine", processor_name() + "; " + results[0].runs[0].at("device").get<std::string>()},
              {"bleu", paper_bleu(options.experiment)},
              {"sacrebleu", Bleu().signature()},
              {"settings", settings},

@@ -3,13 +3,13 @@
 #include <cstdio>
 
 #include "attn/decode/attention_page.hpp"
-#include "run_folder.hpp"
+#include "attn/run/run_folder.hpp"
 
 using namespace attn;
 
 namespace {
 
-std::vector<std::string> names(const TextSide& side, std::span<const Token> tokens) {
+std::vector<std::string> names(const AnyTokenizer& side, std::span<const Token> tokens) {
   std::vector<std::string> all;
   for (const Token token : tokens) all.push_back(side.name(token));
   if (!all.empty() && all[0].starts_with("\u00b7")) all[0].erase(0, 2);  // the first piece begins a word without a space
@@ -18,9 +18,9 @@ std::vector<std::string> names(const TextSide& side, std::span<const Token> toke
 
 }  // namespace
 
-MapFolder::MapFolder(std::filesystem::path folder, const char* option, const TextSide& source, const TextSide& target)
-    : folder_(std::move(folder)), source_(source), target_(target) {
-  make_folder(folder_, option);
+MapFolder::MapFolder(std::filesystem::path folder, AnyTokenizer source, AnyTokenizer target)
+    : folder_(std::move(folder)), source_(std::move(source)), target_(std::move(target)) {
+  make_folder(folder_);
 }
 
 void MapFolder::add(Index line, std::span<const Token> source, std::span<const Token> target,
@@ -36,7 +36,8 @@ void MapFolder::add(Index line, std::span<const Token> source, std::span<const T
   const auto means = mean_of_heads(maps);
   const auto last = std::find_if(means.rbegin(), means.rend(), [](const AttentionMap& map) { return map.translates(); });
   if (last != means.rend()) write_attention_map(folder_ / (std::string(number) + ".svg"), *last, words, last->layer);
-  list_ += "<li><a href='" + std::string(number) + ".html'>" + number + "</a> " + escaped(written) + "</li>\n";
+  list_ += "<li><a href='" + std::string(number) + ".html'>" + number + "</a> " + escaped(read) + "<br/>" +
+           escaped(written) + "</li>\n";
 }
 
 void MapFolder::finish() const {

@@ -41,7 +41,8 @@ void print(const std::vector<LayerError>& errors, Index pairs) {
 
 }  // namespace
 
-void look_at_pairs(const Options& options, const ModelFolder& folder, Engine& engine) {
+void look_at_pairs(const Options& options, const FolderTranslator& translator) {
+  const AnyTokenizer &from = translator.card().source, &to = translator.card().target;
   const ParallelText text = read_parallel(options.text, options.reference);
   const auto pairs = static_cast<Index>(text.source.size());
   std::vector<GoldAlignment> gold;
@@ -52,14 +53,14 @@ void look_at_pairs(const Options& options, const ModelFolder& folder, Engine& en
             options.text.string(), " has ", pairs, "; each line aligns the pair of the same number");
   }
   std::optional<MapFolder> drawn;
-  if (!options.maps.empty()) drawn.emplace(options.maps, "--maps", folder.source, folder.target);
+  if (!options.maps.empty()) drawn.emplace(options.maps, from, to);
   std::vector<LayerError> errors;
-  Counter counter(pairs);
+  Counter counter;
   for (std::size_t i = 0; i < text.source.size(); ++i) {
     const auto line = static_cast<Index>(i) + 1;
-    const WordTokens source = encode_words(text.source[i], folder.source);
-    const WordTokens target = encode_words(text.target[i], folder.target);
-    const auto maps = engine.look(source.tokens, target.tokens);
+    const WordTokens source = encode_words(text.source[i], from);
+    const WordTokens target = encode_words(text.target[i], to);
+    const auto maps = translator.attention_maps(source.tokens, target.tokens);
     if (drawn) drawn->add(line, source.tokens, target.tokens, maps);
     if (!gold.empty()) {
       require_within(gold[i], source.words(), target.words(), line);
@@ -73,6 +74,7 @@ void look_at_pairs(const Options& options, const ModelFolder& folder, Engine& en
     }
     counter.update(line);
   }
+  counter.finish(pairs);
   if (drawn) drawn->finish();
   if (!options.align.empty()) print(errors, pairs);
 }

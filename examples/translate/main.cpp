@@ -4,16 +4,19 @@
 #include <exception>
 #include <iostream>
 
+#include "command_line.hpp"
 #include "jobs.hpp"
+#include "papers/models.hpp"
 
 int main(int count, char** words) try {
+  papers::add_models(attn::models());
   const Options options = read_options(count, words);
-  const ModelFolder folder = open_model_folder(options.model);
-  const auto engine = make_engine(folder, options);
+  say_device(std::cerr, options.device);
+  attn::FolderTranslator translator = attn::open_translator(options.model, options.device);
   if (options.reference.empty())
-    translate_text(options, folder, *engine);
+    translate_text(options, translator);
   else
-    look_at_pairs(options, folder, *engine);
+    look_at_pairs(options, translator);
 } catch (const std::exception& error) {
   std::cerr << "translate: " << error.what() << "\n";
   return 1;

@@ -1,7 +1,6 @@
 #include "options.hpp"
 
-#include <CLI/CLI.hpp>
-#include <cstdlib>
+#include "command_line.hpp"
 
 Options read_options(int count, char** words) {
   Options o;
@@ -15,7 +14,8 @@ Options read_options(int count, char** words) {
       "                                                                alignment error rate of its attention\n\n"
       "The maps' folder gets, for each sentence, a page with all layers and heads (0001.html) and, where the decoder looks "
       "at\n"
-      "words of the source, one picture (0001.svg): the mean of the heads of the last layer that does.\n");
+      "words of the source, one picture (0001.svg): the mean of the heads of the last layer that does.\n",
+      "translate");
   app.add_option("model", o.model, "Folder of the training")->required();
   app.add_option("text", o.text, "File to translate; without it, standard input")->check(CLI::ExistingFile);
   app.add_option("--reference", o.reference,
@@ -31,18 +31,14 @@ Options read_options(int count, char** words) {
       ->check(CLI::IsMember({"source-target", "target-source"}));
   app.add_option("--together", o.together,
                  "Lines read before they are translated, in batches of similar length; 0: one on a terminal, else 1,024")
-      ->check(CLI::NonNegativeNumber);
-  add_place_options(app, o);
-  try {
-    app.parse(count, words);
-    check_place_options(o);
+      ->check(whole_number(0));
+  add_device_options(app, o.device);
+  read_command_line(app, count, words, [&] {
     if (!o.reference.empty() && o.text.empty()) throw CLI::ValidationError("--reference goes with a file to translate");
     if (!o.reference.empty() && o.maps.empty() && o.align.empty())
       throw CLI::ValidationError("--reference goes with --maps or --align: there is nothing to translate");
     if (!o.align.empty() && o.reference.empty())
       throw CLI::ValidationError("--align goes with --reference: gold links are those of given translations");
-  } catch (const CLI::ParseError& error) {
-    std::exit(app.exit(error));
-  }
+  });
   return o;
 }

@@ -3,10 +3,11 @@
 #include <filesystem>
 #include <string>
 
-#include "place.hpp"
+#include "attn/run/device_options.hpp"
 
 /// Everything that translate can be told.
-struct Options : Place {
+struct Options {
+  attn::DeviceOptions device;
   std::filesystem::path model;
   std::filesystem::path text;       // none: standard input
   std::filesystem::path reference;  // none: the model's own translations

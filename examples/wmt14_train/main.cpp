@@ -5,22 +5,88 @@
 #include <iostream>
 
 #include "attn/core/error.hpp"
-#include "models.hpp"
-#include "run_folder.hpp"
+#include "attn/metrics/bleu.hpp"
+#include "attn/run/open_translator.hpp"
+#include "attn/run/stop_signal.hpp"
+#include "attn/train/progress.hpp"
+#include "command_line.hpp"
+#include "corpus.hpp"
+#include "papers/models.hpp"
+#include "recipe.hpp"
+#include "settings.hpp"
+
+using namespace attn;
+
+namespace {
+
+/// The card of the run in the output folder, if the run is to go on; else none, and the folder is free.
+std::optional<RunCard> card_to_resume(const Options& options) {
+  if (options.resume) return read_run_card(options.output);
+  require(options.overwrite || !has_run(options.output), "there is a run in ", options.output.string(),
+          " already: go on with it (--resume), replace it (--overwrite), or choose another folder (--output)");
+  for (const char* name : {"model.json", "model.safetensors", "training.safetensors", "translations.txt"})
+    std::filesystem::remove(options.output / name);
+  return std::nullopt;
+}
+
+void score(const Options& options, const ParallelText& test, const FolderTranslator& translate) {
+  const std::vector<std::string> translations = translate(test.source);
+  const Bleu bleu = corpus_bleu(translations, test.target);
+  std::string lines;
+  for (const std::string& line : translations) lines += line + '\n';
+  write_file(options.output / "translations.txt", lines);
+  append_to_log(options.output, {{"event", "test"}, {"bleu", bleu.score}, {"signature", bleu.signature()}});
+  std::cout << "\n";
+  for (std::size_t i = 0; i < std::min<std::size_t>(4, translations.size()); ++i)
+    std::cout << "  source       " << test.source[i] << "\n  translation  " << translations[i] << "\n  reference    "
+              << test.target[i] << "\n\n";
+  std::cout << "on " << format_count(static_cast<Index>(translations.size())) << " unseen sentences: " << bleu.to_string()
+            << "\n"
+            << bleu.signature() << "\nwritten to " << options.output.string() << "\n";
+}
+
+int run(Options options) {
+  say_device(std::cout, options.device);
+  make_folder(options.output);
+  const std::optional<RunCard> before = card_to_resume(options);
+  const Texts texts = read_texts(options);
+  apply_recipe(options, static_cast<Index>(texts.training.source.size()));
+  const Corpus corpus = encode_texts(options, texts, before ? std::optional(before->source) : std::nullopt);
+  std::cout << "settings: " << describe_settings(options) << "\n";
+
+  const ModelSpec spec = model_spec(options, corpus);
+  const std::shared_ptr<AnyModel> model = models().make(spec, options.device, options.seed);
+  RunCard card{spec, corpus.tokenizer, corpus.tokenizer};
+  card.truncate = options.truncate - 1;
+  card.limit = options.limit;
+  card.settings = settings_of(options, corpus);
+  card.seed = options.seed;
+  card.commit = ATTN_COMMIT;
+  card.shape = model->shape();
+  card.device = model->device();
+  if (before) check_same_settings(options.output, before->settings, card.settings, {"epochs", "patience"});
+  write_run_card(options.output, card);
+
+  watch_stop_signals();
+  const TrainingOutcome outcome = model->train(training_run(options, corpus, card.settings));
+  std::cout << "trained for " << format_duration(outcome.seconds) << "\n";
+  if (stop_signal() != 0) {
+    std::cout << "stopped; go on with the same options and --resume\n";
+    return stop_status();
+  }
+  model->load(options.output / "model.safetensors");
+  score(options, texts.test, FolderTranslator(card, model));
+  return 0;
+}
+
+}  // namespace
 
 int main(int count, char** words) try {
-  const Options options = read_options(count, words);
-  const bool gpu = is_gpu(options);
-  make_folder(options.output);
-  const Corpus corpus = load_corpus(options);
-  if (options.recurrent())
-    (gpu ? cuda_recurrent : cpu_recurrent)(options, corpus);
-  else
-    (gpu ? cuda_transformer : cpu_transformer)(options, corpus);
-} catch (const attn::OutOfMemory& error) {
+  papers::add_models(models());
+  return run(read_options(count, words));
+} catch (const OutOfMemory& error) {
   std::cerr << "wmt14_train: " << error.what()
-            << ": the one with --batch, --batch-unit tokens or --truncate, the other with --vocabulary or a Transformer's "
-               "--size\n";
+            << ": the one with --batch, --batch-unit tokens or --truncate, the other with --vocabulary or --size\n";
   return 1;
 } catch (const std::exception& error) {
   std::cerr << "wmt14_train: " << error.what() << "\n";

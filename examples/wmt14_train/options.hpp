@@ -1,41 +1,46 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
+#include <vector>
 
-#include "model_names.hpp"
-#include "place.hpp"
+#include "attn/run/device_options.hpp"
 
-/// Everything that wmt14_train can be told, with what it does when it is told nothing. With the bundled corpus some of it
-/// is otherwise: see read_options.
-struct Options : Place {
+/// Everything that wmt14_train can be told. What it is not told follows from the text: see recipe.hpp.
+struct Options {
   // text: none given means the bundled corpus, which is generated
-  std::filesystem::path train_source, train_target, valid_source, valid_target, test_source, test_target;
+  std::vector<std::filesystem::path> train_source, train_target;
+  std::filesystem::path valid_source, valid_target, test_source, test_target;
   std::int64_t generated_pairs = 56'000;
   std::int64_t truncate = 256;
   std::filesystem::path vocab, merges;  // none given: learnt from the training text
-  std::int64_t vocabulary = 32'000;     // tokens to learn
+  std::int64_t vocabulary = 0;          // tokens to learn
 
   // model
-  std::string model = "transformer", size = "small";
-  double dropout = 0.1, attention_dropout = 0, activation_dropout = 0;
+  std::string model = "transformer", size, norm;
+  double dropout = 0, attention_dropout = 0, activation_dropout = 0;
   bool shared = true;
 
   // training
-  std::int64_t epochs = 10, batch = 64, accumulate = 1, patience = 0, validate_every = 0;
-  std::string batch_unit = "sentences", order = "pooled";
-  std::string schedule = "warmup-cosine";
-  double rate = 2e-3, smoothing = 0.1, clip = 1, weight_decay = 0;
-  std::int64_t warmup = 200;
+  std::int64_t epochs = 0, batch = 0, accumulate = 1, patience = 0, validate_every = 0, warmup = 0;
+  std::string batch_unit, order, schedule;
+  double rate = 0, smoothing = 0.1, clip = 1, weight_decay = 0;
+  std::string smoothing_over = "all";
+  bool amsgrad = false;
   std::uint64_t seed = 1;
 
   // results
   std::filesystem::path output = "runs/wmt14";
-  bool resume = false;
+  bool resume = false, overwrite = false;
   std::int64_t limit = 256;
 
+  attn::DeviceOptions device;
+  std::set<std::string> given;  // names of the options that the command line or a file has
+
   bool bundled() const { return train_source.empty(); }
-  bool recurrent() const { return is_recurrent(model); }
+  /// The model's registered name.
+  std::string model_name() const;
 };
 
 /// Reads the command line; prints help or what is wrong and ends the program where that is all there is to do.

@@ -1,22 +1,13 @@
 #pragma once
-#include <functional>
-
-#include "attn/data/batches.hpp"
-#include "attn/train/safetensors.hpp"
-#include "attn/train/trainer.hpp"
-#include "options.hpp"
+#include "attn/run/model_spec.hpp"
+#include "attn/run/training_run.hpp"
+#include "corpus.hpp"
 
 // From the words of the command line to the settings of the library.
 
-attn::BatchOptions batch_options(const Options& options);
-attn::TrainOptions train_options(const Options& options, std::function<bool()> stop);
+attn::ModelSpec model_spec(const Options& options, const Corpus& corpus);
 
-/// The learning rate, by name.
-struct NamedSchedule {
-  std::function<double(attn::Index)> rate;
-  double operator()(attn::Index step) const { return rate(step); }
-};
-NamedSchedule rate_schedule(const Options& options, attn::Index steps, attn::Index width);
+/// What a run that goes on must have in common with the one that was stopped.
+attn::Metadata settings_of(const Options& options, const Corpus& corpus);
 
-/// What a checkpoint says about itself.
-attn::Metadata describe(const Options& options, std::uint64_t tokenizer_hash);
+attn::TrainingRun training_run(const Options& options, const Corpus& corpus, const attn::Metadata& settings);

@@ -19,6 +19,7 @@ template <int K, int N = 256, Sharing S = Sharing::heads, Score ScorePolicy = Sc
 struct Linformer {
   static_assert(K > 0 && N > 0, "attn: Linformer: k and n must be positive");
   using Score = ScorePolicy;
+  static constexpr int k = K;
   static constexpr bool causal_allowed = false;
 
   template <class Device, int Width, int Heads>

@@ -24,6 +24,16 @@ struct ParallelCorpus {
   bool operator==(const ParallelCorpus&) const = default;
 };
 
+/// A fingerprint of all pairs, in their order.
+inline std::uint64_t content_hash(const ParallelCorpus& corpus) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const Sentences* side : {&corpus.source, &corpus.target}) {
+    for (const Token token : side->tokens) hash = (hash ^ static_cast<std::uint32_t>(token)) * 0x100000001b3ULL;
+    for (const std::int32_t offset : side->offsets) hash = (hash ^ static_cast<std::uint32_t>(offset)) * 0x100000001b3ULL;
+  }
+  return hash;
+}
+
 inline constexpr Index keep_all_tokens = std::numeric_limits<Index>::max();
 
 /// Encodes lines of text, keeping the first `truncate` tokens of each.

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "attn/data/word_alignments.hpp"
-#include "attn/decode/attention_maps.hpp"
+#include "attn/decode/attention_map.hpp"
 #include "attn/text/tokenizer.hpp"
 #include "attn/text/word_split.hpp"
 

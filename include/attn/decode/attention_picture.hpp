@@ -12,7 +12,7 @@
 
 #include "attn/core/file.hpp"
 #include "attn/core/markup.hpp"
-#include "attn/decode/attention_maps.hpp"
+#include "attn/decode/attention_map.hpp"
 
 namespace attn {
 

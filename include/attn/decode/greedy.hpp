@@ -2,16 +2,11 @@
 #include <vector>
 
 #include "attn/core/sentences.hpp"
+#include "attn/decode/greedy_options.hpp"
 #include "attn/ops/argmax.hpp"
 #include "attn/tape/embedding.hpp"
 
 namespace attn {
-
-struct GreedyOptions {
-  Token begin = 0, end = 0;  // what every translation begins and ends with; neither is part of it
-  Index limit = 256;         // words
-  Token never = -1;          // a word that no translation holds, such as the one that stands for unknown ones; or none
-};
 
 /// Translates each source sentence by taking the likeliest word again and again. ended(sentence, words so far, newest word)
 /// says when a translation is complete; complete ones cost nothing more. Keys, values and the source's states are kept, not

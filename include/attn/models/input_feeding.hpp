@@ -19,7 +19,10 @@ namespace attn {
 template <class Device, RecurrentShape Shape, class Reading = BothWays, class Score = Multiplicative,
           class KeyValuePolicy = States, class Prediction = FromStates>
 struct InputFeeding {
+  static constexpr RecurrentShape shape = Shape;
   static constexpr int width = Shape.width;
+  using DeviceType = Device;
+  using Options = RecurrentOptions;
   static constexpr int predicts_from = width + (Prediction::sees_words ? Shape.words : 0);
   using X = Variable<Device, width>;
   using Encoder = typename Reading::template Encoder<Device, Shape>;

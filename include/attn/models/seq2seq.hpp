@@ -25,7 +25,10 @@ struct Seq2Seq {
                 "attn: Seq2Seq: the decoder's layers begin with the states of the encoder's, so there must be as many");
   static_assert(Attends::attends_to_source || !Prediction::sees_words,
                 "attn: Seq2Seq: the lexical model averages the source's words by attention; choose one that looks at it");
+  static constexpr RecurrentShape shape = Shape;
   static constexpr int width = Shape.width;
+  using DeviceType = Device;
+  using Options = RecurrentOptions;
   static constexpr int kSeen = Prediction::sees_words ? Shape.words : 0;
   using X = Variable<Device, width>;
   using Encoder = typename Reading::template Encoder<Device, Shape>;

@@ -23,7 +23,12 @@ struct TransformerOptions {
 /// Linformer.
 template <class Device, TransformerShape Shape = TransformerShape{}, class Attention = Full<>, class Norm = PostNorm>
 struct Transformer {
+  static constexpr TransformerShape shape = Shape;
   static constexpr int width = Shape.width;
+  using DeviceType = Device;
+  using Options = TransformerOptions;
+  using AttentionPolicy = Attention;
+  using NormPolicy = Norm;
   using X = Variable<Device, width>;
   using State = TransformerState<Device, width>;
   using Encoder = TransformerEncoder<Device, Shape, Attention, Norm>;

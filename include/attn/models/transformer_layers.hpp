@@ -16,6 +16,10 @@ struct TransformerShape {
 inline constexpr TransformerShape base_shape{};
 inline constexpr TransformerShape small_shape{
     .encoder_layers = 2, .decoder_layers = 2, .width = 128, .heads = 2, .inner = 512};
+inline constexpr TransformerShape medium_shape{
+    .encoder_layers = 4, .decoder_layers = 4, .width = 256, .heads = 4, .inner = 1024};
+inline constexpr TransformerShape big_shape{
+    .encoder_layers = 6, .decoder_layers = 6, .width = 1024, .heads = 16, .inner = 4096};
 
 /// Dropout rates: of embeddings and of each sub-layer's output, of attention weights, of the feed-forward's inner
 /// activations.

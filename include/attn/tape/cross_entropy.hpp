@@ -4,15 +4,10 @@
 #include "attn/core/parameter.hpp"
 #include "attn/ops/cross_entropy.hpp"
 #include "attn/ops/linear.hpp"
+#include "attn/tape/loss_options.hpp"
 #include "attn/tape/tape.hpp"
 
 namespace attn {
-
-struct LossOptions {
-  Smoothing smoothing = Smoothing::uniform;
-  double amount = 0;      // of label smoothing
-  double normalizer = 0;  // what the summed loss is divided by before gradients are taken; 0: the number of labels
-};
 
 /// The summed loss of a batch, on the device.
 template <class Device>

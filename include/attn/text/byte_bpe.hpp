@@ -39,6 +39,15 @@ class ByteBpe {
   /// The text of the ids without special tokens; U+FFFD where they do not add up to whole characters.
   std::string decode(std::span<const Token> ids) const;
 
+  /// A token as people read it: a piece that continues a word begins with a dot, a space that is a token shows as one.
+  std::string name(Token id) const {
+    const auto at = static_cast<std::size_t>(id);
+    if (is_special(id)) return tokens_[at];
+    const std::string text = utf8::repair(bytes_[at]);
+    if (text == " ") return "\u2423";
+    return text.starts_with(' ') ? text.substr(1) : "\u00b7" + text;
+  }
+
   Token begin() const { return begin_; }
   Token pad() const { return pad_; }
   Token end() const { return end_; }

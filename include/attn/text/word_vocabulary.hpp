@@ -42,6 +42,8 @@ class WordVocabulary {
   /// The words with a space between them, without padding, begin and end; an unknown word shows as <unk>.
   std::string decode(std::span<const Token> ids) const;
 
+  const std::string& name(Token id) const { return words_[static_cast<std::size_t>(id)]; }
+
   Token unknown() const { return 0; }
   Token pad() const { return 1; }
   Token begin() const { return 2; }

@@ -1,7 +1,6 @@
 #pragma once
 #include <chrono>
 #include <functional>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "attn/tape/cross_entropy.hpp"
 #include "attn/tape/embedding.hpp"
 #include "attn/train/callback.hpp"
+#include "attn/train/train_options.hpp"
 
 namespace attn {
 
@@ -43,28 +43,6 @@ Perplexity perplexity(Device& device, const Model& model, Batches& text) {
   for (std::size_t i = 0; i < tokens.size(); ++i) result.add(static_cast<double>(sums[2 * i]), tokens[i]);
   return result;
 }
-
-struct TrainOptions {
-  Index epochs = 10;
-  Index steps = 0;       // the most there may be; 0: as many as the epochs have
-  Index accumulate = 1;  // batches whose gradients make one step
-  LossOptions loss = {};
-  BatchUnit mean = BatchUnit::tokens;  // of what a step's loss is the mean: of target tokens, or of sentences
-  std::uint64_t seed = 1;              // of dropout
-  Index report_every = 10;             // steps
-  Index validate_every = 0;            // steps; 0: at the end of each epoch
-  Index patience = 0;                  // validations in a row without improvement after which to stop; 0: never
-  std::function<bool()> stop = [] { return false; };  // asked after every step
-};
-
-/// Where a training stands: with the parameters and the optimiser's state, all it takes to go on as if it had never
-/// stopped.
-struct TrainState {
-  Index step = 0;
-  Batches::Position position;  // of the next batch
-  double best = std::numeric_limits<double>::infinity();
-  Index stale = 0;  // validations since the best
-};
 
 /// Trains a model: batches in, steps of the optimiser, validations, callbacks. The same seeds give the same bits, and a
 /// training that was stopped and resumed gives the bits of one that was not.

@@ -1,7 +1,0 @@
-#include "models.hpp"
-#include "on_gpu.cuh"
-#include "run.hpp"
-
-void cuda_transformer(const Options& options, const Corpus& corpus) {
-  on_gpu(options, options.output, [&](auto& device) { run_transformer(device, options, corpus); });
-}

@@ -1,0 +1,10 @@
+#pragma once
+#include "attn/core/types.hpp"
+#include "options.hpp"
+
+/// Fills in what the command line leaves open: settings that learn, by the size of the training text in pairs. Those of the
+/// generated corpus are for it alone: it is small, regular, and never seen often enough to be learnt by heart.
+void apply_recipe(Options& options, attn::Index pairs);
+
+/// The settings in one line, for people.
+std::string describe_settings(const Options& options);

@@ -1,0 +1,44 @@
+#pragma once
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attn/core/sentences.hpp"
+#include "attn/decode/attention_map.hpp"
+#include "attn/decode/greedy_options.hpp"
+#include "attn/run/model_spec.hpp"
+#include "attn/run/training_run.hpp"
+
+namespace attn {
+
+/// A model on its device, whatever their types.
+class AnyModel {
+ public:
+  virtual ~AnyModel() = default;
+
+  virtual const ModelSpec& spec() const = 0;
+  virtual nlohmann::json shape() const = 0;  // what its type fixes: layers, widths, norm, attention
+  virtual Index parameters() const = 0;      // how many weights it learns
+  virtual std::string device() const = 0;    // in words
+
+  /// Takes its weights from a file.
+  virtual void load(const std::filesystem::path& weights) = 0;
+
+  /// Greedy translations of sentences that have their special tokens; what it gives has none.
+  virtual std::vector<std::vector<Token>> translate(const Sentences& source, const GreedyOptions& options) = 0;
+
+  /// The probability of every token to be the next one; both sentences without special tokens.
+  virtual std::vector<double> next_token(const SpecialTokens& special_tokens, std::span<const Token> source,
+                                         std::span<const Token> target) = 0;
+
+  /// Where it looks while it reads the one and writes the other; both without special tokens.
+  virtual std::vector<AttentionMap> attention_maps(const SpecialTokens& special_tokens, std::span<const Token> source,
+                                                   std::span<const Token> target) = 0;
+
+  /// Trains it. Afterwards it has the weights of the last step; the folder has the best ones.
+  virtual TrainingOutcome train(const TrainingRun& run) = 0;
+};
+
+}  // namespace attn

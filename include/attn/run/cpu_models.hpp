@@ -1,0 +1,19 @@
+#pragma once
+#include <memory>
+
+#include "attn/cpu.hpp"
+#include "attn/run/model_on.hpp"
+
+namespace attn {
+
+template <>
+struct DeviceMaker<Cpu<float>> {
+  static constexpr const char* name = "cpu float";
+  static std::unique_ptr<Cpu<float>> make(const DeviceOptions& options) {
+    return std::make_unique<Cpu<float>>(
+        CpuOptions{.threads = options.threads, .bfloat16_products = options.precision == "bf16"});
+  }
+  static void keep(Cpu<float>&, const DeviceOptions&) {}
+};
+
+}  // namespace attn

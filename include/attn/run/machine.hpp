@@ -1,0 +1,21 @@
+#pragma once
+#include <sys/utsname.h>
+
+#include <fstream>
+#include <string>
+#include <thread>
+
+namespace attn {
+
+/// "AMD EPYC 9654, 16 cores"; where the system does not name it, its architecture.
+inline std::string processor_name() {
+  std::string name = "unknown processor";
+  if (utsname system; ::uname(&system) == 0) name = system.machine;
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with("model name") && line.find(": ") != line.npos) name = line.substr(line.find(": ") + 2);
+  const unsigned cores = std::thread::hardware_concurrency();
+  return name + ", " + std::to_string(cores) + (cores == 1 ? " core" : " cores");
+}
+
+}  // namespace attn

@@ -1,0 +1,122 @@
+#pragma once
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "attn/core/parameters.hpp"
+#include "attn/decode/attention_maps.hpp"
+#include "attn/decode/greedy.hpp"
+#include "attn/decode/next_token.hpp"
+#include "attn/run/any_model.hpp"
+#include "attn/run/model_options.hpp"
+#include "attn/run/model_registry.hpp"
+#include "attn/train/checkpoint_callback.hpp"
+#include "attn/train/memory_plan.hpp"
+#include "attn/train/progress.hpp"
+#include "attn/train/run_log.hpp"
+#include "attn/train/trainer.hpp"
+
+namespace attn {
+
+/// How devices of one type are made; specialised where the backend is included (run/cpu_models.hpp, run/cuda_models.cuh):
+/// name, make(options), and keep(device, options), which saves what the next run on such a device can use.
+template <class Device>
+struct DeviceMaker;
+
+/// A model of one type, on a device of its own.
+template <class Model>
+class ModelOn : public AnyModel {
+  using Device = typename Model::DeviceType;
+  using Options = typename Model::Options;
+
+ public:
+  ModelOn(const ModelSpec& spec, const Options& options, const DeviceOptions& device, std::optional<std::uint64_t> seed)
+      : spec_(spec),
+        device_options_(device),
+        device_(DeviceMaker<Device>::make(device)),
+        model_(options),
+        parameters_(*device_, model_, seed.value_or(1)) {}
+
+  const ModelSpec& spec() const override { return spec_; }
+  nlohmann::json shape() const override { return describe_shape<Model>(); }
+  Index parameters() const override { return parameters_.count(); }
+  std::string device() const override { return device_->description(); }
+
+  void load(const std::filesystem::path& weights) override { load_model(SafetensorsFile(weights), parameters_); }
+
+  std::vector<std::vector<Token>> translate(const Sentences& source, const GreedyOptions& options) override {
+    return greedy(*device_, model_, source, options);
+  }
+  std::vector<double> next_token(const SpecialTokens& special_tokens, std::span<const Token> source,
+                                 std::span<const Token> target) override {
+    return attn::next_token(*device_, model_, special_tokens, source, target);
+  }
+  std::vector<AttentionMap> attention_maps(const SpecialTokens& special_tokens, std::span<const Token> source,
+                                           std::span<const Token> target) override {
+    return attn::attention_maps(*device_, model_, special_tokens, source, target);
+  }
+
+  TrainingOutcome train(const TrainingRun& run) override;
+
+ private:
+  ModelSpec spec_;
+  DeviceOptions device_options_;
+  std::unique_ptr<Device> device_;
+  Model model_;
+  Parameters<Device> parameters_;
+};
+
+template <class Model>
+TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
+  Parameters<Device>& parameters = parameters_;
+  Adam<Device> adam(parameters, run.adam);
+  Batches training(run.training, run.special_tokens, run.batches);
+  Batches validation(run.validation, run.special_tokens, run.validation_batches);
+  const Index accumulate = run.train.accumulate;
+  const Index per_epoch = (training.batches_per_epoch() + accumulate - 1) / accumulate;
+  const bool by_steps = run.train.steps > 0 && run.train.steps / per_epoch < run.train.epochs;
+  const Index steps = by_steps ? run.train.steps : run.train.epochs * per_epoch;
+  Trainer trainer(*device_, model_, adam, run.schedule(steps, Model::width), run.train);
+  if (run.resume) trainer.state = load_training(SafetensorsFile(run.folder / "training.safetensors"), parameters, adam);
+  const Index first = trainer.state.step, epoch = trainer.state.position.epoch;
+
+  // Later epochs are dealt alike: a few rows more, if any, are taken when they come.
+  const MemoryPlan plan =
+      plan_memory(*device_, model_, parameters, adam,
+                  training.largest(epoch, std::clamp<Index>(run.train.epochs - epoch, 1, 3)), validation.largest(0, 1));
+  if (run.say)
+    run.say(spec_.name + ": " + format_count(parameters.count()) + " parameters, " + device_->description() + ", " +
+            format_count(steps) + " steps of " + format_count(run.batches.size) +
+            (run.batches.unit == BatchUnit::tokens ? " tokens" : " sentences") +
+            (accumulate > 1 ? " x " + std::to_string(accumulate) : "") +
+            (run.resume ? ", going on at step " + format_count(first) : "") + "\nmemory: " + plan.to_string());
+
+  RunLog log(run.folder / "log.jsonl", run.folder / "curve.svg", run.title,
+             run.resume ? std::optional(first) : std::nullopt);
+  log.write({{"event", "start"},
+             {"step", first},
+             {"settings", run.metadata},
+             {"device", device_->description()},
+             {"parameters", parameters.count()},
+             {"memory", plan.total()}});
+  CheckpointCallback checkpoints(run.folder, parameters, adam, trainer.state, run.metadata);
+  const std::unique_ptr<Callback> progress = run.progress ? run.progress(first, steps) : std::make_unique<Callback>();
+  const auto start = std::chrono::steady_clock::now();
+  Callback* callbacks[] = {progress.get(), &log, &checkpoints};
+  trainer.run(training, validation, callbacks);
+  DeviceMaker<Device>::keep(*device_, device_options_);
+  return {trainer.state, steps, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+}
+
+template <class Model>
+void ModelRegistry::add(const std::string& name, std::function<typename Model::Options(const ModelSpec&)> options) {
+  if (!options) options = [](const ModelSpec& spec) { return options_from(spec, typename Model::Options{}); };
+  add(name, DeviceMaker<typename Model::DeviceType>::name,
+      [options](const ModelSpec& spec, const DeviceOptions& device, std::optional<std::uint64_t> seed) {
+        return std::make_unique<ModelOn<Model>>(spec, options(spec), device, seed);
+      });
+}
+
+}  // namespace attn

@@ -1,0 +1,40 @@
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "attn/data/batches.hpp"
+#include "attn/ops/adam.hpp"
+#include "attn/train/callback.hpp"
+#include "attn/train/safetensors.hpp"
+#include "attn/train/train_options.hpp"
+
+namespace attn {
+
+/// A training, for a model of any type: the texts, the settings, and the folder that gets the weights.
+struct TrainingRun {
+  std::filesystem::path folder;
+  const ParallelCorpus& training;
+  const ParallelCorpus& validation;
+  SpecialTokens special_tokens;
+  BatchOptions batches = {}, validation_batches = {};
+  AdamOptions adam = {};
+  TrainOptions train = {};
+  /// The learning rate of each step, of a run of so many steps and a model of this width.
+  std::function<std::function<double(Index step)>(Index steps, Index width)> schedule;
+  std::string title = {};                            // of the learning curve
+  Metadata metadata = {};                            // of the weights' files
+  bool resume = false;                               // from the folder's training.safetensors
+  std::function<void(const std::string&)> say = {};  // what it says before it begins
+  std::function<std::unique_ptr<Callback>(Index step, Index steps)> progress = {};  // shows how it goes, to its end
+};
+
+/// How a training ended.
+struct TrainingOutcome {
+  TrainState state;
+  Index steps = 0;     // as many as were planned
+  double seconds = 0;  // of training and validation
+};
+
+}  // namespace attn

@@ -1,0 +1,9 @@
+#include "attn/run/cpu_models.hpp"
+#include "attn/run/library_models.hpp"
+#include "models.hpp"
+
+void attn::add_cpu_linformers(ModelRegistry& registry) {
+  add_linformers<Cpu<float>, 32>(registry);
+  add_linformers<Cpu<float>, 64>(registry);
+  add_linformers<Cpu<float>, 128>(registry);
+}

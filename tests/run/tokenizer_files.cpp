@@ -1,0 +1,56 @@
+#include "attn/run/tokenizer_files.hpp"
+
+#include <doctest/doctest.h>
+
+#include "support/errors.hpp"
+#include "support/files.hpp"
+
+using namespace attn;
+
+namespace {
+
+WordVocabulary some_words() { return WordVocabulary({"<unk>", "<pad>", "<sos>", "<eos>", "a", "dog", "runs"}); }
+
+}  // namespace
+
+TEST_CASE("any tokenizer: answers as what it holds does") {
+  const WordVocabulary words = some_words();
+  const AnyTokenizer any = words;
+  CHECK(any.encode("a dog sleeps") == words.encode("a dog sleeps"));
+  CHECK(any.decode(std::vector<Token>{4, 5, 0}) == "a dog <unk>");
+  CHECK(any.begin() == 2);
+  CHECK(any.end() == 3);
+  CHECK(any.pad() == 1);
+  CHECK(any.unknown() == 0);
+  CHECK(any.size() == 7);
+  CHECK(any.padded_size() == 8);
+  CHECK(any.hash() == words.hash());
+  CHECK(any.name(5) == "dog");
+  CHECK(any.name(7) == "?");  // padding of the model's tables
+  CHECK(any.name(-1) == "?");
+  CHECK(any.get<WordVocabulary>() != nullptr);
+  CHECK(any.get<ByteBpe>() == nullptr);
+}
+
+TEST_CASE("tokenizer files: what is saved is what is loaded, of every kind") {
+  const TemporaryFolder folder;
+  const AnyTokenizer words = some_words();
+  const auto about = save_tokenizer(words, folder.path(), "source");
+  CHECK(about.at("kind") == "words");
+  CHECK(about.at("files") == nlohmann::json{"source.vocab"});
+  CHECK(load_tokenizer(about, folder.path()).hash() == words.hash());
+}
+
+TEST_CASE("tokenizer files: another tokenizer, an unknown kind and a file elsewhere are refused in words") {
+  const TemporaryFolder folder;
+  auto about = save_tokenizer(some_words(), folder.path(), "source");
+  save_word_vocabulary(WordVocabulary({"<unk>", "<pad>", "<sos>", "<eos>", "a", "cat", "runs"}), folder / "source.vocab");
+  const auto refused = [&](const char* words) {
+    return contains(error_of([&] { load_tokenizer(about, folder.path()); }), words);
+  };
+  CHECK(refused("is not the tokenizer that the model"));
+  about["files"] = {"../source.vocab"};
+  CHECK(refused("which is not in the folder"));
+  about["kind"] = "morse";
+  CHECK(refused("of the kind 'morse'"));
+}
