@@ -61,7 +61,7 @@ void measure_encoders(Run& run, const std::string& suffix, double k) {
   if (works.empty()) return;
   run(works[0].name, [&](const std::string&) {
     Device device;
-    attn::TextEncoder<Device, attn::base_shape, Attention> encoder(vocabulary);
+    attn::TextEncoder<Device, attn::base_shape, Attention> encoder({.vocabulary = vocabulary});
     attn::Parameters<Device> parameters(device, encoder, 1);
     attn::Tape<Device> outer(device);
     for (EncoderWork& work : works) work.text = upload(outer, work.sentences);

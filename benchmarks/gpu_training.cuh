@@ -8,8 +8,9 @@
 /// Steps over the batches by turns: what they take as a user runs them, what the host needs for its part, and what the GPU
 /// needs when the host is out of the way.
 template <class Device, class Model, class Options>
-void measure_training(const std::string& name, const std::string& mode, const Run& run, const std::vector<Pair>& data,
-                      const Options& options, const attn::AdamOptions& adam_options, const auto& flop_of) {
+void measure_training(const std::string& name, const std::string& mode, const Run& run,
+                      const std::vector<attn::Batch>& data, const Options& options, const attn::AdamOptions& adam_options,
+                      const auto& flop_of) {
   using namespace attn;
   MemoryWatch memory;
   Device device;
@@ -17,18 +18,15 @@ void measure_training(const std::string& name, const std::string& mode, const Ru
   Parameters<Device> parameters(device, model, 1);
   Adam<Device> adam(parameters, adam_options);
   std::uint64_t steps = 0;
-  const auto loss = [&](Tape<Device>& tape, const Pair& pair) {
-    return model.loss(tape, upload(tape, pair.source), upload(tape, pair.target), upload(tape, pair.labels));
-  };
-  const auto step = [&](const Pair& pair, bool look = false) {
+  const auto step = [&](const attn::Batch& batch, bool look = false) {
     Tape<Device> tape(device, TapeMode::training(1, ++steps));
-    loss(tape, pair);
+    model.loss(tape, batch);
     tape.backward();
     adam.step(1e-4);
     if (look) memory.look();  // before the tape ends: an arena that grew has not been made one block yet
   };
   for (int pass = 0; pass < 2; ++pass)
-    for (const Pair& pair : data) step(pair, true);
+    for (const attn::Batch& batch : data) step(batch, true);
   memory.look();
   if (run.profile) return run_profiled(device, [&](std::size_t i) { step(data[i % data.size()]); });
 
@@ -36,23 +34,23 @@ void measure_training(const std::string& name, const std::string& mode, const Ru
   const int repeats = run.repeats(data.size() > 1 ? 10 : 20);
   const double seconds = median_seconds(repeats,
                                         [&] {
-                                          for (const Pair& pair : data) step(pair);
+                                          for (const attn::Batch& batch : data) step(batch);
                                           device.synchronize();
                                         }) /
                          batches;
   std::vector<double> host;  // until the last launch has returned, on a stream that was empty
   double flop = 0, source = 0, target = 0;
-  for (const Pair& pair : data) {
+  for (const attn::Batch& batch : data) {
     device.synchronize();
-    host.push_back(host_seconds([&] { step(pair); }));
-    flop += flop_of(parameters, pair) / batches;
-    source += static_cast<double>(pair.source.tokens.size()) / batches;
-    target += static_cast<double>(pair.target.tokens.size()) / batches;
+    host.push_back(host_seconds([&] { step(batch); }));
+    flop += flop_of(parameters, batch) / batches;
+    source += static_cast<double>(batch.source.tokens.size()) / batches;
+    target += static_cast<double>(batch.target_input.tokens.size()) / batches;
   }
   double mean_loss = 0;
   {
     Tape<Device> tape(device);
-    mean_loss = loss(tape, data[0]).mean(device);
+    mean_loss = model.loss(tape, data[0]).mean(device);
   }
   require(std::isfinite(mean_loss), name, ": the loss is ", mean_loss, ", so the time means nothing");
   const std::size_t held =
@@ -61,7 +59,7 @@ void measure_training(const std::string& name, const std::string& mode, const Ru
   Json line{{"name", name},
             {"mode", mode},
             {"seconds", seconds},
-            {"tokens", source + target + static_cast<double>(data[0].target.size())},
+            {"tokens", source + target + static_cast<double>(data[0].target_input.size())},
             {"source_rows", source},
             {"target_rows", target},
             {"target_tokens_per_second", target / seconds},
@@ -74,7 +72,7 @@ void measure_training(const std::string& name, const std::string& mode, const Ru
             {"loss", mean_loss}};
   try {
     std::vector<Graph> graphs;
-    for (const Pair& pair : data) graphs.emplace_back(device, [&] { step(pair); });
+    for (const attn::Batch& batch : data) graphs.emplace_back(device, [&] { step(batch); });
     line["kernels"] = graphs[0].count(cudaGraphNodeTypeKernel);
     line["copies"] = graphs[0].count(cudaGraphNodeTypeMemcpy);
     line["memory_sets"] = graphs[0].count(cudaGraphNodeTypeMemset);

@@ -8,10 +8,10 @@ inline constexpr attn::Index vocabulary = 50272;
 
 /// Training steps of a Transformer whose encoder, and whose decoder in the encoder's states, look at `k` mixtures; 0: at all.
 template <class Model>
-void measure_transformer(const std::string& name, const Run& run, const std::vector<Pair>& data, double k = 0) {
+void measure_transformer(const std::string& name, const Run& run, const std::vector<attn::Batch>& data, double k = 0) {
   const attn::TransformerOptions options{
       .source_vocabulary = vocabulary, .target_vocabulary = vocabulary, .share_embeddings = true};
   measure_training<Device, Model>(
       name, "attn", run, data, options, {.beta2 = 0.98, .weight_decay = 0.01},
-      [&](const auto&, const Pair& pair) { return training_flop(pair, {.vocabulary = vocabulary, .k = k}); });
+      [&](const auto&, const attn::Batch& batch) { return training_flop(batch, {.vocabulary = vocabulary, .k = k}); });
 }

@@ -20,13 +20,12 @@ void measure(const std::string& name, const Run& run, const RecurrentWork& work,
   Model model(work.options);
   Parameters<Device> parameters(device, model, 1);
   Adam<Device> adam(parameters, {.clip_norm = 4});
-  const std::vector<Pair> data = recurrent_batch(work);
+  const std::vector<attn::Batch> data = recurrent_batch(work);
   std::uint64_t steps = 0;
   double loss = 0;
   const auto step = [&] {
     Tape<Device> tape(device, TapeMode::training(1, ++steps));
-    loss = model.loss(tape, upload(tape, data[0].source), upload(tape, data[0].target), upload(tape, data[0].labels))
-               .mean(device);
+    loss = model.loss(tape, data[0]).mean(device);
     tape.backward();
     adam.step(1e-3);
   };

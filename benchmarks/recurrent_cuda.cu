@@ -18,7 +18,7 @@ void measure_all(Run& run, const std::string& mode) {
     run(work.name, [&](const std::string& name) {
       measure_training<Device, Model>(
           name, mode, run, recurrent_batch(work), work.options, {.clip_norm = 4},
-          [&](const auto& parameters, const Pair&) { return recurrent_flop(parameters, work); });
+          [&](const auto& parameters, const attn::Batch&) { return recurrent_flop(parameters, work); });
     });
   });
 }

@@ -70,13 +70,13 @@ void for_each_recurrent(const Measure& measure) {
   measure.template operator()<LargeSeq2Seq<Device>>(RecurrentWork{"large", 128, 50, {32000, 32000, {}}});
 }
 
-inline std::vector<Pair> recurrent_batch(const RecurrentWork& work) {
+inline std::vector<attn::Batch> recurrent_batch(const RecurrentWork& work) {
   attn::Random random(1);
   const auto equal = [&](attn::Index length) {
     return std::vector<attn::Index>(static_cast<std::size_t>(work.sentences), length);
   };
-  return {training_pair(equal(work.length), equal(work.length + 1), work.options.source_vocabulary,
-                        work.options.target_vocabulary, random)};
+  return {training_batch(equal(work.length), equal(work.length + 1), work.options.source_vocabulary,
+                         work.options.target_vocabulary, random)};
 }
 
 /// Multiplications and additions of a training step's matrix products outside attention. Source and target have the same

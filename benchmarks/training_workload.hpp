@@ -1,42 +1,39 @@
 #pragma once
+#include "attn/core/batch.hpp"
 #include "workload.hpp"
 
 // The training batches of the comparisons, and the floating-point operations of a Transformer's step over one.
 
-struct Pair {
-  attn::Sentences source, target, labels;
-};
-
 /// A batch of these lengths. A target of n tokens is n - 1 inputs and n - 1 labels, each token but the first being the label
 /// of the one before it.
-inline Pair training_pair(const std::vector<attn::Index>& source, const std::vector<attn::Index>& target,
-                          attn::Index source_vocabulary, attn::Index target_vocabulary, attn::Random& random) {
-  Pair pair;
-  pair.source = random_sentences(source, source_vocabulary, random);
+inline attn::Batch training_batch(const std::vector<attn::Index>& source, const std::vector<attn::Index>& target,
+                                  attn::Index source_vocabulary, attn::Index target_vocabulary, attn::Random& random) {
+  attn::Batch batch;
+  batch.source = random_sentences(source, source_vocabulary, random);
   const attn::Sentences whole = random_sentences(target, target_vocabulary, random);
   for (attn::Index i = 0; i < whole.size(); ++i) {
-    pair.target.push_back(whole[i].first(whole[i].size() - 1));
-    pair.labels.push_back(whole[i].last(whole[i].size() - 1));
+    batch.target_input.push_back(whole[i].first(whole[i].size() - 1));
+    batch.target_output.push_back(whole[i].last(whole[i].size() - 1));
   }
-  return pair;
+  return batch;
 }
 
 /// Batches 0 to count - 1 of 88 sentences, source mean 31, target mean 59 tokens.
-inline std::vector<Pair> ragged_batches(int count, attn::Index vocabulary) {
+inline std::vector<attn::Batch> ragged_batches(int count, attn::Index vocabulary) {
   attn::Random random(1);
-  std::vector<Pair> batches;
+  std::vector<attn::Batch> batches;
   for (int i = 0; i < count; ++i) {
     const auto seed = static_cast<std::uint64_t>(2 * i);
-    batches.push_back(training_pair(lengths(seed + 1, 88, 31), lengths(seed + 2, 88, 59), vocabulary, vocabulary, random));
+    batches.push_back(training_batch(lengths(seed + 1, 88, 31), lengths(seed + 2, 88, 59), vocabulary, vocabulary, random));
   }
   return batches;
 }
 
 /// One batch of 88 sentences of 256 tokens on both sides, labels too.
-inline std::vector<Pair> fixed_batch(attn::Index vocabulary) {
+inline std::vector<attn::Batch> fixed_batch(attn::Index vocabulary) {
   attn::Random random(1);
   return {
-      training_pair(std::vector<attn::Index>(88, 256), std::vector<attn::Index>(88, 257), vocabulary, vocabulary, random)};
+      training_batch(std::vector<attn::Index>(88, 256), std::vector<attn::Index>(88, 257), vocabulary, vocabulary, random)};
 }
 
 /// Sizes of a Transformer whose encoder, and whose decoder in the encoder's states, look at `k` mixtures; k = 0: at all.
@@ -57,15 +54,15 @@ inline double encoder_flop(const attn::Sentences& source, const Sizes& m) {
 
 /// Those of a training step: what the formulas ask for, each product of the forward pass once more for either operand's
 /// gradient. What a kernel computes again to save memory does not count, nor what is not a matrix product.
-inline double training_flop(const Pair& pair, const Sizes& m) {
-  const auto source = static_cast<double>(pair.source.tokens.size()),
-             target = static_cast<double>(pair.target.tokens.size());
+inline double training_flop(const attn::Batch& batch, const Sizes& m) {
+  const auto source = static_cast<double>(batch.source.tokens.size()),
+             target = static_cast<double>(batch.target_input.tokens.size());
   double pairs = 0;
-  for (attn::Index i = 0; i < pair.target.size(); ++i) {
-    const auto n = static_cast<double>(pair.source.length(i)), t = static_cast<double>(pair.target.length(i));
+  for (attn::Index i = 0; i < batch.target_input.size(); ++i) {
+    const auto n = static_cast<double>(batch.source.length(i)), t = static_cast<double>(batch.target_input.length(i));
     pairs += t * (t + 1) / 2 + (m.k > 0 ? m.k * (t + n) : t * n);
   }
   const double square = m.width * m.width;
   const double decoder = 2 * (target * (6 * square + 2 * m.width * m.inner) + source * 2 * square) + 4 * m.width * pairs;
-  return 3 * (encoder_flop(pair.source, m) + m.layers * decoder + 2 * target * m.width * m.vocabulary);
+  return 3 * (encoder_flop(batch.source, m) + m.layers * decoder + 2 * target * m.width * m.vocabulary);
 }

@@ -18,32 +18,27 @@ using Model = Transformer<Device, TransformerShape{
 
 constexpr Index vocabulary = 8000;
 
-struct Pair {
-  Sentences source, target, labels;
-};
-
 double training_step(Device& device, int batches, int repeats, double& tokens) {
   Model model({.source_vocabulary = vocabulary, .target_vocabulary = vocabulary, .dropout = {.residual = 0.1f}});
   Parameters<Device> parameters(device, model, 1);
   Adam<Device> adam(parameters, {.beta2 = 0.98, .epsilon = 1e-9});
   Random random(1);
-  std::vector<Pair> data;
+  std::vector<Batch> data;
   tokens = 0;
   for (int i = 0; i < batches; ++i) {
     const auto seed = static_cast<std::uint64_t>(2 * i);
     data.push_back({random_sentences(lengths(seed + 1, 32, 31), vocabulary, random),
                     random_sentences(lengths(seed + 2, 32, 59), vocabulary, random),
                     {}});
-    data.back().labels = random_sentences(lengths(seed + 2, 32, 59), vocabulary, random);
-    tokens += static_cast<double>(data.back().source.tokens.size() + data.back().target.tokens.size()) / batches;
+    data.back().target_output = random_sentences(lengths(seed + 2, 32, 59), vocabulary, random);
+    tokens += static_cast<double>(data.back().source.tokens.size() + data.back().target_input.tokens.size()) / batches;
   }
   std::uint64_t step = 0;
   return median_seconds(repeats,
                         [&] {
-                          for (const Pair& pair : data) {
+                          for (const Batch& batch : data) {
                             Tape<Device> tape(device, TapeMode::training(1, ++step));
-                            model.loss(tape, upload(tape, pair.source), upload(tape, pair.target),
-                                       upload(tape, pair.labels));
+                            model.loss(tape, batch);
                             tape.backward();
                             adam.step(1e-4);
                           }

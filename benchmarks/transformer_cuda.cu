@@ -15,7 +15,7 @@ using namespace attn;
 int main(int count, char** words) try {
   Run run(count, words);
   describe_machine<Device>();
-  const std::vector<Pair> ragged = ragged_batches(run.quick ? 6 : 24, vocabulary), fixed = fixed_batch(vocabulary);
+  const std::vector<attn::Batch> ragged = ragged_batches(run.quick ? 6 : 24, vocabulary), fixed = fixed_batch(vocabulary);
   run("train", [&](auto name) { measure_transformer<Transformer<Device>>(name, run, ragged); });
   run("linformer32",
       [&](auto name) { measure_transformer<Transformer<Device, base_shape, Linformer<32>>>(name, run, ragged, 32); });

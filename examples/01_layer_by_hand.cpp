@@ -41,6 +41,8 @@ using Host = Cpu<float>;
 constexpr Index kLetters = 27;  // a to z, and the space
 
 struct Reader {
+  using DeviceType = Host;  // what a network needs to know of its model
+
   Embedding<Host, 32> letters{kLetters};
   Block<Host, 32, 64> block;
   Output<Host, 32> output{kLetters};
@@ -58,11 +60,11 @@ Token rot13(Token letter) { return letter == 26 ? 26 : (letter + 13) % 26; }
 
 int main() {
   Host device;
-  Reader reader;
-  Parameters<Host> parameters(device, reader, 1);  // binds the layers to one flat buffer, drawn from seed 1
-  Adam<Host> adam(parameters);
+  Network<Reader> network(device, 1);  // the layers, and their numbers in one flat buffer, drawn from seed 1
+  const Reader& reader = *network;
+  Adam adam(network);
   Random random(2);
-  for (const auto& entry : parameters.entries())
+  for (const auto& entry : network.parameters.entries())
     std::cout << entry.name << "  " << entry.rows << " x " << entry.cols << "\n";
 
   for (std::uint64_t step = 1; step <= 200; ++step) {

@@ -30,10 +30,10 @@ int main(int count, char** words) {
   const std::filesystem::path path =
       count > 1 ? words[1] : std::filesystem::temp_directory_path() / "attn_model.safetensors";
   Host device;
-  Model model({.source_vocabulary = 100, .target_vocabulary = 100});
-  Parameters<Host> parameters(device, model, 1);
+  Network<Model> network(device, {.source_vocabulary = 100, .target_vocabulary = 100}, 1);
+  const auto& parameters = network.parameters;
   const Sentences sentence{{31, 41, 59, 26, 53}};
-  const std::vector<float> state = encode(device, model, sentence);
+  const std::vector<float> state = encode(device, *network, sentence);
 
   std::ostringstream numbers;
   for (const float number : state) numbers << number << ' ';
@@ -47,10 +47,9 @@ int main(int count, char** words) {
             << "  tensors[\"encoder.layers.0.attention.in.weight\"].shape   # (96, 32): queries, keys, values\n\n"
             << "and, with PyTorch: python3 examples/05_read_in_python.py " << path.string() << "\n";
 
-  // The way back: a model of the same type, other numbers at first, the file's after.
-  Model other({.source_vocabulary = 100, .target_vocabulary = 100});
-  Parameters<Host> others(device, other, 2);
-  const bool differs = encode(device, other, sentence) != state;
-  load_model(SafetensorsFile(path), others);
-  return differs && encode(device, other, sentence) == state ? 0 : 1;
+  // The way back: a model of the same type that is only used; its numbers are 0 at first, the file's after.
+  Network<Model> other(device, {.source_vocabulary = 100, .target_vocabulary = 100}, Inference{});
+  const bool differs = encode(device, *other, sentence) != state;
+  load_model(SafetensorsFile(path), other.parameters);
+  return differs && encode(device, *other, sentence) == state ? 0 : 1;
 }

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <iostream>
 
+#include "attn/data/packed_file.hpp"
 #include "attn/text/word_vocabulary_files.hpp"
 #include "attn/train/progress.hpp"
 #include "papers/encoded_pairs.hpp"
 #include "papers/plain_pairs.hpp"
-#include "unpacked.hpp"
 
 using namespace attn;
 using namespace papers;
@@ -58,7 +58,7 @@ ParallelCorpus read_training(const fs::path& folder, const Corpus& corpus, Index
   };
   for (const fs::path& english : training_files(folder)) {
     if (most > 0 && training.size() >= most) break;
-    Unpacked source(english), target(fs::path(english).replace_extension(".de"));
+    PackedFile source(english), target(fs::path(english).replace_extension(".de"));
     for_each_pair(source.path(), target.path(), [&](const std::string& en, const std::string& de) {
       if (most > 0 && training.size() >= most) return;
       if (const auto pair = plain_pair(en, Language::english, de, Language::german, {.most_words = 19})) {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "attn/decode/attention_folder.hpp"
 #include "attn/run/open_translator.hpp"
 #include "attn/run/stop_signal.hpp"
+#include "attn/train/log_summary.hpp"
 #include "command_line.hpp"
-#include "log_summary.hpp"
-#include "map_folder.hpp"
 #include "papers/models.hpp"
 #include "papers/plain_tokenizer.hpp"
 #include "scores.hpp"
@@ -21,7 +21,7 @@ using Translations = std::vector<std::vector<std::string>>;  // of each test
 /// Draws where the model looked in the first sentences of the first test.
 void draw_maps(const Job& job, const FolderTranslator& translator) {
   const RunCard& card = translator.card();
-  MapFolder maps(job.folder() / "maps", card.source, card.target);
+  AttentionFolder maps(job.folder() / "maps", card.source, card.target);
   std::vector<std::string> lines = job.corpus.tests[0].text.source;
   lines.resize(std::min(lines.size(), static_cast<std::size_t>(job.options.maps)));
   Index line = 0;
@@ -40,7 +40,7 @@ void write_lines(const std::filesystem::path& path, const std::vector<std::strin
 void finish(const Job& job, const AnyModel& model, const Translations& best, const Translations& last) {
   const LogSummary log = read_log(job.folder() / "log.jsonl");
   json tests;
-  std::string line = job.name() + ": perplexity " + rounded(std::exp(log.best), 2);
+  std::string line = job.name() + ": perplexity " + format_decimals(std::exp(log.best), 2);
   for (std::size_t i = 0; i < best.size(); ++i) {
     const TestSet& test = job.corpus.tests[i];
     write_lines(job.folder() / ("translations." + test.name + ".txt"), best[i]);
@@ -51,8 +51,8 @@ void finish(const Job& job, const AnyModel& model, const Translations& best, con
                         {"sacrebleu", scores.sacrebleu},
                         {"last_bleu", later.paper},
                         {"last_sacrebleu", later.sacrebleu}};
-    line += ", " + test.title + " BLEU " + rounded(scores.paper, 2) + " (sacreBLEU " + rounded(scores.sacrebleu, 2) +
-            "), of the last epoch " + rounded(later.paper, 2);
+    line += ", " + test.title + " BLEU " + format_decimals(scores.paper, 2) + " (sacreBLEU " +
+            format_decimals(scores.sacrebleu, 2) + "), of the last epoch " + format_decimals(later.paper, 2);
   }
   const json outcome{{"experiment", job.options.experiment},
                      {"row", job.row.name},

@@ -8,16 +8,16 @@
 
 #include "attn/run/run_folder.hpp"
 #include "attn/run/training_run.hpp"
+#include "attn/train/parallel_progress.hpp"
 #include "corpus.hpp"
 #include "options.hpp"
-#include "parallel_progress.hpp"
 #include "rows.hpp"
 
 /// One run: a row, a seed, and what it shares with the others.
 struct Job {
   const Options& options;
   const Corpus& corpus;
-  ParallelProgress& progress;
+  attn::ParallelProgress& progress;
   const Row& row;
   std::uint64_t seed;
   int threads;  // of the CPU

@@ -20,7 +20,7 @@
 namespace {
 
 /// Row by row, all seeds of each.
-std::vector<Job> jobs_of(const Options& options, const Corpus& corpus, ParallelProgress& progress) {
+std::vector<Job> jobs_of(const Options& options, const Corpus& corpus, attn::ParallelProgress& progress) {
   const unsigned cores =
       options.device.threads > 0 ? static_cast<unsigned>(options.device.threads) : std::thread::hardware_concurrency();
   const int threads = std::max(1, static_cast<int>(cores) / options.jobs);
@@ -70,7 +70,7 @@ int main(int count, char** words) try {
   say_device(std::cout, options.device);
   attn::make_folder(options.output);
   const Corpus corpus = load_corpus(options);
-  ParallelProgress progress(std::cout, ::isatty(1) != 0);
+  attn::ParallelProgress progress(std::cout, ::isatty(1) != 0);
   const std::vector<Job> jobs = jobs_of(options, corpus, progress);
   progress.expect(static_cast<attn::Index>(jobs.size()));
   attn::watch_stop_signals();

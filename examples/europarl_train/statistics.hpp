@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "command_line.hpp"
+#include "attn/train/progress.hpp"
 
 /// Mean and standard deviation of a row's runs.
 struct Statistics {
@@ -18,6 +18,6 @@ struct Statistics {
 
   /// "10.91 ± 0.12"; the mean alone where there is one run.
   std::string to_string(int decimals) const {
-    return rounded(mean, decimals) + (runs > 1 ? " ± " + rounded(deviation, decimals) : "");
+    return attn::format_decimals(mean, decimals) + (runs > 1 ? " ± " + attn::format_decimals(deviation, decimals) : "");
   }
 };

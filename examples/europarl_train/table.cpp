@@ -5,9 +5,9 @@
 
 #include "attn/metrics/bleu.hpp"
 #include "attn/run/machine.hpp"
+#include "attn/train/log_summary.hpp"
 #include "attn/train/progress.hpp"
 #include "command_line.hpp"
-#include "log_summary.hpp"
 #include "scores.hpp"
 #include "statistics.hpp"
 
@@ -60,7 +60,7 @@ void draw_curves(const std::vector<Job>& jobs) {
 
 std::string markdown(const Job& any, const std::vector<Results>& results, const json& about) {
   const std::string none = "–";
-  const auto paper = [&](double figure, int decimals) { return figure > 0 ? rounded(figure, decimals) : none; };
+  const auto paper = [&](double figure, int decimals) { return figure > 0 ? format_decimals(figure, decimals) : none; };
   std::vector<std::string> head{"model", "row", "parameters"};
   for (const TestSet& test : any.corpus.tests)
     for (const char* what : {": BLEU, paper", ": BLEU, best epoch", ": BLEU, last epoch", ": sacreBLEU, best epoch"})

@@ -117,9 +117,3 @@ void say_device(std::ostream& out, const attn::DeviceOptions& device) {
   else if (device.device == "auto" && gpus.found != nullptr)
     out << gpus.found() << "; this run is on the CPU\n";
 }
-
-std::string rounded(double value, int decimals) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", decimals, value);
-  return text;
-}

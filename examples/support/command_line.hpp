@@ -38,6 +38,3 @@ void read_command_line(CLI::App& app, int count, char** words, const Check& chec
 /// Says on a stream where the program will run, as --device names or means it. What is not there is an Error now and not
 /// after the text has been read.
 void say_device(std::ostream& out, const attn::DeviceOptions& device);
-
-/// 3.14159 as "3.14".
-std::string rounded(double value, int decimals);

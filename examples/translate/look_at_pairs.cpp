@@ -4,10 +4,10 @@
 
 #include "attn/data/parallel_text.hpp"
 #include "attn/decode/attention_alignment.hpp"
+#include "attn/decode/attention_folder.hpp"
 #include "attn/metrics/alignment_error.hpp"
 #include "counter.hpp"
 #include "jobs.hpp"
-#include "map_folder.hpp"
 
 using namespace attn;
 
@@ -52,7 +52,7 @@ void look_at_pairs(const Options& options, const FolderTranslator& translator) {
     require(gold.size() == text.source.size(), options.align.string(), " has ", gold.size(), " lines, but ",
             options.text.string(), " has ", pairs, "; each line aligns the pair of the same number");
   }
-  std::optional<MapFolder> drawn;
+  std::optional<AttentionFolder> drawn;
   if (!options.maps.empty()) drawn.emplace(options.maps, from, to);
   std::vector<LayerError> errors;
   Counter counter;

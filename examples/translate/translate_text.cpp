@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "attn/data/parallel_text.hpp"
+#include "attn/decode/attention_folder.hpp"
 #include "counter.hpp"
 #include "jobs.hpp"
-#include "map_folder.hpp"
 
 using namespace attn;
 
@@ -33,7 +33,7 @@ void translate_text(const Options& options, FolderTranslator& translator) {
   const auto together = static_cast<std::size_t>(options.together > 0                       ? options.together
                                                  : options.text.empty() && ::isatty(0) != 0 ? 1
                                                                                             : 1024);
-  std::optional<MapFolder> maps;
+  std::optional<AttentionFolder> maps;
   if (!options.maps.empty()) maps.emplace(options.maps, translator.card().source, translator.card().target);
   Index done = 0;
   translator.options.warn = [&](Index line, const std::string& what) {

@@ -2,11 +2,11 @@
 
 #include <iostream>
 
+#include "attn/data/packed_file.hpp"
 #include "attn/text/bpe_training.hpp"
 #include "attn/text/byte_bpe_files.hpp"
 #include "attn/train/progress.hpp"
 #include "papers/grammar_corpus.hpp"
-#include "unpacked.hpp"
 
 using namespace attn;
 using Lines = std::vector<std::string>;
@@ -27,7 +27,7 @@ bool blank(const std::string& line) { return line.find_first_not_of(" \t") == li
 /// Adds the pairs of two files, without those that have a blank side; returns how many these are.
 Index add_pairs(ParallelText& text, const std::filesystem::path& source, const std::filesystem::path& target) {
   Index left_out = 0;
-  Unpacked from(source), to(target);
+  PackedFile from(source), to(target);
   for_each_pair(from.path(), to.path(), [&](std::string& a, std::string& b) {
     if (blank(a) || blank(b)) {
       ++left_out;

@@ -11,7 +11,6 @@ namespace {
 
 /// A score of a user's own.
 struct Sharp {
-  static constexpr const char* name = "sharp";
   static float scale(int) { return 4; }
 };
 
@@ -32,7 +31,11 @@ struct Mixed {
 
 }  // namespace
 
-static_assert(Score<Sharp> && HasScore<Mixed> && SaysCausal<Mixed> && HasLengthProjection<Mixed, D, 8, 2>);
+static_assert(MultiHeadScore<Sharp> && !GlobalScore<Sharp, D, 8, 8> && AttentionPolicy<Mixed, D, 8, 2>);
+static_assert(MultiHeadScore<Dot> && MultiHeadScore<ScaledDot>);
+static_assert(!MultiHeadScore<Multiplicative> && !MultiHeadScore<ReducedRank<2>> && !MultiHeadScore<Additive<2>>);
+static_assert(GlobalScore<Dot, D, 8, 8> && GlobalScore<ScaledDot, D, 8, 8> && GlobalScore<Multiplicative, D, 8, 6> &&
+              GlobalScore<ReducedRank<2>, D, 8, 6> && GlobalScore<Additive<2>, D, 8, 6>);
 static_assert(Full<>::causal_allowed && !Linformer<3>::causal_allowed);
 
 TEST_CASE_TEMPLATE("policy: one that a user writes gets its gradients from its parts", Layer, MultiHead<D, 8, 2, Mixed>,

@@ -1,4 +1,4 @@
-// refused: static assertion failed.*Dot and ScaledDot multiply a query and a key number by number
+// refused: static assertion failed.*Dot and ScaledDot multiply a query and a key element by element
 #include "attn/attention/global.hpp"
 #include "device.hpp"
 

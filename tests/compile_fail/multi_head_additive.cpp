@@ -1,4 +1,4 @@
-// refused: static assertion failed.*an attention policy needs  using Score, with a name and a scale
+// refused: static assertion failed.*a score of multi-head attention needs  static double scale.int width
 #include "attn/attention/multi_head.hpp"
 #include "device.hpp"
 

@@ -1,9 +1,8 @@
-// refused: static assertion failed.*an attention policy needs  using Score, with a name and a scale
+// refused: static assertion failed.*a score of multi-head attention needs  static double scale.int width
 #include "attn/attention/multi_head.hpp"
 #include "device.hpp"
 
 struct Half {
-  static constexpr const char* name = "half";
 #ifndef ATTN_REFUSED
   static float scale(int) { return 0.5f; }
 #endif

@@ -1,4 +1,4 @@
-// refused: static assertion failed.*the decoder's layers begin with the states of the encoder's
+// refused: static assertion failed.*the decoder's layers start with the states of the encoder's
 #include "recurrent_device.hpp"
 
 #ifdef ATTN_REFUSED

@@ -21,19 +21,19 @@ using Model =
 
 int main() {
   Device device;
-  Model model({.source_vocabulary = 20, .target_vocabulary = 20});
-  Parameters<Device> parameters(device, model, 1);
-  Adam<Device> adam(parameters);
-  const Sentences source{{5, 6, 7}, {8}}, target{{0, 9}, {0, 3, 4}}, labels{{9, 1}, {3, 4, 1}};
+  Network<Model> network(device, {.source_vocabulary = 20, .target_vocabulary = 20}, 1);
+  Adam adam(network);
+  const Sentences source{{5, 6, 7}, {8}}, target{{9}, {3, 4}};
+  const Batch batch = Batch::of(source, target, {.begin = 0, .end = 1});
   double first = 0, last = 0;
   for (std::uint64_t step = 1; step <= 20; ++step) {
     Tape<Device> tape(device, TapeMode::training(1, step));
-    last = model.loss(tape, upload(tape, source), upload(tape, target), upload(tape, labels)).mean(device);
+    last = network->loss(tape, batch).mean(device);
     tape.backward();
     adam.step(1e-2);
     if (step == 1) first = last;
   }
-  const auto translations = greedy(device, model, source, {.begin = 0, .end = 1, .limit = 10});
+  const auto translations = greedy(device, *network, source, {.begin = 0, .end = 1, .limit = 10});
   std::cout << "attn " ATTN_VERSION ": loss " << first << " -> " << last << ", " << translations.size()
             << " translations\n";
   return last < first && translations.size() == 2 ? 0 : 1;

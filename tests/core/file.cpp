@@ -1,5 +1,12 @@
 #include "attn/core/file.hpp"
 
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <fstream>
+#include <thread>
+#include <vector>
+
 #include "support/files.hpp"
 
 using namespace attn;
@@ -32,11 +39,53 @@ TEST_CASE("file: a full disk is noticed and the old file kept") {
   }
   const TemporaryFolder folder;
   write_file(folder / "file", "old");
-  fs::create_symlink("/dev/full", folder / "file.partial");
   for (const std::size_t size : {std::size_t{3}, std::size_t{1} << 20}) {
-    if (!fs::exists(folder / "file.partial")) fs::create_symlink("/dev/full", folder / "file.partial");
-    CHECK(contains(error_of([&] { write_file(folder / "file", std::string(size, 'n')); }), "No space left"));
+    fs::create_symlink("/dev/full", folder / "file.partial");
+    const std::string sentence = error_of([&] { write_file(folder / "file", std::string(size, 'n')); });
+    CHECK(contains(sentence, "No space left"));
+    CHECK(contains(sentence, "; " + (folder / "file").string() + " is kept as it was"));
     CHECK(read_file(folder / "file") == "old");
     CHECK_FALSE(fs::exists(folder / "file.partial"));
   }
+}
+
+TEST_CASE("file: a disk that fills up in the middle of a file") {
+  const TemporaryFolder folder;
+  write_file(folder / "file", "old");
+  rlimit before;
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const rlimit small{1 << 16, before.rlim_max};
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+  const std::string sentence = error_of([&] { write_file(folder / "file", std::string(1 << 20, 'n')); });
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ::signal(SIGXFSZ, handler);
+  CHECK(contains(sentence, "cannot write " + (folder / "file.partial").string() + ": File too large"));
+  CHECK(contains(sentence, "is kept as it was"));
+  CHECK(read_file(folder / "file") == "old");
+  CHECK_FALSE(fs::exists(folder / "file.partial"));
+}
+
+TEST_CASE("file: what a killed writer left is written over") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "file.partial") << std::string(1000, 'x');
+  write_file(folder / "file", "new");
+  CHECK(read_file(folder / "file") == "new");
+  CHECK_FALSE(fs::exists(folder / "file.partial"));
+}
+
+TEST_CASE("file: of several writers of one file each writes all of it") {
+  const TemporaryFolder folder;
+  write_file(folder / "file", std::string(100'000, '0'));
+  std::vector<std::thread> writers;
+  for (char letter = 'a'; letter < 'e'; ++letter)
+    writers.emplace_back([&, letter] {
+      for (int i = 0; i < 20; ++i) write_file(folder / "file", std::string(100'000, letter));
+    });
+  for (int i = 0; i < 50; ++i) {
+    const std::string found = read_file(folder / "file");
+    CHECK(found == std::string(100'000, found[0]));
+  }
+  for (std::thread& writer : writers) writer.join();
+  CHECK_FALSE(fs::exists(folder / "file.partial"));
 }

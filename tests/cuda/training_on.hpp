@@ -15,7 +15,7 @@ class TrainingOn : public Training {
   Sums gradients(const attn::Batch& batch, std::uint64_t number) override {
     device_.zero(parameters_.gradients(), parameters_.size());
     attn::Tape<Device> tape(device_, attn::TapeMode::training(1, number));
-    const auto loss = attn::batch_loss(tape, model_, batch, {.amount = 0.1});
+    const auto loss = model_.loss(tape, batch, {.amount = 0.1});
     tape.backward();
     const auto sums = loss.read(device_);
     return {sums.nll, sums.loss};

@@ -90,7 +90,7 @@ with tempfile.TemporaryDirectory() as name:
             check(len(lines) == 20, f"every sentence of the {test} text is translated")
     check("10.77" in (folder / "attention/attention.md").read_text() and "12.68" in (folder / "coursework/coursework.md").read_text(), "beside the papers' figures")
     card = json.loads((folder / "coursework/coursework/lexical/seed1/model.json").read_text())
-    check(card["row"] == "lexical" and card["source_vocabulary"] == 32 and card["source"]["language"] == "de", "a model's card says what it is")
+    check(card["about"]["row"] == "lexical" and card["model"]["source_vocabulary"] == 32 and card["source"]["language"] == "de", "a model's card says what it is")
 
     # Scores of the last epoch's model stand beside those of the best; what does not end within the limit counts as the paper counts it.
     result = run("--rows", "baseline", "--epochs", 3, "--rate", 0.003, "--limit", 5, *common, "--output", folder / "short")
@@ -113,14 +113,14 @@ with tempfile.TemporaryDirectory() as name:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     output = process.communicate()[0]
-    check(process.returncode == 0 and "--resume" in output, "an interrupted experiment says how to go on")
+    check(process.returncode == 130 and "--resume" in output, "an interrupted experiment says how to go on")
     result = run(*some, "--resume", "--output", folder / "cut")
     check(result.returncode == 0 and (folder / "cut" / place).read_bytes() == (folder / "one" / place).read_bytes(), "goes on, and ends with the same bits")
     before = log.stat().st_mtime_ns
     result = run(*some, "--resume", "--output", folder / "cut")
     check(result.returncode == 0 and log.stat().st_mtime_ns == before and "baseline" in result.stdout, "once more: all runs are finished, and only the table is written")
     os.remove(folder / "cut/coursework/lexical/seed2/outcome.json")
-    refused("resuming with another setting", *some, "--resume", "--clip", 3, "--output", folder / "cut", says="it was made with clip 4.0, not 3.0")
+    refused("resuming with another setting", *some, "--resume", "--clip", 3, "--output", folder / "cut", says="it was begun with clip 4.0, not 3.0")
 
     if shutil.which("xz"):
         for file in (folder / "data/europarl").glob("train.*"):
@@ -149,7 +149,7 @@ with tempfile.TemporaryDirectory() as name:
     if (data / "europarl-10k").exists() and (data / "europarl-seed003").exists():
         real = ["--data", data, "--device", "cpu"]
         result = run("--rows", "baseline", "--steps", 100, "--training-pairs", 1000, *real, "--output", folder / "real")
-        check(result.returncode == 0 and "5,048 kinds of word in de, 4,421 in en" in result.stdout, "the coursework's own data")
+        check(result.returncode == 0 and "5,048 words of de, 4,421 of en" in result.stdout, "the coursework's own data")
         found = losses(folder / "real/coursework/baseline/seed1", "step")
         check(found[-1] < 0.85 * found[0], f"is learnt from: {found[0]} to {found[-1]}")
         result = run("--experiment", "attention", "--rows", "additive-encoder", "--steps", 3, "--training-pairs", 3000, *real, "--output", folder / "real")

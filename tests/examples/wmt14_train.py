@@ -27,11 +27,14 @@ with tempfile.TemporaryDirectory() as name:
     check(result.returncode == 0, "a training on the bundled corpus ends well")
     check("2 threads" in result.stdout and "memory: parameters" in result.stdout, "and says beforehand where it runs and what memory it takes")
     check("BLEU = " in result.stdout and "tok:13a" in result.stdout, "and prints BLEU with its signature")
-    for file in ("model.safetensors", "training.safetensors", "vocab.json", "merges.txt", "log.jsonl", "curve.svg", "translations.txt"):
+    for file in ("model.json", "model.safetensors", "training.safetensors", "tokenizer.vocab.json", "tokenizer.merges.txt", "log.jsonl", "curve.svg", "translations.txt"):
         check((folder / "whole" / file).exists(), f"and writes {file}")
     events = [json.loads(line) for line in (folder / "whole/log.jsonl").read_text().splitlines()]
     check(events[0]["event"] == "start" and events[-1]["event"] == "test", "the log begins with the settings and ends with the score")
     check(events[0]["device"] == "2 threads" and events[0]["memory"] > 2**20, "and names the device and the memory")
+    card = json.loads((folder / "whole/model.json").read_text())
+    check(card["model"]["name"] == "transformer-small" and card["shape"]["norm"] == "post" and card["source"]["hash"] == card["target"]["hash"] and
+          card["machine"]["device"] == "2 threads" and card["seed"] == 1 and card["settings"]["rate"] == "0.002", "model.json says what was trained, how and where")
     losses = validation_losses(folder / "whole")
     check(len(losses) == 3 and losses[2] < losses[0], "validation improves from epoch to epoch")
     check(len((folder / "whole/translations.txt").read_text().splitlines()) == 500, "every test sentence is translated")
@@ -51,24 +54,34 @@ with tempfile.TemporaryDirectory() as name:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     output = process.communicate()[0]
-    check("--resume" in output and process.returncode == 0, "an interrupted training says how to go on")
+    check("--resume" in output and process.returncode == 130, "an interrupted training says how to go on, and does not end with 0")
+    refused("what would replace a run", *tiny, "--output", folder / "parts", says="go on with it (--resume), replace it (--overwrite)")
     result = run(*tiny, "--output", folder / "parts", "--resume")
     check(result.returncode == 0, "it goes on")
     check((folder / "parts/model.safetensors").read_bytes() == (folder / "whole/model.safetensors").read_bytes(),
           "and ends with the bits of the training that was not interrupted")
-    refused("resuming with another setting", *tiny, "--output", folder / "parts", "--resume", "--seed", 2, says="it was made with seed 1, not 2")
-    refused("resuming what never began", *tiny, "--output", folder / "nothing", "--resume", says="vocab.json")
+    refused("resuming with another setting", *tiny, "--output", folder / "parts", "--resume", "--seed", 2, says="it was begun with seed 1, not 2")
+    refused("resuming with another text", *tiny, "--output", folder / "parts", "--resume", "--generated-pairs", 301, says="it was begun with training text")
+    refused("resuming what never began", *tiny, "--output", folder / "nothing", "--resume", says="model.json")
+    process = subprocess.Popen([program, *tiny, "--output", folder / "ended"], stdout=subprocess.PIPE, text=True)
+    while not (folder / "ended/log.jsonl").exists() or '"step"' not in (folder / "ended/log.jsonl").read_text():
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    process.communicate()
+    check(process.returncode == 143 and (folder / "ended/training.safetensors").exists(), "SIGTERM, as Slurm and docker send it, loses nothing either")
 
     # Files of one's own, and every model.
     (folder / "a.en").write_text("".join(f"the number {i} .\n" for i in range(40)))
     (folder / "a.de").write_text("".join(f"die Zahl {i} .\n" for i in range(40)))
-    own = ["--train-source", folder / "a.en", "--train-target", folder / "a.de", "--epochs", 1, "--vocabulary", 300, "--limit", 20, "--device", "cpu"]
-    models = re.search(r"--model TEXT:\{(.*?)\}", run("--help").stdout).group(1).split(",")
+    own = ["--train-source", folder / "a.en", "--train-target", folder / "a.de", "--epochs", 1, "--vocabulary", 300, "--limit", 20, "--size", "small", "--device", "cpu"]
+    models = run("--model", "none").stderr.split("\n  ")[1:]
+    models[-1] = models[-1].split("\n")[0]
     check(len(models) == 20 and {"transformer", "linformer128", "seq2seq", "key-value-self", "input-feeding-lexical"} < set(models), f"there are {models}")
     sizes = {}
     for model in models:
-        result = run(*own, "--model", model, "--output", folder / model)
-        check(result.returncode == 0 and result.stdout.count(f"\n{model}, ") == 1, f"{model} trains on files {result.stderr}")
+        sized = [word for word in own if word not in ("--size", "small")] if model not in models[:4] else own
+        result = run(*sized, "--model", model, "--output", folder / model)
+        check(result.returncode == 0 and result.stdout.count(f"\n{model}") == 1, f"{model} trains on files {result.stderr}")
         sizes[model] = re.search(r": ([\d,]+) parameters", result.stdout).group(1)
     check(len(set(sizes.values())) == len(models), f"and no two names are one model: {sizes}")
     learnt = {}
@@ -76,12 +89,32 @@ with tempfile.TemporaryDirectory() as name:
         check(run(*tiny, "--model", model, "--output", folder / (model + "_tiny")).returncode == 0, f"{model} trains on the bundled corpus")
         learnt[model] = validation_losses(folder / (model + "_tiny"))
         check(len(learnt[model]) == 3 and learnt[model] == sorted(learnt[model], reverse=True), f"and improves from epoch to epoch: {learnt[model]}")
-    (folder / "options.ini").write_text("epochs=1\nmodel=linformer32\n")
-    check("linformer32, small" in run("--config", folder / "options.ini", *own[:4], "--vocabulary", 300, "--output", folder / "config").stdout,
+    (folder / "options.ini").write_text("epochs=1\nmodel=linformer32\nsize=small\n")
+    check("linformer32-small-pre: " in run("--config", folder / "options.ini", *own[:4], "--vocabulary", 300, "--output", folder / "config").stdout,
           "options come from a file too")
+    (folder / "options.ini").write_text("epoch=1\n")
+    refused("an unknown name in such a file", "--config", folder / "options.ini", *own, says="epoch")
+
+    # Several training files, some of them compressed, and what becomes of blank lines.
+    (folder / "b.en").write_text("one more\n\nand another\n")
+    (folder / "b.de").write_text("noch eins\nleer\nund noch eins\n")
+    subprocess.run(["gzip", folder / "b.en"], check=True)
+    result = run("--train-source", folder / "a.en", folder / "b.en.gz", "--train-target", folder / "a.de", folder / "b.de", *own[4:], "--output", folder / "several")
+    check(result.returncode == 0 and "41 training pairs" in result.stdout and "1 pairs of the training text have a blank side: left out" in result.stdout,
+          f"several files train as one {result.stdout[-300:]} {result.stderr}")
+    (folder / "empty.en").write_text("")
+    (folder / "blank.en").write_text("\n \n")
+    for name in ("empty", "blank"):
+        refused(f"an {name} training text", "--train-source", folder / f"{name}.en", "--train-target", folder / f"{name}.en", "--output", folder / "none",
+                says="too few to train on and to validate with")
+    refused("an empty validation text", *own, "--valid-source", folder / "empty.en", "--valid-target", folder / "empty.en", "--output", folder / "none",
+            says="the validation text")
+    refused("an empty test text", *own, "--test-source", folder / "empty.en", "--test-target", folder / "empty.en", "--output", folder / "none", says="the test text")
+    check(not (folder / "none/log.jsonl").exists(), "before anything is trained")
 
     # On a GPU, where there is one: close to the CPU, the same bits again, every model, and a training that changes its place.
     own[-1] = "auto"
+    own += ["--overwrite"]
     if "GPU 0: " in run(*own, "--output", folder / "gpu").stdout:
         tiny_gpu = ["cuda" if word == "cpu" else word for word in tiny]
         for precision, near in (("bf16", 0.05), ("float", 0.01)):
@@ -92,7 +125,8 @@ with tempfile.TemporaryDirectory() as name:
             check((folder / precision / "model.safetensors").read_bytes() == (folder / (precision + "_again") / "model.safetensors").read_bytes(),
                   "with the same bits every time")
             for model in models:
-                result = run(*own, "--model", model, "--precision", precision, "--output", folder / model)
+                sized = [word for word in own if word not in ("--size", "small")] if model not in models[:4] else own
+                result = run(*sized, "--model", model, "--precision", precision, "--output", folder / model)
                 check(result.returncode == 0, f"{model} in {precision} on the GPU {result.stderr}")
             for model, losses_on_cpu in learnt.items():
                 run(*tiny_gpu, "--model", model, "--precision", precision, "--output", folder / (model + precision))
@@ -113,7 +147,12 @@ with tempfile.TemporaryDirectory() as name:
             says="bad.de, line 4: byte 4 is not valid UTF-8")
     refused("a missing file", "--train-source", folder / "none.en", "--train-target", folder / "a.de", says="none.en")
     refused("half a pair of files", "--train-source", folder / "a.en", says="--train-source and --train-target go together")
-    refused("an unknown option", "--layers", 3, says="--layers")
+    refused("an unknown option", "--epoch", 3, says="there is no option --epoch; did you mean --epochs?")
+    refused("a word too many", "train", says="'train' is one word too many")
+    refused("a word for a number", "--epochs", "ten", says="'ten' is not a whole number of at least 1")
+    refused("a rate that is no number", "--rate", "nan", says="'nan' is not a number above 0")
+    refused("more threads than cores", "--threads", 10000, says="is not a whole number of at least 0 and at most")
+    check(run("--version").stdout.startswith("attn 0."), "--version")
     refused("an unknown model", "--model", "rnn", says="rnn")
     refused("a rate of 0", "--rate", 0, says="--rate")
     refused("a Linformer of longer sentences", "--model", "linformer32", "--truncate", 300, says="at most 256 for a Linformer")
@@ -126,9 +165,9 @@ with tempfile.TemporaryDirectory() as name:
                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (3 << 29, 3 << 29)))
     check(limited.returncode == 1 and "out of memory: activations need" in limited.stderr and "--batch" in limited.stderr,
           "too large a batch: says what does not fit, and the option to lower")
-    check((folder / "large/vocab.json").exists() and not (folder / "large/log.jsonl").exists(), "and says so before the first step")
+    check(not (folder / "large/log.jsonl").exists(), "and says so before the first step")
     (folder / "file").write_text("")
-    refused("an output folder that is a file", *own, "--output", folder / "file", says="choose another with --output")
+    refused("an output folder that is a file", *own, "--output", folder / "file", says="choose another")
     if os.path.exists("/dev/full"):
         (folder / "full").mkdir()
         os.symlink("/dev/full", folder / "full/log.jsonl")

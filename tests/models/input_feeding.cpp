@@ -9,6 +9,7 @@ namespace {
 
 constexpr RecurrentShape shape{.words = 5, .width = 6, .encoder_layers = 1, .decoder_layers = 1};
 constexpr RecurrentShape deeper{.words = 5, .width = 6, .encoder_layers = 2, .decoder_layers = 3};
+constexpr RecurrentShape even{.words = 5, .width = 6, .encoder_layers = 2, .decoder_layers = 2};
 constexpr RecurrentDropout rates{.words = 0.2f, .states = 0.3f, .attention = 0.1f};
 
 template <class... Models>
@@ -16,7 +17,8 @@ void with_each(auto&& test) {
   (test.template operator()<Models>(), ...);
 }
 void with_every_kind(auto&& test) {
-  with_each<InputFeeding<D, shape>, InputFeeding<D, deeper>,
+  with_each<InputFeeding<D, shape>, InputFeeding<D, deeper>, InputFeeding<D, shape, BothWays, NoAttention>,
+            InputFeeding<D, even, BothWaysProjected, NoAttention>,
             InputFeeding<D, deeper, BothWays, Multiplicative, States, Lexical>,
             InputFeeding<D, shape, OneWay, Additive<4>, KeyValue<4, 3>>,
             InputFeeding<D, shape, BothWaysProjected, ScaledDot, KeyValue<4, 3>, Lexical>>(test);
@@ -41,15 +43,15 @@ TEST_CASE("input feeding: a sentence gives the same whatever stands beside it in
       {.source_vocabulary = kSourceWords, .target_vocabulary = kTargetWords});
   Parameters<D> parameters(device, model, 1);
   shake(parameters);
-  const Pairs all = ragged_pairs();
+  const Batch all = ragged_batch();
   Tape<D> tape(device);
-  const auto together = model.hidden(tape, upload(tape, all.source), upload(tape, all.target));
+  const auto together = model.hidden(tape, upload(tape, all.source), upload(tape, all.target_input));
   for (Index i = 0; i < all.source.size(); ++i) {
     Sentences source, target;
     source.push_back(all.source[i]);
-    target.push_back(all.target[i]);
+    target.push_back(all.target_input[i]);
     const auto alone = model.hidden(tape, upload(tape, source), upload(tape, target));
-    const Index first = all.target.offsets[static_cast<std::size_t>(i)];
+    const Index first = all.target_input.offsets[static_cast<std::size_t>(i)];
     CHECK(largest_difference(rows_of(alone), rows_of(together, first, alone.rows())) <= 1e-13);
   }
 }

@@ -12,7 +12,7 @@ constexpr RecurrentShape deeper{.words = 5, .width = 6, .encoder_layers = 2, .de
 }  // namespace
 
 TEST_CASE("input feeding: one op for all steps gives what the steps give one by one, and the same gradients") {
-  const auto check = []<class M>(const Pairs& batch) {
+  const auto check = []<class M>(const Batch& batch) {
     for (const int threads : {1, 3}) {
       D device(threads);
       M model({.source_vocabulary = kSourceWords, .target_vocabulary = kTargetWords});
@@ -20,9 +20,9 @@ TEST_CASE("input feeding: one op for all steps gives what the steps give one by 
       shake(parameters);
       const auto run = [&](auto&& hidden) {
         Tape<D> tape(device, TapeMode::gradients());
-        const auto y = hidden(tape, upload(tape, batch.source), upload(tape, batch.target));
+        const auto y = hidden(tape, upload(tape, batch.source), upload(tape, batch.target_input));
         const std::vector<double> result = rows_of(y);
-        model.output.loss(tape, y, upload(tape, batch.labels), {}).read(device);
+        model.output.loss(tape, y, upload(tape, batch.target_output), {}).read(device);
         tape.backward();
         std::vector<double> all = result;
         all.insert(all.end(), parameters.gradients(), parameters.gradients() + parameters.size());
@@ -36,11 +36,11 @@ TEST_CASE("input feeding: one op for all steps gives what the steps give one by 
     }
   };
   const auto with = [&]<class M>() {
-    check.template operator()<M>(ragged_pairs());
-    Pairs more = ragged_pairs();  // and a sentence of which nothing is written
+    check.template operator()<M>(ragged_batch());
+    Batch more = ragged_batch();  // and a sentence of which nothing is written
     more.source.push_back(more.source[0]);
-    more.target.push_back({});
-    more.labels.push_back({});
+    more.target_input.push_back({});
+    more.target_output.push_back({});
     check.template operator()<M>(more);
   };
   with.template operator()<InputFeeding<D, shape>>();

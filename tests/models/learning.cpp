@@ -15,15 +15,15 @@ constexpr RecurrentShape recurrent_shape{.words = 32, .width = 32, .encoder_laye
 constexpr Index kVocabulary = 14;
 
 /// Sentences of 1 to 6 words, to be copied or reversed.
-Pairs task(Random& random, bool reverse) {
-  Pairs batch;
+Batch task(Random& random, bool reverse) {
+  Batch batch;
   for (int i = 0; i < 32; ++i) {
     std::vector<Token> from;
     for (Index length = 1 + random.below(6); length > 0; --length)
       from.push_back(static_cast<Token>(4 + random.below(kVocabulary - 4)));
     std::vector<Token> to = from;
     if (reverse) std::reverse(to.begin(), to.end());
-    batch.push_back(from, to);
+    batch.add(from, to, special_tokens);
   }
   return batch;
 }
@@ -34,9 +34,9 @@ double learn(F& device, Model& model, Parameters<F>& parameters, Random& random,
   Adam<F> adam(parameters, {.beta2 = 0.98, .clip_norm = 1});
   double last = 0;
   for (int step = 1; step <= steps; ++step) {
-    const Pairs batch = task(random, reverse);
+    const Batch batch = task(random, reverse);
     Tape<F> tape(device, TapeMode::training(1, static_cast<std::uint64_t>(step)));
-    const auto loss = model.loss(tape, upload(tape, batch.source), upload(tape, batch.target), upload(tape, batch.labels));
+    const auto loss = model.loss(tape, batch);
     tape.backward();
     adam.step(3e-3 * std::min({1.0, step / 50.0, 2.0 * (steps - step + 1) / steps}));  // warm up, cool down
     last = loss.read(device).nll / static_cast<double>(loss.tokens);
@@ -48,7 +48,7 @@ double learn(F& device, Model& model, Parameters<F>& parameters, Random& random,
 template <class Model>
 int solved(F& device, const Model& model, bool reverse) {
   Random random(1234);
-  const Pairs batch = task(random, reverse);
+  const Batch batch = task(random, reverse);
   const auto translations = greedy(device, model, batch.source, {.begin = 2, .end = 3, .limit = 10});
   int right = 0;
   for (Index i = 0; i < batch.source.size(); ++i) {

@@ -20,9 +20,10 @@ TEST_CASE_TEMPLATE("linformer model: gradients of every parameter for every shar
   Transformer<D, shape, Policy> model(options);
   Parameters<D> parameters(device, model, 1);
   shake(parameters, 0.2);
-  const Pairs batch = pairs(sentences({{4, 5, 6, 7, 8, 4}, {9}, {4, 4}, {}}), sentences({{4, 5, 12}, {}, {6}, {7, 4}}));
+  const Batch batch =
+      Batch::of(sentences({{4, 5, 6, 7, 8, 4}, {9}, {4, 4}, {}}), sentences({{4, 5, 12}, {}, {6}, {7, 4}}), special_tokens);
   const auto loss = [&](Tape<D>& tape) {
-    const auto sum = model.loss(tape, upload(tape, batch.source), upload(tape, batch.target), upload(tape, batch.labels));
+    const auto sum = model.loss(tape, batch);
     return sum.read(device).loss / static_cast<double>(sum.tokens);
   };
   check_gradients(parameters, loss, TapeMode::gradients(), 10);

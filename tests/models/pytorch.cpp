@@ -72,7 +72,7 @@ struct Reference {
 
   double loss(LossOptions options, bool backward) {
     Tape<Device> tape(device, backward ? TapeMode::gradients() : TapeMode::inference());
-    const auto sum = model.loss(tape, upload(tape, source), upload(tape, target), upload(tape, labels), options);
+    const auto sum = model.loss(tape, Batch{source, target, labels}, options);
     if (backward) tape.backward();
     return sum.read(device).loss / static_cast<double>(sum.tokens);
   }

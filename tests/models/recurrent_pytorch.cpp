@@ -54,7 +54,7 @@ void compare(Device& device, const std::string& name) {
     check("logits", std::vector<typename Device::Scalar>(logits.data, logits.data + logits.rows * logits.cols));
   }
   Tape<Device> tape(device, TapeMode::gradients());
-  const auto loss = model.loss(tape, upload(tape, source), upload(tape, target), upload(tape, labels));
+  const auto loss = model.loss(tape, Batch{source, target, labels});
   check("loss", std::vector<double>{loss.mean(device)});
   tape.backward();
   for (const auto& entry : parameters.entries()) check("gradient/" + entry.name, parameters.read_gradient(entry));
@@ -62,11 +62,13 @@ void compare(Device& device, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("pytorch: input feeding, deeper, and with the lexical model", Device, Cpu<double>, Cpu<float>) {
+TEST_CASE_TEMPLATE("pytorch: input feeding, deeper, with the lexical model, and without attention", Device, Cpu<double>,
+                   Cpu<float>) {
   Device device(2);
   compare<InputFeeding<Device, one>>(device, "feeding");
   compare<InputFeeding<Device, deep>>(device, "feeding_deep");
   compare<InputFeeding<Device, one, BothWays, Multiplicative, States, Lexical>>(device, "feeding_lexical");
+  compare<InputFeeding<Device, two, BothWays, NoAttention>>(device, "feeding_states");
 }
 
 TEST_CASE_TEMPLATE("pytorch: seq2seq without attention, and with attention everywhere it can look", Device, Cpu<double>,

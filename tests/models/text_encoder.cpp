@@ -16,7 +16,7 @@ constexpr TransformerShape shape{.encoder_layers = 2, .decoder_layers = 1, .widt
 TEST_CASE("the encoder alone computes what it computes in a Transformer") {
   Device device;
   Transformer<Device, shape> whole({.source_vocabulary = 9, .target_vocabulary = 9});
-  TextEncoder<Device, shape> part(9);
+  TextEncoder<Device, shape> part({.vocabulary = 9});
   Parameters<Device> of_whole(device, whole, 1), of_part(device, part, 2);
   for (const auto& entry : of_part.entries()) {
     const std::string name = entry.name == "embedding.table" ? "source_embedding.table" : entry.name;

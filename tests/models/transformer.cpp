@@ -10,10 +10,10 @@ namespace {
 constexpr TransformerShape shape{.encoder_layers = 2, .decoder_layers = 2, .width = 8, .heads = 2, .inner = 12};
 const TransformerDropout rates{.residual = 0.2f, .attention = 0.2f, .activation = 0.2f};
 
-Pairs small_batch() {
-  Pairs batch;
+Batch small_batch() {
+  Batch batch;
   const std::vector<std::vector<Token>> from{{4, 5, 6, 7, 8}, {9}, {4, 4}, {}}, to{{4, 5, 12}, {}, {6}, {7, 4}};
-  for (std::size_t i = 0; i < from.size(); ++i) batch.push_back(from[i], to[i]);
+  for (std::size_t i = 0; i < from.size(); ++i) batch.add(from[i], to[i], special_tokens);
   return batch;
 }
 
@@ -23,10 +23,9 @@ void check_model(const TransformerOptions& options) {
   Model model(options);
   Parameters<D> parameters(device, model, 1);
   shake(parameters, 0.2);
-  const Pairs batch = small_batch();
+  const Batch batch = small_batch();
   const auto loss = [&](Tape<D>& tape) {
-    const auto sum = model.loss(tape, upload(tape, batch.source), upload(tape, batch.target), upload(tape, batch.labels),
-                                {.amount = 0.1});
+    const auto sum = model.loss(tape, batch, {.amount = 0.1});
     return sum.read(device).loss / static_cast<double>(sum.tokens);
   };
   check_gradients(parameters, loss, TapeMode::gradients(), 8);
@@ -40,7 +39,7 @@ void check_one_path() {
   Transformer<Device, shape, Attention, Norm> model(
       {.source_vocabulary = 11, .target_vocabulary = 13, .dropout = {0, 0, 0}});
   Parameters<Device> parameters(device, model, 1);
-  const Pairs batch = small_batch();
+  const Batch batch = small_batch();
   struct Result {
     std::vector<typename Device::Scalar> memory, hidden;
     double nll, loss;
@@ -50,9 +49,9 @@ void check_one_path() {
     Tape<Device> tape(device, mode);
     const Text source = upload(tape, batch.source);
     const auto memory = model.encode(tape, source);
-    const auto hidden = model.decode(tape, upload(tape, batch.target), memory, source.rows);
+    const auto hidden = model.decode(tape, upload(tape, batch.target_input), memory, source.rows);
     Result result{rows_of(memory), rows_of(hidden), 0, 0};
-    const auto sums = model.output.loss(tape, hidden, upload(tape, batch.labels), {.amount = 0.1}).read(device);
+    const auto sums = model.output.loss(tape, hidden, upload(tape, batch.target_output), {.amount = 0.1}).read(device);
     result.nll = sums.nll;
     result.loss = sums.loss;
     return result;

@@ -9,8 +9,6 @@
 #include <cstdlib>
 #include <new>
 
-#include "attn/core/parameters.hpp"
-#include "attn/core/sentences.hpp"
 #include "attn/nn/lstm.hpp"
 #include "attn/optim/adam.hpp"
 #include "attn/transformer.hpp"
@@ -98,28 +96,31 @@ constexpr TransformerShape shape{.encoder_layers = 2, .decoder_layers = 2, .widt
 constexpr Index kVocabulary = 300;
 
 /// A batch whose sentences have `shortest` to `longest` words.
-struct Batch {
-  Sentences source, target;
-  Batch(std::uint64_t seed, Index count, Index shortest, Index longest) {
-    Random random(seed);
-    std::vector<Token> words;
-    for (Index i = 0; i < count; ++i)
-      for (Sentences* side : {&source, &target}) {
-        words.resize(static_cast<std::size_t>(shortest + random.below(longest - shortest + 1)));
-        for (Token& word : words) word = static_cast<Token>(random.below(kVocabulary));
-        side->push_back(words);
-      }
-  }
-};
+Batch random_batch(std::uint64_t seed, Index count, Index shortest, Index longest) {
+  Batch batch;
+  Random random(seed);
+  std::vector<Token> words;
+  for (Index i = 0; i < count; ++i)
+    for (Sentences* side : {&batch.source, &batch.target_input}) {
+      words.resize(static_cast<std::size_t>(shortest + random.below(longest - shortest + 1)));
+      for (Token& word : words) word = static_cast<Token>(random.below(kVocabulary));
+      side->push_back(words);
+    }
+  batch.target_output = batch.target_input;
+  return batch;
+}
 
 /// Reads a text from both ends, guesses its words: whatever a recurrent model needs at every step of its training.
 struct Recurrent {
+  using DeviceType = F;
+
   Embedding<F, 32> embedding{kVocabulary, 0.1f};
   LearnedStates<F, 48, 2> start;
   LstmStack<F, 32, 48, 2, BidirectionalLstm> encoder{0.1f};
   Output<F, 48> output{kVocabulary};
 
-  Loss<F> loss(Tape<F>& tape, const Text& source, const Text&, const Text&, LossOptions options) const {
+  Loss<F> loss(Tape<F>& tape, const Batch& batch, LossOptions options) const {
+    const Text source = upload(tape, batch.source);
     const TimeMajor layout = time_major(tape, source.rows, source.rows.begin);  // the CPU's memory is the host's
     const auto h = encoder(tape, embedding(tape, source), layout, start(tape, source.rows.count)).h;
     return output.loss(tape, h, source, options);
@@ -132,22 +133,21 @@ struct Recurrent {
   }
 };
 
-template <class Model>
-void check_model(const char* name, int threads, Model model) {
+template <class Model, class... Options>
+void check_model(const char* name, int threads, const Options&... options) {
   F device(threads);
-  Parameters<F> parameters(device, model, 1);
-  Adam<F> adam(parameters, {.clip_norm = 1});
+  Network<Model> network(device, options..., 1);
+  Adam<F> adam(network.parameters, {.clip_norm = 1});
   std::uint64_t number = 0;
   const auto step = [&](const Batch& batch) {
     Tape<F> tape(device, TapeMode::training(1, ++number));
-    const Text source = upload(tape, batch.source), target = upload(tape, batch.target);
-    const auto loss = model.loss(tape, source, target, target, {.amount = 0.1});
+    const auto loss = network->loss(tape, batch, {.amount = 0.1});
     tape.backward();
     adam.step(1e-3);
     return loss.read(device).loss;
   };
 
-  const Batch largest(1, 24, 40, 40);
+  const Batch largest = random_batch(1, 24, 40, 40);
   const long before = allocations;
   step(largest);
   check(allocations > before, "the first step takes memory, and is seen to", name, threads, allocations - before);
@@ -159,7 +159,7 @@ void check_model(const char* name, int threads, Model model) {
   batches.reserve(200);
   for (std::uint64_t i = 0; i < 200; ++i) {
     Random random(i, 7);
-    batches.emplace_back(i, 1 + random.below(24), 0, random.below(41));
+    batches.push_back(random_batch(i, 1 + random.below(24), 0, random.below(41)));
   }
   const long long held = bytes_held;
   long long most = 0;
@@ -184,10 +184,10 @@ int main() {
   const TransformerOptions options{
       .source_vocabulary = kVocabulary, .target_vocabulary = kVocabulary, .dropout = {0.1f, 0.1f, 0.1f}};
   for (const int threads : {1, 2}) {
-    check_model("transformer", threads, Transformer<F, shape, Full<>, PostNorm>(options));
-    check_model("pre-norm transformer", threads, Transformer<F, shape, Full<>, PreNorm>(options));
-    check_model("linformer", threads, Transformer<F, shape, Linformer<8, 40>, PostNorm>(options));
-    check_model("recurrent encoder", threads, Recurrent());
+    check_model<Transformer<F, shape, Full<>, PostNorm>>("transformer", threads, options);
+    check_model<Transformer<F, shape, Full<>, PreNorm>>("pre-norm transformer", threads, options);
+    check_model<Transformer<F, shape, Linformer<8, 40>, PostNorm>>("linformer", threads, options);
+    check_model<Recurrent>("recurrent encoder", threads);
   }
   return failures == 0 ? 0 : 1;
 }

@@ -36,26 +36,7 @@ inline Sentences random_sentences(const std::vector<Index>& lengths, Index vocab
   return all;
 }
 
-/// A batch to learn from: what the decoder reads (begin, then the words) and what it should say (the words, then end).
-struct Pairs {
-  Sentences source, target, labels;
-
-  void push_back(std::span<const Token> from, std::span<const Token> to) {
-    std::vector<Token> words{2};
-    words.insert(words.end(), to.begin(), to.end());
-    source.push_back(from);
-    target.push_back(words);
-    words.erase(words.begin());
-    words.push_back(3);
-    labels.push_back(words);
-  }
-};
-
-inline Pairs pairs(const Sentences& from, const Sentences& to) {
-  Pairs all;
-  for (Index i = 0; i < from.size(); ++i) all.push_back(from[i], to[i]);
-  return all;
-}
+inline constexpr SpecialTokens special_tokens{.begin = 2, .end = 3};  // and none around the source
 
 /// A matrix of numbers that stands before a layer under test. It counts as a parameter, so its gradient is checked too.
 template <class Device, int Width>

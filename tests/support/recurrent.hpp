@@ -13,9 +13,9 @@ using namespace papers;
 inline constexpr Index kSourceWords = 11, kTargetWords = 13;
 
 /// Sentences of all lengths, in no order: one word and none in the source, none in the target.
-inline Pairs ragged_pairs() {
+inline Batch ragged_batch() {
   const Sentences from = random_sentences({3, 1, 5, 2, 0}, kSourceWords, 1);
-  return pairs(from, random_sentences({2, 4, 0, 3, 1}, kTargetWords, 2));
+  return Batch::of(from, random_sentences({2, 4, 0, 3, 1}, kTargetWords, 2), special_tokens);
 }
 
 template <class Model>
@@ -25,10 +25,9 @@ void check_model_gradients(const RecurrentDropout& rates, Index samples) {
   Model model({.source_vocabulary = kSourceWords, .target_vocabulary = kTargetWords, .dropout = rates});
   Parameters<D> parameters(device, model, 1);
   shake(parameters, 0.2);
-  const Pairs batch = ragged_pairs();
+  const Batch batch = ragged_batch();
   const auto loss = [&](Tape<D>& tape) {
-    const auto sum = model.loss(tape, upload(tape, batch.source), upload(tape, batch.target), upload(tape, batch.labels),
-                                {.amount = 0.1});
+    const auto sum = model.loss(tape, batch, {.amount = 0.1});
     return sum.read(device).loss / static_cast<double>(sum.tokens);
   };
   check_gradients(parameters, loss, TapeMode::gradients(), samples);
@@ -44,23 +43,23 @@ void check_steps() {
   Model model({.source_vocabulary = kSourceWords, .target_vocabulary = kTargetWords});
   Parameters<D> parameters(device, model, 1);
   shake(parameters);
-  const Pairs batch = ragged_pairs();
+  const Batch batch = ragged_batch();
   Tape<D> tape(device);
-  const auto hidden = model.hidden(tape, upload(tape, batch.source), upload(tape, batch.target));
+  const auto hidden = model.hidden(tape, upload(tape, batch.source), upload(tape, batch.target_input));
   const auto all = model.output.logits(tape, hidden);
-  auto state = model.start(tape, upload(tape, batch.source), batch.target.longest());
+  auto state = model.start(tape, upload(tape, batch.source), batch.target_input.longest());
   double worst = 0;
-  for (Index t = 0; t < batch.target.longest(); ++t) {
+  for (Index t = 0; t < batch.target_input.longest(); ++t) {
     std::vector<bool> keep;
-    for (const Index i : state.alive()) keep.push_back(batch.target.length(i) > t);
+    for (const Index i : state.alive()) keep.push_back(batch.target_input.length(i) > t);
     state.keep(keep);
     std::vector<Token> words;
-    for (const Index i : state.alive()) words.push_back(batch.target[i][static_cast<std::size_t>(t)]);
+    for (const Index i : state.alive()) words.push_back(batch.target_input[i][static_cast<std::size_t>(t)]);
     Tape<D> step(device);
     const auto logits = model.next(step, state, words);
     for (Index row = 0; row < logits.rows; ++row) {
       const Index i = state.alive()[static_cast<std::size_t>(row)];
-      const double* whole = all.row(batch.target.offsets[static_cast<std::size_t>(i)] + t);
+      const double* whole = all.row(batch.target_input.offsets[static_cast<std::size_t>(i)] + t);
       for (Index j = 0; j < logits.cols; ++j) worst = std::max(worst, std::abs(logits(row, j) - whole[j]));
     }
   }

@@ -8,7 +8,7 @@ namespace attn {
 
 // Where the decoder of a recurrent model looks, and how it scores what it sees. Chittersu's models, one word apart.
 
-/// Nowhere: all it knows of the source are the states it begins with. Sutskever et al. 2014.
+/// Nowhere: all it knows of the source are the states it starts with. Sutskever et al. 2014.
 struct NoAttention {
   static constexpr bool attends_to_source = false, attends_to_past = false;
   static constexpr int heads = 0;

@@ -17,16 +17,27 @@ struct GlobalAttention {
   static_assert(KeyValuePolicySaysWidths<KeyValuePolicy> && KeyValuePolicyHasLayer<KeyValuePolicy, Device, State>,
                 "attn: a key-value policy needs  static constexpr bool chooses_widths  and  Layer<Device, Width>  with  "
                 "key_width, value_width and  KeysValues operator()(Tape&, Variable, Ragged) const");
-  static_assert(
-      ScoreSaysWidths<ScorePolicy>,
-      "attn: a score of global attention needs  static constexpr bool equal_widths  and  Layer<Device, Query, Key>");
+  static_assert(ScoreSaysWidths<ScorePolicy>,
+                "attn: a score of global attention needs  static constexpr bool equal_widths");
   using KeyValueLayer = typename KeyValuePolicy::template Layer<Device, State>;
 
   static constexpr int key_width = KeyValueLayer::key_width, value_width = KeyValueLayer::value_width;
   static constexpr bool kProjected = ScorePolicy::equal_widths && KeyValuePolicy::chooses_widths && Query != key_width;
   static constexpr int query_width = kProjected ? key_width : Query;
   using ScoreLayer = typename ScorePolicy::template Layer<Device, query_width, key_width>;
-  static constexpr int width = ScoreLayer::width;  // at which queries and keys meet
+  static_assert(ScoreHasLayer<ScorePolicy, Device, query_width, key_width>,
+                "attn: a score of global attention needs  Layer<Device, Query, Key>  with  static constexpr int width");
+  static_assert(ScoreTakesQueries<ScorePolicy, Device, query_width, key_width>,
+                "attn: the Layer of a score needs  Variable<Device, width> query(Tape&, Variable<Device, Query>) const");
+  static_assert(ScoreTakesKeys<ScorePolicy, Device, query_width, key_width>,
+                "attn: the Layer of a score needs  Variable<Device, width> key(Tape&, Variable<Device, Key>) const");
+  static_assert(
+      ScoreLooks<ScorePolicy, Device, query_width, key_width>,
+      "attn: the Layer of a score needs  template <int Value> Variable<Device, Value> operator()(Tape&, "
+      "Variable<Device, width> queries, Ragged rows, KeysValues<Device, width, Value> memory, bool causal) const");
+  static_assert(ScoreNamesParameters<ScorePolicy, Device, query_width, key_width>,
+                "attn: the Layer of a score needs  void for_each_parameter(auto&& visit)");
+  static constexpr int width = ScoreLayer::width;  // at which queries and keys are compared
 
   using Seen = KeysValues<Device, width, value_width>;
 
@@ -40,8 +51,8 @@ struct GlobalAttention {
     return {score.key(tape, all.keys), all.values, rows};
   }
 
-  /// The context of each query. Looking back, query i of n sees m - n + i + 1 of m keys (ops/attention.hpp). Values may have
-  /// been joined with others, which are then averaged along with them.
+  /// The context of each query. Looking back, query i of n sees m - n + i + 1 of m keys (ops/attention.hpp). Values may
+  /// have been joined with others, which are then averaged along with them.
   template <int Value>
   Variable<Device, Value> operator()(Tape<Device>& tape, Variable<Device, Query> queries, Ragged rows,
                                      KeysValues<Device, width, Value> looked_at, bool back = false) const {

@@ -15,7 +15,7 @@ enum class Sharing {
 /// Looks at K keys and values, each a learned mixture of all N positions: softmax(Q (E K)ᵀ / sqrt d) (F V), with E and F of
 /// K x N. Sentences shorter than N use the first columns; longer ones are an error. A mixture holds the future, so no
 /// decoder may look at its own past through it. Wang et al. 2020.
-template <int K, int N = 256, Sharing S = Sharing::heads, Score ScorePolicy = ScaledDot>
+template <int K, int N = 256, Sharing S = Sharing::heads, class ScorePolicy = ScaledDot>
 struct Linformer {
   static_assert(K > 0 && N > 0, "attn: Linformer: k and n must be positive");
   using Score = ScorePolicy;

@@ -16,7 +16,11 @@ enum class Mask { none, causal };  // attention to every position, or to the own
 template <class Device, int Width, int Heads, class Policy = Full<>, Mask Masking = Mask::none>
 struct MultiHead {
   static_assert(Heads > 0 && Width % Heads == 0, "attn: MultiHead: width must be a multiple of heads");
-  static_assert(HasScore<Policy>, "attn: an attention policy needs  using Score, with a name and a scale(width)");
+  static_assert(HasScore<Policy>, "attn: an attention policy needs  using Score");
+  static_assert(
+      !HasScore<Policy> || HasMultiHeadScore<Policy>,
+      "attn: a score of multi-head attention needs  static double scale(int width): it is scale * q · k and learns "
+      "nothing; scores that learn are for global attention");
   static_assert(SaysCausal<Policy>, "attn: an attention policy needs  static constexpr bool causal_allowed");
   static_assert(
       HasLengthProjection<Policy, Device, Width, Heads>,

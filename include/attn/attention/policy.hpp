@@ -6,19 +6,21 @@ namespace attn {
 
 // An attention policy says what a layer looks at, and how it scores what it sees:
 //
-//   using Score              how a query and a key match (attention/score.hpp)
-//   causal_allowed           whether it can hide the future, so that a decoder may look at its own past through it
-//   LengthProjection<D, W, H>  a layer that maps keys and values into those that are looked at, with parameters if it needs
-//   any:
-//                            KeysValues operator()(Tape&, KeysValues) const
-//   looks_at_positions       true, where the keys are those of single positions: maps of its weights then name their words.
-//                            Without it they are numbered
+//   using Score                how a query and a key match (attention/score.hpp)
+//   causal_allowed             whether it can hide the future, so that a decoder may look at its own past through it
+//   LengthProjection<D, W, H>  a layer that maps keys and values into those that are looked at, with what it learns for that:
+//                              KeysValues operator()(Tape&, KeysValues) const
+//   looks_at_positions         true where the keys are those of single positions: maps of its weights then name their words.
+//                              Without it they are numbered
 
 template <class Policy>
 concept HasScore = requires {
   typename Policy::Score;
-}
-&&Score<typename Policy::Score>;
+};
+template <class Policy>
+concept HasMultiHeadScore = requires {
+  requires MultiHeadScore<typename Policy::Score>;
+};
 template <class Policy>
 concept SaysCausal = requires {
   { Policy::causal_allowed } -> std::convertible_to<bool>;
@@ -30,10 +32,11 @@ concept HasLengthProjection = requires(const typename Policy::template LengthPro
 };
 
 template <class Policy, class Device, int Width, int Heads>
-concept AttentionPolicy = HasScore<Policy> && SaysCausal<Policy> && HasLengthProjection<Policy, Device, Width, Heads>;
+concept AttentionPolicy =
+    HasMultiHeadScore<Policy> && SaysCausal<Policy> && HasLengthProjection<Policy, Device, Width, Heads>;
 
 /// Looks at every key and value as it is.
-template <Score S = ScaledDot>
+template <class S = ScaledDot>
 struct Full {
   using Score = S;
   static constexpr bool causal_allowed = true, looks_at_positions = true;

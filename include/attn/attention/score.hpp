@@ -7,18 +7,24 @@
 
 namespace attn {
 
-// Score policies: how well a query q and a key k match. A policy has
+// Score policies: how well a query q and a key k match. For multi-head attention a policy has
 //
-//   name                        for people
+//   scale(width)                the score is scale(width) * q · k, and learns nothing
+//
+// and for global attention, which asks every score that can be computed,
+//
 //   equal_widths                whether query and key must be equally wide
-//   Layer<Device, Query, Key>   what it learns, if anything: query() and key() bring both to the width at which they meet,
-//                               and the call operator looks, with queries, at keys and values
-//   Layer::folded()             only where the score is a product: keys that score in the same way with queries as they were
-//                               before query(), because (U q) · k = q · (Uᵀ k)
-//   scale(width)                only where the score is scale * q · k and learns nothing: such a one multi-head attention
-//                               can use too
+//   Layer<Device, Query, Key>   what it learns, if anything, for queries and keys of these widths:
+//     width                     at which a query and a key are compared
+//     query(tape, q), key(tape, k)              bring both to that width
+//     operator()(tape, queries, rows, memory, causal)   what the queries see in a memory's keys and values
+//     for_each_parameter(visit)                 names what it learns
+//     folded(tape, k)           only where the score is a product: keys that score in the same way with queries as they were
+//                               before query(), because (U q) · k = q · (Uᵀ k); input feeding's steps are then one op
+//
+// PlainScore is the layer of scores that learn nothing, ProductScore the base of those that multiply what they learned.
 
-/// Scores that are products: of the numbers as they are, or as query() and key() made them.
+/// Scores that are products: of queries and keys as they are, or as query() and key() made them.
 template <class Device, int Width>
 struct ProductScore {
   static constexpr int width = Width;
@@ -34,7 +40,7 @@ struct ProductScore {
 template <class Device, int Query, int Key, class Policy>
 struct PlainScore : ProductScore<Device, Query> {
   static_assert(Query == Key,
-                "attn: Dot and ScaledDot multiply a query and a key number by number, so their widths must be equal; "
+                "attn: Dot and ScaledDot multiply a query and a key element by element, so their widths must be equal; "
                 "Multiplicative, ReducedRank and Additive take any");
   PlainScore() { this->scale = Policy::scale(Key); }
   Variable<Device, Query> query(Tape<Device>&, Variable<Device, Query> q) const { return q; }
@@ -45,7 +51,6 @@ struct PlainScore : ProductScore<Device, Query> {
 
 /// q · k. Luong et al. 2015.
 struct Dot {
-  static constexpr const char* name = "dot";
   static constexpr bool equal_widths = true;
   static double scale(int) { return 1; }
   template <class Device, int Query, int Key>
@@ -54,7 +59,6 @@ struct Dot {
 
 /// q · k / sqrt(d). Vaswani et al. 2017.
 struct ScaledDot {
-  static constexpr const char* name = "scaled dot";
   static constexpr bool equal_widths = true;
   static double scale(int width) { return 1 / std::sqrt(static_cast<double>(width)); }
   template <class Device, int Query, int Key>
@@ -63,7 +67,6 @@ struct ScaledDot {
 
 /// qᵀ W k. Luong et al. 2015, who call it general.
 struct Multiplicative {
-  static constexpr const char* name = "multiplicative";
   static constexpr bool equal_widths = false;
 
   template <class Device, int Query, int Key>
@@ -81,7 +84,6 @@ struct Multiplicative {
 template <int K>
 struct ReducedRank {
   static_assert(K > 0, "attn: ReducedRank: the rank must be positive");
-  static constexpr const char* name = "reduced rank";
   static constexpr bool equal_widths = false;
 
   template <class Device, int Query, int Key>
@@ -105,7 +107,6 @@ struct ReducedRank {
 template <int Width>
 struct Additive {
   static_assert(Width > 0, "attn: Additive: the width must be positive");
-  static constexpr const char* name = "additive";
   static constexpr bool equal_widths = false;
 
   template <class Device, int Query, int Key>
@@ -133,29 +134,47 @@ struct Additive {
   };
 };
 
+/// All that multi-head attention needs of a score.
 template <class Policy>
-concept ScoreHasName = requires {
-  { Policy::name } -> std::convertible_to<const char*>;
-};
-template <class Policy>
-concept ScoreHasScale = requires(int width) {
+concept MultiHeadScore = requires(int width) {
   { Policy::scale(width) } -> std::convertible_to<double>;
 };
-template <class Policy>
-concept Score = ScoreHasName<Policy> && ScoreHasScale<Policy>;  // what multi-head attention asks of one
 
+// What global attention needs of one, a concept for each part, so that an error names the part that is missing.
 template <class Policy>
 concept ScoreSaysWidths = requires {
   { Policy::equal_widths } -> std::convertible_to<bool>;
 };
 template <class Policy, class Device, int Query, int Key>
-concept ScoreHasLayer = requires(const typename Policy::template Layer<Device, Query, Key>& layer, Tape<Device>& tape,
-                                 Variable<Device, Query> query, Variable<Device, Key> key) {
-  { layer.query(tape, query) } -> std::same_as<Variable<Device, Policy::template Layer<Device, Query, Key>::width>>;
-  { layer.key(tape, key) } -> std::same_as<Variable<Device, Policy::template Layer<Device, Query, Key>::width>>;
+concept ScoreHasLayer = requires {
+  { Policy::template Layer<Device, Query, Key>::width } -> std::convertible_to<int>;
+};
+template <class Policy, class Device, int Query, int Key>
+concept ScoreTakesQueries = requires(const typename Policy::template Layer<Device, Query, Key>& layer, Tape<Device>& tape,
+                                     Variable<Device, Query> q) {
+  { layer.query(tape, q) } -> std::same_as<Variable<Device, Policy::template Layer<Device, Query, Key>::width>>;
+};
+template <class Policy, class Device, int Query, int Key>
+concept ScoreTakesKeys = requires(const typename Policy::template Layer<Device, Query, Key>& layer, Tape<Device>& tape,
+                                  Variable<Device, Key> k) {
+  { layer.key(tape, k) } -> std::same_as<Variable<Device, Policy::template Layer<Device, Query, Key>::width>>;
+};
+template <class Policy, class Device, int Query, int Key>
+concept ScoreLooks = requires(const typename Policy::template Layer<Device, Query, Key>& layer, Tape<Device>& tape,
+                              Variable<Device, Policy::template Layer<Device, Query, Key>::width> queries, Ragged rows,
+                              KeysValues<Device, Policy::template Layer<Device, Query, Key>::width, Key> memory) {
+  { layer(tape, queries, rows, memory, true) } -> std::same_as<Variable<Device, Key>>;
+};
+template <class Policy, class Device, int Query, int Key>
+concept ScoreNamesParameters = requires(typename Policy::template Layer<Device, Query, Key>& layer,
+                                        void (&visit)(const char*, Parameter<Device>&)) {
+  layer.for_each_parameter(visit);
 };
 
-static_assert(Score<Dot> && Score<ScaledDot>);
-static_assert(!Score<Multiplicative> && !Score<ReducedRank<2>> && !Score<Additive<2>>);
+/// All that global attention needs of a score.
+template <class Policy, class Device, int Query, int Key>
+concept GlobalScore = ScoreSaysWidths<Policy> && ScoreHasLayer<Policy, Device, Query, Key> &&
+    ScoreTakesQueries<Policy, Device, Query, Key> && ScoreTakesKeys<Policy, Device, Query, Key> &&
+    ScoreLooks<Policy, Device, Query, Key> && ScoreNamesParameters<Policy, Device, Query, Key>;
 
 }  // namespace attn

@@ -17,7 +17,7 @@ class OutOfMemory : public Error {
   using Error::Error;
 };
 
-/// Throws Error with the parts written one after another: fail("matmul: ", rows, " rows do not meet ", width).
+/// Throws Error with the parts written one after another: fail("matmul: ", rows, " rows do not fit ", width).
 template <class Kind = Error, class... Parts>
 [[noreturn]] void fail(const Parts&... parts) {
   std::ostringstream sentence;

@@ -1,5 +1,7 @@
 #pragma once
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -8,7 +10,6 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "attn/core/error.hpp"
 #include "attn/core/types.hpp"
@@ -45,11 +46,8 @@ class OpenFile {
     }
   }
 
-  /// Returns when everything is on the disk.
+  /// Returns when everything is on the disk; some file systems report a failed write only here.
   void sync() { check(::fsync(handle_) == 0, "cannot write "); }
-
-  /// Some file systems report a failed write only here.
-  void close() { check(::close(std::exchange(handle_, -1)) == 0, "cannot write "); }
 
  private:
   std::filesystem::path path_;
@@ -57,21 +55,37 @@ class OpenFile {
 };
 
 /// Replaces a file whole or not at all: `write(OpenFile&)` fills `path`.partial, which takes the name when it is on the
-/// disk.
+/// disk. A failure leaves what was there, and what a killed process left of `path`.partial is overwritten by the next.
+/// Writers of one file take turns: each locks the partial file it writes to.
 template <class Write>
 void replace_file(const std::filesystem::path& path, Write&& write) {
   const std::filesystem::path partial = path.string() + ".partial";
-  try {
-    OpenFile file(partial, O_WRONLY | O_CREAT | O_TRUNC);
-    write(file);
-    file.sync();
-    file.close();
-    std::error_code error;
-    std::filesystem::rename(partial, path, error);
-    require(!error, "cannot rename ", partial.string(), " to ", path.string(), ": ", error.message());
-  } catch (...) {
-    ::unlink(partial.c_str());  // a full disk gets its space back
-    throw;
+  while (true) {
+    OpenFile file(partial, O_WRONLY | O_CREAT);
+    while (::flock(file.handle(), LOCK_EX) != 0 && errno == EINTR) {
+    }  // a file system without locks: no turns are taken
+    struct stat ours {
+    }, named{};
+    const bool same = ::fstat(file.handle(), &ours) == 0 && ::stat(partial.c_str(), &named) == 0 &&
+                      ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
+    if (!same) continue;  // while this one waited, another writer finished with it
+    try {
+      if (S_ISREG(ours.st_mode)) file.check(::ftruncate(file.handle(), 0) == 0, "cannot write ");
+      write(file);
+      file.sync();
+      std::error_code error;
+      std::filesystem::rename(partial, path, error);
+      require(!error, "cannot rename ", partial.string(), " to ", path.string(), ": ", error.message());
+    } catch (const Error& error) {
+      ::unlink(partial.c_str());  // a full disk gets its space back
+      std::error_code ignored;
+      const bool kept = std::filesystem::is_regular_file(path, ignored);
+      fail(error.what(), kept ? "; " + path.string() + " is kept as it was" : "");
+    } catch (...) {
+      ::unlink(partial.c_str());
+      throw;
+    }
+    break;
   }
   // The new name survives a power cut once the folder is on the disk too. Not every file system can say so: no error then.
   const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
@@ -101,6 +115,13 @@ inline std::string read_file(const std::filesystem::path& path) {
     if (count == 0) return contents;
     contents.append(block, static_cast<std::size_t>(count));
   }
+}
+
+/// Makes the folder, and those above it.
+inline void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  require(!error, "cannot make the folder ", folder.string(), ": ", error.message(), "; choose another");
 }
 
 }  // namespace attn

@@ -5,7 +5,7 @@
 
 namespace attn {
 
-/// A view of a row-major matrix that somebody else owns; row i begins at data + i * stride.
+/// A view of a row-major matrix that somebody else owns; row i starts at data + i * stride.
 template <class T>
 struct Matrix {
   T* data = nullptr;

@@ -26,8 +26,8 @@ struct HostMemory {
 };
 
 /// Memory that is handed out in order and taken back all at once. When it runs out it grows by another block; when it is
-/// next rewound to empty the blocks become one, as large as was needed at most. So after the first step of a kind nothing is
-/// allocated, and equal requests get equal addresses.
+/// next rewound to empty the blocks become one, as large as was needed at most. So after the first step of a kind nothing
+/// is allocated, and equal requests get equal addresses.
 template <class Memory>
 class Arena {
  public:
@@ -148,7 +148,7 @@ class Pool {
     bool free, first;  // first: of a block, so it does not continue the chunk before it
   };
 
-  void merge(std::size_t i) {  // chunk i with the one behind it
+  void merge(std::size_t i) {  // chunk i with the one after it
     if (!chunks_[i].free || !chunks_[i + 1].free || chunks_[i + 1].first) return;
     chunks_[i].size += chunks_[i + 1].size;
     chunks_.erase(chunks_.begin() + static_cast<std::ptrdiff_t>(i) + 1);

@@ -1,16 +1,17 @@
 #pragma once
 #include <cmath>
 
+#include "attn/core/error.hpp"
 #include "attn/core/matrix.hpp"
 #include "attn/core/random.hpp"
 
 namespace attn {
 
-/// How a parameter's numbers are drawn before training. Settable: assign to `parameter.initial` before the model's
+/// How a parameter's values are drawn before training. Settable: assign to `parameter.initial` before the model's
 /// Parameters are made.
 struct Initial {
   enum class Kind { constant, uniform, normal } kind = Kind::constant;
-  double scale = 0;  // the constant; the bound of the uniform numbers; the standard deviation
+  double scale = 0;  // the constant; the bound of the uniform distribution; the standard deviation
 
   static constexpr Initial zero() { return {}; }
   static constexpr Initial constant(double value) { return {Kind::constant, value}; }
@@ -47,12 +48,28 @@ struct Parameter {
   Real* gradient = nullptr;  // rows x cols, accumulates
 
   Index size() const { return rows * cols; }
-  Matrix<const Scalar> matrix() const { return {value, rows, cols}; }
-  Matrix<Real> gradient_matrix() const { return {gradient, rows, cols}; }
+
+  /// The numbers and their gradients, which must have memory; a parameter of size 0, which stands where a layer has none,
+  /// needs none.
+  Scalar* values() const {
+    if (value == nullptr && size() != 0) [[unlikely]]
+      fail("a parameter of ", rows, " x ", cols, " has no memory yet: make a Network of its model, or Parameters(device, ",
+           "model, seed), before the model is used");
+    return value;
+  }
+  Real* gradients() const {
+    if (gradient == nullptr && size() != 0) [[unlikely]]
+      fail("a parameter of ", rows, " x ", cols, " has no gradient: its model was made for inference, or has no memory ",
+           "yet; make its Network, or its Parameters, with a seed");
+    return gradient;
+  }
+  Matrix<const Scalar> matrix() const { return {values(), rows, cols}; }
+  Matrix<Real> gradient_matrix() const { return {gradients(), rows, cols}; }
 
   /// Some of its rows, as a parameter of their own.
   Parameter row_range(Index first, Index count) const {
-    return {count, cols, initial, value + first * cols, gradient == nullptr ? nullptr : gradient + first * cols};
+    const auto from = [&](auto* numbers) { return numbers == nullptr ? nullptr : numbers + first * cols; };
+    return {count, cols, initial, from(value), from(gradient)};
   }
 };
 

@@ -34,7 +34,7 @@ class ParameterWalk {
     prefix_.resize(length);
   }
 
-  /// Makes a parameter that was visited before share the numbers of another.
+  /// Makes a parameter that was visited before share the values of another.
   void tie(Parameter<Device>& parameter, Parameter<Device>& to) {
     for (Found& entry : found)
       if (entry.parameter == &parameter) {
@@ -46,7 +46,7 @@ class ParameterWalk {
       }
   }
 
-  /// Whose numbers a parameter has: its own, or those of what it is tied to, or of what that is tied to.
+  /// Whose values a parameter has: its own, or those of what it is tied to, or of what that is tied to.
   Parameter<Device>& owner(Parameter<Device>& parameter) const {
     for (const Found& entry : found)
       if (entry.parameter == &parameter && entry.tied_to != nullptr) return owner(*entry.tied_to);
@@ -58,6 +58,9 @@ class ParameterWalk {
  private:
   std::string prefix_;
 };
+
+/// In place of a seed: a model that is used, not trained. It has no gradients, and its numbers are 0 until they are loaded.
+struct Inference {};
 
 /// All parameters of a model in one flat buffer, their gradients in another, in the order in which the model names them:
 /// clipping, Adam, zeroing, averaging and saving are one call each. Binds the model to that memory; must outlive its use.
@@ -73,47 +76,42 @@ class Parameters {
     Index size() const { return rows * cols; }
   };
 
-  /// Lays out the model's memory and draws its initial numbers from the seed.
+  /// Lays out the model's memory and draws its initial values from the seed.
   template <class Model>
-  Parameters(Device& device, Model& model, std::uint64_t seed) : device_(device) {
-    ParameterWalk<Device> walk;
-    model.for_each_parameter(walk);
-    for (const auto& [name, parameter, tied_to] : walk.found) {
-      if (tied_to != nullptr) continue;
-      entries_.push_back({name, size_, parameter->rows, parameter->cols});
-      size_ += (parameter->size() + kSpacing - 1) / kSpacing * kSpacing;
-    }
-    values_ = Buffer<Real, typename Device::Memory>(size_, "parameters");
-    gradients_ = Buffer<Real, typename Device::Memory>(size_, "gradients of parameters");
-    if constexpr (kSeparate) compute_ = Buffer<Scalar, typename Device::Memory>(size_, "low-precision parameters");
-    device.zero(values_.data(), size_);
-    device.zero(gradients_.data(), size_);
+  Parameters(Device& device, Model& model, std::uint64_t seed) : device_(device), trained_(true) {
+    const auto walk = lay_out(model);
     std::size_t next = 0;
     for (const auto& [name, parameter, tied_to] : walk.found) {
       if (tied_to != nullptr) continue;
-      bind(*parameter, entries_[next].offset);
       draw(parameter->initial, entries_[next], Random(seed, next));
       ++next;
-    }
-    for (const auto& [name, parameter, tied_to] : walk.found) {
-      if (tied_to == nullptr) continue;
-      const Parameter<Device>& owner = walk.owner(*tied_to);
-      parameter->value = owner.value;
-      parameter->gradient = owner.gradient;
     }
     refresh();
   }
 
+  /// The memory of a model that is only used.
+  template <class Model>
+  Parameters(Device& device, Model& model, Inference) : device_(device), trained_(false) {
+    lay_out(model);
+    refresh();
+  }
+  Parameters(const Parameters&) = delete;
+
   const std::vector<Entry>& entries() const { return entries_; }
   Index size() const { return size_; }  // of each flat buffer, gaps between parameters included
-  Index count() const {                 // of the numbers that are learned
+  Index count() const {                 // of the values that are learned
     Index total = 0;
     for (const Entry& entry : entries_) total += entry.size();
     return total;
   }
 
   Real* values() const { return values_.data(); }
-  Real* gradients() const { return gradients_.data(); }
+  Real* gradients() const {
+    require(trained_,
+            "this model was made for inference and has no gradients; to train it, give a seed instead of "
+            "Inference{}");
+    return gradients_.data();
+  }
   Scalar* compute() const {  // what the model computes with: the values themselves, or their low-precision copy
     if constexpr (kSeparate)
       return compute_.data();
@@ -128,11 +126,9 @@ class Parameters {
     fail("the model has no parameter named ", name);
   }
 
-  /// Host copies of a parameter's numbers and gradient, and new numbers for it.
+  /// Host copies of a parameter's values and gradient, and new values for it.
   std::vector<Real> read(const Entry& entry) const { return download(values_.data() + entry.offset, entry.size()); }
-  std::vector<Real> read_gradient(const Entry& entry) const {
-    return download(gradients_.data() + entry.offset, entry.size());
-  }
+  std::vector<Real> read_gradient(const Entry& entry) const { return download(gradients() + entry.offset, entry.size()); }
   void write(const Entry& entry, const std::vector<Real>& numbers) {
     require(static_cast<Index>(numbers.size()) == entry.size(), "writing ", entry.name, ": ", numbers.size(),
             " numbers for a parameter of ", entry.size());
@@ -147,11 +143,37 @@ class Parameters {
 
  private:
   static constexpr bool kSeparate = !std::is_same_v<Scalar, Real>;
-  static constexpr Index kSpacing = 64;  // numbers: each parameter begins on a boundary that every vector unit likes
+  static constexpr Index kSpacing = 64;  // values: each parameter starts on a boundary that every vector unit likes
 
+  /// Takes the memory of all parameters, sets it to 0 and binds the model to it.
+  template <class Model>
+  ParameterWalk<Device> lay_out(Model& model) {
+    ParameterWalk<Device> walk;
+    model.for_each_parameter(walk);
+    for (const auto& [name, parameter, tied_to] : walk.found) {
+      if (tied_to != nullptr) continue;
+      entries_.push_back({name, size_, parameter->rows, parameter->cols});
+      size_ += (parameter->size() + kSpacing - 1) / kSpacing * kSpacing;
+    }
+    values_ = Buffer<Real, typename Device::Memory>(size_, "parameters");
+    if (trained_) gradients_ = Buffer<Real, typename Device::Memory>(size_, "gradients of parameters");
+    if constexpr (kSeparate) compute_ = Buffer<Scalar, typename Device::Memory>(size_, "low-precision parameters");
+    device_.zero(values_.data(), size_);
+    if (trained_) device_.zero(gradients_.data(), size_);
+    std::size_t next = 0;
+    for (const auto& [name, parameter, tied_to] : walk.found)
+      if (tied_to == nullptr) bind(*parameter, entries_[next++].offset);
+    for (const auto& [name, parameter, tied_to] : walk.found) {
+      if (tied_to == nullptr) continue;
+      const Parameter<Device>& owner = walk.owner(*tied_to);
+      parameter->value = owner.value;
+      parameter->gradient = owner.gradient;
+    }
+    return walk;
+  }
   void bind(Parameter<Device>& parameter, Index offset) {
     parameter.value = compute() + offset;
-    parameter.gradient = gradients_.data() + offset;
+    parameter.gradient = trained_ ? gradients_.data() + offset : nullptr;
   }
   void draw(const Initial& initial, const Entry& entry, Random random) {
     std::vector<Real> numbers(static_cast<std::size_t>(entry.size()));
@@ -165,6 +187,7 @@ class Parameters {
   }
 
   Device& device_;
+  bool trained_;  // has gradients
   std::vector<Entry> entries_;
   Index size_ = 0;
   Buffer<Real, typename Device::Memory> values_, gradients_;

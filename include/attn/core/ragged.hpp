@@ -5,10 +5,10 @@ namespace attn {
 
 /// Which rows of a packed matrix belong to which sentence: sentence s owns rows begin[s] up to, not including, end[s].
 /// A packed batch is described by one array of offsets (begin = offsets, end = offsets + 1); a cache of keys, whose
-/// sentences have room to grow, by two. The arrays live where the matrix lives; the numbers are known to the host.
+/// sentences have room to grow, by two. The arrays live where the matrix lives; the counts are known to the host.
 ///
-/// A device whose kernels take sentences in blocks of rows (Device::ragged_block) may be told which blocks there are, so that none
-/// is started in vain: pairs of a sentence and the number of a block in it, those of long sentences first.
+/// A device whose kernels take sentences in blocks of rows (Device::ragged_block) may be told which blocks there are, so
+/// that none is started in vain: pairs of a sentence and the number of a block in it, those of long sentences first.
 struct Ragged {
   const std::int32_t* begin = nullptr;
   const std::int32_t* end = nullptr;

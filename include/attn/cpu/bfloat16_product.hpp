@@ -11,7 +11,7 @@ template <bool TransposeA, bool TransposeB>
 class Bfloat16Product {
  public:
   static constexpr Index kDepth = 1024, kLarge = 256, kSmall = 64;
-  static constexpr Index kSpace = (kLarge + kSmall) * kDepth;  // numbers of workspace
+  static constexpr Index kSpace = (kLarge + kSmall) * kDepth;  // values of workspace
 
   static void run(Matrix<const float> base, Matrix<const float> a, Matrix<const float> b, Matrix<float> c, float alpha,
                   bfloat16_t* space) {

@@ -11,13 +11,13 @@ namespace attn::cpu {
 /// Products of float matrices rounded to bfloat16 (to nearest, ties to even), summed in float by BFMMLA, which adds the
 /// product of 2 rows and 2 columns over a depth of 4 to a 2 x 2 block.
 ///
-/// Both sides are packed alike, in panels of kLines lines: rows of the left side, columns of the right side, the last panel of
-/// a matrix with as many pairs as it needs. A panel holds, for each 4 of the depth, its pairs one after the other, each as 4
-/// numbers of the one line and 4 of the next. What is missing is zero.
+/// Both sides are packed alike, in panels of kLines lines: rows of the left side, columns of the right side, the last panel
+/// of a matrix with as many pairs as it needs. A panel holds, for each 4 of the depth, its pairs one after the other, each
+/// as 4 values of the one line and 4 of the next. What is missing is zero.
 struct Bfloat16Tile {
   static constexpr Index kLines = 8;
 
-  /// Where the panel that begins with line i is.
+  /// Where the panel that starts with line i is.
   static constexpr Index offset(Index depth, Index line) { return line * padded(depth); }
 
   /// Packs the rows of `from`: its depth is contiguous. A left side as it is, or a right side that is transposed.
@@ -64,7 +64,7 @@ struct Bfloat16Tile {
     }
   }
 
-  /// c = base + alpha a b from packed sides. base: c itself, or rows to begin with, which may all be one.
+  /// c = base + alpha a b from packed sides. base: c itself, or rows to start with, which may all be one.
   static void multiply(const bfloat16_t* a, const bfloat16_t* b, Index depth, const Matrix<float>& c, float alpha,
                        const Matrix<const float>& base) {
     for (Index i = 0; i < c.rows; i += kLines)

@@ -9,8 +9,8 @@ namespace attn {
 
 namespace cpu {
 
-/// exp(x) for x <= 0, in float to the last digit or two; what is too small for a normal number is 0. Vectors of floats take a
-/// third of the time of Eigen's, which also knows large numbers and infinities.
+/// exp(x) for x <= 0, in float to the last digit or two; what is too small for a normal float is 0. Vectors of floats take
+/// a third of the time of Eigen's, which also takes large values and infinities.
 template <class Packet>
 Packet exp_negative(const Packet& x) {
   using namespace Eigen::internal;
@@ -84,7 +84,7 @@ void cross_entropy(Cpu<T>& device, const CrossEntropyArgs<Cpu<T>>& args) {
   const SmoothedLabel q(args.smoothing, args.amount, classes);
   T* losses = device.results(2 * rows);  // row by row, so that the order of the sum is the order of the rows
   device.parallel_ranges(rows, 1, [&](Index first, Index last, int thread) {
-    // Exponentials in a place of their own: the same bits with and without a gradient, wherever a row begins.
+    // Exponentials in a place of their own: the same bits with and without a gradient, wherever a row starts.
     auto exponentials = cpu::array(device.workspace(thread, classes, 1), classes);
     for (Index i = first; i < last; ++i) {
       auto row = cpu::row_array(args.logits, i);

@@ -102,7 +102,7 @@ class Cpu {
     });
   }
 
-  /// Scratch memory of one thread, at least `count` numbers; contents are lost at the thread's next call with the same
+  /// Scratch memory of one thread, at least `count` values; contents are lost at the thread's next call with the same
   /// slot.
   T* workspace(int thread, Index count, int slot = 0) {
     auto& place = workspaces_[static_cast<std::size_t>(thread)].slots[slot];

@@ -6,7 +6,7 @@
 
 namespace attn::cpu {
 
-/// One row of numbers, for Eigen's vectorised element-wise arithmetic.
+/// One row, for Eigen's vectorised element-wise arithmetic.
 template <class T>
 using RowArray = Eigen::Map<Eigen::Array<std::remove_const_t<T>, 1, Eigen::Dynamic>>;
 template <class T>

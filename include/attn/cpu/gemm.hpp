@@ -13,7 +13,7 @@ inline constexpr Index kRowsInPlace = 24;                      // the same for a
 inline constexpr Index kBlockDepth = 512, kBlockColumns = 192, kBlockRows = 65;
 
 /// c = base + alpha a b on the calling thread, with a and b transposed first where their flags say so. base: c itself, or
-/// one row, of stride 0, for all. Where c is a tile of a product, whole_rows are the rows of all of it: how a number is
+/// one row, of stride 0, for all. Where c is a tile of a product, whole_rows are the rows of all of it: how a value is
 /// summed must not depend on how the product was cut.
 template <bool TransposeA, bool TransposeB, class T>
 void gemm_from(Matrix<const T> base, Cpu<T>& device, int thread, Matrix<const T> a, Matrix<const T> b, Matrix<T> c, T alpha,

@@ -3,13 +3,14 @@
 #include "attn/cpu/lstm.hpp"
 #include "attn/ops/input_feeding.hpp"
 
-// Sentences do not touch each other: each thread walks some of them through all steps, as in cpu/lstm.hpp.
+// Sentences do not touch each other: each thread takes some of them through all steps, as in cpu/lstm.hpp.
 
 namespace attn {
 
 namespace cpu {
 
-/// All weights of a walk in panels, one behind another in the device's memory for results; or those of the transposed weights.
+/// All weights of the op in panels, one after another in the device's memory for results; or those of the transposed
+/// weights.
 template <class T>
 class FeedingPanels {
  public:
@@ -41,7 +42,7 @@ class FeedingPanels {
   T* memory_;
 };
 
-/// The layout of a walk's sentences, as the groups of an LSTM want it.
+/// The layout of the target's sentences, as the groups of an LSTM want it.
 template <class T>
 LstmArgs<Cpu<T>> feeding_layout(const InputFeedingArgs<Cpu<T>>& args) {
   LstmArgs<Cpu<T>> layout{};
@@ -50,8 +51,8 @@ LstmArgs<Cpu<T>> feeding_layout(const InputFeedingArgs<Cpu<T>>& args) {
   return layout;
 }
 
-/// Matrices cut from one piece of a thread's memory. Each row begins on a boundary of 64 bytes, whatever else the thread walks: Eigen
-/// computes the numbers before such a boundary with other instructions, whose last bits differ.
+/// Matrices cut from one piece of a thread's memory. Each row starts on a boundary of 64 bytes, whatever else the thread
+/// takes: Eigen computes the values before such a boundary with other instructions, whose last bits differ.
 template <class T>
 struct Carving {
   static constexpr Index stride(Index cols) {
@@ -183,7 +184,7 @@ void input_feeding_gradient(Cpu<T>& device, const InputFeedingGradientArgs<Cpu<T
                                            1)};
     const auto dgates = carve(count, 4 * width), dfed = carve(count, width), dmix = carve(count, width);
     const auto dbelow = carve(count, width), dseen = carve(count, in);
-    const auto dh = carve(layers * count, width), dc = carve(layers * count, width);  // from the step behind, of each layer
+    const auto dh = carve(layers * count, width), dc = carve(layers * count, width);  // from the step after, of each layer
     const auto weights = carve(2, f.source.longest);
     T* buffer = carve(1, width).data;
     for (const auto& zeros : {dfed, dh, dc}) cpu::clear(zeros);
@@ -194,7 +195,7 @@ void input_feeding_gradient(Cpu<T>& device, const InputFeedingGradientArgs<Cpu<T
         const Index row = group.row(i, t);
         if (!args.dfed.empty()) cpu::row_array(dfed, i) += cpu::row_array(args.dfed, row);
         cpu::drop_row(f.dropout, row, dfed.row(i), dmix.row(i), width, false, buffer);
-        // Where dropout left a number it is a / (1 - rate); where it did not, its gradient is 0 already.
+        // Where dropout left a value it is a / (1 - rate); where it did not, its gradient is 0 already.
         const auto a = cpu::row_array(f.fed, row) / T(f.dropout.scale());
         cpu::row_array(dmix, i) *= 1 - a * a;
         std::copy_n(dmix.row(i), width, args.dmix.row(row));

@@ -3,7 +3,7 @@
 #include "attn/cpu/panels.hpp"
 #include "attn/ops/lstm.hpp"
 
-// Sentences do not touch each other, so each thread walks some of them from begin to end and waits for nobody.
+// Sentences do not touch each other, so each thread takes some of them from start to end and waits for nobody.
 
 namespace attn {
 
@@ -25,7 +25,7 @@ struct LstmGroup {
   }
 };
 
-inline constexpr Index kLstmSentences = 48;  // at most, walked together: a step's numbers stay in the nearest caches
+inline constexpr Index kLstmSentences = 48;  // at most, taken together: a step's values stay in the nearest caches
 
 /// work(group, thread) for groups that have all sentences between them.
 template <class T, class Work>
@@ -49,7 +49,7 @@ void copy_row(const T* from, T* to, Index width) {
     std::fill_n(to, width, T(0));
 }
 
-/// Some numbers of a row at a time. The last packet may be cut short; its numbers are computed by the same instructions.
+/// Some values of a row at a time. The last packet may be cut short; its values are computed by the same instructions.
 template <class T>
 struct Packets {
   using Packet = typename Eigen::internal::packet_traits<T>::type;
@@ -95,7 +95,7 @@ struct Packets {
   }
 };
 
-/// One row's step behind the product z = h' Rᵀ. h and c, the states before it, become those behind it.
+/// One row's step after the product z = h' Rᵀ. h and c, the states before it, become those after it.
 template <class T>
 void lstm_row(Index width, const T* z, T* gates, T* h, T* c) {
   using namespace Eigen::internal;
@@ -113,7 +113,8 @@ void lstm_row(Index width, const T* z, T* gates, T* h, T* c) {
   });
 }
 
-/// One row's gradient. dh and dc are the gradients of its states that come from behind it; dc becomes that of c before it.
+/// One row's gradient. dh and dc are the gradients of its states that come from the steps after it; dc becomes that of c
+/// before it.
 template <class T>
 void lstm_row_gradient(Index width, const T* gates, const T* c_before, const T* c, const T* dy, const T* dh, T* dc,
                        T* dgates) {

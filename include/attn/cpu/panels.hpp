@@ -33,15 +33,15 @@ void transpose(Matrix<const T> from, Matrix<T> to) {
 
 #pragma GCC diagnostic pop
 
-/// A matrix in panels of as many columns as a tile has, the last filled up with zeros, so that products read it in the order
-/// in which it lies.
+/// A matrix in panels of as many columns as a tile has, the last filled up with zeros, so that products read it in the
+/// order in which it lies.
 template <class T>
 class Panels {
   static constexpr Index kDepth = 512;  // of a panel that stays in the nearest cache while rows go by
 
  public:
   static constexpr Index kColumns = Tile<T>::kColumns;
-  /// Numbers that such panels take.
+  /// Values that such panels take.
   static constexpr Index size(Index depth, Index cols) { return (cols + kColumns - 1) / kColumns * kColumns * depth; }
 
   Panels(T* memory, Index depth, Index cols) : data_(memory), depth_(depth), cols_(cols) {}

@@ -33,7 +33,7 @@ struct Tile {
   static constexpr Index kColumns = kPackets * kLanes;
 
   /// c = base + alpha a b for up to kColumns columns. b: a panel whose rows are `stride` apart, all its kColumns readable.
-  /// base: c itself, or rows to begin with, which may all be one.
+  /// base: c itself, or rows to start with, which may all be one.
   static void run(const Matrix<const T>& a, const T* b, Index stride, const Matrix<T>& c, T alpha, Matrix<const T> base) {
     for (Index i = 0, tiles = (a.rows + kRows - 1) / kRows; tiles > 0; --tiles) {
       const Index rows = (a.rows - i + tiles - 1) / tiles;  // of like height: a low tile is hardly faster than a high one

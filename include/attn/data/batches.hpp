@@ -4,50 +4,23 @@
 #include <functional>
 #include <limits>
 #include <numeric>
-#include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
+#include "attn/core/batch.hpp"
 #include "attn/core/error.hpp"
 #include "attn/core/random.hpp"
-#include "attn/core/sentences.hpp"
 #include "attn/core/types.hpp"
 #include "attn/data/parallel_corpus.hpp"
 #include "attn/text/tokenizer.hpp"
 
 namespace attn {
 
-/// The special tokens around sentences. The source ends with one too, unless `source_end` is empty: it tells the encoder that the
-/// sentence is complete and not cut, and gives even an empty sentence one row to attend to.
-struct SpecialTokens {
-  Token begin, end;                 // of a target sentence
-  std::optional<Token> source_end;  // of a source sentence
-
-  /// Appends `sentence` as the encoder reads it. Training and translation both come through here, so they agree.
-  void add_source(Sentences& to, std::span<const Token> sentence) const {
-    to.tokens.insert(to.tokens.end(), sentence.begin(), sentence.end());
-    if (source_end) to.tokens.push_back(*source_end);
-    to.offsets.push_back(static_cast<std::int32_t>(to.tokens.size()));
-  }
-};
-
 /// The special tokens that the tokenizers of the two sides have.
 template <HasSpecialTokens SourceTokenizer, HasSpecialTokens TargetTokenizer>
 SpecialTokens special_tokens_of(const SourceTokenizer& source, const TargetTokenizer& target) {
   return {target.begin(), target.end(), source.end()};
 }
-
-/// What a model learns from in one step: it reads x and begin y1 .. yn, and is to predict y1 .. yn end, row by row.
-struct Batch {
-  Sentences source;                 // x1 .. xm end
-  Sentences target_input;           // begin y1 .. yn
-  Sentences target_output;          // y1 .. yn end
-  std::vector<Index> sentence_ids;  // where in the corpus each pair stands
-
-  Index size() const { return source.size(); }
-  bool operator==(const Batch&) const = default;
-};
 
 enum class BatchUnit { sentences, tokens };
 enum class BatchOrder { sequential, shuffled, pooled };
@@ -197,20 +170,14 @@ inline bool Batches::next(Batch& batch) {
   for (Sentences* side : {&batch.source, &batch.target_input, &batch.target_output}) {
     side->tokens.reserve(side == &batch.source ? most_source_ : most_target_);
     side->offsets.reserve(most_sentences_ + 1);
-    side->clear();
   }
   batch.sentence_ids.reserve(most_sentences_);
-  batch.sentence_ids.clear();
+  batch.clear();
 
   const auto [first, last] = batches_[static_cast<std::size_t>(position_.batch)];
   for (Index i = first; i < last; ++i) {
     const Index id = order_[static_cast<std::size_t>(i)];
-    const std::span<const Token> target = corpus_->target[id];
-    special_tokens_.add_source(batch.source, corpus_->source[id]);
-    batch.target_input.tokens.push_back(special_tokens_.begin);
-    batch.target_input.push_back(target);
-    batch.target_output.tokens.insert(batch.target_output.tokens.end(), target.begin(), target.end());
-    batch.target_output.push_back({&special_tokens_.end, 1});
+    batch.add(corpus_->source[id], corpus_->target[id], special_tokens_);
     batch.sentence_ids.push_back(id);
   }
   ++position_.batch;

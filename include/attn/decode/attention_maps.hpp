@@ -64,7 +64,7 @@ void add_rows(Device& device, const AttentionWeights<Device>& seen, Index keys, 
 
 /// Where every head of every attention layer looks while the model reads `source` and writes a given target of which it is
 /// fed `target`, as in training: `source` and `target` with their special tokens. One map for each head, layers in the order in which
-/// they first look. For any model with a loss; when nobody asks, attention keeps no weights and this costs nothing.
+/// they first look. For any model with `hidden(tape, source, target)`; when nobody asks, attention keeps no weights and this costs nothing.
 ///
 /// A translation of the model's own shows what the model saw while it wrote it: give what it wrote as the target.
 template <class Device, class Model>
@@ -77,7 +77,7 @@ std::vector<AttentionMap> attention_maps(Device& device, Model& model, std::span
   Tape<Device> tape(device);
   tape.attention_weights = &calls;
   const Text read = upload(tape, from), written = upload(tape, to);
-  model.loss(tape, read, written, written);  // the loss is nobody's concern, and so are the labels
+  model.hidden(tape, read, written);
 
   detail::LayerNames<Device> names;
   model.for_each_parameter(names);

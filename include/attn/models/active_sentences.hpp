@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "attn/attention/cache.hpp"
@@ -8,48 +9,129 @@
 
 namespace attn {
 
-/// The sentences that a decoder is still writing: where their states, their caches and their sources lie. Those that have
-/// ended leave the lists, and nothing moves.
+/// The sentences that a decoder is writing, one row each: where their states, their caches and their sources are. Every
+/// model's decoding state builds on it. Rows are selected before each step: those of sentences that have ended are left
+/// out, those of several hypotheses of one sentence repeat. A source is never copied, and a cache only for a row that
+/// repeats.
 template <class Device>
 class ActiveSentences {
  public:
-  /// One for each sentence of the source; with room for `capacity` words each.
-  ActiveSentences(const Text& source, Index capacity) : alive_(static_cast<std::size_t>(source.rows.count)) {
-    std::iota(alive_.begin(), alive_.end(), Index{0});
-    layout_.places = source.rows.count;
-    layout_.capacity = capacity;
-    source_rows_ = source.rows;
-    offsets_.assign(source.offsets, source.offsets + source.rows.count + 1);
-  }
+  /// One row for each sentence. sources[i]: the rows of what the decoder looks at, such as those of layer i's keys; with
+  /// room for `capacity` words of `hypotheses` rows for each sentence.
+  ActiveSentences(Tape<Device>& tape, std::span<const Ragged> sources, Index capacity, Index hypotheses = 1);
   ActiveSentences(const ActiveSentences&) = delete;  // caches know where the layout is
 
-  const std::vector<Index>& alive() const { return alive_; }  // the sentences still being written
+  const std::vector<Index>& alive() const { return alive_; }  // the sentence of each active row
   Index length() const { return length_; }                    // words so far
 
-  /// Keeps the sentences for which keep[i], i counting those alive, is true.
+  /// New row i continues the active row rows[i]: rows may repeat, change their order, and be left out.
+  void select(std::span<const Index> rows);
+
+  /// Selects the rows for which keep[i], i counting the active ones, is true.
   void keep(const std::vector<bool>& keep) {
-    std::size_t kept = 0;
+    require(keep.size() == alive_.size(), "decoding: keep says ", keep.size(), " times whether to keep one of ",
+            alive_.size(), " rows");
+    kept_.clear();
     for (std::size_t i = 0; i < keep.size(); ++i)
-      if (keep[i]) alive_[kept++] = alive_[i];
-    alive_.resize(kept);
+      if (keep[i]) kept_.push_back(static_cast<Index>(i));
+    select(kept_);
   }
 
-  /// Makes room for one more word of each active sentence: the text of those words.
+  /// Makes room for one more word of each active row: the text of those words.
   Text advance(Tape<Device>& tape, const std::vector<Token>& words);
 
-  // Where everything lies in the step that advance began, on the device:
+  // Where everything is in the step that advance started, on the device:
   const CacheLayout& layout() const { return layout_; }
-  Ragged source() const { return source_rows_; }
-  const std::int32_t* places() const { return places_; }  // of each active sentence's state
+  Ragged source(std::size_t i = 0) const { return sources_[source_[i]].rows; }  // of the active rows
+  const std::int32_t* read_places() const { return read_places_; }  // of the states that each active row continues
+  const std::int32_t* places() const { return device_places_; }     // of the states that it writes
 
  private:
+  struct Source {
+    const std::int32_t* of;                // the array it was read from
+    std::vector<std::int32_t> begin, end;  // of each sentence, on the host
+    Ragged rows;
+  };
+
+  Index add_source(Tape<Device>& tape, const Ragged& rows);
+  void find_places();
+
   std::vector<Index> alive_;
+  std::vector<std::int32_t> origins_, places_;  // of each active row: where its states are, and where they go
   CacheLayout layout_;
-  Ragged source_rows_;
-  const std::int32_t* places_ = nullptr;
+  std::vector<Source> sources_;      // all different
+  std::vector<std::size_t> source_;  // which of them each layer looks at
+  const std::int32_t *read_places_ = nullptr, *device_places_ = nullptr;
   Index length_ = 0;
-  std::vector<std::int32_t> offsets_, numbers_;
+  // Kept so that a step takes nothing from the heap:
+  std::vector<Index> kept_, alive_before_;
+  std::vector<std::int32_t> origins_before_, lists_, copies_;
+  std::vector<bool> taken_;
 };
+
+template <class Device>
+ActiveSentences<Device>::ActiveSentences(Tape<Device>& tape, std::span<const Ragged> sources, Index capacity,
+                                         Index hypotheses)
+    : alive_(static_cast<std::size_t>(sources[0].count)), origins_(alive_.size()) {
+  require(hypotheses > 0, "decoding: room for ", hypotheses, " hypotheses of a sentence; it needs one at least");
+  std::iota(alive_.begin(), alive_.end(), Index{0});
+  std::iota(origins_.begin(), origins_.end(), 0);
+  layout_.places = sources[0].count * hypotheses;
+  layout_.capacity = capacity;
+  for (const Ragged& rows : sources) source_.push_back(static_cast<std::size_t>(add_source(tape, rows)));
+}
+
+/// Its index; layers that look at the same rows share one.
+template <class Device>
+Index ActiveSentences<Device>::add_source(Tape<Device>& tape, const Ragged& rows) {
+  const auto number = [&](auto&& same) {
+    return static_cast<Index>(std::find_if(sources_.begin(), sources_.end(), same) - sources_.begin());
+  };
+  const auto known = static_cast<Index>(sources_.size());
+  if (const Index i = number([&](const Source& other) { return other.of == rows.begin; }); i < known) return i;
+  Source source{rows.begin, std::vector<std::int32_t>(alive_.size()), std::vector<std::int32_t>(alive_.size()), {}};
+  tape.device.download(source.begin.data(), rows.begin, rows.count);
+  tape.device.download(source.end.data(), rows.end, rows.count);
+  const Index i = number([&](const Source& other) { return other.begin == source.begin && other.end == source.end; });
+  if (i == known) sources_.push_back(std::move(source));
+  return i;
+}
+
+template <class Device>
+void ActiveSentences<Device>::select(std::span<const Index> rows) {
+  const auto count = static_cast<Index>(rows.size()), active = static_cast<Index>(alive_.size());
+  require(count <= layout_.places, "decoding: ", count, " rows are selected, but there is room for ", layout_.places,
+          "; start with more hypotheses of each sentence");
+  for (const Index row : rows)
+    require(row >= 0 && row < active, "decoding: row ", row, " is selected of ", active, " active ones");
+  alive_before_.swap(alive_);
+  origins_before_.swap(origins_);
+  alive_.clear();
+  origins_.clear();
+  for (const Index row : rows) {
+    alive_.push_back(alive_before_[static_cast<std::size_t>(row)]);
+    origins_.push_back(origins_before_[static_cast<std::size_t>(row)]);
+  }
+}
+
+/// The first row that continues a place stays there; the others go to places that no row continues.
+template <class Device>
+void ActiveSentences<Device>::find_places() {
+  taken_.assign(static_cast<std::size_t>(layout_.places), false);
+  places_.assign(origins_.size(), -1);
+  copies_.clear();
+  for (std::size_t i = 0; i < origins_.size(); ++i) {
+    const auto place = static_cast<std::size_t>(origins_[i]);
+    if (!taken_[place]) places_[i] = origins_[i], taken_[place] = true;
+  }
+  std::int32_t next = 0;
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    if (places_[i] >= 0) continue;
+    while (taken_[static_cast<std::size_t>(next)]) ++next;
+    places_[i] = next++;
+    copies_.push_back(static_cast<std::int32_t>(i));
+  }
+}
 
 template <class Device>
 Text ActiveSentences<Device>::advance(Tape<Device>& tape, const std::vector<Token>& words) {
@@ -57,22 +139,54 @@ Text ActiveSentences<Device>::advance(Tape<Device>& tape, const std::vector<Toke
   require(static_cast<Index>(words.size()) == count, "decoding: ", words.size(), " words for ", count, " sentences");
   require(length_ < layout_.capacity, "decoding: a sentence grew beyond the ", layout_.capacity,
           " words it was given room for");
-  const auto listed = [&](auto&& number) {
-    numbers_.clear();
-    for (const Index sentence : alive_) numbers_.push_back(static_cast<std::int32_t>(number(sentence)));
-    return tape.upload(numbers_.data(), count);
+  find_places();
+  lists_.clear();  // everything below, for one upload
+  const auto list = [&](const auto& items, auto&& number) {
+    const std::size_t first = lists_.size();
+    for (const auto item : items) lists_.push_back(static_cast<std::int32_t>(number(item)));
+    return first;
   };
-  const auto offset = [&](Index i) { return offsets_[static_cast<std::size_t>(i)]; };
-  const Index filled = length_++;
-  layout_.rows = {listed([&](Index i) { return i * layout_.capacity; }),
-                  listed([&](Index i) { return i * layout_.capacity + length_; }), count, count * length_, length_};
-  layout_.newest = listed([&](Index i) { return i * layout_.capacity + filled; });
-  source_rows_ = {listed([&](Index i) { return offset(i); }), listed([&](Index i) { return offset(i + 1); }), count, 0, 0};
-  for (const Index i : alive_) {
-    source_rows_.rows += offset(i + 1) - offset(i);
-    source_rows_.longest = std::max<Index>(source_rows_.longest, offset(i + 1) - offset(i));
+  const Index capacity = layout_.capacity, filled = length_++;
+  const std::size_t begin = list(places_, [&](Index place) { return place * capacity; }),
+                    newest = list(places_, [&](Index place) { return place * capacity + filled; }),
+                    end = list(places_, [&](Index place) { return place * capacity + length_; }),
+                    places = list(places_, [](Index place) { return place; }),
+                    origins = copies_.empty() ? places : list(origins_, [](Index place) { return place; });
+  const std::size_t sources = lists_.size();
+  for (Source& source : sources_) {
+    list(alive_, [&](Index sentence) { return source.begin[static_cast<std::size_t>(sentence)]; });
+    list(alive_, [&](Index sentence) { return source.end[static_cast<std::size_t>(sentence)]; });
   }
-  places_ = listed([](Index i) { return i; });
+  const auto copied = [&](const std::vector<std::int32_t>& from) {  // all rows of each copy
+    const std::size_t first = lists_.size();
+    for (const std::int32_t i : copies_)
+      for (Index t = 0; t < filled; ++t)
+        lists_.push_back(static_cast<std::int32_t>(from[static_cast<std::size_t>(i)] * capacity + t));
+    return first;
+  };
+  const std::size_t copy_from = copied(origins_), copy_to = copied(places_);
+
+  const std::int32_t* all = tape.upload(lists_.data(), static_cast<Index>(lists_.size()));
+  layout_.rows = {all + begin, all + end, count, count * length_, length_};
+  layout_.newest = all + newest;
+  layout_.copies = static_cast<Index>(copies_.size()) * filled;
+  layout_.copy_from = all + copy_from;
+  layout_.copy_to = all + copy_to;
+  device_places_ = all + places;
+  read_places_ = all + origins;
+  const std::int32_t* next = all + sources;
+  for (Source& source : sources_) {
+    source.rows = {next, next + count, count, 0, 0};
+    for (const Index sentence : alive_) {
+      const Index length =
+          source.end[static_cast<std::size_t>(sentence)] - source.begin[static_cast<std::size_t>(sentence)];
+      source.rows.rows += length;
+      source.rows.longest = std::max(source.rows.longest, length);
+    }
+    next += 2 * count;
+  }
+  origins_ = places_;
+
   Text text;
   text.tokens = tape.upload(words.data(), count);
   for (const Token word : words) text.smallest = std::min(text.smallest, word), text.largest = std::max(text.largest, word);

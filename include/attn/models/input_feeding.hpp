@@ -5,40 +5,77 @@
 #include "attn/models/active_sentences.hpp"
 #include "attn/models/prediction.hpp"
 #include "attn/models/seq2seq.hpp"
+#include "attn/tape/batch.hpp"
 #include "attn/tape/input_feeding.hpp"
 #include "attn/tape/steps.hpp"
 
 namespace attn {
 
+namespace input_feeding_detail {
+
+/// What a decoder of this score looks at; Words columns of the source's words are averaged along with the values.
+template <class Device, int Width, class Score, class KeyValuePolicy, int Words>
+struct Looks {
+  using Attention = GlobalAttention<Device, Width, Width, Score, KeyValuePolicy>;
+  using Mix = Projection<Device, Width + Attention::value_width, Width>;
+  using Seen = KeysValues<Device, Attention::width, Attention::value_width + Words>;
+  static constexpr bool attends = true, folds = Attention::folds;
+};
+template <class Device, int Width, class KeyValuePolicy, int Words>
+struct Looks<Device, Width, NoAttention, KeyValuePolicy, Words> {
+  struct Nothing {
+    void for_each_parameter(auto&&) {}
+  };
+  using Attention = Nothing;
+  using Mix = Nothing;
+  struct Seen {
+    Ragged rows;
+  };
+  static constexpr bool attends = false, folds = false;
+};
+
+}  // namespace input_feeding_detail
+
 /// A decoder that is fed what it saw: the input of each step is the word and the attention's output of the step before,
 ///
 ///     hₜ = lstm([eₜ; aₜ₋₁]),   cₜ = attention(hₜ, source),   aₜ = tanh(W [hₜ; cₜ])
 ///
-/// and words are predicted from a. It begins with 0. Each step waits for the one before it: where scores are products a batch's
-/// walk is one op, else it goes step by step, as decoding does. Luong et al. 2015, sections 3.1 and 3.3.
+/// and words are predicted from a. It starts with 0. Each step waits for the one before it: where scores are products all
+/// steps of a batch are one op, else it goes step by step, as decoding does. Luong et al. 2015, sections 3.1 and 3.3.
+///
+/// With NoAttention as its score it is fed the hidden state instead, aₜ = hₜ, step by step. All it knows of the source is
+/// then what it starts with: the encoder's last states, and of these a₀ = h₀.
 template <class Device, RecurrentShape Shape, class Reading = BothWays, class Score = Multiplicative,
           class KeyValuePolicy = States, class Prediction = FromStates>
 struct InputFeeding {
-  static constexpr RecurrentShape shape = Shape;
-  static constexpr int width = Shape.width;
   using DeviceType = Device;
   using Options = RecurrentOptions;
+  static constexpr RecurrentShape shape = Shape;
+  using Looks =
+      input_feeding_detail::Looks<Device, Shape.width, Score, KeyValuePolicy, Prediction::sees_words ? Shape.words : 0>;
+  static_assert(
+      Looks::attends || Shape.encoder_layers == Shape.decoder_layers,
+      "attn: InputFeeding: without attention the decoder's layers start with the states of the encoder's, so there "
+      "must be as many");
+  static_assert(Looks::attends || !Prediction::sees_words,
+                "attn: InputFeeding: the lexical model averages the source's words by attention; choose a score");
+  static constexpr int width = Shape.width;
   static constexpr int predicts_from = width + (Prediction::sees_words ? Shape.words : 0);
   using X = Variable<Device, width>;
   using Encoder = typename Reading::template Encoder<Device, Shape>;
-  using Attention = GlobalAttention<Device, width, width, Score, KeyValuePolicy>;
+  using Attention = typename Looks::Attention;
   using Decoder = LstmStack<Device, Shape.words + width, width, Shape.decoder_layers>;
-  using Seen = KeysValues<Device, Attention::width, Attention::value_width + predicts_from - width>;
+  using Seen = typename Looks::Seen;
   class State;
 
   Encoder encoder;                               // the source's words, and LSTMs over them
   WordEmbedding<Device, Shape.words> embedding;  // of the target's words
   Decoder decoder;
-  Attention attention;                                            // of the decoder's state over the encoder's
-  Projection<Device, width + Attention::value_width, width> mix;  // W
-  LexicalLayer<Device, Shape.words> lexical;                      // only where the prediction sees words
-  Output<Device, predicts_from> output;                           // linear, softmax
-  float dropout = 0;                                              // of what attention gives
+  Attention attention;                        // of the decoder's state over the encoder's
+  typename Looks::Mix mix;                    // W
+  LexicalLayer<Device, Shape.words> lexical;  // only where the prediction sees words
+  Output<Device, predicts_from> output;       // linear, softmax
+  float dropout = 0;                          // of a
 
   explicit InputFeeding(const RecurrentOptions& options)
       : encoder(options.source_vocabulary, options.dropout),
@@ -46,23 +83,25 @@ struct InputFeeding {
         decoder(options.dropout.states),
         output(options.target_vocabulary),
         dropout(options.dropout.attention) {}
-  InputFeeding(const InputFeeding&) = delete;  // a copy would share its numbers with the original
+  InputFeeding(const InputFeeding&) = delete;  // a copy would share its parameters with the original
 
   /// What each of the target's words is predicted from.
   Variable<Device, predicts_from> hidden(Tape<Device>& tape, const Text& source, const Text& target) const;
 
-  /// The same step by step: what it gives where one op cannot walk a batch, and what that op is tested against.
+  /// The same step by step: what it gives where one op cannot do all steps, and what that op is tested against.
   Variable<Device, predicts_from> hidden_by_steps(Tape<Device>& tape, const Text& source, const Text& target) const;
 
   /// The loss of predicting each label from the source and the target before it; added to `sums` if given.
-  Loss<Device> loss(Tape<Device>& tape, const Text& source, const Text& target, const Text& labels,
-                    LossOptions options = {}, typename Device::Real* sums = nullptr) const {
+  Loss<Device> loss(Tape<Device>& tape, const Batch& batch, LossOptions options = {},
+                    typename Device::Real* sums = nullptr) const {
+    const auto [source, target, labels] = upload(tape, batch);
     return output.loss(tape, hidden(tape, source, target), labels, options, sums);
   }
 
-  /// Decoding: what the decoder remembers before the first word, in memory of a tape that outlives the words.
-  State start(Tape<Device>& tape, const Text& source, Index longest) const {
-    return State(tape, source, longest, look_at(tape, source));
+  /// Decoding: what the decoder remembers before the first word, in memory of a tape that outlives the words; with room for
+  /// so many hypotheses of each sentence.
+  State start(Tape<Device>& tape, const Text& source, Index longest, Index hypotheses = 1) const {
+    return State(tape, source.rows, longest, hypotheses, begin(tape, source));
   }
   /// Unnormalised log-probabilities of the next word of each active sentence, given its newest word.
   Matrix<typename Device::Scalar> next(Tape<Device>& tape, State& state, const std::vector<Token>& words) const;
@@ -87,12 +126,21 @@ struct InputFeeding {
     Average average;  // none where the prediction does not see words
   };
 
-  Seen look_at(Tape<Device>& tape, const Text& source) const {
+  /// What the decoder can see of the source, and what its first step is given; without values where that is 0.
+  struct Beginning {
+    Seen seen;
+    Step before;
+  };
+
+  Beginning begin(Tape<Device>& tape, const Text& source) const {
     const auto read = encoder(tape, source);
-    return averaged<Prediction>(tape, attention.remember(tape, read.states, source.rows), read.words);
+    if constexpr (Looks::attends)
+      return {averaged<Prediction>(tape, attention.remember(tape, read.states, source.rows), read.words), {}};
+    else
+      return {{source.rows}, {read.last, read.last.back().h, {}}};
   }
-  /// One op can walk a batch.
-  static constexpr bool kOneOp = Attention::folds && Shape.decoder_layers <= InputFeedingArgs<Device>::kMostLayers;
+  /// One op can do all steps of a batch.
+  static constexpr bool kOneOp = Looks::folds && Shape.decoder_layers <= InputFeedingArgs<Device>::kMostLayers;
   Step step(Tape<Device>& tape, Variable<Device, Shape.words> words, const Step& before, const TimeMajor& layout,
             const Seen& source) const;
   Variable<Device, predicts_from> with_words(Tape<Device>& tape, X fed, Average average) const {
@@ -112,16 +160,20 @@ auto InputFeeding<Device, Shape, Reading, Score, KeyValuePolicy, Prediction>::st
   Step now;
   const auto [h, last] = decoder(tape, join(tape, words, before.fed), layout, before.states);
   now.states = last;
-  const auto finish = [&](auto context) {
-    now.fed = attn::dropout(tape, tanh(tape, mix(tape, join(tape, h, context))), dropout);
-  };
-  const auto seen = attention(tape, h, layout.rows, source);
-  if constexpr (Prediction::sees_words) {
-    const auto [context, average] = cut<Attention::value_width, Shape.words>(tape, seen);
-    now.average = average;
-    finish(context);
+  if constexpr (!Looks::attends) {
+    now.fed = attn::dropout(tape, h, dropout);
   } else {
-    finish(seen);
+    const auto finish = [&, h = h](auto context) {
+      now.fed = attn::dropout(tape, tanh(tape, mix(tape, join(tape, h, context))), dropout);
+    };
+    const auto seen = attention(tape, h, layout.rows, source);
+    if constexpr (Prediction::sees_words) {
+      const auto [context, average] = cut<Attention::value_width, Shape.words>(tape, seen);
+      now.average = average;
+      finish(context);
+    } else {
+      finish(seen);
+    }
   }
   return now;
 }
@@ -133,7 +185,7 @@ auto InputFeeding<Device, Shape, Reading, Score, KeyValuePolicy, Prediction>::hi
   if constexpr (!kOneOp) {
     return hidden_by_steps(tape, source, target);
   } else {
-    const auto seen = attention.folded(tape, look_at(tape, source));
+    const auto seen = attention.folded(tape, begin(tape, source).seen);
     const auto words = embedding(tape, target);
     InputFeedingWeights<Device, Shape.decoder_layers> weights{
         .layers = {}, .mix = mix.weight, .between_layers = decoder.dropout, .fed = dropout};
@@ -157,14 +209,19 @@ auto InputFeeding<Device, Shape, Reading, Score, KeyValuePolicy, Prediction>::hi
                                                                                               const Text& source,
                                                                                               const Text& target) const
     -> Variable<Device, predicts_from> {
-  Seen seen = look_at(tape, source);
+  auto [seen, now] = begin(tape, source);
   const auto words = embedding(tape, target);
   const Steps<Device> steps(tape, target, source);
   X* fed = tape.device.tape_nodes.template array<X>(steps.size());
   Average* averages = tape.device.tape_nodes.template array<Average>(steps.size());
-  Step now;
-  now.fed = tape.template make<width>(target.rows.count);
-  tape.device.zero(now.fed.value);
+  if constexpr (Looks::attends) {
+    now.fed = tape.template make<width>(target.rows.count);
+    tape.device.zero(now.fed.value);
+  } else if (steps.size() > 0) {
+    const auto sorted = [&](X x) { return gather_rows(tape, x, steps.order(), steps.alive(0)); };
+    for (auto& state : now.states) state = {sorted(state.h), sorted(state.c)};
+    now.fed = now.states.back().h;
+  }
   const std::int32_t* rows = steps.rows();
   for (Index t = 0; t < steps.size(); rows += steps.alive(t++)) {
     now.fed = steps.survivors(tape, now.fed, t);
@@ -186,13 +243,13 @@ auto InputFeeding<Device, Shape, Reading, Score, KeyValuePolicy, Prediction>::hi
 template <class Device, RecurrentShape Shape, class Reading, class Score, class KeyValuePolicy, class Prediction>
 class InputFeeding<Device, Shape, Reading, Score, KeyValuePolicy, Prediction>::State : public ActiveSentences<Device> {
  public:
-  State(Tape<Device>& tape, const Text& text, Index longest, const Seen& seen)
-      : ActiveSentences<Device>(text, longest),
-        source(seen),
-        lstm(tape, text.rows.count, {}),
-        fed(tape, text.rows.count, {}) {}
+  State(Tape<Device>& tape, Ragged rows, Index longest, Index hypotheses, const Beginning& beginning)
+      : ActiveSentences<Device>(tape, {&rows, 1}, longest, hypotheses),
+        seen(beginning.seen),
+        lstm(tape, this->layout().places, beginning.before.states),
+        fed(tape, this->layout().places, beginning.before.fed) {}
 
-  Seen source;
+  Seen seen;  // of the source
   LstmCache<Device, width, Shape.decoder_layers> lstm;
   RowCache<Device, width> fed;
 };
@@ -203,9 +260,10 @@ auto InputFeeding<Device, Shape, Reading, Score, KeyValuePolicy, Prediction>::ne
     -> Matrix<typename Device::Scalar> {
   const Text text = state.advance(tape, words);
   const Index count = text.rows.count;
-  state.source.rows = state.ActiveSentences<Device>::source();
-  const Step before{state.lstm.read(tape, state.places(), count), state.fed.read(tape, state.places(), count), {}};
-  const Step now = step(tape, embedding(tape, text), before, one_step(tape, count), state.source);
+  state.seen.rows = state.source();
+  const auto* places = state.read_places();
+  const Step before{state.lstm.read(tape, places, count), state.fed.read(tape, places, count), {}};
+  const Step now = step(tape, embedding(tape, text), before, one_step(tape, count), state.seen);
   state.lstm.write(tape, now.states, state.places());
   state.fed.write(tape, now.fed, state.places());
   return output.logits(tape, with_words(tape, now.fed, now.average));

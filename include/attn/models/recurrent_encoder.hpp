@@ -16,7 +16,7 @@ struct RecurrentDropout {
   float words = 0, states = 0, attention = 0;
 };
 
-/// What an encoder makes of a text: its words, the states above them, and the states behind each sentence's end.
+/// What an encoder makes of a text: its words, the states above them, and the states after each sentence's end.
 template <class Device, RecurrentShape Shape>
 struct Encoded {
   Variable<Device, Shape.words> words;
@@ -26,7 +26,7 @@ struct Encoded {
 
 // Encoder policies: how a text is read.
 
-/// Layers of LSTMs that begin with 0; Layer says whether they read in one direction or in both, half of the width each.
+/// Layers of LSTMs that start with 0; Layer says whether they read in one direction or in both, half of the width each.
 template <template <class, int, int> class Layer>
 struct Reading {
   template <class Device, RecurrentShape Shape>

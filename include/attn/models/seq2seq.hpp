@@ -6,6 +6,7 @@
 #include "attn/models/prediction.hpp"
 #include "attn/models/recurrent_encoder.hpp"
 #include "attn/nn/output.hpp"
+#include "attn/tape/batch.hpp"
 
 namespace attn {
 
@@ -15,20 +16,21 @@ struct RecurrentOptions {
   RecurrentDropout dropout = {};
 };
 
-/// An LSTM reads the source, another, which begins with the states that the first ends in, writes the target. Reading says
+/// An LSTM reads the source, another, which starts with the states that the first ends in, writes the target. Reading says
 /// how the source is read, Attends what the writer looks at as it goes along, and how it scores what it sees. Every word is
 /// predicted from the state and the contexts: softmax(W [h; c_source; c_past] + b). The decoder does not depend on what it
-/// sees, so its steps are one walk and all attention of a batch is one call. Sutskever et al. 2014; Chittersu's models.
+/// sees, so all its steps are one call, and all attention of a batch is one call. Sutskever et al. 2014; Chittersu's
+/// models.
 template <class Device, RecurrentShape Shape, class Reading, class Attends = NoAttention, class Prediction = FromStates>
 struct Seq2Seq {
   static_assert(Shape.encoder_layers == Shape.decoder_layers,
-                "attn: Seq2Seq: the decoder's layers begin with the states of the encoder's, so there must be as many");
+                "attn: Seq2Seq: the decoder's layers start with the states of the encoder's, so there must be as many");
   static_assert(Attends::attends_to_source || !Prediction::sees_words,
                 "attn: Seq2Seq: the lexical model averages the source's words by attention; choose one that looks at it");
-  static constexpr RecurrentShape shape = Shape;
-  static constexpr int width = Shape.width;
   using DeviceType = Device;
   using Options = RecurrentOptions;
+  static constexpr RecurrentShape shape = Shape;
+  static constexpr int width = Shape.width;
   static constexpr int kSeen = Prediction::sees_words ? Shape.words : 0;
   using X = Variable<Device, width>;
   using Encoder = typename Reading::template Encoder<Device, Shape>;
@@ -51,7 +53,7 @@ struct Seq2Seq {
         decoder(options.dropout.states),
         output(options.target_vocabulary),
         dropout(options.dropout.states) {}
-  Seq2Seq(const Seq2Seq&) = delete;  // a copy would share its numbers with the original
+  Seq2Seq(const Seq2Seq&) = delete;  // a copy would share its parameters with the original
 
   /// What each of the target's words is predicted from.
   Variable<Device, predicts_from> hidden(Tape<Device>& tape, const Text& source, const Text& target) const {
@@ -62,15 +64,17 @@ struct Seq2Seq {
   }
 
   /// The loss of predicting each label from the source and the target before it; added to `sums` if given.
-  Loss<Device> loss(Tape<Device>& tape, const Text& source, const Text& target, const Text& labels,
-                    LossOptions options = {}, typename Device::Real* sums = nullptr) const {
+  Loss<Device> loss(Tape<Device>& tape, const Batch& batch, LossOptions options = {},
+                    typename Device::Real* sums = nullptr) const {
+    const auto [source, target, labels] = upload(tape, batch);
     return output.loss(tape, hidden(tape, source, target), labels, options, sums);
   }
 
-  /// Decoding: what the decoder remembers before the first word, in memory of a tape that outlives the words.
-  State start(Tape<Device>& tape, const Text& source, Index longest) const {
+  /// Decoding: what the decoder remembers before the first word, in memory of a tape that outlives the words; with room for
+  /// so many hypotheses of each sentence.
+  State start(Tape<Device>& tape, const Text& source, Index longest, Index hypotheses = 1) const {
     const auto read = encoder(tape, source);
-    return State(tape, source, longest, look_at(tape, read, source.rows), read.last);
+    return State(tape, source.rows, longest, hypotheses, look_at(tape, read, source.rows), read.last);
   }
   /// Unnormalised log-probabilities of the next word of each active sentence, given its newest word.
   Matrix<typename Device::Scalar> next(Tape<Device>& tape, State& state, const std::vector<Token>& words) const;
@@ -125,14 +129,14 @@ auto Seq2Seq<Device, Shape, Reading, Attends, Prediction>::contexts(Tape<Device>
 template <class Device, RecurrentShape Shape, class Reading, class Attends, class Prediction>
 class Seq2Seq<Device, Shape, Reading, Attends, Prediction>::State : public ActiveSentences<Device> {
  public:
-  State(Tape<Device>& tape, const Text& text, Index longest, const Seen& seen,
+  State(Tape<Device>& tape, Ragged rows, Index longest, Index hypotheses, const Seen& source,
         const std::array<LstmState<Device, width>, Shape.decoder_layers>& initial)
-      : ActiveSentences<Device>(text, longest),
-        source(seen),
+      : ActiveSentences<Device>(tape, {&rows, 1}, longest, hypotheses),
+        seen(source),
         past(tape, this->layout()),
-        lstm(tape, text.rows.count, initial) {}
+        lstm(tape, this->layout().places, initial) {}
 
-  Seen source;
+  Seen seen;  // of the source
   typename Attention::Past past;
   LstmCache<Device, width, Shape.decoder_layers> lstm;
 };
@@ -144,10 +148,10 @@ auto Seq2Seq<Device, Shape, Reading, Attends, Prediction>::next(Tape<Device>& ta
   const Text text = state.advance(tape, words);
   const Index count = text.rows.count;
   const auto [h, last] =
-      decoder(tape, embedding(tape, text), one_step(tape, count), state.lstm.read(tape, state.places(), count));
+      decoder(tape, embedding(tape, text), one_step(tape, count), state.lstm.read(tape, state.read_places(), count));
   state.lstm.write(tape, last, state.places());
-  if constexpr (Attends::attends_to_source) state.source.rows = state.ActiveSentences<Device>::source();
-  return output.logits(tape, contexts(tape, h, text.rows, state.source, state.layout().earlier(), &state.past));
+  if constexpr (Attends::attends_to_source) state.seen.rows = state.source();
+  return output.logits(tape, contexts(tape, h, text.rows, state.seen, state.layout().earlier(), &state.past));
 }
 
 }  // namespace attn

@@ -4,14 +4,23 @@
 
 namespace attn {
 
+/// What a TextEncoder is told at run time.
+struct TextEncoderOptions {
+  Index vocabulary = 0;
+  TransformerDropout dropout = {};
+};
+
 /// The Transformer's encoder alone: from token ids to hidden states. What stands on top of them is up to its user.
 template <class Device, TransformerShape Shape = TransformerShape{}, class Attention = Full<>, class Norm = PostNorm>
 struct TextEncoder {
+  using DeviceType = Device;
+  using Options = TextEncoderOptions;
+
   Embedding<Device, Shape.width> embedding;
   TransformerEncoder<Device, Shape, Attention, Norm> encoder;
 
-  explicit TextEncoder(Index vocabulary, const TransformerDropout& dropout = {})
-      : embedding(vocabulary, dropout.residual), encoder(dropout) {}
+  explicit TextEncoder(const TextEncoderOptions& options)
+      : embedding(options.vocabulary, options.dropout.residual), encoder(options.dropout) {}
 
   Variable<Device, Shape.width> operator()(Tape<Device>& tape, const Text& text) const {
     return encoder(tape, embedding(tape, text), text.rows);

@@ -7,6 +7,7 @@
 #include "attn/models/transformer_state.hpp"
 #include "attn/nn/embedding.hpp"
 #include "attn/nn/output.hpp"
+#include "attn/tape/batch.hpp"
 
 namespace attn {
 
@@ -23,10 +24,10 @@ struct TransformerOptions {
 /// Linformer.
 template <class Device, TransformerShape Shape = TransformerShape{}, class Attention = Full<>, class Norm = PostNorm>
 struct Transformer {
-  static constexpr TransformerShape shape = Shape;
-  static constexpr int width = Shape.width;
   using DeviceType = Device;
   using Options = TransformerOptions;
+  static constexpr TransformerShape shape = Shape;
+  static constexpr int width = Shape.width;
   using AttentionPolicy = Attention;
   using NormPolicy = Norm;
   using X = Variable<Device, width>;
@@ -49,7 +50,7 @@ struct Transformer {
         output(options.target_vocabulary),
         share_embeddings(options.share_embeddings),
         tie_output(options.tie_output) {}
-  Transformer(const Transformer&) = delete;  // a copy would share its numbers with the original
+  Transformer(const Transformer&) = delete;  // a copy would share its parameters with the original
 
   /// Hidden states of the source.
   X encode(Tape<Device>& tape, const Text& source) const {
@@ -61,15 +62,22 @@ struct Transformer {
     return decoder(tape, target_embedding(tape, target), target.rows, memory, memory_rows);
   }
 
-  /// The loss of predicting each label from the source and the target before it; added to `sums` if given.
-  Loss<Device> loss(Tape<Device>& tape, const Text& source, const Text& target, const Text& labels,
-                    LossOptions options = {}, typename Device::Real* sums = nullptr) const {
+  /// What each of the target's words is predicted from.
+  X hidden(Tape<Device>& tape, const Text& source, const Text& target) const {
     const X memory = encode(tape, source);
-    return output.loss(tape, decode(tape, target, memory, source.rows), labels, options, sums);
+    return decode(tape, target, memory, source.rows);
   }
 
-  /// Decoding: what the decoder remembers before the first word, in memory of a tape that outlives the words.
-  State start(Tape<Device>& tape, const Text& source, Index longest) const;
+  /// The loss of predicting each label from the source and the target before it; added to `sums` if given.
+  Loss<Device> loss(Tape<Device>& tape, const Batch& batch, LossOptions options = {},
+                    typename Device::Real* sums = nullptr) const {
+    const auto [source, target, labels] = upload(tape, batch);
+    return output.loss(tape, hidden(tape, source, target), labels, options, sums);
+  }
+
+  /// Decoding: what the decoder remembers before the first word, in memory of a tape that outlives the words; with room for
+  /// so many hypotheses of each sentence.
+  State start(Tape<Device>& tape, const Text& source, Index longest, Index hypotheses = 1) const;
   /// Unnormalised log-probabilities of the next word of each active sentence, given its newest word.
   Matrix<typename Device::Scalar> next(Tape<Device>& tape, State& state, const std::vector<Token>& words) const;
 
@@ -85,12 +93,12 @@ struct Transformer {
 };
 
 template <class Device, TransformerShape Shape, class Attention, class Norm>
-auto Transformer<Device, Shape, Attention, Norm>::start(Tape<Device>& tape, const Text& source, Index longest) const
-    -> State {
+auto Transformer<Device, Shape, Attention, Norm>::start(Tape<Device>& tape, const Text& source, Index longest,
+                                                        Index hypotheses) const -> State {
   const X memory = encode(tape, source);
   std::vector<KeysValues<Device, width>> memories;
   for (const auto& layer : decoder.layers) memories.push_back(layer.cross_attention.remember(tape, memory, source.rows));
-  return State(tape, memories, longest);
+  return State(tape, memories, longest, hypotheses);
 }
 
 template <class Device, TransformerShape Shape, class Attention, class Norm>

@@ -23,13 +23,13 @@ struct Embedding {
   explicit Embedding(Index vocabulary, float rate = 0)
       : table{vocabulary, Width, Initial::normal(1 / std::sqrt(static_cast<double>(Width)))}, dropout(rate) {}
 
-  /// The text's sentences begin at position first_position; decoding passes how many tokens went before.
+  /// The text's sentences start at position first_position; decoding passes how many tokens went before.
   Variable<Device, Width> operator()(Tape<Device>& tape, const Text& text, Index first_position = 0) const;
 
   void for_each_parameter(auto&& visit) { visit("table", table); }
 };
 
-/// y = dropout(table[token]): words alone, for layers that walk through a sentence and need no positions. torch.nn.Embedding.
+/// y = dropout(table[token]): words alone, for recurrent layers, which need no positions. torch.nn.Embedding.
 template <class Device, int Width>
 struct WordEmbedding {
   static_assert(Width > 0, "attn: WordEmbedding: the width must be positive");

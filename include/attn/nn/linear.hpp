@@ -3,7 +3,7 @@
 
 namespace attn {
 
-/// y = x Wᵀ + b. Glorot's uniform numbers at first. torch.nn.Linear.
+/// y = x Wᵀ + b. Glorot's uniform initialisation. torch.nn.Linear.
 template <class Device, int In, int Out>
 struct Linear {
   static_assert(In > 0 && Out > 0, "attn: Linear: widths must be positive");

@@ -12,16 +12,16 @@
 namespace attn {
 
 /// One LSTM layer in one direction (ops/lstm.hpp has the formula). torch.nn.LSTM, whose two biases, which are only ever
-/// added, are one here; all numbers begin uniform within 1 / sqrt(Width), as there.
+/// added, are one here; all weights start uniform within 1 / sqrt(Width), as there.
 template <class Device, int In, int Width>
 struct Lstm {
   static_assert(In > 0 && Width > 0, "attn: Lstm: widths must be positive");
   static constexpr int width = Width;
   using State = LstmState<Device, Width>;
 
-  Parameter<Device> input{4 * Width, In, begin()};
-  Parameter<Device> recurrent{4 * Width, Width, begin()};
-  Parameter<Device> bias{4 * Width, 1, begin()};
+  Parameter<Device> input{4 * Width, In, initial()};
+  Parameter<Device> recurrent{4 * Width, Width, initial()};
+  Parameter<Device> bias{4 * Width, 1, initial()};
 
   /// x: the rows of all sentences; initial: a row for each sentence, or nothing for 0.
   LstmResult<Device, Width> operator()(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout,
@@ -43,10 +43,10 @@ struct Lstm {
   }
 
  private:
-  static Initial begin() { return Initial::uniform(1 / std::sqrt(static_cast<double>(Width))); }
+  static Initial initial() { return Initial::uniform(1 / std::sqrt(static_cast<double>(Width))); }
 };
 
-/// Two LSTMs of half the width, one from each sentence's begin to its end, one from its end to its begin; their results
+/// Two LSTMs of half the width, one from each sentence's start to its end, one from its end to its start; their results
 /// side by side. Schuster and Paliwal 1997; torch.nn.LSTM(In, Width / 2, bidirectional=True).
 template <class Device, int In, int Width>
 struct BidirectionalLstm {
@@ -151,17 +151,18 @@ struct LearnedStates {
 };
 
 /// A row for each sentence between two steps of decoding, in memory of a tape that outlives the steps. Each sentence has a
-/// place; those that have ended leave the batch by leaving the list of places, and nothing moves.
+/// place; those that have ended leave the batch by leaving the list of places, and nothing moves. One that goes on twice is
+/// read twice, and written to two places.
 template <class Device, int Width>
 class RowCache {
  public:
-  /// Begins with these rows, or with 0 where they have no value; as many places as sentences.
-  RowCache(Tape<Device>& tape, Index sentences, Variable<Device, Width> initial)
-      : rows_{{tape.template array<typename Device::Scalar>(sentences * Width), sentences, Width}} {
+  /// Starts with these rows in the first places, or with 0 where they have no value.
+  RowCache(Tape<Device>& tape, Index places, Variable<Device, Width> initial)
+      : rows_{{tape.template array<typename Device::Scalar>(places * Width), places, Width}} {
     if (initial.value.empty())
       tape.device.zero(rows_.value);
     else
-      write(tape, initial, one_step(tape, sentences).order);
+      write(tape, initial, one_step(tape, initial.rows()).order);
   }
 
   /// The rows of the sentences at these places (on the device).
@@ -183,9 +184,9 @@ class LstmCache {
  public:
   using States = std::array<LstmState<Device, Width>, Layers>;
 
-  /// Begins with these states, or with 0 where they have no value; as many places as sentences.
-  LstmCache(Tape<Device>& tape, Index sentences, const States& initial) {
-    for (const auto& state : initial) layers_.push_back({{tape, sentences, state.h}, {tape, sentences, state.c}});
+  /// Starts with these states in the first places, or with 0 where they have no value.
+  LstmCache(Tape<Device>& tape, Index places, const States& initial) {
+    for (const auto& state : initial) layers_.push_back({{tape, places, state.h}, {tape, places, state.c}});
   }
 
   /// The states of the sentences at these places (on the device).

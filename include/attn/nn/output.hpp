@@ -10,8 +10,9 @@ struct Output {
   Parameter<Device> weight;
   Parameter<Device> bias;
 
-  /// Numbers as large as an embedding's at first, so that logits vary from the beginning. Glorot's are several times smaller for
-  /// a vocabulary of thousands: with them recurrent models learn half as fast, and a plain LSTM at a high rate not at all.
+  /// Weights as large as an embedding's at first, so that logits vary from the beginning. Glorot's are several times
+  /// smaller for a vocabulary of thousands: with them recurrent models learn half as fast, and a plain LSTM at a high rate
+  /// not at all.
   explicit Output(Index vocabulary)
       : weight{vocabulary, Width, Initial::normal(1 / std::sqrt(static_cast<double>(Width)))}, bias{vocabulary, 1} {}
 
@@ -19,11 +20,11 @@ struct Output {
   Matrix<typename Device::Scalar> logits(Tape<Device>& tape, Variable<Device, Width> x) const {
     using Scalar = typename Device::Scalar;
     const Matrix<Scalar> y(tape.template array<Scalar>(x.rows() * weight.rows), x.rows(), weight.rows);
-    linear(tape.device, {.x = x.value, .weight = weight.matrix(), .bias = bias.value, .y = y});
+    linear(tape.device, {.x = x.value, .weight = weight.matrix(), .bias = bias.values(), .y = y});
     return y;
   }
 
-  /// The cross-entropy against the right words, which is where the backward pass begins.
+  /// The cross-entropy against the right words, where the backward pass starts.
   Loss<Device> loss(Tape<Device>& tape, Variable<Device, Width> x, const Text& labels, LossOptions options = {},
                     typename Device::Real* sums = nullptr) const {
     require(labels.rows.rows == x.rows(), "loss: ", labels.rows.rows, " labels for ", x.rows(), " predictions");

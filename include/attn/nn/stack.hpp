@@ -5,7 +5,7 @@
 
 namespace attn {
 
-/// N layers of one kind, each with numbers of its own; each is made from the same arguments.
+/// N layers of one kind, each with parameters of its own; each is made from the same arguments.
 template <class Layer, int N>
 struct Stack {
   static_assert(N > 0, "attn: Stack: a stack needs at least one layer");

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "attn/core/types.hpp"
+#include "attn/ops/no_backend.hpp"
 
 // One pass over the flat buffers: clipping, Adam, weight decay, the low-precision copy, and gradients back to 0.
 //
@@ -9,9 +10,12 @@
 //   adam             g = gradient * clip;  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g²
 //                    value -= rate * (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + epsilon)
 //
-// clip = min(1, clip_norm / (sqrt(squares) + 1e-6)). Decay: Decoupled (AdamW: value -= rate * decay * value) or Coupled (g
-// += decay * value). AMSGrad divides by the largest v so far. Kingma and Ba 2015; Loshchilov and Hutter 2019; Reddi et al.
-// 2018; torch.optim.Adam.
+//   clip             min(1, clip_norm / (sqrt(squares) + 1e-6))
+//   decoupled decay  value -= rate * decay * value   (AdamW)
+//   coupled decay    g += decay * value
+//   amsgrad          divides by the largest v so far
+//
+// Kingma and Ba 2015; Loshchilov and Hutter 2019; Reddi et al. 2018; torch.optim.Adam.
 
 namespace attn {
 
@@ -44,5 +48,14 @@ struct AdamArgs {
   double rate;
   Index step;  // from 1
 };
+
+template <class Device>
+void adam(Device&, const AdamArgs<Device>&) {
+  no_backend<Device>();
+}
+template <class Device>
+void sum_of_squares(Device&, const SumOfSquaresArgs<Device>&) {
+  no_backend<Device>();
+}
 
 }  // namespace attn

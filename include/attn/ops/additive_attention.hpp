@@ -1,6 +1,7 @@
 #pragma once
 #include "attn/core/matrix.hpp"
 #include "attn/core/ragged.hpp"
+#include "attn/ops/no_backend.hpp"
 
 // Attention whose score is a small network of its own. For each sentence, with queries and keys that were projected to the
 // network's width before (one product each), T_ij = tanh(q_i + k_j) and u the network's last layer:
@@ -43,9 +44,21 @@ struct AdditiveAttentionGradientArgs {
 template <class Device>
 struct AdditiveAttentionWeightsArgs {
   AdditiveAttentionArgs<Device> forward;
-  Matrix<typename Device::Real>
-      weights;  // query rows x longest key count: column j is the sentence's key j; 0 beyond those
-                // that a query sees
+  /// Column j is the sentence's key j; 0 beyond those that a query sees.
+  Matrix<typename Device::Real> weights;  // query rows x longest key count
 };
+
+template <class Device>
+void additive_attention(Device&, const AdditiveAttentionArgs<Device>&) {
+  no_backend<Device>();
+}
+template <class Device>
+void additive_attention_gradient(Device&, const AdditiveAttentionGradientArgs<Device>&) {
+  no_backend<Device>();
+}
+template <class Device>
+void additive_attention_weights(Device&, const AdditiveAttentionWeightsArgs<Device>&) {
+  no_backend<Device>();
+}
 
 }  // namespace attn

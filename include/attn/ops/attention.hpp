@@ -1,6 +1,7 @@
 #pragma once
 #include "attn/core/ragged.hpp"
 #include "attn/ops/dropout.hpp"
+#include "attn/ops/no_backend.hpp"
 
 // Multi-head attention over ragged sentences. Head h owns columns h * d to (h + 1) * d, d = width / heads; values, and so
 // the results, may be of another width than keys. For each sentence:
@@ -10,8 +11,8 @@
 //                        dQ = scale * dS K,  dK = scale * dSᵀ Q
 //   attention_weights    P itself, computed again from the log-sum-exps: for somebody to look at
 //
-// Causal: with n queries and m keys in a sentence, query i sees keys 0 to m - n + i; so training (n = m) and decoding (n =
-// 1, keys from a cache) are one formula. A query that sees no key gives 0. The weights P are never stored: each row's
+// Causal: with n queries and m keys in a sentence, query i sees keys 0 to m - n + i; so training (n = m) and decoding
+// (n = 1, keys from a cache) are one formula. A query that sees no key gives 0. The weights P are never stored: each row's
 // log-sum-exp is.
 
 namespace attn {
@@ -43,8 +44,21 @@ struct AttentionGradientArgs {
 template <class Device>
 struct AttentionWeightsArgs {
   AttentionArgs<Device> forward;
-  Matrix<typename Device::Real> weights;  // heads * query rows x longest key count: row h * query rows + i is that of
-      // query i in head h, column j that of its sentence's key j; 0 beyond those it sees
+  /// Row h * query rows + i is that of query i in head h, column j that of its sentence's key j; 0 beyond those it sees.
+  Matrix<typename Device::Real> weights;  // heads * query rows x longest key count
 };
+
+template <class Device>
+void attention(Device&, const AttentionArgs<Device>&) {
+  no_backend<Device>();
+}
+template <class Device>
+void attention_gradient(Device&, const AttentionGradientArgs<Device>&) {
+  no_backend<Device>();
+}
+template <class Device>
+void attention_weights(Device&, const AttentionWeightsArgs<Device>&) {
+  no_backend<Device>();
+}
 
 }  // namespace attn

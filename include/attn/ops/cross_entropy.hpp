@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/core/matrix.hpp"
+#include "attn/ops/no_backend.hpp"
 
 // Softmax, cross-entropy with smoothed labels, and the gradient, in place over the logits.
 //
@@ -7,11 +8,12 @@
 //                   loss += sum over rows of -sum over classes of q[class] log p[class],   p = softmax(logits)
 //                   logits become scale * (p - q), the gradient of scale * loss, when asked for
 //
-// q is 1 for the label and 0 elsewhere, mixed with `smoothing` of another distribution, in one of the two definitions in
-// use:
-//   Uniform   (1 - e) on the label, plus e / classes on every class, the label too   (Szegedy et al. 2016; PyTorch's
-//   label_smoothing) Others    (1 - e) on the label, and e / (classes - 1) on every other class       (Vaswani et al.
-//   2017's code; fairseq)
+// q is 1 for the label and 0 elsewhere, mixed with an amount e of another distribution, in one of two definitions:
+//
+//   uniform   1 - e on the label, plus e / classes on every class, the label too
+//             Szegedy et al. 2016; PyTorch's label_smoothing
+//   others    1 - e on the label, and e / (classes - 1) on every other class
+//             the code of Vaswani et al. 2017; fairseq
 
 namespace attn {
 
@@ -41,5 +43,10 @@ struct CrossEntropyArgs {
   Real* nll;              // 1, accumulates
   Real* loss;             // 1, accumulates
 };
+
+template <class Device>
+void cross_entropy(Device&, const CrossEntropyArgs<Device>&) {
+  no_backend<Device>();
+}
 
 }  // namespace attn

@@ -1,6 +1,7 @@
 #pragma once
 #include "attn/core/matrix.hpp"
 #include "attn/core/random.hpp"
+#include "attn/ops/no_backend.hpp"
 
 namespace attn {
 
@@ -34,5 +35,10 @@ struct DropoutArgs {
   Sink<Scalar> y;          // rows x width
   Dropout dropout;
 };
+
+template <class Device>
+void dropout(Device&, const DropoutArgs<Device>&) {
+  no_backend<Device>();
+}
 
 }  // namespace attn

@@ -1,10 +1,12 @@
 #pragma once
 #include "attn/core/ragged.hpp"
 #include "attn/ops/dropout.hpp"
+#include "attn/ops/no_backend.hpp"
 
 // From token ids to vectors.
 //
-//   embedding            y[i] = dropout(scale * table[token[i]] + positions[p]), p = first_position + i - begin of its sentence
+//   embedding            y[i] = dropout(scale * table[token[i]] + positions[p]),
+//                        p = first_position + i - the first row of its sentence
 //   embedding_gradient   dtable[token[i]] += scale * dropout(dy[i]), in the order of i: the same bits every time
 //   sinusoid             positions[p, 2i] = sin(p / 10000^(2i / width)),  positions[p, 2i + 1] = cos(the same)
 
@@ -32,5 +34,18 @@ struct EmbeddingGradientArgs {
   Dropout dropout = {};
   Matrix<typename Device::Real> dtable;  // vocabulary x width, accumulates
 };
+
+template <class Device>
+void embedding(Device&, const EmbeddingArgs<Device>&) {
+  no_backend<Device>();
+}
+template <class Device>
+void embedding_gradient(Device&, const EmbeddingGradientArgs<Device>&) {
+  no_backend<Device>();
+}
+template <class Device>
+void sinusoid(Device&, Matrix<typename Device::Scalar>) {
+  no_backend<Device>();
+}
 
 }  // namespace attn

@@ -16,9 +16,9 @@
 #include "attn/ops/scatter_rows.hpp"
 #include "attn/ops/tanh.hpp"
 
-// Every op of a device, for programs of many files. Bodies of ops are most of what a model costs to compile, and the same for all
-// models. With ATTN_OPS_ELSEWHERE defined, a file that includes attn/cpu.hpp or attn/cuda.cuh compiles none of them; one file
-// of the program, compiled without it, has them for all:
+// Every op of a device, for programs of many files. Bodies of ops are most of what a model costs to compile, and the same
+// for all models. With ATTN_OPS_ELSEWHERE defined, a file that includes attn/cpu.hpp or attn/cuda.cuh compiles none of them;
+// one file of the program, compiled without it, has them for all:
 //
 //   #include <attn/cpu.hpp>
 //   namespace attn { ATTN_EVERY_OP(template, Cpu<float>) }

@@ -1,13 +1,14 @@
 #pragma once
 #include "attn/ops/dropout.hpp"
+#include "attn/ops/no_backend.hpp"
 
 // Residual connection, dropout and layer normalisation in one pass over the rows.
 //
 //   layer_norm            z = x + dropout(s),   y = (z - mean(z)) / sqrt(variance(z) + epsilon) * gain + bias
 //   layer_norm_gradient   dz from dy; dx = dz, ds = dropout(dz); dgain, dbias accumulate
 //
-// Without a branch s: z is x itself, and is not written. With one, z is written where there is a place for it, for the gradient.
-// Ba, Kiros and Hinton, 2016; torch.nn.LayerNorm.
+// Without a branch s: z is x itself, and is not written. With one, z is written where there is a place for it, for the
+// gradient. Ba, Kiros and Hinton, 2016; torch.nn.LayerNorm.
 
 namespace attn {
 
@@ -37,5 +38,14 @@ struct LayerNormGradientArgs {
   Sink<Scalar> dbranch = {};             // rows x width, or none
   Real *dgain, *dbias;                   // width, accumulate
 };
+
+template <class Device>
+void layer_norm(Device&, const LayerNormArgs<Device>&) {
+  no_backend<Device>();
+}
+template <class Device>
+void layer_norm_gradient(Device&, const LayerNormGradientArgs<Device>&) {
+  no_backend<Device>();
+}
 
 }  // namespace attn

@@ -1,7 +1,8 @@
 #pragma once
 #include "attn/core/matrix.hpp"
+#include "attn/ops/no_backend.hpp"
 
-// The matrix products of every layer, with what is fused behind them.
+// The matrix products of every layer, with what is fused after them.
 //
 //   linear                   y  = x Wᵀ + b                      optionally relu(.)
 //   linear_input_gradient    dx = dy W                          optionally scaled, and 0 where a ReLU had been 0;
@@ -40,5 +41,18 @@ struct LinearWeightGradientArgs {
   Matrix<Real> dweight;     // out x in, accumulates
   Real* dbias = nullptr;    // out, accumulates, or none
 };
+
+template <class Device>
+void linear(Device&, const LinearArgs<Device>&) {
+  no_backend<Device>();
+}
+template <class Device>
+void linear_input_gradient(Device&, const LinearInputGradientArgs<Device>&) {
+  no_backend<Device>();
+}
+template <class Device>
+void linear_weight_gradient(Device&, const LinearWeightGradientArgs<Device>&) {
+  no_backend<Device>();
+}
 
 }  // namespace attn

@@ -1,16 +1,17 @@
 #pragma once
 #include "attn/core/matrix.hpp"
 #include "attn/core/ragged.hpp"
+#include "attn/ops/no_backend.hpp"
 
 // One LSTM layer over ragged sentences. The input side of all rows is computed before, in one product (gates = x Wᵀ + b);
-// this op is the walk through time. For each row, with the states h' and c' of the step before it:
+// this op is the recurrence. For each row, with the states h' and c' of the step before it:
 //
 //   lstm            (i, f, g, o) = gates + h' Rᵀ;   i, f, o = sigmoid(.), g = tanh(.);   c = f c' + i g,   h = o tanh(c)
 //   lstm_gradient   the gradient of the gates before their activation, from those of h and of the last h and c:
 //                   dc = dc' + dh o (1 - tanh²(c));   di = dc g i (1 - i),   df = dc c' f (1 - f),   dg = dc i (1 - g²),
 //                   do = dh tanh(c) o (1 - o);   to the step before: dh = (di, df, dg, do) R + its own,   dc' = dc f
 //
-// The weights' gradients are products over all rows: dW += dgatesᵀ x, dR += dgatesᵀ previous. Sentences are walked
+// The weights' gradients are products over all rows: dW += dgatesᵀ x, dR += dgatesᵀ previous. Sentences advance
 // together: at step t those that are still alive are a prefix of `order`. An empty sentence ends in the states it began
 // with. Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000; gates in the order of torch.nn.LSTM.
 
@@ -24,10 +25,10 @@ struct LstmArgs {
   const std::int32_t* order;                // sentences by falling length
   Matrix<const Scalar> recurrent;           // 4 width x width: R
   Matrix<const Scalar> h0 = {}, c0 = {};    // sentences x width, or none: 0
-  bool reverse = false;                     // each sentence from its end to its begin
-  Matrix<Scalar> h, c;                      // rows x width: the states behind each row's step
+  bool reverse = false;                     // each sentence from its end to its start
+  Matrix<Scalar> h, c;                      // rows x width: the states after each row's step
   Matrix<Scalar> previous;                  // rows x width: the h before it
-  Matrix<Scalar> last_h = {}, last_c = {};  // sentences x width, or none: the states behind each sentence's last step
+  Matrix<Scalar> last_h = {}, last_c = {};  // sentences x width, or none: the states after each sentence's last step
 };
 
 template <class Device>
@@ -39,5 +40,14 @@ struct LstmGradientArgs {
   Matrix<Scalar> dgates;                            // rows x 4 width, set; may be the forward gates, which are then lost
   Sink<Scalar> dh0 = {}, dc0 = {};                  // sentences x width, or none
 };
+
+template <class Device>
+void lstm(Device&, const LstmArgs<Device>&) {
+  no_backend<Device>();
+}
+template <class Device>
+void lstm_gradient(Device&, const LstmGradientArgs<Device>&) {
+  no_backend<Device>();
+}
 
 }  // namespace attn

@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/core/matrix.hpp"
+#include "attn/ops/no_backend.hpp"
 
 // scatter_rows   to[row[i]] = from[i]: new keys and values into their sentences' places in a cache
 
@@ -12,5 +13,10 @@ struct ScatterRowsArgs {
   const std::int32_t* row;    // rows
   Matrix<Scalar> to;          // places x width
 };
+
+template <class Device>
+void scatter_rows(Device&, const ScatterRowsArgs<Device>&) {
+  no_backend<Device>();
+}
 
 }  // namespace attn

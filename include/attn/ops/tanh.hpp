@@ -1,7 +1,8 @@
 #pragma once
 #include "attn/core/matrix.hpp"
+#include "attn/ops/no_backend.hpp"
 
-// tanh_rows            y = tanh(x), number by number; x and y may be the same matrix
+// tanh_rows            y = tanh(x), element by element; x and y may be the same matrix
 // tanh_rows_gradient   dx = dy * (1 - y²)
 
 namespace attn {
@@ -19,5 +20,14 @@ struct TanhGradientArgs {
   Matrix<const Scalar> dy, y;  // rows x width
   Sink<Scalar> dx;             // rows x width
 };
+
+template <class Device>
+void tanh_rows(Device&, const TanhArgs<Device>&) {
+  no_backend<Device>();
+}
+template <class Device>
+void tanh_rows_gradient(Device&, const TanhGradientArgs<Device>&) {
+  no_backend<Device>();
+}
 
 }  // namespace attn

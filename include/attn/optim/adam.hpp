@@ -1,5 +1,5 @@
 #pragma once
-#include "attn/core/parameters.hpp"
+#include "attn/core/network.hpp"
 #include "attn/ops/adam.hpp"
 
 namespace attn {
@@ -18,7 +18,11 @@ class Adam {
         m_(zeros(parameters.size())),
         v_(zeros(parameters.size())),
         largest_v_(zeros(options.amsgrad ? parameters.size() : 0)),
-        squares_(zeros(1)) {}
+        squares_(zeros(1)) {
+    parameters.gradients();  // an error if there are none
+  }
+  template <class Model>
+  explicit Adam(Network<Model>& network, AdamOptions options = {}) : Adam(network.parameters, options) {}
 
   /// Moves every parameter against its gradient, and sets the gradients to 0.
   void step(double rate) {
@@ -62,5 +66,8 @@ class Adam {
   Numbers m_, v_, largest_v_, squares_;
   Index steps_ = 0;
 };
+
+template <class Model>
+explicit Adam(Network<Model>&, AdamOptions = {}) -> Adam<typename Model::DeviceType>;
 
 }  // namespace attn

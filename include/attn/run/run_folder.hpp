@@ -43,13 +43,6 @@ struct RunCard {
 
 inline constexpr int run_format = 1;
 
-/// Makes the folder, and those above it.
-inline void make_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  require(!error, "cannot make the folder ", folder.string(), ": ", error.message(), "; choose another");
-}
-
 /// Writes model.json and the tokenizers.
 inline void write_run_card(const std::filesystem::path& folder, const RunCard& card) {
   using nlohmann::json;

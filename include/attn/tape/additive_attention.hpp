@@ -14,7 +14,7 @@ Variable<Device, Value> additive_attention(Tape<Device>& tape, Variable<Device, 
   auto y = tape.template make<Value>(q.rows());
   const AdditiveAttentionArgs<Device> forward{.q = q.value,
                                               .k = memory.keys.value,
-                                              .u = u.value,
+                                              .u = u.values(),
                                               .v = memory.values.value,
                                               .queries = queries,
                                               .keys = memory.rows,
@@ -29,7 +29,7 @@ Variable<Device, Value> additive_attention(Tape<Device>& tape, Variable<Device, 
                                               .dy = dy,
                                               .dq = back.sink(q),
                                               .dk = memory_sink(back, memory.keys, memory.rows),
-                                              .du = u.gradient,
+                                              .du = u.gradients(),
                                               .dv = memory_sink(back, memory.values, memory.rows)});
   });
   return y;

@@ -30,12 +30,13 @@ struct Loss {
 
 /// The cross-entropy of softmax(x Wᵀ + b) against the labels. Logits are as wide as the vocabulary, so they exist for a
 /// chunk of rows at a time, and their gradient goes on to x, W and b before the next chunk: the loss is where the backward
-/// pass begins anyway.
+/// pass starts anyway.
 template <class Device, int Width>
 Loss<Device> cross_entropy(Tape<Device>& tape, Variable<Device, Width> x, Parameter<Device> weight, Parameter<Device> bias,
                            const Token* labels, LossOptions options, typename Device::Real* sums = nullptr) {
   using Scalar = typename Device::Scalar;
   using Real = typename Device::Real;
+  const Matrix<const Scalar> table = weight.matrix();
   Loss<Device> loss{sums, x.rows()};
   if (sums == nullptr) {
     loss.sums = tape.template array<Real>(2);
@@ -51,7 +52,7 @@ Loss<Device> cross_entropy(Tape<Device>& tape, Variable<Device, Width> x, Parame
     const Index count = std::min(rows, x.rows() - first);
     const auto logits = memory.row_range(0, count).columns(0, weight.rows);
     const auto h = x.value.row_range(first, count);
-    linear(tape.device, {.x = h, .weight = weight.matrix(), .bias = bias.value, .y = logits});
+    linear(tape.device, {.x = h, .weight = table, .bias = bias.values(), .y = logits});
     cross_entropy(tape.device, {.logits = logits,
                                 .labels = labels + first,
                                 .smoothing = options.smoothing,
@@ -62,9 +63,8 @@ Loss<Device> cross_entropy(Tape<Device>& tape, Variable<Device, Width> x, Parame
                                 .loss = loss.sums + 1});
     if (!tape.recording()) continue;
     linear_weight_gradient(tape.device,
-                           {.dy = logits, .x = h, .dweight = weight.gradient_matrix(), .dbias = bias.gradient});
-    linear_input_gradient(tape.device,
-                          {.dy = logits, .weight = weight.matrix(), .dx = {dx.to.row_range(first, count), dx.add}});
+                           {.dy = logits, .x = h, .dweight = weight.gradient_matrix(), .dbias = bias.gradients()});
+    linear_input_gradient(tape.device, {.dy = logits, .weight = table, .dx = {dx.to.row_range(first, count), dx.add}});
   }
   tape.release(memory);
   return loss;

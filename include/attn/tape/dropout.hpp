@@ -4,7 +4,7 @@
 
 namespace attn {
 
-/// Each number 0 with probability `rate`, else larger by 1 / (1 - rate), on a tape that drops; x itself on one that does
+/// Each element 0 with probability `rate`, else larger by 1 / (1 - rate), on a tape that drops; x itself on one that does
 /// not. torch.nn.Dropout.
 template <class Device, int Width>
 Variable<Device, Width> dropout(Tape<Device>& tape, Variable<Device, Width> x, float rate) {

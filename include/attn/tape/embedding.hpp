@@ -15,7 +15,7 @@ struct Text {
   const Token* tokens = nullptr;
   Ragged rows;
   Token smallest = 0, largest = 0;        // to check them against a vocabulary without asking the device
-  const std::int32_t* offsets = nullptr;  // where sentences begin and the last ends, on the host; as long as the tape lives
+  const std::int32_t* offsets = nullptr;  // where sentences start and the last ends, on the host; as long as the tape lives
 };
 
 /// Lists the blocks of a packed batch for devices that want to know them.

@@ -11,7 +11,7 @@ namespace attn {
 template <class Device, int Layers>
 struct InputFeedingWeights {
   std::array<LstmWeights<Device>, Layers> layers;  // the first one's input: Words + Width columns
-  Parameter<Device> mix;                           // Width x (Width + part of Value)
+  Parameter<Device> mix;                           // Width x (Width + the columns of Value that it reads)
   float between_layers = 0, fed = 0;               // dropout
 };
 
@@ -36,7 +36,7 @@ void finish(Tape<Device>& back, Variable<Device, Words> words, const InputFeedin
     linear_weight_gradient(back.device, {.dy = dgates,
                                          .x = f.layer[l].below,
                                          .dweight = dinput.columns(l == 0 ? Words : 0, width),
-                                         .dbias = layer.bias.gradient});
+                                         .dbias = layer.bias.gradients()});
     linear_weight_gradient(back.device,
                            {.dy = dgates, .x = f.layer[l].before, .dweight = layer.recurrent.gradient_matrix()});
     if (l > 0) continue;
@@ -50,8 +50,8 @@ void finish(Tape<Device>& back, Variable<Device, Words> words, const InputFeedin
 
 }  // namespace input_feeding_detail
 
-/// The decoder of an input-feeding model over the words of a batch (ops/input_feeding.hpp has the formula): its keys score by
-/// their product with states. Columns of the values beyond those that the mix reads are averaged and fed to nothing.
+/// The decoder of an input-feeding model over the words of a batch (ops/input_feeding.hpp has the formula): its keys score
+/// by their product with states. Columns of the values beyond those that the mix reads are averaged and fed to nothing.
 template <int Width, class Device, int Words, int Value, int Layers>
 InputFeedingResult<Device, Width, Value> input_feeding(Tape<Device>& tape, Variable<Device, Words> words,
                                                        const TimeMajor& layout, KeysValues<Device, Width, Value> source,
@@ -84,7 +84,7 @@ InputFeedingResult<Device, Width, Value> input_feeding(Tape<Device>& tape, Varia
     const LstmWeights<Device>& layer = weights.layers[static_cast<std::size_t>(l)];
     forward.layer[l] = {.input = layer.input.matrix().columns(l == 0 ? Words : 0, Width),
                         .recurrent = layer.recurrent.matrix(),
-                        .bias = l == 0 ? nullptr : layer.bias.value,
+                        .bias = l == 0 ? nullptr : layer.bias.values(),
                         .dropout = l == 0 ? Dropout{} : tape.dropout(weights.between_layers),
                         .gates = matrix(4 * Width),
                         .c = matrix(Width),
@@ -93,7 +93,7 @@ InputFeedingResult<Device, Width, Value> input_feeding(Tape<Device>& tape, Varia
   }
   linear(tape.device, {.x = words.value,
                        .weight = weights.layers[0].input.matrix().columns(0, Words),
-                       .bias = weights.layers[0].bias.value,
+                       .bias = weights.layers[0].bias.values(),
                        .y = forward.layer[0].gates});
   input_feeding(tape.device, forward);
   const AttentionArgs<Device> looked{.q = seen.columns(0, Width),
@@ -115,7 +115,7 @@ InputFeedingResult<Device, Width, Value> input_feeding(Tape<Device>& tape, Varia
     input_feeding_detail::finish(back, words, weights, walked);
     attention_gradient(back.device, {.forward = looked,
                                      .dy = dcontext,
-                                     .dq = {dq},  // the walk had them, step by step
+                                     .dq = {dq},  // the op above had them, step by step
                                      .dk = memory_sink(back, source.keys, source.rows),
                                      .dv = memory_sink(back, source.values, source.rows)});
     back.release(dq);

@@ -14,18 +14,21 @@ Variable<Device, Width> layer_norm(Tape<Device>& tape, Variable<Device, Width> x
   auto y = tape.template make<Width>(x.rows());
   auto* mean = tape.template array<Real>(x.rows());
   auto* inverse = tape.template array<Real>(x.rows());
-  layer_norm(
-      tape.device,
-      {.x = x.value, .gain = gain.value, .bias = bias.value, .y = y.value, .mean = mean, .inverse_deviation = inverse});
+  layer_norm(tape.device, {.x = x.value,
+                           .gain = gain.values(),
+                           .bias = bias.values(),
+                           .y = y.value,
+                           .mean = mean,
+                           .inverse_deviation = inverse});
   tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
     layer_norm_gradient(back.device, {.z = x.value,
                                       .dy = dy,
-                                      .gain = gain.value,
+                                      .gain = gain.values(),
                                       .mean = mean,
                                       .inverse_deviation = inverse,
                                       .dx = back.sink(x),
-                                      .dgain = gain.gradient,
-                                      .dbias = bias.gradient});
+                                      .dgain = gain.gradients(),
+                                      .dbias = bias.gradients()});
   });
   return y;
 }
@@ -45,8 +48,8 @@ Variable<Device, Width> residual_layer_norm(Tape<Device>& tape, Variable<Device,
   layer_norm(tape.device, {.x = x.value,
                            .branch = branch.value,
                            .dropout = drop,
-                           .gain = gain.value,
-                           .bias = bias.value,
+                           .gain = gain.values(),
+                           .bias = bias.values(),
                            .z = z,
                            .y = y.value,
                            .mean = mean,
@@ -54,14 +57,14 @@ Variable<Device, Width> residual_layer_norm(Tape<Device>& tape, Variable<Device,
   tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
     layer_norm_gradient(back.device, {.z = z,
                                       .dy = dy,
-                                      .gain = gain.value,
+                                      .gain = gain.values(),
                                       .mean = mean,
                                       .inverse_deviation = inverse,
                                       .dropout = drop,
                                       .dx = back.sink(x),
                                       .dbranch = back.sink(branch),
-                                      .dgain = gain.gradient,
-                                      .dbias = bias.gradient});
+                                      .dgain = gain.gradients(),
+                                      .dbias = bias.gradients()});
   });
   return y;
 }

@@ -9,10 +9,10 @@ namespace attn {
 template <int Out, class Device, int In>
 Variable<Device, Out> linear(Tape<Device>& tape, Variable<Device, In> x, Parameter<Device> weight, Parameter<Device> bias) {
   auto y = tape.template make<Out>(x.rows());
-  linear(tape.device, {.x = x.value, .weight = weight.matrix(), .bias = bias.value, .y = y.value});
+  linear(tape.device, {.x = x.value, .weight = weight.matrix(), .bias = bias.values(), .y = y.value});
   tape.on_backward(y, [x, weight, bias](Tape<Device>& back, auto dy) {
     linear_weight_gradient(back.device,
-                           {.dy = dy, .x = x.value, .dweight = weight.gradient_matrix(), .dbias = bias.gradient});
+                           {.dy = dy, .x = x.value, .dweight = weight.gradient_matrix(), .dbias = bias.gradients()});
     linear_input_gradient(back.device, {.dy = dy, .weight = weight.matrix(), .dx = back.sink(x)});
   });
   return y;
@@ -45,16 +45,17 @@ Variable<Device, Width> feed_forward(Tape<Device>& tape, Variable<Device, Width>
   const Matrix<Scalar> h(tape.template array<Scalar>(x.rows() * up.rows), x.rows(), up.rows);
   auto y = tape.template make<Width>(x.rows());
   const Dropout drop = tape.dropout(rate);
-  linear(tape.device, {.x = x.value, .weight = up.matrix(), .bias = up_bias.value, .y = h, .relu = true});
+  linear(tape.device, {.x = x.value, .weight = up.matrix(), .bias = up_bias.values(), .y = h, .relu = true});
   if (drop.active()) dropout(tape.device, {.x = h, .y = {h}, .dropout = drop});
-  linear(tape.device, {.x = h, .weight = down.matrix(), .bias = down_bias.value, .y = y.value});
+  linear(tape.device, {.x = h, .weight = down.matrix(), .bias = down_bias.values(), .y = y.value});
   tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
     const auto dh = back.template scratch<Scalar>(h.rows, h.cols);
-    linear_weight_gradient(back.device, {.dy = dy, .x = h, .dweight = down.gradient_matrix(), .dbias = down_bias.gradient});
+    linear_weight_gradient(back.device,
+                           {.dy = dy, .x = h, .dweight = down.gradient_matrix(), .dbias = down_bias.gradients()});
     // h is 0 where either the ReLU or dropout stopped it: one gate for both.
     linear_input_gradient(
         back.device,
-        {.dy = dy, .weight = down.matrix(), .dx = {dh}, .gate = h, .scale = drop.scale(), .sums = up_bias.gradient});
+        {.dy = dy, .weight = down.matrix(), .dx = {dh}, .gate = h, .scale = drop.scale(), .sums = up_bias.gradients()});
     linear_weight_gradient(back.device, {.dy = dh, .x = x.value, .dweight = up.gradient_matrix()});
     linear_input_gradient(back.device, {.dy = dh, .weight = up.matrix(), .dx = back.sink(x)});
     back.release(dh);

@@ -11,7 +11,7 @@
 
 namespace attn {
 
-/// A packed batch as recurrent layers walk it: all sentences together, step by step, and those that are still alive at a
+/// A packed batch as recurrent layers take it: all sentences together, step by step, and those that are still alive at a
 /// step are a prefix of `order`. Made once for a batch, used by every layer.
 struct TimeMajor {
   Ragged rows;
@@ -51,7 +51,7 @@ struct LstmState {
   Variable<Device, Width> h, c;
 };
 
-/// What an LSTM makes of a batch: h behind every row, and the states behind each sentence's last step.
+/// What an LSTM makes of a batch: h after every row, and the states after each sentence's last step.
 template <class Device, int Width>
 struct LstmResult {
   Variable<Device, Width> h;
@@ -65,7 +65,7 @@ struct LstmWeights {
   Parameter<Device> bias;       // 4 Width
 };
 
-/// An LSTM over every sentence of x, from its begin to its end or in reverse. Its results go to `y`, whose members may be
+/// An LSTM over every sentence of x, from its start to its end or in reverse. Its results go to `y`, whose members may be
 /// slices of wider activations.
 template <class Device, int In, int Width>
 void lstm(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout, const LstmWeights<Device>& weights,
@@ -89,7 +89,7 @@ void lstm(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout, c
                                  .previous = matrix(Width),
                                  .last_h = y.last.h.value,
                                  .last_c = y.last.c.value};
-  linear(tape.device, {.x = x.value, .weight = weights.input.matrix(), .bias = weights.bias.value, .y = forward.gates});
+  linear(tape.device, {.x = x.value, .weight = weights.input.matrix(), .bias = weights.bias.values(), .y = forward.gates});
   lstm(tape.device, forward);
   tape.on_backward(std::tuple{y.h, y.last.h, y.last.c}, [=](Tape<Device>& back, auto dh, auto dlast_h, auto dlast_c) {
     const auto sink = [&](auto state) { return state.slot == nullptr ? Sink<Scalar>{} : back.sink(state); };
@@ -103,7 +103,7 @@ void lstm(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout, c
                                 .dc0 = sink(initial.c)});
     linear_weight_gradient(
         back.device,
-        {.dy = dgates, .x = x.value, .dweight = weights.input.gradient_matrix(), .dbias = weights.bias.gradient});
+        {.dy = dgates, .x = x.value, .dweight = weights.input.gradient_matrix(), .dbias = weights.bias.gradients()});
     linear_weight_gradient(back.device,
                            {.dy = dgates, .x = forward.previous, .dweight = weights.recurrent.gradient_matrix()});
     linear_input_gradient(back.device, {.dy = dgates, .weight = weights.input.matrix(), .dx = back.sink(x)});

@@ -38,6 +38,7 @@ class Steps {
     counts_ = counts;
     source_rows_ = source_rows;
     rows_ = tape.upload(rows, text.rows.rows);
+    order_ = tape.upload(order, sentences);
     numbers_ = tape.upload(numbers, sentences + 1);
     begin_ = tape.upload(begin, sentences);
     end_ = tape.upload(end, sentences);
@@ -45,8 +46,10 @@ class Steps {
 
   Index size() const { return steps_; }
   Index alive(Index step) const { return counts_[step]; }
-  /// The rows of a packed text that belong to the steps, one step behind another; on the device.
+  /// The rows of a packed text that belong to the steps, one step after another; on the device.
   const std::int32_t* rows() const { return rows_; }
+  /// The sentences in the order of a step's rows; on the device.
+  const std::int32_t* order() const { return order_; }
   /// One row for each active sentence; and the sentences it looks at.
   Ragged layout(Index step) const { return {numbers_, numbers_ + 1, alive(step), alive(step), 1}; }
   Ragged source(Index step) const { return {begin_, end_, alive(step), source_rows_[alive(step)], source_longest_}; }
@@ -61,6 +64,7 @@ class Steps {
   Index steps_ = 0, source_longest_ = 0;
   const std::int32_t *counts_ = nullptr, *source_rows_ = nullptr;                                // on the host
   const std::int32_t *rows_ = nullptr, *numbers_ = nullptr, *begin_ = nullptr, *end_ = nullptr;  // on the device
+  const std::int32_t* order_ = nullptr;                                                          // on the device
 };
 
 /// What all steps gave, as the rows of one packed text. `parts`, one for each step, lie in memory of the tape.

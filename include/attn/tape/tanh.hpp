@@ -4,7 +4,7 @@
 
 namespace attn {
 
-/// tanh(x), number by number
+/// tanh(x), element by element
 template <class Device, int Width>
 Variable<Device, Width> tanh(Tape<Device>& tape, Variable<Device, Width> x) {
   auto y = tape.template make<Width>(x.rows());

@@ -66,7 +66,7 @@ class Tape {
   std::vector<AttentionWeights<Device>>* attention_weights = nullptr;  // where attention leaves its weights, if set
   bool recording() const { return mode_.record; }
 
-  /// A new activation, its numbers not yet set.
+  /// A new activation, its values not yet set.
   template <int Width>
   Variable<Device, Width> make(Index rows) {
     return {{array<Scalar>(rows * Width), rows, Width}, new_slot(rows, Width)};
@@ -78,7 +78,7 @@ class Tape {
     return device.activations.template array<T>(count);
   }
 
-  /// A copy on the device of numbers on the host.
+  /// A copy on the device of values on the host.
   template <class T>
   T* upload(const T* host, Index count) {
     T* copy = array<T>(count);
@@ -152,6 +152,8 @@ class Tape {
 
   /// From the loss, which has set the gradient of what it was computed from, back to the parameters.
   void backward() {
+    require(mode_.record,
+            "backward: this tape does not record; begin it with TapeMode::training(seed, step) or TapeMode::gradients()");
     for (; last_ != nullptr; last_ = last_->previous) last_->run(last_, *this);
   }
 

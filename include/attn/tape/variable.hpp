@@ -29,7 +29,7 @@ struct Variable {
   template <int Wanted>
   operator Variable<Device, Wanted>() const {
     static_assert(Wanted == Width,
-                  "attn: widths do not meet: an activation of width Width stands where one of width Wanted is needed");
+                  "attn: widths differ: an activation of width Width stands where one of width Wanted is needed");
     return {};
   }
 };

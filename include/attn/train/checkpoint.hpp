@@ -1,13 +1,15 @@
 #pragma once
-#include <cstdlib>
+#include <charconv>
 #include <deque>
 #include <filesystem>
-#include <sstream>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attn/core/parameters.hpp"
 #include "attn/optim/adam.hpp"
+#include "attn/train/load_model.hpp"
 #include "attn/train/safetensors.hpp"
 #include "attn/train/trainer.hpp"
 
@@ -18,28 +20,21 @@ namespace attn {
 
 namespace checkpoint {
 
-template <class Entry>
-std::vector<Index> shape_of(const Entry& entry) {
-  return entry.cols == 1 ? std::vector<Index>{entry.rows} : std::vector<Index>{entry.rows, entry.cols};
-}
-
-/// A tensor's numbers as Real, whichever of the two precisions the file has them in: a model trained in one loads into the
-/// other.
+/// The numbers of a tensor of this shape as Real, whatever floating type the file has them in.
 template <class Real>
 std::vector<Real> read_as(const SafetensorsFile& file, const std::string& name, const std::vector<Index>& shape) {
-  const auto read = [&]<class Stored>(Stored) {
-    std::vector<Stored> stored(static_cast<std::size_t>(file[name].elements()));
-    file.read<Stored>(name, shape, stored);
-    return std::vector<Real>(stored.begin(), stored.end());
-  };
-  return file[name].dtype == DType::f64 ? read(double{}) : read(float{});
+  const TensorView& tensor = file[name];
+  require(is_floating(tensor.dtype) && tensor.shape == shape, file.path().string(), ": tensor '", name, "' is ",
+          name_of(tensor.dtype), " of the shape ", nlohmann::json(tensor.shape), ", but floating numbers of the shape ",
+          nlohmann::json(shape), " are needed; the file belongs to another model");
+  return numbers_of<Real>(tensor);
 }
 
 /// Numbers that come back with the same bits.
 inline std::string exact(double value) {
-  std::ostringstream text;
-  text << std::hexfloat << value;
-  return text.str();
+  char digits[64];
+  const auto end = std::to_chars(digits, digits + sizeof digits, value, std::chars_format::hex).ptr;
+  return {digits, end};
 }
 
 inline const std::string& entry(const SafetensorsFile& file, const std::string& key) {
@@ -47,6 +42,19 @@ inline const std::string& entry(const SafetensorsFile& file, const std::string& 
   require(found != file.metadata().end(), file.path().string(), ": its metadata has no '", key,
           "'; it holds a model, but not a training to resume");
   return found->second;
+}
+
+/// A number of the metadata; `format...` is what std::from_chars takes beside the digits.
+template <class Number, class... Format>
+Number number(const SafetensorsFile& file, const std::string& key, Format... format) {
+  std::string_view text = entry(file, key);
+  if (text.starts_with("0x")) text.remove_prefix(2);  // what iostreams write before hexadecimal digits
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, format...);
+  require(error == std::errc{} && end == text.data() + text.size() && value >= 0, file.path().string(),
+          ": its metadata has '", text.substr(0, 40), "' as ", key,
+          ", which is not a number of a training; take another checkpoint");
+  return value;
 }
 
 /// Host copies of tensors, to be saved together.
@@ -71,19 +79,12 @@ void add_parameters(Tensors<typename Device::Real>& tensors, const Parameters<De
 
 }  // namespace checkpoint
 
-/// Saves a model's parameters, with whatever its user should know of it as metadata.
+/// Saves a model's parameters, with whatever its user should know of it as metadata; load_model loads them.
 template <class Device>
 void save_model(const std::filesystem::path& path, const Parameters<Device>& parameters, const Metadata& metadata = {}) {
   checkpoint::Tensors<typename Device::Real> tensors;
   checkpoint::add_parameters(tensors, parameters);
   tensors.save(path, metadata);
-}
-
-/// Loads them into a model of the same type. A parameter that the file lacks, or has in another shape, is an error.
-template <class Device>
-void load_model(const SafetensorsFile& file, Parameters<Device>& parameters) {
-  for (const auto& entry : parameters.entries())
-    parameters.write(entry, checkpoint::read_as<typename Device::Real>(file, entry.name, checkpoint::shape_of(entry)));
 }
 
 /// Saves a training: the model, the optimiser's state, and where it stands.
@@ -110,10 +111,10 @@ template <class Device>
 TrainState load_training(const SafetensorsFile& file, Parameters<Device>& parameters, Adam<Device>& adam) {
   using Real = typename Device::Real;
   TrainState state;
-  const auto number = [&](const char* key) { return std::stoll(checkpoint::entry(file, key)); };
+  const auto number = [&](const char* key) { return checkpoint::number<Index>(file, key); };
   state.step = number("training.step");
   state.position = {number("training.epoch"), number("training.batch")};
-  state.best = std::strtod(checkpoint::entry(file, "training.best").c_str(), nullptr);
+  state.best = checkpoint::number<double>(file, "training.best", std::chars_format::hex);
   state.stale = number("training.stale");
   load_model(file, parameters);
   adam.for_each_state([&](const std::string& name, const auto& buffer) {

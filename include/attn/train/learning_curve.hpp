@@ -6,6 +6,7 @@
 #include <iomanip>
 #include <limits>
 #include <locale>
+#include <optional>
 #include <span>
 #include <sstream>
 #include <string>
@@ -24,6 +25,7 @@ struct Series {
   };
   std::string name;
   std::vector<Point> points;
+  bool noisy = false;  // of a few batches each, as in training: the lowest is one of means of neighbours
 };
 
 namespace learning_curve {
@@ -86,6 +88,20 @@ inline std::vector<Series::Point> drawable(const std::vector<Series::Point>& poi
 /// Colours that colour-blind readers can tell apart, on light paper and on dark. A seventh series begins again.
 inline constexpr std::array<const char*, 6> on_light{"#0f62b4", "#d1500b", "#0a7d5a", "#a3367f", "#7a6400", "#555b66"};
 inline constexpr std::array<const char*, 6> on_dark{"#64b5f6", "#ff9d57", "#4fd1a5", "#f08fcb", "#e3cb45", "#b4bac6"};
+
+/// The lowest loss of a curve; of a noisy one the lowest mean of a twentieth of its points, but of five at least.
+inline std::optional<double> lowest(const Series& series) {
+  std::vector<double> sums{0};  // of all losses before
+  for (const Series::Point& point : series.points)
+    if (std::isfinite(point.step) && std::isfinite(point.loss)) sums.push_back(sums.back() + point.loss);
+  const std::size_t points = sums.size() - 1;
+  if (points == 0) return {};
+  const std::size_t count = series.noisy ? std::min(std::max<std::size_t>(points / 20, 5), points) : 1;
+  double best = std::numeric_limits<double>::infinity();
+  for (std::size_t end = count; end <= points; ++end)
+    best = std::min(best, (sums[end] - sums[end - count]) / static_cast<double>(count));
+  return best;
+}
 
 inline std::string style() {
   const auto curves = [](const std::array<const char*, 6>& colours) {
@@ -175,10 +191,10 @@ inline std::string draw_learning_curve(std::string_view title, std::span<const S
     const double y = 62 + 22 * static_cast<double>(i);  // and its line of the legend
     line(16, y - 4.5, 40, y - 4.5, "curve");
     out << "</g>\n";
-    const auto best = std::ranges::min_element(curves[i], {}, &Series::Point::loss);
     std::string words = series[i].name;
-    if (best != curves[i].end())
-      words += ", lowest " + label(best->loss, 1e-3) + " (perplexity " + precise_label(std::exp(best->loss)) + ")";
+    if (const auto best = lowest(series[i]))
+      words += std::string(series[i].noisy ? ", smoothed, lowest " : ", lowest ") + label(*best, 1e-3) + " (perplexity " +
+               precise_label(std::exp(*best)) + ")";
     text(48, y, "", words);
   }
   out << "</svg>\n";

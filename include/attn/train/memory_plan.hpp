@@ -48,13 +48,13 @@ MemoryPlan plan_memory(Device& device, const Model& model, Parameters<Device>& p
   using Real = typename Device::Real;
   for (const Batch& batch : training) {
     Tape<Device> tape(device, TapeMode::training(0, 0));
-    batch_loss(tape, model, batch);
+    model.loss(tape, batch);
     tape.backward();
   }
   device.zero(parameters.gradients(), parameters.size());
   for (const Batch& batch : validation) {
     Tape<Device> tape(device);
-    batch_loss(tape, model, batch);
+    model.loss(tape, batch);
   }
   constexpr std::size_t kCopy = std::is_same_v<Scalar, Real> ? 0 : sizeof(Scalar);  // what the model computes with
   MemoryPlan plan{.parameters = parameters.size() * Index{2 * sizeof(Real) + kCopy},

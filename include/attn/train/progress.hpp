@@ -37,6 +37,13 @@ inline std::string format_count(Index count) {
   return digits;
 }
 
+/// 3.14159 as "3.14".
+inline std::string format_decimals(double value, int decimals) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", decimals, value);
+  return text;
+}
+
 /// What there is to say about a run at one moment.
 struct ProgressState {
   Index step = 0, total = 0;

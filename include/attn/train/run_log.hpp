@@ -23,9 +23,9 @@ class RunLog : public Callback {
             "; check that its folder exists and may be written to");
   }
 
-  /// Any event: the settings of the run, the machine, a score.
+  /// Any event: the settings of the run, the machine, a score. A number that is not finite becomes null: JSON has none.
   void write(const nlohmann::json& event) {
-    out_ << event.dump() << '\n' << std::flush;
+    out_ << event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n' << std::flush;
     require(out_.good(), "cannot write the log ", path_.string(), "; is the disk full?");
   }
 
@@ -57,23 +57,28 @@ class RunLog : public Callback {
     write_learning_curve(picture_, title_, series);
   }
 
-  /// What an earlier part of the same run has logged. A last line that was cut off by a crash is passed over.
+  /// What an earlier part of the same run has logged. A last line that was cut off by a crash is passed over, and so is a
+  /// loss that was not finite.
   void read(Index until) {
     std::ifstream in(path_);
     for (std::string line; std::getline(in, line);) {
       cut_off_ = in.eof();
       const auto event = nlohmann::json::parse(line, nullptr, false);
-      if (!event.is_object() || !event.contains("step") || !event.contains("loss") || event["step"] > until) continue;
-      Series& series = event.value("event", "") == "step" ? training_ : validation_;
-      series.points.push_back({event["step"].get<double>(), event["loss"].get<double>()});
+      const auto kind = field(event, "event"), step = field(event, "step"), loss = field(event, "loss");
+      if (!step.is_number() || !loss.is_number() || step > until) continue;
+      Series& series = kind == "step" ? training_ : validation_;
+      series.points.push_back({step.get<double>(), loss.get<double>()});
     }
+  }
+  static nlohmann::json field(const nlohmann::json& event, const char* name) {
+    return event.is_object() && event.contains(name) ? event[name] : nlohmann::json();
   }
 
   std::filesystem::path path_, picture_;
   std::string title_;
   std::ofstream out_;
   bool cut_off_ = false;  // the last line has no end
-  Series training_{"training", {}}, validation_{"validation", {}};
+  Series training_{"training", {}, true}, validation_{"validation", {}};
 };
 
 }  // namespace attn

@@ -7,20 +7,18 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
-#include <limits>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "attn/core/checksum.hpp"
 #include "attn/core/error.hpp"
 #include "attn/core/file.hpp"
-#include "attn/core/types.hpp"
+#include "attn/train/safetensors_header.hpp"
 
 // A safetensors file: 8 bytes of header length, a JSON header that gives every tensor's dtype, shape and place, the
 // tensors. Python's `safetensors` reads what is written here, and the other way round.
@@ -29,75 +27,31 @@ namespace attn {
 
 static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian; so must the machine be");
 
-/// The types of numbers that attn stores.
-enum class DType { f64, i64, f32, bf16 };
-
-inline std::string_view name_of(DType dtype) {
-  constexpr std::string_view names[] = {"F64", "I64", "F32", "BF16"};
-  return names[static_cast<int>(dtype)];
-}
-
-/// Bytes a number takes.
-inline Index size_of(DType dtype) {
-  constexpr Index sizes[] = {8, 8, 4, 2};
-  return sizes[static_cast<int>(dtype)];
-}
-
-/// The DType of a C++ type; a type of one's own (a 16-bit float) joins by specialising it.
-template <class T>
-inline constexpr DType dtype_of =
-    [] { static_assert(sizeof(T) == 0, "no DType for this type: specialise attn::dtype_of"); }();
-template <>
-inline constexpr DType dtype_of<double> = DType::f64;
-template <>
-inline constexpr DType dtype_of<std::int64_t> = DType::i64;
-template <>
-inline constexpr DType dtype_of<float> = DType::f32;
-
-/// A named tensor whose numbers, row by row, live elsewhere.
-struct TensorView {
-  std::string name;
-  DType dtype = DType::f32;
-  std::vector<Index> shape;
-  const void* bytes = nullptr;
-
-  Index elements() const {
-    Index count = 1;
-    for (const Index extent : shape) count *= extent;
-    return count;
-  }
-};
-
-/// The view of numbers in memory under a name: tensor_view<float>("output.bias", bias, {8000}).
-template <class T>
-TensorView tensor_view(std::string name, std::span<const T> values, std::vector<Index> shape) {
-  TensorView view{std::move(name), dtype_of<T>, std::move(shape), values.data()};
-  require(view.elements() == std::ssize(values), "tensor '", view.name, "': its shape has ", view.elements(),
-          " elements, but there are ", values.size(), " values");
-  return view;
-}
-
-using Metadata = std::map<std::string, std::string>;
-
-/// Writes tensors and metadata to a file; a failed or interrupted save leaves the old file as it was (see replace_file).
+/// Writes tensors and metadata to a file, with checksums; a failed or interrupted save leaves the old file as it was (see
+/// replace_file).
 inline void save_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
-                             const Metadata& metadata = {}) {
+                             Metadata metadata = {}) {
   std::vector<const TensorView*> order;  // wide types first: then each tensor is aligned, as the header is
   for (const TensorView& tensor : tensors) order.push_back(&tensor);
   std::ranges::stable_sort(order, std::greater{}, [](const TensorView* tensor) { return size_of(tensor->dtype); });
 
   auto header = nlohmann::json::object();
-  if (!metadata.empty()) header["__metadata__"] = metadata;
   Index offset = 0;
+  Checksum data;
   for (const TensorView* tensor : order) {
     require(tensor->name != "__metadata__", path.string(), ": '__metadata__' cannot be a tensor's name");
     require(!header.contains(tensor->name), path.string(), ": two tensors are named '", tensor->name, "'");
     require(std::ranges::all_of(tensor->shape, [](Index extent) { return extent >= 0; }), path.string(), ": tensor '",
             tensor->name, "' has a negative extent in its shape");
-    const Index end = offset + tensor->elements() * size_of(tensor->dtype);
-    header[tensor->name] = {{"dtype", name_of(tensor->dtype)}, {"shape", tensor->shape}, {"data_offsets", {offset, end}}};
-    offset = end;
+    const Index bytes = tensor->elements() * size_of(tensor->dtype);
+    data.add(tensor->bytes, bytes);
+    header[tensor->name] = {
+        {"dtype", name_of(tensor->dtype)}, {"shape", tensor->shape}, {"data_offsets", {offset, offset + bytes}}};
+    offset += bytes;
   }
+  metadata[std::string(safetensors::kDataChecksum)] = data.text();
+  metadata[std::string(safetensors::kHeaderChecksum)] = safetensors::kNoChecksum;
+  header["__metadata__"] = metadata;
   std::string text;
   try {
     text = header.dump();
@@ -105,6 +59,8 @@ inline void save_safetensors(const std::filesystem::path& path, std::span<const 
     fail(path.string(), ": a tensor's name or an entry of the metadata is not UTF-8");
   }
   text.append((8 - text.size() % 8) % 8, ' ');
+  const std::size_t place = safetensors::place_of_checksum(text);
+  text.replace(place, safetensors::kNoChecksum.size(), safetensors::checksum_of_header(text, place));
 
   replace_file(path, [&](OpenFile& file) {
     const std::uint64_t length = text.size();
@@ -114,7 +70,8 @@ inline void save_safetensors(const std::filesystem::path& path, std::span<const 
   });
 }
 
-/// A safetensors file mapped into memory. Opening reads the header and checks all of it; views live as long as this does.
+/// A safetensors file mapped into memory. Opening checks all of the header, and of all bytes that they
+/// fit the checksums of what attn writes; views live as long as this does.
 class SafetensorsFile {
  public:
   explicit SafetensorsFile(std::filesystem::path path);
@@ -160,10 +117,6 @@ class SafetensorsFile {
   }
 
  private:
-  nlohmann::json parse(std::string_view header) const;
-  TensorView read_tensor(const std::string& name, const nlohmann::json& entry, std::string_view data) const;
-  void sort_and_check(std::string_view data);
-
   std::filesystem::path path_;
   std::shared_ptr<const char> mapping_;
   std::vector<TensorView> tensors_;
@@ -189,94 +142,9 @@ inline SafetensorsFile::SafetensorsFile(std::filesystem::path path) : path_(std:
   const std::string_view header(mapping_.get() + 8, length);
   const std::string_view data(header.data() + length, size - 8 - length);
 
-  const nlohmann::json entries = parse(header);
-  for (const auto& [name, entry] : entries.items()) {
-    if (name != "__metadata__") {
-      tensors_.push_back(read_tensor(name, entry, data));
-      continue;
-    }
-    require(entry.is_object(), path_.string(), ": __metadata__ is not a JSON object");
-    for (const auto& [key, value] : entry.items()) {
-      require(value.is_string(), path_.string(), ": __metadata__: the value of '", key, "' is not a string");
-      metadata_[key] = value.get<std::string>();
-    }
-  }
-  sort_and_check(data);
-}
-
-inline nlohmann::json SafetensorsFile::parse(std::string_view header) const {
-  using nlohmann::json;
-  std::set<std::string> names;
-  const auto unique = [&](int depth, json::parse_event_t event, json& key) {  // of two equal names json would keep the last
-    if (depth == 1 && event == json::parse_event_t::key) {
-      require(names.insert(key.get<std::string>()).second, path_.string(), ": two tensors are named ", key);
-    }
-    return true;
-  };
-  json entries;
-  try {
-    entries = json::parse(header, unique);
-  } catch (const json::parse_error& error) {
-    fail(path_.string(), ": the header is not JSON (see its byte ", error.byte,
-         "); the file is damaged or not a safetensors file");
-  }
-  require(entries.is_object(), path_.string(), ": the header is not a JSON object; the file is not a safetensors file");
-  return entries;
-}
-
-inline TensorView SafetensorsFile::read_tensor(const std::string& name, const nlohmann::json& entry,
-                                               std::string_view data) const {
-  const auto check = [&](bool ok, const auto&... parts) {
-    require(ok, path_.string(), ": tensor '", name, "': ", parts...);
-  };
-  constexpr auto most = std::numeric_limits<Index>::max();
-  const auto numbers = [&](const char* field) {
-    check(entry.contains(field) && entry[field].is_array(), "its ", field, " is missing or not a list");
-    std::vector<Index> list;
-    for (const auto& number : entry[field]) {
-      check(number.is_number_unsigned() && number.get<std::uint64_t>() <= std::uint64_t{most}, "its ", field,
-            " has the entry ", number, ", which is not a count");
-      list.push_back(number.get<Index>());
-    }
-    return list;
-  };
-
-  check(entry.is_object(), "its entry is not a JSON object");
-  check(entry.contains("dtype") && entry["dtype"].is_string(), "its dtype is missing or not a string");
-  constexpr DType known[] = {DType::f64, DType::i64, DType::f32, DType::bf16};
-  const auto dtype = std::ranges::find(known, entry["dtype"].get<std::string>(), name_of);
-  check(dtype != std::end(known), "attn cannot read its dtype ", entry["dtype"], "; convert it to F64, F32, BF16 or I64");
-
-  const std::vector<Index> shape = numbers("shape");
-  Index bytes = size_of(*dtype);
-  for (const Index extent : shape) {
-    check(extent == 0 || bytes <= most / extent, "its shape ", entry["shape"], " is larger than any file");
-    bytes *= extent;
-  }
-  const std::vector<Index> place = numbers("data_offsets");
-  check(place.size() == 2 && place[0] <= place[1], "its data_offsets ", entry["data_offsets"],
-        " are not a begin and an end");
-  check(place[1] <= std::ssize(data), "its data ends at byte ", place[1], ", but the file has only ", data.size(),
-        " bytes of data; it is cut off");
-  check(place[1] - place[0] == bytes, "its shape ", entry["shape"], " of ", name_of(*dtype), " needs ", bytes,
-        " bytes, but its data_offsets span ", place[1] - place[0]);
-  return {name, *dtype, shape, data.data() + place[0]};
-}
-
-/// The format demands that the tensors cover the data without gaps and overlaps: nothing hides in a file.
-inline void SafetensorsFile::sort_and_check(std::string_view data) {
-  // Of tensors that begin at one byte, all but the last must be empty.
-  std::ranges::sort(tensors_, {}, [](const TensorView& tensor) { return std::pair(tensor.bytes, tensor.elements()); });
-  const char* end = data.data();
-  for (const TensorView& tensor : tensors_) {
-    const auto* begin = static_cast<const char*>(tensor.bytes);
-    require(begin >= end, path_.string(), ": tensor '", tensor.name, "' overlaps the one before it; the file is damaged");
-    require(begin == end, path_.string(), ": ", begin - end, " bytes before tensor '", tensor.name,
-            "' belong to no tensor");
-    end = begin + tensor.elements() * size_of(tensor.dtype);
-  }
-  const auto rest = data.data() + data.size() - end;
-  require(rest == 0, path_.string(), ": ", rest, " bytes at the end belong to no tensor; the file is damaged");
+  safetensors::Header read(path_, header, data);
+  tensors_ = std::move(read.tensors);
+  metadata_ = std::move(read.metadata);
 }
 
 }  // namespace attn

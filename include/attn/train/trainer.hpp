@@ -15,14 +15,6 @@
 
 namespace attn {
 
-/// The loss of a batch under a model: teacher forcing.
-template <class Device, class Model>
-Loss<Device> batch_loss(Tape<Device>& tape, const Model& model, const Batch& batch, LossOptions options = {},
-                        typename Device::Real* sums = nullptr) {
-  return model.loss(tape, upload(tape, batch.source), upload(tape, batch.target_input), upload(tape, batch.target_output),
-                    options, sums);
-}
-
 /// How well a model predicts a text: each token from the source and the target before it. Each batch has sums of its own,
 /// which are read when all are done: the device never waits for the host, and the total is one of doubles.
 template <class Device, class Model>
@@ -36,7 +28,7 @@ Perplexity perplexity(Device& device, const Model& model, Batches& text) {
   for (Batch batch; text.next(batch);) {
     Tape<Device> tape(device);
     Real* place = on_device.data() + 2 * std::ssize(tokens);
-    tokens.push_back(batch_loss(tape, model, batch, {}, place).tokens);
+    tokens.push_back(model.loss(tape, batch, {}, place).tokens);
   }
   device.download(sums.data(), on_device.data(), on_device.size());
   Perplexity result;
@@ -115,7 +107,7 @@ bool Trainer<Device, Model, Rate>::step(Batches& training) {
     const auto targets = static_cast<Index>(batch_.target_output.tokens.size());
     loss.normalizer = static_cast<double>((options_.mean == BatchUnit::tokens ? targets : batch_.target_output.size()) *
                                           options_.accumulate);
-    batch_loss(tape, model_, batch_, loss, sums_.data());
+    model_.loss(tape, batch_, loss, sums_.data());
     tape.backward();
     target_tokens_ += targets;
     tokens_ += targets + static_cast<Index>(batch_.source.tokens.size());

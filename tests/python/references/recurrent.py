@@ -15,6 +15,7 @@ RECURRENT = {  # encoder layers, decoder layers, what is special
     "additive_past": (2, 2, {"projected", "additive", "past"}),
     "scaled_lexical": (1, 1, {"projected", "scaled", "lexical"}),
     "key_value_self": (1, 1, {"projected", "additive", "past", "key_value", "heads"}),
+    "feeding_states": (2, 2, {"no_attention"}),
 }
 KEYS, VALUES, HIDDEN = 4, 3, 5  # key-value memory, additive score
 
@@ -119,7 +120,7 @@ def recurrent_parameters(encoder_layers, decoder_layers, kind, generator):
         if "heads" in kind:
             heads("attention.source_heads")
             heads("attention.past_heads")
-    else:
+    elif "no_attention" not in kind:
         normal("attention.score.weight", STATE, STATE)
         normal("mix.weight", STATE, 2 * STATE)
     context = VALUES if "key_value" in kind else STATE
@@ -200,11 +201,17 @@ def recurrent_logits(p, encoder_layers, decoder_layers, kind, source, target):
     else:
         fed = torch.zeros(STATE)
         states = [(torch.zeros(1, STATE), torch.zeros(1, STATE)) for _ in range(decoder_layers)]
+        if "no_attention" in kind:  # all that the decoder knows of the source
+            states, fed = list(last), last[-1][0][0]
         for t in range(len(target)):
             h = torch.cat([embedded[t], fed])
             for i in range(decoder_layers):
                 h, states[i] = lstm(f"decoder.{i}", h[None], states[i])
                 h = h[0]
+            if "no_attention" in kind:
+                fed = h
+                seen.append(fed)
+                continue
             context, mean = look("attention", h, x, words)
             fed = torch.tanh(p["mix.weight"] @ torch.cat([h, context]))
             seen.append(fed)

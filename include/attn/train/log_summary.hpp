@@ -1,13 +1,25 @@
-#include "log_summary.hpp"
-
+#pragma once
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 
-using namespace attn;
+#include "attn/train/learning_curve.hpp"
 
-LogSummary read_log(const std::filesystem::path& path) {
+namespace attn {
+
+/// What a run's log.jsonl says, of all the parts in which it was run.
+struct LogSummary {
+  Series training, validations;
+  Index steps = 0;
+  double seconds = 0;         // of training alone
+  double best = 0, last = 0;  // validation loss
+  double training_loss = 0;   // mean of the steps between the last two validations
+};
+
+inline LogSummary read_log(const std::filesystem::path& path) {
   struct Step {
     double loss, seconds;
   };
@@ -49,3 +61,5 @@ LogSummary read_log(const std::filesystem::path& path) {
   summary.training_loss /= static_cast<double>(std::max<Index>(counted, 1));
   return summary;
 }
+
+}  // namespace attn

@@ -1,4 +1,4 @@
-// refused: static assertion failed.*widths do not meet
+// refused: static assertion failed.*widths differ
 #include "attn/nn/linear.hpp"
 #include "device.hpp"
 

@@ -1,0 +1,66 @@
+#pragma once
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attn/core/file.hpp"
+#include "attn/core/sentences.hpp"
+#include "attn/decode/attention_page.hpp"
+#include "attn/text/any_tokenizer.hpp"
+
+namespace attn {
+
+/// A folder of attention maps: a page for each sentence under its number (0001.html), a picture of the last layer whose
+/// decoder looks at the source (0001.svg, the mean of its heads), and a list of them (index.html).
+class AttentionFolder {
+ public:
+  /// Makes the folder. The two tokenizers are the model's.
+  AttentionFolder(std::filesystem::path folder, AnyTokenizer source, AnyTokenizer target)
+      : folder_(std::move(folder)), source_(std::move(source)), target_(std::move(target)) {
+    make_folder(folder_);
+  }
+
+  /// Draws the maps of sentence number `line`: of what was read, and of what was or had to be written.
+  void add(Index line, std::span<const Token> source, std::span<const Token> target, std::span<const AttentionMap> maps) {
+    MapWords words{names(source_, source), names(target_, target), names(target_, target)};
+    words.source.push_back(source_.name(source_.end()));
+    words.read.insert(words.read.begin(), target_.name(target_.begin()));
+    words.written.push_back(target_.name(target_.end()));
+    char number[24];
+    std::snprintf(number, sizeof number, "%04lld", static_cast<long long>(line));
+    const std::string read = source_.decode(source), written = target_.decode(target), page = std::string(number) + ".html";
+    write_attention_page(folder_ / page, read, written, maps, words);
+    const auto means = mean_of_heads(maps);
+    const auto last = std::find_if(means.rbegin(), means.rend(), [](const AttentionMap& map) { return map.translates(); });
+    if (last != means.rend()) write_attention_map(folder_ / (std::string(number) + ".svg"), *last, words, last->layer);
+    list_ += "<li><a href='" + page + "'>" + number + "</a> " + escaped(read) + "<br/>" + escaped(written) + "</li>\n";
+  }
+
+  /// Writes the list.
+  void finish() const {
+    write_file(folder_ / "index.html",
+               "<!DOCTYPE html>\n<html xmlns='http://www.w3.org/1999/xhtml'><head><meta charset='utf-8'/>"
+               "<meta name='viewport' content='width=device-width, initial-scale=1'/><title>Attention maps</title>"
+               "<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;padding:1em;"
+               "max-width:50em}li{list-style:none;margin:.5em 0}</style></head>\n<body><ul>\n" +
+                   list_ + "</ul></body></html>\n");
+  }
+
+ private:
+  static std::vector<std::string> names(const AnyTokenizer& tokenizer, std::span<const Token> tokens) {
+    std::vector<std::string> all;
+    for (const Token token : tokens) all.push_back(tokenizer.name(token));
+    if (!all.empty() && all[0].starts_with("\u00b7")) all[0].erase(0, 2);  // the first piece begins a word without a space
+    return all;
+  }
+
+  std::filesystem::path folder_;
+  AnyTokenizer source_, target_;
+  std::string list_;
+};
+
+}  // namespace attn

@@ -1,0 +1,71 @@
+#include "attn/core/folder_lock.hpp"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <optional>
+
+#include "support/files.hpp"
+
+using namespace attn;
+
+namespace {
+
+/// A process that holds the folder until it is told to end.
+class Holder {
+ public:
+  explicit Holder(const std::filesystem::path& folder) {
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    process_ = ::fork();
+    REQUIRE(process_ >= 0);
+    if (process_ == 0) {
+      const FolderLock lock(folder);
+      if (::write(ends[1], "x", 1) != 1) ::_exit(1);
+      while (true) ::pause();
+    }
+    char byte;
+    REQUIRE(::read(ends[0], &byte, 1) == 1);
+    ::close(ends[0]), ::close(ends[1]);
+  }
+  ~Holder() { kill(); }
+  void kill() {
+    if (process_ > 0) ::kill(process_, SIGKILL), ::waitpid(process_, nullptr, 0);
+    process_ = 0;
+  }
+  pid_t process() const { return process_; }
+
+ private:
+  pid_t process_;
+};
+
+}  // namespace
+
+TEST_CASE("folder lock: a second run is told who writes to the folder, until that process is gone") {
+  const TemporaryFolder folder;
+  Holder holder(folder / "");
+  const std::string sentence = error_of([&] { FolderLock lock(folder / ""); });
+  char host[256] = "";
+  REQUIRE(::gethostname(host, sizeof host - 1) == 0);
+  CHECK(contains(sentence, "is in use: process " + std::to_string(holder.process()) + " on " + host + " writes to it"));
+  CHECK(contains(sentence, "choose another folder"));
+  holder.kill();
+  CHECK(error_of([&] { FolderLock lock(folder / ""); }) == "");
+}
+
+TEST_CASE("folder lock: one process cannot take a folder twice, but one after another") {
+  const TemporaryFolder folder, other;
+  std::optional<FolderLock> lock(std::in_place, folder / "");
+  CHECK(contains(error_of([&] { FolderLock second(folder / ""); }), "process " + std::to_string(::getpid())));
+  CHECK(read_file(folder / ".lock").starts_with("process " + std::to_string(::getpid()) + " on "));
+  const FolderLock elsewhere(other / "");
+  lock.reset();
+  CHECK(read_file(folder / ".lock") == "");
+  CHECK(error_of([&] { FolderLock second(folder / ""); }) == "");
+}
+
+TEST_CASE("folder lock: a folder that is not there or may not be written to") {
+  const TemporaryFolder folder;
+  CHECK(contains(error_of([&] { FolderLock lock(folder / "none"); }), "cannot open " + (folder / "none/.lock").string()));
+}

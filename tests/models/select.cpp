@@ -1,0 +1,162 @@
+// Rows of a decoder that are selected between two steps: repeated, turned around, left out.
+
+#include "attn/models/active_sentences.hpp"
+#include "support/recurrent.hpp"
+
+using namespace attn_test;
+using D = Cpu<double>;
+
+namespace {
+
+constexpr TransformerShape shape{.encoder_layers = 1, .decoder_layers = 2, .width = 16, .heads = 2, .inner = 24};
+constexpr RecurrentShape recurrent{.words = 5, .width = 6, .encoder_layers = 2, .decoder_layers = 2};
+using Rows = std::vector<Index>;
+using Logits = std::vector<std::vector<double>>;  // of each row
+
+/// A model that writes: sentences of 5, none, 1 and 8 words, three hypotheses each.
+template <class Model>
+struct Writer {
+  D device{1};
+  Model model{{.source_vocabulary = kSourceWords, .target_vocabulary = kTargetWords}};
+  Parameters<D> parameters{device, model, 3};
+  Sentences source = random_sentences({5, 0, 1, 8}, kSourceWords, 3);
+  Tape<D> tape{device};
+  Text text = upload(tape, source);
+
+  Writer() { shake(parameters, 0.5); }
+
+  auto start() { return model.start(tape, text, 6, 3); }
+
+  Logits next(auto& state, const std::vector<Token>& words) {
+    Tape<D> step(device);
+    const auto logits = model.next(step, state, words);
+    Logits rows;
+    for (Index i = 0; i < logits.rows; ++i) rows.emplace_back(logits.row(i), logits.row(i) + logits.cols);
+    return rows;
+  }
+};
+
+template <class... Models>
+void with_each(auto&& test) {
+  (test.template operator()<Models>(), ...);
+}
+void with_every_model(auto&& test) {
+  with_each<Transformer<D, shape>, Transformer<D, shape, Full<>, PreNorm>, Transformer<D, shape, Linformer<3, 8>>,
+            Transformer<D, shape, Linformer<3, 8, Sharing::layers>>, Seq2Seq<D, recurrent, OneWay>,
+            Seq2Seq<D, recurrent, BothWaysProjected, OnEncoder<Additive<4>>, Lexical>,
+            Seq2Seq<D, recurrent, BothWays, OnEncoderAndPast<ReducedRank<2>, KeyValue<4, 3>>>,
+            Seq2Seq<D, recurrent, BothWays, OnSelfAttention<2, Multiplicative>>, InputFeeding<D, recurrent>,
+            InputFeeding<D, recurrent, BothWays, Additive<4>, States, Lexical>,
+            InputFeeding<D, recurrent, BothWays, NoAttention>>(test);
+}
+
+}  // namespace
+
+TEST_CASE("select: a row that is selected twice gives the bits of the one, twice") {
+  with_every_model([]<class M>() {
+    Writer<M> writer;
+    auto state = writer.start();
+    writer.next(state, {2, 2, 2, 2});
+    writer.next(state, {4, 5, 6, 7});
+    state.select(Rows{3, 0, 3, 0, 2, 3});  // the words so far are copied
+    CHECK(state.alive() == Rows{3, 0, 3, 0, 2, 3});
+    auto logits = writer.next(state, {8, 9, 8, 9, 4, 8});
+    CHECK(logits[0] == logits[2]);
+    CHECK(logits[0] == logits[5]);
+    CHECK(logits[1] == logits[3]);
+    CHECK(logits[0] != logits[1]);
+    logits = writer.next(state, {5, 6, 5, 7, 4, 9});  // two go on alike, the others part
+    CHECK(logits[0] == logits[2]);
+    CHECK(logits[0] != logits[5]);
+    CHECK(logits[1] != logits[3]);
+    state.select(Rows{2, 2});  // the copy is copied
+    logits = writer.next(state, {6, 6});
+    CHECK(logits[0] == logits[1]);
+  });
+}
+
+TEST_CASE("select: hypotheses that part give what each of them gives alone, from scratch") {
+  with_every_model([]<class M>() {
+    Writer<M> writer;
+    auto state = writer.start();
+    const std::vector<std::vector<Token>> words{{2, 2, 2, 2}, {4, 5, 6, 7, 8}, {9, 4, 8, 12, 5, 6}, {7, 6, 5}};
+    const std::vector<Rows> selections{{1, 3, 3, 0, 3}, {2, 0, 1, 2, 4, 4}, {5, 0, 3}};
+    std::vector<std::vector<Token>> written{{2}, {2}, {2}, {2}};  // of each row
+    Rows sentence{0, 1, 2, 3};
+    Logits logits = writer.next(state, words[0]);
+    for (std::size_t t = 0; t < selections.size(); ++t) {
+      state.select(selections[t]);
+      const auto before = written;
+      const Rows sentence_before = sentence;
+      written.clear(), sentence.clear();
+      for (std::size_t i = 0; i < selections[t].size(); ++i) {
+        const auto row = static_cast<std::size_t>(selections[t][i]);
+        written.push_back(before[row]);
+        written.back().push_back(words[t + 1][i]);
+        sentence.push_back(sentence_before[row]);
+      }
+      CHECK(state.alive() == sentence);
+      logits = writer.next(state, words[t + 1]);
+      for (std::size_t i = 0; i < written.size(); ++i) {
+        auto alone = writer.start();
+        Logits expected;
+        for (std::size_t k = 0; k < written[i].size(); ++k) {
+          if (k == 0) alone.select(Rows{sentence[i]});
+          expected = writer.next(alone, {written[i][k]});
+        }
+        CHECK(largest_difference(logits[i], expected[0]) <= 1e-12);
+      }
+    }
+  });
+}
+
+TEST_CASE("select: a permutation permutes the results; keep selects what it keeps; selections compose") {
+  with_every_model([]<class M>() {
+    Writer<M> writer;
+    auto straight = writer.start(), turned = writer.start(), kept = writer.start(), composed = writer.start();
+    for (auto* state : {&straight, &turned, &kept, &composed}) writer.next(*state, {2, 4, 6, 8});
+    turned.select(Rows{2, 0, 3, 1});
+    kept.keep({false, true, true, false});
+    composed.select(Rows{3, 3, 2, 1});
+    composed.select(Rows{3, 2});
+    const Logits expected = writer.next(straight, {5, 6, 7, 9}), permuted = writer.next(turned, {7, 5, 9, 6});
+    CHECK(permuted == Logits{expected[2], expected[0], expected[3], expected[1]});
+    const Logits two = writer.next(kept, {6, 7}), same = writer.next(composed, {6, 7});
+    CHECK(kept.alive() == Rows{1, 2});
+    CHECK(two == same);
+    for (std::size_t i = 0; i < 2; ++i) CHECK(largest_difference(two[i], expected[i + 1]) <= 1e-12);
+  });
+}
+
+TEST_CASE("select: nothing is copied where nothing repeats; all rows may leave") {
+  Writer<Transformer<D, shape>> writer;
+  auto state = writer.start();
+  writer.next(state, {2, 2, 2, 2});
+  state.select(Rows{3, 0});
+  writer.next(state, {4, 5});
+  CHECK(state.layout().copies == 0);
+  CHECK(state.read_places() == state.places());
+  CHECK(state.places()[0] == 3);
+  state.select(Rows{1, 1, 0});
+  writer.next(state, {4, 5, 6});
+  CHECK(state.layout().copies == 2);  // both words of one row
+  CHECK(state.places()[0] == 0);
+  CHECK(state.places()[1] == 1);  // a place that nobody uses
+  state.select(Rows{});
+  CHECK(state.alive().empty());
+  CHECK(writer.next(state, {}).empty());
+}
+
+TEST_CASE("select: rows that are not there, and more rows than there is room for, are refused") {
+  Writer<Transformer<D, shape>> writer;
+  auto state = writer.start();
+  const auto said = [&](const Rows& rows) { return complaint([&] { state.select(rows); }); };
+  CHECK(said({0, 4}) == "decoding: row 4 is selected of 4 active ones");
+  CHECK(said({-1}) == "decoding: row -1 is selected of 4 active ones");
+  CHECK(said(Rows(13, 0)) ==
+        "decoding: 13 rows are selected, but there is room for 12; start with more hypotheses of each sentence");
+  CHECK(said(Rows(12, 0)) == "no complaint");
+  CHECK(complaint([&] { state.keep({true}); }) == "decoding: keep says 1 times whether to keep one of 12 rows");
+  CHECK(complaint([&] { writer.model.start(writer.tape, writer.text, 6, 0); }) ==
+        "decoding: room for 0 hypotheses of a sentence; it needs one at least");
+}

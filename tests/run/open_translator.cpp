@@ -1,0 +1,163 @@
+#include "attn/run/open_translator.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <thread>
+
+#include "attn/decode/translator.hpp"
+#include "attn/run/cpu_models.hpp"
+#include "support/files.hpp"
+
+using namespace attn;
+
+namespace {
+
+constexpr TransformerShape tiny_shape{.encoder_layers = 1, .decoder_layers = 1, .width = 16, .heads = 2, .inner = 32};
+using Tiny = Transformer<Cpu<float>, tiny_shape>;
+
+const WordVocabulary words({"<unk>", "<pad>", "<sos>", "<eos>", "a", "b", "c", "d"});
+const std::vector<std::string> lines{"a b c", "", "d", "c a", "b b b b"};
+
+/// A model of the program's own, trained for a moment, in a folder.
+struct Run {
+  TemporaryFolder folder;
+  ParallelCorpus corpus;
+  RunCard card{{.name = "tiny", .source_vocabulary = 8, .target_vocabulary = 8, .dropout = 0}, words, words};
+  std::vector<std::string> said;
+
+  Run() {
+    models().add<Tiny>("tiny");
+    const ParallelText text{{"a b", "c", "d d", "a c d"}, {"b a", "c", "d d", "d c a"}};
+    corpus = encode_corpus(text, words, words);
+    card.limit = 6;
+  }
+
+  TrainingOutcome train(Index epochs, bool resume = false) {
+    const auto model = models().make(card.model, {.device = "cpu", .threads = 1}, 7);
+    card.shape = model->shape();
+    write_run_card(folder.path(), card);
+    return model->train({.folder = folder.path(),
+                         .training = corpus,
+                         .validation = corpus,
+                         .special_tokens = special_tokens_of(words, words),
+                         .batches = {.size = 2},
+                         .validation_batches = {.size = 2},
+                         .train = {.epochs = epochs},
+                         .schedule = [](Index, Index) { return [](Index) { return 1e-2; }; },
+                         .title = "tiny",
+                         .resume = resume,
+                         .say = [&](const std::string& text) { said.push_back(text); }});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("open translator: a folder translates as the typed translator does") {
+  Run run;
+  const TrainingOutcome outcome = run.train(3);
+  CHECK(outcome.state.step == 6);
+  CHECK(outcome.steps == 6);
+  REQUIRE(run.said.size() == 1);
+  CHECK(contains(run.said[0], "tiny: "));
+  CHECK(contains(run.said[0], "6 steps of 2 sentences"));
+
+  const FolderTranslator translate = open_translator(run.folder.path(), {.device = "cpu", .threads = 1});
+  const auto translations = translate(lines);
+  CHECK(translations.size() == lines.size());
+  CHECK(translations[1].empty());
+
+  Cpu<float> device(1);
+  Tiny model({.source_vocabulary = 8, .target_vocabulary = 8});
+  Parameters<Cpu<float>> parameters(device, model, 1);
+  load_model(SafetensorsFile(run.folder / "model.safetensors"), parameters);
+  const Translator typed(device, model, words, words, {.limit = 6, .truncate = 255});
+  CHECK(typed(lines) == translations);
+}
+
+TEST_CASE("open translator: the next token's probabilities are those of the words that are written") {
+  Run run;
+  run.train(2);
+  const FolderTranslator translate = open_translator(run.folder.path(), {.device = "cpu", .threads = 1});
+  const auto first = translate.next_token("a b", "");
+  REQUIRE(first.size() == 8);
+  double total = 0;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    total += first[i].probability;
+    CHECK((i == 0 || first[i - 1].probability >= first[i].probability));
+    CHECK(first[i].name == words.words()[static_cast<std::size_t>(first[i].token)]);
+  }
+  CHECK(total == doctest::Approx(1).epsilon(1e-9));
+
+  // Greedy decoding takes the most probable token each time.
+  std::string written;
+  const std::string whole = translate({"a b"})[0];
+  for (int i = 0; i < 6; ++i) {
+    const auto next = translate.next_token("a b", written);
+    if (next[0].token == words.end()) break;
+    written += (written.empty() ? "" : " ") + next[0].name;
+  }
+  CHECK(written == whole);
+}
+
+TEST_CASE("open translator: maps name where every head looked") {
+  Run run;
+  run.train(1);
+  const FolderTranslator translate = open_translator(run.folder.path(), {.device = "cpu"});
+  const auto maps = translate.attention_maps(words.encode("a b c"), words.encode("c b"));
+  REQUIRE(maps.size() == 6);  // two heads of three attentions
+  CHECK(maps[4].layer == "decoder.layers.0.cross_attention");
+  CHECK(maps[4].rows == 3);
+  CHECK(maps[4].cols == 4);
+}
+
+TEST_CASE("open translator: several threads may use one, and each its own") {
+  Run run;
+  run.train(2);
+  const FolderTranslator shared = open_translator(run.folder.path(), {.device = "cpu", .threads = 1});
+  const auto expected = shared(lines);
+  std::vector<std::vector<std::string>> results(6);
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < results.size(); ++i)
+      threads.emplace_back([&, i] {
+        results[i] = i % 2 == 0 ? shared(lines) : open_translator(run.folder.path(), {.device = "cpu", .threads = 1})(lines);
+      });
+  }
+  for (const auto& result : results) CHECK(result == expected);
+}
+
+TEST_CASE("training run: stopped and resumed, it ends with the bits of one that was not") {
+  Run whole, parts;
+  whole.train(4);
+  parts.train(2);
+  parts.train(4, true);
+  CHECK(contains(parts.said[1], "going on at step 4"));
+  CHECK(read_file(parts.folder / "training.safetensors") == read_file(whole.folder / "training.safetensors"));
+}
+
+TEST_CASE("open translator: folders that are none, half of one, or of a newer attn say so") {
+  Run run;
+  const auto opened = [&] { return error_of([&] { open_translator(run.folder.path(), {.device = "cpu"}); }); };
+  CHECK(contains(error_of([] { open_translator("no/such/folder"); }), "is not a folder"));
+  CHECK(contains(opened(), "there is no model.json"));
+  write_run_card(run.folder.path(), run.card);
+  CHECK(contains(opened(), "there is no model.safetensors"));
+  run.train(1);
+  CHECK(opened() == "");
+  const std::string card = read_file(run.folder / "model.json");
+  const auto replaced = [&](const std::string& from, const std::string& to) {
+    std::string text = card;
+    REQUIRE(text.find(from) != text.npos);
+    write_file(run.folder / "model.json", text.replace(text.find(from), from.size(), to));
+  };
+  replaced("\"format\": 1", "\"format\": 2");
+  CHECK(contains(opened(), "which a newer attn wrote"));
+  replaced("\"limit\"", "\"limits\"");
+  CHECK(contains(opened(), "is damaged or was changed by hand"));
+  replaced("\"name\": \"tiny\"", "\"name\": \"huge\"");
+  CHECK(contains(opened(), "this program knows no model of the name 'huge'; it knows "));
+  write_file(run.folder / "model.json", card);
+  write_file(run.folder / "tokenizer.vocab", "<unk>,0\n<pad>,1\n<sos>,2\n<eos>,3\na,4\n");
+  CHECK(contains(opened(), "is not the tokenizer that the model"));
+}
