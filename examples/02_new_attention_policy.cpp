@@ -7,6 +7,7 @@
 #include <string>
 
 #include "attn/decode/greedy.hpp"
+#include "attn/optim/adam.hpp"
 #include "attn/train/trainer.hpp"
 #include "attn/transformer.hpp"
 
@@ -59,18 +60,17 @@ int main() {
   Batches training(known, special_tokens, {.size = 32}), validation(unknown, special_tokens, {.size = 100});
 
   Host device;
-  Model model({.source_vocabulary = 28, .target_vocabulary = 28, .dropout = {0, 0, 0}});
-  Parameters<Host> parameters(device, model, 1);
-  Adam<Host> adam(parameters, {.beta2 = 0.98, .clip_norm = 1});
-  Trainer trainer(device, model, adam, InverseSquareRoot{.width = shape.width, .warmup = 100, .scale = 0.2}, {.epochs = 8});
-  trainer.run(training, validation, {});
+  Network<Model> network(device, {.source_vocabulary = 28, .target_vocabulary = 28, .dropout = {0, 0, 0}}, 1);
+  Adam adam(network, {.beta2 = 0.98, .clip_norm = 1});
+  Trainer trainer(network, adam, InverseSquareRoot{.width = shape.width, .warmup = 100, .scale = 0.2}, {.epochs = 8});
+  trainer.run(training, validation);
   std::cout << "loss on words it has not seen: " << trainer.state.best << "\n";
 
   int right = 0;
   for (const std::string word : {"drawer", "live", "star", "loop"}) {
     Sentences source;
     special_tokens.add_source(source, spell(word));
-    const auto letters = greedy(device, model, source, {.begin = kBegin, .end = kEnd, .limit = 10});
+    const auto letters = greedy(device, *network, source, {.begin = kBegin, .end = kEnd, .limit = 10});
     std::string backwards;
     for (const Token letter : letters[0]) backwards += static_cast<char>('a' + letter - kFirstLetter);
     std::cout << word << " -> " << backwards << "\n";

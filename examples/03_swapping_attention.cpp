@@ -4,6 +4,7 @@
 #include <chrono>
 #include <iostream>
 
+#include "attn/optim/adam.hpp"
 #include "attn/text/bpe_training.hpp"
 #include "attn/train/trainer.hpp"
 #include "attn/transformer.hpp"
@@ -25,19 +26,19 @@ struct Outcome {
 template <class Model>
 Outcome train(const char* name, const ValidationSplit& text, SpecialTokens special_tokens, Index vocabulary) {
   Host device;
-  Model model(
-      {.source_vocabulary = vocabulary, .target_vocabulary = vocabulary, .share_embeddings = true, .tie_output = true});
-  Parameters<Host> parameters(device, model, 1);
-  Adam<Host> adam(parameters, {.beta2 = 0.98, .clip_norm = 1});
+  Network<Model> network(
+      device,
+      {.source_vocabulary = vocabulary, .target_vocabulary = vocabulary, .share_embeddings = true, .tie_output = true}, 1);
+  Adam adam(network, {.beta2 = 0.98, .clip_norm = 1});
   Batches training(text.training, special_tokens, {.size = 32, .order = BatchOrder::pooled});
   Batches validation(text.validation, special_tokens, {.size = 100});
 
-  const double before = perplexity(device, model, validation).mean();
+  const double before = perplexity(network, validation).mean();
   const auto start = std::chrono::steady_clock::now();
-  Trainer trainer(device, model, adam, Constant{3e-3}, {.epochs = 4});
-  trainer.run(training, validation, {});
+  Trainer trainer(network, adam, Constant{3e-3}, {.epochs = 4});
+  trainer.run(training, validation);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  std::cout << name << ": " << parameters.count() << " parameters, loss " << before << " -> " << trainer.state.best
+  std::cout << name << ": " << network.parameters.count() << " parameters, loss " << before << " -> " << trainer.state.best
             << " in " << seconds.count() << " s\n";
   return {before, trainer.state.best};
 }

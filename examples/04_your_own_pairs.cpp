@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "attn/decode/translator.hpp"
+#include "attn/optim/adam.hpp"
 #include "attn/text/bpe_training.hpp"
 #include "attn/train/terminal.hpp"
 #include "attn/train/trainer.hpp"
@@ -39,19 +40,19 @@ int main(int count, char** words) try {
   Batches training(corpus, special_tokens, {.size = 16}), validation(corpus, special_tokens, {.size = 64});
 
   Host device;
-  Model model({.source_vocabulary = tokenizer.padded_size(),
-               .target_vocabulary = tokenizer.padded_size(),
-               .share_embeddings = true,
-               .tie_output = true});
-  Parameters<Host> parameters(device, model, 1);
-  Adam<Host> adam(parameters, {.beta2 = 0.98, .clip_norm = 1});
+  Network<Model> network(device,
+                         {.source_vocabulary = tokenizer.padded_size(),
+                          .target_vocabulary = tokenizer.padded_size(),
+                          .share_embeddings = true,
+                          .tie_output = true},
+                         1);
+  Adam adam(network, {.beta2 = 0.98, .clip_norm = 1});
   const Index epochs = count == 3 ? 20 : 300;
-  Trainer trainer(device, model, adam, Constant{1e-3}, {.epochs = epochs, .report_every = 50, .validate_every = 100});
+  Trainer trainer(network, adam, Constant{1e-3}, {.epochs = epochs, .report_every = 50, .validate_every = 100});
   TerminalCallback terminal(std::cout, false, epochs * training.batches_per_epoch());
-  Callback* callbacks[] = {&terminal};
-  trainer.run(training, validation, callbacks);
+  trainer.run(training, validation, {&terminal});
 
-  const Translator translate(device, model, tokenizer, tokenizer, {.limit = 50});
+  const Translator translate(device, *network, tokenizer, tokenizer, {.limit = 50});
   const std::vector<std::string> translations = translate(text.source);
   std::size_t right = 0;
   for (std::size_t i = 0; i < translations.size(); ++i) {

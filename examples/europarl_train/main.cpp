@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "attn/core/error.hpp"
+#include "attn/core/folder_lock.hpp"
 #include "attn/run/open_translator.hpp"
 #include "attn/run/stop_signal.hpp"
 #include "command_line.hpp"
@@ -69,6 +70,7 @@ int main(int count, char** words) try {
   const Options options = read_options(count, words);
   say_device(std::cout, options.device);
   attn::make_folder(options.output);
+  const attn::FolderLock lock(options.output);
   const Corpus corpus = load_corpus(options);
   attn::ParallelProgress progress(std::cout, ::isatty(1) != 0);
   const std::vector<Job> jobs = jobs_of(options, corpus, progress);

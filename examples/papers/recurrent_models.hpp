@@ -62,6 +62,8 @@ using CourseworkModel = InputFeeding<Device, coursework_shape, BothWays, Multipl
 template <class Device>
 using DeeperCourseworkModel = InputFeeding<Device, deeper_coursework_shape, BothWays, Multiplicative>;
 template <class Device>
+using PlainCourseworkModel = InputFeeding<Device, coursework_shape, BothWays, NoAttention>;
+template <class Device>
 using LexicalCourseworkModel = InputFeeding<Device, coursework_shape, BothWays, Multiplicative, States, Lexical>;
 
 }  // namespace papers

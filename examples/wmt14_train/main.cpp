@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "attn/core/error.hpp"
+#include "attn/core/folder_lock.hpp"
 #include "attn/metrics/bleu.hpp"
 #include "attn/run/open_translator.hpp"
 #include "attn/run/stop_signal.hpp"
@@ -48,6 +49,7 @@ void score(const Options& options, const ParallelText& test, const FolderTransla
 int run(Options options) {
   say_device(std::cout, options.device);
   make_folder(options.output);
+  const FolderLock lock(options.output);
   const std::optional<RunCard> before = card_to_resume(options);
   const Texts texts = read_texts(options);
   apply_recipe(options, static_cast<Index>(texts.training.source.size()));

@@ -19,6 +19,7 @@
 #include "attn/models/text_encoder.hpp"
 #include "attn/optim/adam.hpp"
 #include "attn/optim/schedules.hpp"
+#include "attn/optim/sgd.hpp"
 #include "attn/seq2seq.hpp"
 #include "attn/tape/dropout.hpp"
 #include "attn/text/bpe_training.hpp"

@@ -18,6 +18,8 @@
 #include "attn/cpu/ragged_projection.hpp"
 #include "attn/cpu/residual.hpp"
 #include "attn/cpu/scatter_rows.hpp"
+#include "attn/cpu/sgd.hpp"
+#include "attn/cpu/sum_of_squares.hpp"
 #include "attn/cpu/tanh.hpp"
 #include "attn/ops/every_op.hpp"
 

@@ -19,6 +19,8 @@
 #include "attn/cuda/ragged_projection.cuh"
 #include "attn/cuda/residual.cuh"
 #include "attn/cuda/scatter_rows.cuh"
+#include "attn/cuda/sgd.cuh"
+#include "attn/cuda/sum_of_squares.cuh"
 #include "attn/cuda/support/convert.cuh"
 #include "attn/cuda/tanh.cuh"
 #include "attn/ops/every_op.hpp"

@@ -8,8 +8,13 @@ set(expected "${CMAKE_MATCH_1}")
 
 set(ENV{LC_ALL} C)  # plain quotes in messages
 set(compile ${compiler} @${flags} -fsyntax-only ${file})
+set(with)  # what a line `// with: FLAG` adds where it must fail
+file(STRINGS ${file} line REGEX "^// with: ")
+if(line)
+  string(REPLACE "// with: " "" with ${line})
+endif()
 
-execute_process(COMMAND ${compile} -DATTN_REFUSED RESULT_VARIABLE result OUTPUT_VARIABLE message ERROR_VARIABLE message)
+execute_process(COMMAND ${compile} -DATTN_REFUSED ${with} RESULT_VARIABLE result OUTPUT_VARIABLE message ERROR_VARIABLE message)
 if(result EQUAL 0)
   message(FATAL_ERROR "${file} compiles with ATTN_REFUSED; the compiler should have refused it with: ${expected}")
 elseif(NOT message MATCHES "${expected}")

@@ -15,7 +15,7 @@ struct Named {
   Numbers numbers;
 };
 
-/// Transformers, the third pre-norm with heads of 64; and recurrent models, whose decoders walk, or are fed what they saw.
+/// Transformers, the third pre-norm with heads of 64; and recurrent models, whose decoders are fed what they saw, or are not.
 enum class Kind {
   transformer,
   linformer,
@@ -25,7 +25,8 @@ enum class Kind {
   key_value,
   coursework,
   deeper_coursework,
-  lexical_coursework
+  lexical_coursework,
+  plain_coursework
 };
 
 inline constexpr attn::Index kVocabulary = 37, kLongest = 48;  // of each language; of the linformer's sentences
@@ -50,6 +51,9 @@ class Training {
   /// Rounds its parameters to bfloat16.
   virtual void round_parameters() = 0;
   virtual std::vector<std::vector<attn::Token>> translate(const attn::Sentences& source) const = 0;
+  /// The logits of the last step, row by row, where each step's rows are selected from those of the step before.
+  virtual std::vector<Numbers> select(const attn::Sentences& source,
+                                      const std::vector<std::vector<attn::Index>>& selections) const = 0;
   virtual void save(const std::filesystem::path& path) = 0;
   virtual void load(const std::filesystem::path& path) = 0;
 };

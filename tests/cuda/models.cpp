@@ -10,9 +10,10 @@ namespace {
 
 constexpr Kind kRecurrent[] = {Kind::additive_on_past,  Kind::multiplicative_on_self_attention,
                                Kind::key_value,         Kind::coursework,
-                               Kind::deeper_coursework, Kind::lexical_coursework};
+                               Kind::deeper_coursework, Kind::lexical_coursework,
+                               Kind::plain_coursework};
 constexpr Kind kKinds[] = {Kind::transformer, Kind::linformer, Kind::wide_heads, kRecurrent[0], kRecurrent[1],
-                           kRecurrent[2],     kRecurrent[3],   kRecurrent[4],    kRecurrent[5]};
+                           kRecurrent[2],     kRecurrent[3],   kRecurrent[4],    kRecurrent[5], kRecurrent[6]};
 
 /// Pairs of sentences; of length `source`, and what is to be said is the source reversed, at most `target` of it.
 attn::Batch batch_of(const std::vector<std::pair<attn::Index, attn::Index>>& lengths, std::uint64_t seed) {
@@ -238,6 +239,30 @@ TEST_CASE_TEMPLATE("models: learns to reverse on the device, and translates as t
     cpu->load(folder / "model");
     if (kFloat<Device>) CHECK(cpu->translate(test.source) == translations);
     CHECK(here->translate(attn::Sentences{{}}).size() == 1);
+  }
+}
+
+TEST_CASE_TEMPLATE("models: rows are selected while a decoder writes: repeated, turned around, left out", Device, CpuFloat,
+                   CpuBfloat16, CudaFloat, CudaBfloat16) {
+  if (!is_here<Device>()) return;
+  using Rows = std::vector<attn::Index>;
+  auto source = batch_of({{12, 0}, {0, 0}, {1, 0}, {33, 0}}, 1).source;
+  for (const Kind kind : kKinds) {
+    CAPTURE(static_cast<int>(kind));
+    const auto here = device_under_test<Device>().training(kind, 5), cpu = truth().training(kind, 5);
+    const std::vector<Rows> selections{{3, 0, 3, 1, 3}, {4, 1, 2, 0, 1, 3}};  // of sentences 3, 0, 3, 3, 0, 1
+    const auto rows = here->select(source, selections), right = cpu->select(source, selections);
+    REQUIRE(rows.size() == 6);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      CHECK(relative_error(rows[i], right[i]).mean <= (kFloat<Device> ? 1e-4 : 0.05));
+    const double same = kFloat<Device> ? 1e-5 : 0.02;  // hypotheses of one sentence, all given the same words
+    CHECK(relative_error(rows[2], rows[0]).mean <= same);
+    CHECK(relative_error(rows[3], rows[0]).mean <= same);
+    CHECK(relative_error(rows[4], rows[1]).mean <= same);
+    CHECK(relative_error(right[1], right[0]).mean > 0.01);
+    const auto turned = here->select(source, {{2, 0, 3, 1}}), straight = here->select(source, {{0, 1, 2, 3}});
+    for (const auto& [to, from] : {std::pair{0, 2}, {1, 0}, {2, 3}, {3, 1}})
+      CHECK(relative_error(turned[static_cast<std::size_t>(to)], straight[static_cast<std::size_t>(from)]).mean <= same);
   }
 }
 

@@ -20,6 +20,8 @@ std::unique_ptr<Training> recurrent_training(Device& device, Kind kind, std::uin
       return make(std::type_identity<papers::DeeperCourseworkModel<Device>>{});
     case Kind::lexical_coursework:
       return make(std::type_identity<papers::LexicalCourseworkModel<Device>>{});
+    case Kind::plain_coursework:
+      return make(std::type_identity<papers::PlainCourseworkModel<Device>>{});
     default:
       attn::fail("no recurrent model is of kind ", static_cast<int>(kind));
   }

@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/decode/greedy.hpp"
+#include "attn/optim/adam.hpp"
 #include "attn/train/checkpoint.hpp"
 #include "cuda/backend.hpp"
 
@@ -54,6 +55,26 @@ class TrainingOn : public Training {
   }
   std::vector<std::vector<attn::Token>> translate(const attn::Sentences& source) const override {
     return attn::greedy(device_, model_, source, {.begin = 2, .end = 3, .limit = 24});
+  }
+  std::vector<Numbers> select(const attn::Sentences& source,
+                              const std::vector<std::vector<attn::Index>>& selections) const override {
+    attn::Tape<Device> tape(device_);
+    auto state = model_.start(tape, attn::upload(tape, source), static_cast<attn::Index>(selections.size()) + 1, 3);
+    std::vector<Numbers> rows;
+    for (std::size_t t = 0; t <= selections.size(); ++t) {
+      if (t > 0) state.select(selections[t - 1]);
+      std::vector<attn::Token> words;  // the same for hypotheses of one sentence
+      for (const attn::Index sentence : state.alive())
+        words.push_back(static_cast<attn::Token>(4 + (7 * sentence + 5 * static_cast<attn::Index>(t)) % (kVocabulary - 4)));
+      attn::Tape<Device> step(device_);
+      const auto logits = model_.next(step, state, words);
+      std::vector<typename Device::Scalar> copy(static_cast<std::size_t>(logits.rows * logits.cols));
+      device_.download(copy.data(), logits.data, logits.rows * logits.cols);
+      rows.assign(static_cast<std::size_t>(logits.rows), {});
+      for (std::size_t i = 0; i < copy.size(); ++i)
+        rows[i / static_cast<std::size_t>(logits.cols)].push_back(static_cast<double>(copy[i]));
+    }
+    return rows;
   }
   void save(const std::filesystem::path& path) override {
     attn::TrainState state;

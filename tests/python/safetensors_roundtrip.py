@@ -21,7 +21,7 @@ def random(*shape, dtype):
 
 def files():
     """name -> (tensors, metadata)"""
-    dtypes = {"f64": torch.float64, "f32": torch.float32, "bf16": torch.bfloat16, "i64": torch.int64}
+    dtypes = {"f64": torch.float64, "f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "i64": torch.int64}
     every = {f"{name}.{'x'.join(map(str, shape))}": random(*shape, dtype=dtype)
              for name, dtype in dtypes.items() for shape in ((), (1,), (7,), (3, 5), (2, 1, 3), (1, 1, 1, 1))}
     edges = {name: torch.tensor([0.0, -0.0, torch.inf, -torch.inf, torch.nan, torch.finfo(dtype).tiny / 2,
@@ -33,7 +33,13 @@ def files():
     names = ["ä/ö/ü", "中文.weight", "🦊", "a b", 'quote"back\\slash', "line\nbreak", "tab\t", "nul\0", "", "e\u0301", "é",
              "layers.10.weight", "layers.2.weight", "__metadata", "\u2028"]
     named = {name: torch.full((2,), float(i)) for i, name in enumerate(names)}
+    patterns = torch.arange(-(2**15), 2**15).to(torch.int16)
+    halves = {"f16": patterns.view(torch.float16), "bf16": patterns.clone().view(torch.bfloat16)}
+    others = {str(dtype): torch.tensor([[0, 1, 1]]).to(dtype)
+              for dtype in (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.float8_e4m3fn, torch.float8_e5m2)}
     return {
+        "all numbers of 16 bits": (halves, None),
+        "types that attn only copies": (others, None),
         "every type and rank": (every, {"format": "pt"}),
         "edges of each type": (edges, None),
         "empty tensors": (empty, {"epoch": "3"}),
@@ -46,7 +52,7 @@ def files():
 
 
 def same(a, b):
-    bits = {2: torch.int16, 4: torch.int32, 8: torch.int64}  # compare bits, so that NaN equals itself and -0 is not 0
+    bits = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}  # compare bits, so that NaN equals itself and -0 is not 0
     return (a.dtype == b.dtype and a.shape == b.shape
             and torch.equal(a.view(bits[a.element_size()]), b.view(bits[b.element_size()])))
 
@@ -75,8 +81,15 @@ def main():
                     problems.append(f"names differ: {sorted(result.keys() ^ tensors.keys())}")
                 problems += [f"tensor {key!r} differs" for key in result.keys() & tensors.keys() if not same(result[key], tensors[key])]
                 with safe_open(copy, "pt") as file:
-                    if (file.metadata() or {}) != (metadata or {}):
-                        problems.append(f"metadata differs: {file.metadata()!r} instead of {metadata!r}")
+                    found = {key: value for key, value in file.metadata().items() if not key.startswith("attn.checksum.")}
+                    if found != (metadata or {}) or len(file.metadata()) != len(found) + 2:
+                        problems.append(f"metadata differs: {file.metadata()!r} instead of {metadata!r} and two checksums")
+                # Every float's value as attn converts it, beside torch's.
+                subprocess.run([program, "--as-f64", copy, again], check=True)
+                for key, wide in load_file(again).items():
+                    if not torch.equal(wide.nan_to_num(nan=7e77), result[key].double().nan_to_num(nan=7e77)):
+                        problems.append(f"tensor {key!r}: other values as double")
+                subprocess.run([program, copy, again], check=True)
                 if int.from_bytes(copy.read_bytes()[:8], "little") % 8:
                     problems.append("the header's length is not a multiple of 8")
                 if copy.read_bytes() != again.read_bytes():

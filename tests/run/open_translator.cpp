@@ -68,10 +68,9 @@ TEST_CASE("open translator: a folder translates as the typed translator does") {
   CHECK(translations[1].empty());
 
   Cpu<float> device(1);
-  Tiny model({.source_vocabulary = 8, .target_vocabulary = 8});
-  Parameters<Cpu<float>> parameters(device, model, 1);
-  load_model(SafetensorsFile(run.folder / "model.safetensors"), parameters);
-  const Translator typed(device, model, words, words, {.limit = 6, .truncate = 255});
+  Network<Tiny> network(device, {.source_vocabulary = 8, .target_vocabulary = 8}, Inference{});
+  load_model(SafetensorsFile(run.folder / "model.safetensors"), network.parameters);
+  const Translator typed(device, network.model, words, words, {.limit = 6, .truncate = 255});
   CHECK(typed(lines) == translations);
 }
 

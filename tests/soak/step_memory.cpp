@@ -11,6 +11,7 @@
 
 #include "attn/nn/lstm.hpp"
 #include "attn/optim/adam.hpp"
+#include "attn/train/trainer.hpp"
 #include "attn/transformer.hpp"
 
 namespace {
@@ -172,6 +173,23 @@ void check_model(const char* name, int threads, const Options&... options) {
   check(finite, "and every loss is a number", name, threads, 200);
 }
 
+/// A training of several batches a step.
+void check_trainer(int threads) {
+  F device(threads);
+  Network<Transformer<F, shape>> network(device, {.source_vocabulary = kVocabulary, .target_vocabulary = kVocabulary}, 1);
+  Adam adam(network, {.clip_norm = 1});
+  ParallelCorpus corpus;
+  corpus.source = corpus.target = random_batch(1, 72, 20, 20).source;
+  Batches batches(corpus, {.begin = 0, .end = 1}, {.size = 4, .order = BatchOrder::sequential});
+  long after_first = 0, after_last = 0;
+  OnStep count([&](const StepReport& report) { (report.step == 1 ? after_first : after_last) = allocations; });
+  Trainer trainer(network, adam, Constant{1e-3}, {.epochs = 1, .accumulate = 3, .report_every = 1});
+  trainer.run(batches, {&count});
+  check(trainer.state.step == 6, "18 batches, 3 a step", "trainer", threads, trainer.state.step);
+  check(after_first > 0 && after_last == after_first, "its steps after the first take nothing from the heap", "trainer",
+        threads, after_last - after_first);
+}
+
 }  // namespace
 
 int main() {
@@ -188,6 +206,7 @@ int main() {
     check_model<Transformer<F, shape, Full<>, PreNorm>>("pre-norm transformer", threads, options);
     check_model<Transformer<F, shape, Linformer<8, 40>, PostNorm>>("linformer", threads, options);
     check_model<Recurrent>("recurrent encoder", threads);
+    check_trainer(threads);
   }
   return failures == 0 ? 0 : 1;
 }

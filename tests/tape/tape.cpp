@@ -267,3 +267,11 @@ TEST_CASE("a second tape that records is refused while the first lasts") {
   }
   CHECK(error_of([&] { Tape(device, TapeMode::gradients()); }) == "");
 }
+
+TEST_CASE("backward on a tape that does not record is an error that names the modes that do") {
+  Device device(1);
+  Tape tape(device);
+  const std::string sentence = error_of([&] { tape.backward(); });
+  CHECK(contains(sentence, "this tape does not record"));
+  CHECK(contains(sentence, "TapeMode::training(seed, step) or TapeMode::gradients()"));
+}

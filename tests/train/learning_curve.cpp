@@ -116,6 +116,19 @@ TEST_CASE("a learning curve of very many steps stays a small file") {
   CHECK(means[2].loss == 10);
 }
 
+TEST_CASE("the lowest of a noisy curve is the lowest mean of neighbours, of another one its lowest point") {
+  using learning_curve::lowest;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK_FALSE(lowest({"none", {}}));
+  CHECK_FALSE(lowest({"no number", {{1, nan}}, true}));
+  CHECK(lowest({"exact", {{1, 5}, {2, 1}, {3, nan}, {4, 6}}}) == 1);
+  CHECK(lowest({"few", {{1, 5}, {2, 1}, {3, nan}, {4, 6}}, true}) == 4);
+  CHECK(lowest({"noisy", {{1, 9}, {2, 1}, {3, 5}, {4, 5}, {5, 5}, {6, 4}, {7, 6}}, true}) == 4);  // of points 2 to 6
+  Series falling{"falling", {}, true};
+  for (int i = 0; i < 200; ++i) falling.points.push_back({static_cast<double>(i), 200.0 - i});
+  CHECK(lowest(falling) == 5.5);  // the mean of 1 to 10
+}
+
 TEST_CASE("ticks are round numbers around the values") {
   const auto check = [](double low, double high, double first, double last, double every) {
     const learning_curve::Ticks ticks = learning_curve::ticks_around(low, high, 5);

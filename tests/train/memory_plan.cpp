@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "attn/optim/adam.hpp"
 #include "attn/transformer.hpp"
 
 using namespace attn;
@@ -35,19 +36,18 @@ ParallelCorpus random_pairs(Index pairs, Index longest, std::uint64_t seed) {
 struct Run {
   Device device{2};
   ParallelCorpus text = random_pairs(300, 40, 1), held_out = random_pairs(40, 60, 2);
-  Model model{{.source_vocabulary = kVocabulary, .target_vocabulary = kVocabulary, .dropout = {0.1f, 0.1f, 0.1f}}};
-  Parameters<Device> parameters{device, model, 7};
-  Adam<Device> adam{parameters, {.clip_norm = 1}};
+  Network<Model> network{
+      device, {.source_vocabulary = kVocabulary, .target_vocabulary = kVocabulary, .dropout = {0.1f, 0.1f, 0.1f}}, 7};
+  Parameters<Device>& parameters = network.parameters;
+  Adam<Device> adam{network, {.clip_norm = 1}};
   BatchOptions batches{.size = 16, .order = BatchOrder::pooled, .pool = 4, .seed = 5};
   Batches training{text, special_tokens, batches}, validation{held_out, special_tokens, batches};
   static constexpr Index epochs = 3;
 
-  MemoryPlan plan() {
-    return plan_memory(device, model, parameters, adam, training.largest(0, epochs), validation.largest(0, 1));
-  }
+  MemoryPlan plan() { return plan_memory(network, adam, training.largest(0, epochs), validation.largest(0, 1)); }
   void train() {
-    Trainer<Device, Model, Constant> trainer(device, model, adam, Constant{1e-3}, {.epochs = epochs, .seed = 3});
-    trainer.run(training, validation, {});
+    Trainer trainer(network, adam, Constant{1e-3}, {.epochs = epochs, .seed = 3});
+    trainer.run(training, validation);
   }
   std::vector<float> numbers() const { return {parameters.values(), parameters.values() + parameters.size()}; }
 };

@@ -2,11 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "attn/optim/adam.hpp"
+#include "attn/optim/sgd.hpp"
 #include "attn/train/checkpoint.hpp"
-#include "attn/train/run_log.hpp"
 #include "attn/transformer.hpp"
 #include "support/files.hpp"
 
@@ -38,13 +40,13 @@ ParallelCorpus copying(Index pairs, std::uint64_t seed) {
 struct Run {
   Device device{2};
   ParallelCorpus text = copying(60, 1), held_out = copying(12, 2);
-  Model model{{.source_vocabulary = 12, .target_vocabulary = 12, .dropout = {0.1f, 0.1f, 0.1f}}};
-  Parameters<Device> parameters{device, model, 7};
-  Adam<Device> adam{parameters, {.clip_norm = 1}};
+  Network<Model> network{device, {.source_vocabulary = 12, .target_vocabulary = 12, .dropout = {0.1f, 0.1f, 0.1f}}, 7};
+  Parameters<Device>& parameters = network.parameters;
+  Adam<Device> adam{network, {.clip_norm = 1}};
   Batches training{text, special_tokens, {.size = 8, .order = BatchOrder::pooled, .seed = 5}};
   Batches validation{held_out, special_tokens, {.size = 8, .order = BatchOrder::sequential}};
   Index stop_at = 1'000'000;
-  Trainer<Device, Model, InverseSquareRoot> trainer{device, model, adam, InverseSquareRoot{16, 20, 0.5}, options()};
+  Trainer<Model, Adam<Device>, InverseSquareRoot> trainer{network, adam, InverseSquareRoot{16, 20, 0.5}, options()};
 
   TrainOptions options() {
     TrainOptions options{.epochs = 4, .accumulate = 2, .loss = {.amount = 0.1f}, .seed = 3, .report_every = 1};
@@ -68,8 +70,7 @@ struct Recorder : Callback {
 TEST_CASE("a training reports every step and validates after every epoch") {
   Run run;
   Recorder recorder;
-  Callback* callbacks[] = {&recorder};
-  run.trainer.run(run.training, run.validation, callbacks);
+  run.trainer.run(run.training, run.validation, {&recorder});
   CHECK(run.training.batches_per_epoch() == 8);
   CHECK(run.trainer.state.step == 16);  // 4 epochs of 8 batches, 2 a step
   REQUIRE(recorder.steps.size() == 16);
@@ -81,12 +82,12 @@ TEST_CASE("a training reports every step and validates after every epoch") {
   CHECK(recorder.steps.back().loss < recorder.steps.front().loss);
   CHECK(recorder.validations[0].best);
   CHECK(recorder.validations[3].step == 16);
-  CHECK(recorder.validations[3].loss == perplexity(run.device, run.model, run.validation).mean());
+  CHECK(recorder.validations[3].loss == perplexity(run.network, run.validation).mean());
 }
 
 TEST_CASE("a training that was stopped in the middle of an epoch and resumed gives the bits of one that was not") {
   Run whole;
-  whole.trainer.run(whole.training, whole.validation, {});
+  whole.trainer.run(whole.training, whole.validation);
 
   const TemporaryFolder folder;
   const auto path = folder / "training.safetensors";
@@ -94,14 +95,14 @@ TEST_CASE("a training that was stopped in the middle of an epoch and resumed giv
     CAPTURE(stop);
     Run first;
     first.stop_at = stop;
-    first.trainer.run(first.training, first.validation, {});
+    first.trainer.run(first.training, first.validation);
     CHECK(first.trainer.state.step == stop);
     save_training(path, first.parameters, first.adam, first.trainer.state);
 
     Run second;
     second.trainer.state = load_training(SafetensorsFile(path), second.parameters, second.adam);
     CHECK(second.numbers() == first.numbers());
-    second.trainer.run(second.training, second.validation, {});
+    second.trainer.run(second.training, second.validation);
     CHECK(second.trainer.state.step == whole.trainer.state.step);
     CHECK(second.trainer.state.best == whole.trainer.state.best);
     CHECK(second.numbers() == whole.numbers());
@@ -113,11 +114,10 @@ TEST_CASE("a training stops when validation has not improved for as long as it i
   TrainOptions options = run.options();
   options.epochs = 50;
   options.patience = 2;
-  Trainer<Device, Model, Constant> trainer(run.device, run.model, run.adam, Constant{0},
-                                           options);  // nothing is ever learnt
+  Trainer trainer(run.network, run.adam, Constant{0},
+                  options);  // nothing is ever learnt
   Recorder recorder;
-  Callback* callbacks[] = {&recorder};
-  trainer.run(run.training, run.validation, callbacks);
+  trainer.run(run.training, run.validation, {&recorder});
   CHECK(recorder.validations.size() == 3);
   CHECK(recorder.validations[0].best);
   CHECK_FALSE(recorder.validations[1].best);
@@ -128,10 +128,9 @@ TEST_CASE("a training validates at intervals, and once more at its end") {
   Run run;
   TrainOptions options = run.options();
   options.validate_every = 7;
-  Trainer<Device, Model, Constant> trainer(run.device, run.model, run.adam, Constant{1e-3}, options);
+  Trainer trainer(run.network, run.adam, Constant{1e-3}, options);
   Recorder recorder;
-  Callback* callbacks[] = {&recorder};
-  trainer.run(run.training, run.validation, callbacks);
+  trainer.run(run.training, run.validation, {&recorder});
   std::vector<Index> steps;
   for (const ValidationReport& report : recorder.validations) steps.push_back(report.step);
   CHECK(steps == std::vector<Index>{7, 14, 16});
@@ -141,14 +140,13 @@ TEST_CASE("a training ends after as many steps as it is told, and validates ther
   Run run;
   TrainOptions options = run.options();
   options.steps = 5;
-  Trainer<Device, Model, Constant> trainer(run.device, run.model, run.adam, Constant{1e-3}, options);
+  Trainer trainer(run.network, run.adam, Constant{1e-3}, options);
   Recorder recorder;
-  Callback* callbacks[] = {&recorder};
-  trainer.run(run.training, run.validation, callbacks);
+  trainer.run(run.training, run.validation, {&recorder});
   CHECK(trainer.state.step == 5);
   REQUIRE(recorder.validations.size() == 2);  // after the epoch of 4 steps, and at the end
   CHECK(recorder.validations[1].step == 5);
-  trainer.run(run.training, run.validation, callbacks);
+  trainer.run(run.training, run.validation, {&recorder});
   CHECK(trainer.state.step == 5);
 }
 
@@ -158,9 +156,9 @@ TEST_CASE("the loss of a step is a mean of tokens or of sentences, which clippin
     Run run;
     Adam<Device> adam(run.parameters, {.beta1 = 0, .beta2 = 0, .epsilon = 1e6, .clip_norm = clip});  // in proportion
     TrainOptions options{.epochs = 1, .steps = 1, .mean = mean};
-    Trainer<Device, Model, Constant> trainer(run.device, run.model, adam, Constant{1e3}, options);
+    Trainer trainer(run.network, adam, Constant{1e3}, options);
     const std::vector<float> before = run.numbers();
-    trainer.run(run.training, run.validation, {});
+    trainer.run(run.training, run.validation);
     const std::vector<float> after = run.numbers();
     double squares = 0;
     for (std::size_t i = 0; i < before.size(); ++i) squares += std::pow(static_cast<double>(after[i]) - before[i], 2);
@@ -174,6 +172,92 @@ TEST_CASE("the loss of a step is a mean of tokens or of sentences, which clippin
   const double tokens = norm_of_step(BatchUnit::tokens, 0), sentences = norm_of_step(BatchUnit::sentences, 0);
   CHECK(sentences / tokens == doctest::Approx(length).epsilon(1e-3));
   CHECK(norm_of_step(BatchUnit::sentences, 1e-3) == doctest::Approx(norm_of_step(BatchUnit::tokens, 1e-3)).epsilon(1e-2));
+}
+
+TEST_CASE("a training needs no validation, and no callbacks") {
+  Run run, same;
+  run.trainer.run(run.training);
+  same.trainer.run(same.training, same.validation);
+  CHECK(run.trainer.state.step == 16);
+  CHECK(run.trainer.state.stale == 0);
+  CHECK(run.numbers() == same.numbers());
+  Run heard;
+  Recorder recorder;
+  heard.trainer.run(heard.training, {&recorder});
+  CHECK(recorder.steps.size() == 16);
+  CHECK(recorder.validations.empty());
+  CHECK(recorder.ends == 1);
+}
+
+TEST_CASE("callbacks are made from lambdas, see the network, and can stop a training") {
+  Run run;
+  Index steps = 0, validations = 0;
+  std::vector<double> norms;
+  OnStep on_step([&](const StepReport& report) {
+    ++steps;
+    REQUIRE(report.gradient_norm);  // Adam clips, so it knows
+    norms.push_back(*report.gradient_norm);
+  });
+  OnValidation on_validation([&](const ValidationReport& report) {
+    ++validations;
+    CHECK(report.loss == perplexity(run.network, run.validation).mean());
+  });
+  StopWhen stop([&] { return run.trainer.state.step == 6; });
+  run.trainer.run(run.training, run.validation, {&on_step, &on_validation, &stop});
+  CHECK(run.trainer.state.step == 6);
+  CHECK(steps == 6);
+  CHECK(validations == 1);  // after the epoch of 4 steps; a training that is stopped does not validate
+  CHECK(*std::min_element(norms.begin(), norms.end()) > 0);
+
+  Run other;  // stopped by its options
+  other.stop_at = 6;
+  other.trainer.run(other.training, other.validation);
+  CHECK(run.numbers() == other.numbers());
+}
+
+TEST_CASE("a schedule is anything that can be called, and any optimiser trains") {
+  Run run, same;
+  Sgd by(run.network, {.momentum = 0.9}), by_same(same.network, {.momentum = 0.9});
+  Recorder recorder;
+  Trainer trainer(run.network, by, [](Index step) { return 0.5f / static_cast<float>(step); },
+                  {.epochs = 1, .report_every = 1});
+  trainer.run(run.training, run.validation, {&recorder});
+  CHECK(trainer.state.step == 8);
+  CHECK(recorder.steps[1].rate == 0.25);
+  CHECK_FALSE(recorder.steps[0].gradient_norm);  // nobody has computed it
+  CHECK(recorder.steps.back().loss < recorder.steps.front().loss);
+  struct Halving {
+    double operator()(Index step) const { return 0.5 / static_cast<double>(step); }
+  };
+  Trainer other(same.network, by_same, Halving{}, {.epochs = 1});
+  other.run(same.training);
+  const auto ours = run.numbers(), theirs = same.numbers();
+  CHECK(std::equal(ours.begin(), ours.end(), theirs.begin(), [](float a, float b) { return std::abs(a - b) < 1e-4f; }));
+}
+
+TEST_CASE("a checkpoint holds any optimiser's state under its name, and is resumed by the same") {
+  const TemporaryFolder folder;
+  const auto path = folder / "training.safetensors";
+  const auto train = [&](Run& run, Sgd<Device>& by, TrainState from, Index epochs) {
+    Trainer trainer(run.network, by, Constant{0.1}, {.epochs = epochs});
+    trainer.state = from;
+    trainer.run(run.training);
+    return trainer.state;
+  };
+  Run whole, first, second;
+  Sgd by_whole(whole.network, {.momentum = 0.9}), by_first(first.network, {.momentum = 0.9}),
+      by_second(second.network, {.momentum = 0.9});
+  train(whole, by_whole, {}, 2);
+  const TrainState state = train(first, by_first, {}, 1);
+  save_training(path, first.parameters, by_first, state);
+  const SafetensorsFile file(path);
+  CHECK(file.metadata().at("training.optimiser") == "sgd");
+  CHECK(file["sgd.momentum"].shape == std::vector<Index>{first.parameters.size()});
+  train(second, by_second, load_training(file, second.parameters, by_second), 2);
+  CHECK(second.numbers() == whole.numbers());
+  CHECK(by_second.steps() == by_whole.steps());
+  CHECK_THROWS_WITH_AS(load_training(file, second.parameters, second.adam),
+                       doctest::Contains("it was trained by sgd, so adam cannot go on"), Error);
 }
 
 TEST_CASE("a model saved from one precision loads into another, and only into its own shape") {
@@ -199,36 +283,9 @@ TEST_CASE("a model saved from one precision loads into another, and only into it
 
   Wide other({.source_vocabulary = 12, .target_vocabulary = 13});
   Parameters<Cpu<double>> others(device, other, 1);
-  CHECK_THROWS_WITH_AS(load_model(file, others), doctest::Contains("the file belongs to another model"), Error);
+  CHECK_THROWS_WITH_AS(load_model(file, others), doctest::Contains("a vocabulary of 12, this one of 13"), Error);
   Transformer<Cpu<double>, TransformerShape{2, 1, 16, 2, 32}> deeper({.source_vocabulary = 12, .target_vocabulary = 12});
   Parameters<Cpu<double>> more(device, deeper, 1);
   CHECK_THROWS_WITH_AS(load_model(file, more), doctest::Contains("there is no tensor 'encoder.layers.1"), Error);
   CHECK_THROWS_WITH_AS(load_training(file, run.parameters, run.adam), doctest::Contains("not a training to resume"), Error);
-}
-
-TEST_CASE("a log holds every event, and a resumed one goes on where it was cut off") {
-  const TemporaryFolder folder;
-  const auto path = folder / "log.jsonl", picture = folder / "curve.svg";
-  {
-    RunLog log(path, picture, "a run");
-    log.on_step({.step = 1, .epoch = 0, .loss = 2.5, .rate = 0.1, .tokens = 100, .tokens_per_second = 50});
-    log.on_validation({.step = 1, .epoch = 0, .loss = 2.0, .best = true});
-  }
-  std::ofstream(path, std::ios::app) << "{\"event\": \"st";  // a crash
-  RunLog log(path, picture, "a run", 1);
-  log.on_step({.step = 2, .epoch = 0, .loss = 2.25, .rate = 0.1, .tokens = 100, .tokens_per_second = 50});
-  log.on_end();
-  std::ifstream in(path);
-  std::string line;
-  std::vector<nlohmann::json> events;
-  while (std::getline(in, line)) events.push_back(nlohmann::json::parse(line, nullptr, false));
-  REQUIRE(events.size() == 4);
-  CHECK(events[0]["loss"] == 2.5);
-  CHECK(events[1]["perplexity"].get<double>() == doctest::Approx(std::exp(2.0)));
-  CHECK(events[2].is_discarded());
-  CHECK(events[3]["step"] == 2);
-  std::ifstream drawing(picture);
-  const std::string svg{std::istreambuf_iterator<char>(drawing), {}};
-  CHECK(svg.find("training, lowest 2.250") != std::string::npos);
-  CHECK_THROWS_WITH_AS(RunLog("/nowhere/log.jsonl", picture, "a run"), doctest::Contains("cannot write the log"), Error);
 }

@@ -1,4 +1,10 @@
 #pragma once
+
+#if __cplusplus < 202002L
+#error "attn needs C++20: compile with -std=c++20, or link attn::attn in CMake"
+#include "attn needs C++20"  // there is no such file: the compiler ends here, without the errors that would follow
+#endif
+
 #include <cstdint>
 
 namespace attn {

@@ -1,30 +1,15 @@
 #pragma once
 #include <cmath>
-#include <vector>
 
-#include "attn/cpu/device.hpp"
-#include "attn/cpu/eigen.hpp"
+#include "attn/cpu/sum_of_squares.hpp"
 #include "attn/ops/adam.hpp"
 
 namespace attn {
 
 template <class T>
-void sum_of_squares(Cpu<T>& device, const SumOfSquaresArgs<Cpu<T>>& args) {
-  constexpr Index kBlock = 1 << 14;  // sums of fixed blocks, added in order: the same bits with any number of threads
-  const Index blocks = (args.count + kBlock - 1) / kBlock;
-  T* sums = device.results(blocks);
-  device.parallel(blocks, [&](Index b, int) {
-    sums[b] = cpu::array(args.x + b * kBlock, std::min(kBlock, args.count - b * kBlock)).square().sum();
-  });
-  *args.total = 0;
-  for (Index b = 0; b < blocks; ++b) *args.total += sums[b];
-}
-
-template <class T>
 void adam(Cpu<T>& device, const AdamArgs<Cpu<T>>& args) {
   const AdamOptions& o = args.options;
-  double clip = 1;
-  if (o.clip_norm > 0) clip = std::min(1.0, o.clip_norm / (std::sqrt(static_cast<double>(*args.squares)) + 1e-6));
+  const double clip = cpu::clip_factor(o.clip_norm, args.squares);
   const double correction1 = 1 - std::pow(o.beta1, static_cast<double>(args.step));
   const double correction2 = 1 - std::pow(o.beta2, static_cast<double>(args.step));
   const bool decoupled = o.decay == AdamOptions::Decay::decoupled;

@@ -1,9 +1,8 @@
 #pragma once
-#include <algorithm>
 #include <cmath>
 
 #include "attn/cuda/device.cuh"
-#include "attn/cuda/support/rows.cuh"
+#include "attn/cuda/sum_of_squares.cuh"
 #include "attn/ops/adam.hpp"
 
 namespace attn {
@@ -21,8 +20,7 @@ struct AdamFactors {
 
 template <int N, class T>
 __global__ void __launch_bounds__(256) adam(AdamArgs<Cuda<T>> args, AdamFactors by) {
-  float clip = 1;
-  if (by.clip_norm > 0) clip = fminf(1, by.clip_norm / (sqrtf(*args.squares) + 1e-6f));
+  const float clip = clip_factor(by.clip_norm, args.squares);
   for_each_pack<N>(args.count, [&]<int M>(Index at) {
     Pack<float, M> value = load_pack<M>(args.value + at), m = load_pack<M>(args.m + at), v = load_pack<M>(args.v + at);
     const Pack<float, M> gradient = load_pack<M>(args.gradient + at);
@@ -48,43 +46,7 @@ __global__ void __launch_bounds__(256) adam(AdamArgs<Cuda<T>> args, AdamFactors 
   });
 }
 
-/// parts[b] = the sum of the squares that block b comes by.
-template <int N>
-__global__ void __launch_bounds__(256) sums_of_squares(const float* x, Index count, float* parts) {
-  float sums[N] = {};
-#pragma unroll 4
-  for (Index at = (Index{blockIdx.x} * 256 + threadIdx.x) * N; at + N <= count; at += Index{gridDim.x} * 256 * N) {
-    const Pack<float, N> numbers = load_pack<N>(x + at);
-#pragma unroll
-    for (int k = 0; k < N; ++k) sums[k] += numbers[k] * numbers[k];
-  }
-  const Index left = count / N * N + threadIdx.x;  // less than a pack at the end
-  if (blockIdx.x == 0 && left < count) sums[0] += x[left] * x[left];
-  float sum = 0;
-#pragma unroll
-  for (int k = 0; k < N; ++k) sum += sums[k];
-  sum = block_sum<8>(sum);
-  if (threadIdx.x == 0) parts[blockIdx.x] = sum;
-}
-
-static __global__ void __launch_bounds__(256) add_parts(const float* parts, int count, float* total) {
-  float sum = 0;
-  for (int i = static_cast<int>(threadIdx.x); i < count; i += 256) sum += parts[i];
-  sum = block_sum<8>(sum);
-  if (threadIdx.x == 0) *total = sum;
-}
-
 }  // namespace kernels
-
-template <class T>
-void sum_of_squares(Cuda<T>& device, const SumOfSquaresArgs<Cuda<T>>& args) {
-  const auto blocks = static_cast<unsigned>(std::min<Index>(divide_up(args.count, 1024), 1024));
-  float* parts = device.template workspace<float>(1024);
-  with_packs<float>(in_packs(args.x, 0, 0), [&]<int N>() {
-    launch(device, "sum_of_squares", {{blocks}, 256}, kernels::sums_of_squares<N>, args.x, args.count, parts);
-  });
-  launch(device, "sum_of_squares", {{1}, 256}, kernels::add_parts, parts, blocks, args.total);
-}
 
 template <class T>
 void adam(Cuda<T>& device, const AdamArgs<Cuda<T>>& args) {

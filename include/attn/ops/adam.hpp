@@ -1,16 +1,12 @@
 #pragma once
-#include <cmath>
-
-#include "attn/core/types.hpp"
-#include "attn/ops/no_backend.hpp"
+#include "attn/ops/sum_of_squares.hpp"
 
 // One pass over the flat buffers: clipping, Adam, weight decay, the low-precision copy, and gradients back to 0.
 //
-//   sum_of_squares   total = sum of x[i]^2, always in the same order
 //   adam             g = gradient * clip;  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g²
 //                    value -= rate * (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + epsilon)
 //
-//   clip             min(1, clip_norm / (sqrt(squares) + 1e-6))
+//   clip             as in ops/sum_of_squares.hpp
 //   decoupled decay  value -= rate * decay * value   (AdamW)
 //   coupled decay    g += decay * value
 //   amsgrad          divides by the largest v so far
@@ -25,14 +21,6 @@ struct AdamOptions {
   enum class Decay { decoupled, coupled } decay = Decay::decoupled;
   bool amsgrad = false;
   double clip_norm = 0;  // of all gradients together; 0: no clipping
-};
-
-template <class Device>
-struct SumOfSquaresArgs {
-  using Real = typename Device::Real;
-  const Real* x;  // count
-  Index count;
-  Real* total;  // 1, set
 };
 
 template <class Device>
@@ -51,10 +39,6 @@ struct AdamArgs {
 
 template <class Device>
 void adam(Device&, const AdamArgs<Device>&) {
-  no_backend<Device>();
-}
-template <class Device>
-void sum_of_squares(Device&, const SumOfSquaresArgs<Device>&) {
   no_backend<Device>();
 }
 

@@ -14,6 +14,8 @@
 #include "attn/ops/ragged_projection.hpp"
 #include "attn/ops/residual.hpp"
 #include "attn/ops/scatter_rows.hpp"
+#include "attn/ops/sgd.hpp"
+#include "attn/ops/sum_of_squares.hpp"
 #include "attn/ops/tanh.hpp"
 
 // Every op of a device, for programs of many files. Bodies of ops are most of what a model costs to compile, and the same
@@ -52,6 +54,7 @@
   DECLARE void ragged_projection_weight_gradient(Device&, const RaggedProjectionWeightGradientArgs<Device>&); \
   DECLARE void residual(Device&, const ResidualArgs<Device>&);                                                \
   DECLARE void scatter_rows(Device&, const ScatterRowsArgs<Device>&);                                         \
+  DECLARE void sgd(Device&, const SgdArgs<Device>&);                                                          \
   DECLARE void sinusoid(Device&, Matrix<Device::Scalar>);                                                     \
   DECLARE void sum_of_squares(Device&, const SumOfSquaresArgs<Device>&);                                      \
   DECLARE void tanh_rows(Device&, const TanhArgs<Device>&);                                                   \

@@ -1,6 +1,8 @@
 #pragma once
 #include "attn/core/network.hpp"
 #include "attn/ops/adam.hpp"
+#include "attn/optim/gradient_norm.hpp"
+#include "attn/optim/optimiser.hpp"
 
 namespace attn {
 
@@ -9,41 +11,37 @@ namespace attn {
 template <class Device>
 class Adam {
  public:
-  using Real = typename Device::Real;
-  using Numbers = Buffer<Real, typename Device::Memory>;
+  static constexpr const char* name = "adam";
 
   explicit Adam(Parameters<Device>& parameters, AdamOptions options = {})
       : parameters_(parameters),
         options_(options),
-        m_(zeros(parameters.size())),
-        v_(zeros(parameters.size())),
-        largest_v_(zeros(options.amsgrad ? parameters.size() : 0)),
-        squares_(zeros(1)) {
-    parameters.gradients();  // an error if there are none
-  }
+        m_(optimiser_state(parameters, parameters.size())),
+        v_(optimiser_state(parameters, parameters.size())),
+        largest_v_(optimiser_state(parameters, options.amsgrad ? parameters.size() : 0)),
+        norm_(parameters) {}
   template <class Model>
   explicit Adam(Network<Model>& network, AdamOptions options = {}) : Adam(network.parameters, options) {}
 
   /// Moves every parameter against its gradient, and sets the gradients to 0.
   void step(double rate) {
-    Device& device = parameters_.device();
-    if (options_.clip_norm > 0)
-      sum_of_squares(device, {.x = parameters_.gradients(), .count = parameters_.size(), .total = squares_.data()});
-    adam(device, {.value = parameters_.values(),
-                  .gradient = parameters_.gradients(),
-                  .m = m_.data(),
-                  .v = v_.data(),
-                  .largest_v = largest_v_.data(),
-                  .compute = parameters_.compute(),
-                  .count = parameters_.size(),
-                  .squares = squares_.data(),
-                  .options = options_,
-                  .rate = rate,
-                  .step = ++steps_});
+    if (options_.clip_norm > 0) norm_.compute();
+    adam(parameters_.device(), {.value = parameters_.values(),
+                                .gradient = parameters_.gradients(),
+                                .m = m_.data(),
+                                .v = v_.data(),
+                                .largest_v = largest_v_.data(),
+                                .compute = parameters_.compute(),
+                                .count = parameters_.size(),
+                                .squares = norm_.squares(),
+                                .options = options_,
+                                .rate = rate,
+                                .step = ++steps_});
   }
 
   Index steps() const { return steps_; }
   const AdamOptions& options() const { return options_; }
+  std::optional<double> gradient_norm() const { return norm_.read(); }  // before clipping, if it clips
 
   // Its state, for checkpoints: visit(name, numbers) for each flat buffer, and how many steps it has made.
   template <class Visit>
@@ -55,15 +53,10 @@ class Adam {
   void set_steps(Index steps) { steps_ = steps; }
 
  private:
-  Numbers zeros(Index count) {
-    Numbers numbers(count, "optimiser states");
-    parameters_.device().zero(numbers.data(), count);
-    return numbers;
-  }
-
   Parameters<Device>& parameters_;
   AdamOptions options_;
-  Numbers m_, v_, largest_v_, squares_;
+  Buffer<typename Device::Real, typename Device::Memory> m_, v_, largest_v_;
+  GradientNorm<Device> norm_;
   Index steps_ = 0;
 };
 

@@ -9,10 +9,11 @@
 
 namespace attn {
 
-/// A learning rate for every step. Steps count from 1: the first update uses schedule(1).
+/// A learning rate for every step: anything that can be called with one, a lambda too. Steps count from 1: the first update
+/// uses schedule(1). It is asked again for reports, so the same step must give the same rate.
 template <class S>
 concept Schedule = requires(const S schedule, Index step) {
-  { schedule(step) } -> std::same_as<double>;
+  { schedule(step) } -> std::convertible_to<double>;
 };
 
 /// The same rate throughout.

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "attn/core/parameters.hpp"
+#include "attn/core/network.hpp"
 #include "attn/decode/attention_maps.hpp"
 #include "attn/decode/greedy.hpp"
 #include "attn/decode/next_token.hpp"
@@ -36,41 +36,44 @@ class ModelOn : public AnyModel {
       : spec_(spec),
         device_options_(device),
         device_(DeviceMaker<Device>::make(device)),
-        model_(options),
-        parameters_(*device_, model_, seed.value_or(1)) {}
+        network_(make(*device_, options, seed)) {}
 
   const ModelSpec& spec() const override { return spec_; }
   nlohmann::json shape() const override { return describe_shape<Model>(); }
-  Index parameters() const override { return parameters_.count(); }
+  Index parameters() const override { return network_->parameters.count(); }
   std::string device() const override { return device_->description(); }
 
-  void load(const std::filesystem::path& weights) override { load_model(SafetensorsFile(weights), parameters_); }
+  void load(const std::filesystem::path& weights) override { load_model(SafetensorsFile(weights), network_->parameters); }
 
   std::vector<std::vector<Token>> translate(const Sentences& source, const GreedyOptions& options) override {
-    return greedy(*device_, model_, source, options);
+    return greedy(*device_, network_->model, source, options);
   }
   std::vector<double> next_token(const SpecialTokens& special_tokens, std::span<const Token> source,
                                  std::span<const Token> target) override {
-    return attn::next_token(*device_, model_, special_tokens, source, target);
+    return attn::next_token(*device_, network_->model, special_tokens, source, target);
   }
   std::vector<AttentionMap> attention_maps(const SpecialTokens& special_tokens, std::span<const Token> source,
                                            std::span<const Token> target) override {
-    return attn::attention_maps(*device_, model_, special_tokens, source, target);
+    return attn::attention_maps(*device_, network_->model, special_tokens, source, target);
   }
 
   TrainingOutcome train(const TrainingRun& run) override;
 
  private:
+  static std::unique_ptr<Network<Model>> make(Device& device, const Options& options, std::optional<std::uint64_t> seed) {
+    if (seed) return std::make_unique<Network<Model>>(device, options, *seed);
+    return std::make_unique<Network<Model>>(device, options, Inference{});
+  }
+
   ModelSpec spec_;
   DeviceOptions device_options_;
   std::unique_ptr<Device> device_;
-  Model model_;
-  Parameters<Device> parameters_;
+  std::unique_ptr<Network<Model>> network_;
 };
 
 template <class Model>
 TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
-  Parameters<Device>& parameters = parameters_;
+  Parameters<Device>& parameters = network_->parameters;
   Adam<Device> adam(parameters, run.adam);
   Batches training(run.training, run.special_tokens, run.batches);
   Batches validation(run.validation, run.special_tokens, run.validation_batches);
@@ -78,13 +81,13 @@ TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
   const Index per_epoch = (training.batches_per_epoch() + accumulate - 1) / accumulate;
   const bool by_steps = run.train.steps > 0 && run.train.steps / per_epoch < run.train.epochs;
   const Index steps = by_steps ? run.train.steps : run.train.epochs * per_epoch;
-  Trainer trainer(*device_, model_, adam, run.schedule(steps, Model::width), run.train);
+  Trainer trainer(*network_, adam, run.schedule(steps, Model::width), run.train);
   if (run.resume) trainer.state = load_training(SafetensorsFile(run.folder / "training.safetensors"), parameters, adam);
   const Index first = trainer.state.step, epoch = trainer.state.position.epoch;
 
   // Later epochs are dealt alike: a few rows more, if any, are taken when they come.
   const MemoryPlan plan =
-      plan_memory(*device_, model_, parameters, adam,
+      plan_memory(*network_, adam,
                   training.largest(epoch, std::clamp<Index>(run.train.epochs - epoch, 1, 3)), validation.largest(0, 1));
   if (run.say)
     run.say(spec_.name + ": " + format_count(parameters.count()) + " parameters, " + device_->description() + ", " +
@@ -101,11 +104,10 @@ TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
              {"device", device_->description()},
              {"parameters", parameters.count()},
              {"memory", plan.total()}});
-  CheckpointCallback checkpoints(run.folder, parameters, adam, trainer.state, run.metadata);
+  CheckpointCallback checkpoints(run.folder, trainer, run.metadata);
   const std::unique_ptr<Callback> progress = run.progress ? run.progress(first, steps) : std::make_unique<Callback>();
   const auto start = std::chrono::steady_clock::now();
-  Callback* callbacks[] = {progress.get(), &log, &checkpoints};
-  trainer.run(training, validation, callbacks);
+  trainer.run(training, validation, {progress.get(), &log, &checkpoints});
   DeviceMaker<Device>::keep(*device_, device_options_);
   return {trainer.state, steps, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
 }

@@ -46,7 +46,7 @@ nlohmann::json describe_shape() {
     if constexpr (requires { Model::AttentionPolicy::k; })
       shape["attention"] = "linformer, k = " + std::to_string(Model::AttentionPolicy::k);
     else
-      shape["attention"] = Model::AttentionPolicy::Score::name;
+      shape["attention"] = "full";
   }
   if constexpr (requires { Model::shape.words; }) shape["words"] = Model::shape.words;
   return shape;

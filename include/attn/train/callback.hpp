@@ -1,5 +1,7 @@
 #pragma once
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "attn/core/types.hpp"
 
@@ -12,6 +14,7 @@ struct StepReport {
   double rate = 0;            // of learning
   Index tokens = 0;           // source and target
   double tokens_per_second = 0;
+  std::optional<double> gradient_norm = {};  // of the last step, before clipping; where the optimiser computes it
 };
 
 /// The model on text it does not learn from.
@@ -22,12 +25,41 @@ struct ValidationReport {
   double perplexity() const { return std::exp(loss); }
 };
 
-/// What wants to know how a training goes: the terminal, a log, a checkpoint, a picture.
+/// What wants to know how a training goes: the terminal, a log, a checkpoint, a picture. One that holds a reference to the
+/// network may use it: between steps no tape records.
 struct Callback {
   virtual ~Callback() = default;
   virtual void on_step(const StepReport&) {}
   virtual void on_validation(const ValidationReport&) {}
   virtual void on_end() {}
+  /// Asked after every step: true ends the training there, as TrainOptions::stop does.
+  virtual bool stop_training() { return false; }
+};
+
+// Callbacks from lambdas: OnStep print([&](const StepReport& report) { ... }).
+
+/// Calls `act` with every StepReport.
+template <class Act>
+struct OnStep : Callback {
+  Act act;
+  explicit OnStep(Act call) : act(std::move(call)) {}
+  void on_step(const StepReport& report) override { act(report); }
+};
+
+/// Calls `act` with every ValidationReport.
+template <class Act>
+struct OnValidation : Callback {
+  Act act;
+  explicit OnValidation(Act call) : act(std::move(call)) {}
+  void on_validation(const ValidationReport& report) override { act(report); }
+};
+
+/// Ends the training after the first step at which `condition()` holds.
+template <class Condition>
+struct StopWhen : Callback {
+  Condition condition;
+  explicit StopWhen(Condition call) : condition(std::move(call)) {}
+  bool stop_training() override { return condition(); }
 };
 
 }  // namespace attn

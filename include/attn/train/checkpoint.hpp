@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "attn/core/parameters.hpp"
-#include "attn/optim/adam.hpp"
+#include "attn/optim/optimiser.hpp"
 #include "attn/train/load_model.hpp"
 #include "attn/train/safetensors.hpp"
 #include "attn/train/trainer.hpp"
@@ -87,17 +87,18 @@ void save_model(const std::filesystem::path& path, const Parameters<Device>& par
   tensors.save(path, metadata);
 }
 
-/// Saves a training: the model, the optimiser's state, and where it stands.
-template <class Device>
-void save_training(const std::filesystem::path& path, const Parameters<Device>& parameters, Adam<Device>& adam,
+/// Saves a training: the model, the optimiser's states under its name ("adam.m"), and where it stands.
+template <class Device, Optimiser Optim>
+void save_training(const std::filesystem::path& path, const Parameters<Device>& parameters, Optim& optimiser,
                    const TrainState& state, Metadata metadata = {}) {
   checkpoint::Tensors<typename Device::Real> tensors;
   checkpoint::add_parameters(tensors, parameters);
-  adam.for_each_state([&](const std::string& name, const auto& buffer) {
+  optimiser.for_each_state([&](const std::string& name, const auto& buffer) {
     std::vector<typename Device::Real> numbers(static_cast<std::size_t>(buffer.size()));
     parameters.device().download(numbers.data(), buffer.data(), buffer.size());
-    tensors.add("adam." + name, std::move(numbers), {buffer.size()});
+    tensors.add(std::string(Optim::name) + "." + name, std::move(numbers), {buffer.size()});
   });
+  metadata["training.optimiser"] = Optim::name;
   metadata["training.step"] = std::to_string(state.step);
   metadata["training.epoch"] = std::to_string(state.position.epoch);
   metadata["training.batch"] = std::to_string(state.position.batch);
@@ -107,8 +108,8 @@ void save_training(const std::filesystem::path& path, const Parameters<Device>& 
 }
 
 /// Loads all of it; the next step has the bits it would have had without the stop.
-template <class Device>
-TrainState load_training(const SafetensorsFile& file, Parameters<Device>& parameters, Adam<Device>& adam) {
+template <class Device, Optimiser Optim>
+TrainState load_training(const SafetensorsFile& file, Parameters<Device>& parameters, Optim& optimiser) {
   using Real = typename Device::Real;
   TrainState state;
   const auto number = [&](const char* key) { return checkpoint::number<Index>(file, key); };
@@ -116,12 +117,16 @@ TrainState load_training(const SafetensorsFile& file, Parameters<Device>& parame
   state.position = {number("training.epoch"), number("training.batch")};
   state.best = checkpoint::number<double>(file, "training.best", std::chars_format::hex);
   state.stale = number("training.stale");
+  const auto by = file.metadata().find("training.optimiser");
+  require(by == file.metadata().end() || by->second == Optim::name, file.path().string(), ": it was trained by ",
+          by == file.metadata().end() ? "" : by->second, ", so ", Optim::name,
+          " cannot go on; resume with the same optimiser");
   load_model(file, parameters);
-  adam.for_each_state([&](const std::string& name, const auto& buffer) {
-    const auto numbers = checkpoint::read_as<Real>(file, "adam." + name, {buffer.size()});
+  optimiser.for_each_state([&](const std::string& name, const auto& buffer) {
+    const auto numbers = checkpoint::read_as<Real>(file, std::string(Optim::name) + "." + name, {buffer.size()});
     parameters.device().upload(buffer.data(), numbers.data(), buffer.size());
   });
-  adam.set_steps(state.step);
+  optimiser.set_steps(state.step);
   return state;
 }
 

@@ -9,21 +9,20 @@
 
 namespace attn {
 
-/// Keeps a training safe in a folder: model.safetensors is the best model so far, training.safetensors all it takes to go
-/// on from the last validation, or from the end. Numbers that are not finite end the training instead: what was saved
-/// before them stays.
-template <class Device>
+/// CheckpointCallback checkpoints(folder, trainer): keeps a training safe in a folder. model.safetensors is the best model
+/// so far, training.safetensors all it takes to go on from the last validation, or from the end. Values that are not finite
+/// end the training instead: what was saved before them stays.
+template <class Trainer>
 class CheckpointCallback : public Callback {
  public:
-  CheckpointCallback(std::filesystem::path folder, const Parameters<Device>& parameters, Adam<Device>& adam,
-                     const TrainState& state, Metadata metadata = {})
-      : folder_(std::move(folder)), parameters_(parameters), adam_(adam), state_(state), metadata_(std::move(metadata)) {}
+  CheckpointCallback(std::filesystem::path folder, const Trainer& trainer, Metadata metadata = {})
+      : folder_(std::move(folder)), trainer_(trainer), metadata_(std::move(metadata)) {}
 
   void on_validation(const ValidationReport& report) override {
     check_parameters();
     require(std::isfinite(report.loss), "step ", report.step, ": the validation loss is ", report.loss,
             ", though all parameters are finite: nothing is saved", remedy());
-    if (report.best) save_model(folder_ / "model.safetensors", parameters_, metadata_);
+    if (report.best) save_model(folder_ / "model.safetensors", trainer_.network.parameters, metadata_);
     save();
   }
   void on_end() override {
@@ -32,10 +31,13 @@ class CheckpointCallback : public Callback {
   }
 
  private:
-  void save() const { save_training(folder_ / "training.safetensors", parameters_, adam_, state_, metadata_); }
+  void save() const {
+    save_training(folder_ / "training.safetensors", trainer_.network.parameters, trainer_.optimiser, trainer_.state,
+                  metadata_);
+  }
   void check_parameters() const {
-    const std::string bad = first_not_finite(parameters_);
-    require(bad.empty(), "step ", state_.step, ": parameter '", bad, "' is no longer finite: nothing is saved", remedy());
+    const std::string bad = first_not_finite(trainer_.network.parameters);
+    require(bad.empty(), "step ", trainer_.state.step, ": parameter '", bad, "' is no longer finite: nothing is saved", remedy());
   }
   std::string remedy() const {
     const auto last = folder_ / "training.safetensors";
@@ -45,9 +47,7 @@ class CheckpointCallback : public Callback {
   }
 
   std::filesystem::path folder_;
-  const Parameters<Device>& parameters_;
-  Adam<Device>& adam_;
-  const TrainState& state_;
+  const Trainer& trainer_;
   Metadata metadata_;
 };
 

@@ -41,20 +41,23 @@ struct MemoryPlan {
 /// some later epoch: runs the largest batches to learn from forward and backward, and the largest ones to validate with
 /// forward. Batches::largest finds them. Nothing is learnt: gradients are 0 afterwards, and the training's bits are the same
 /// with a plan and without.
-template <class Device, class Model>
-MemoryPlan plan_memory(Device& device, const Model& model, Parameters<Device>& parameters, Adam<Device>& adam,
-                       std::span<const Batch> training, std::span<const Batch> validation = {}) {
+template <class Model, class Optim>
+MemoryPlan plan_memory(Network<Model>& network, Optim& optimiser, std::span<const Batch> training,
+                       std::span<const Batch> validation = {}) {
+  using Device = typename Model::DeviceType;
   using Scalar = typename Device::Scalar;
   using Real = typename Device::Real;
+  Device& device = network.device();
+  const Parameters<Device>& parameters = network.parameters;
   for (const Batch& batch : training) {
     Tape<Device> tape(device, TapeMode::training(0, 0));
-    model.loss(tape, batch);
+    network->loss(tape, batch);
     tape.backward();
   }
   device.zero(parameters.gradients(), parameters.size());
   for (const Batch& batch : validation) {
     Tape<Device> tape(device);
-    model.loss(tape, batch);
+    network->loss(tape, batch);
   }
   constexpr std::size_t kCopy = std::is_same_v<Scalar, Real> ? 0 : sizeof(Scalar);  // what the model computes with
   MemoryPlan plan{.parameters = parameters.size() * Index{2 * sizeof(Real) + kCopy},
@@ -62,7 +65,8 @@ MemoryPlan plan_memory(Device& device, const Model& model, Parameters<Device>& p
                   .gradients = static_cast<Index>(device.gradients.capacity()),
                   .scratch = device.scratch(),
                   .available = device.memory()};
-  adam.for_each_state([&](const auto&, const auto& numbers) { plan.optimiser += numbers.size() * Index{sizeof(Real)}; });
+  optimiser.for_each_state(
+      [&](const auto&, const auto& numbers) { plan.optimiser += numbers.size() * Index{sizeof(Real)}; });
   return plan;
 }
 

@@ -31,13 +31,15 @@ class RunLog : public Callback {
 
   void on_step(const StepReport& report) override {
     training_.points.push_back({static_cast<double>(report.step), report.loss});
-    write({{"event", "step"},
-           {"step", report.step},
-           {"epoch", report.epoch},
-           {"loss", report.loss},
-           {"rate", report.rate},
-           {"tokens", report.tokens},
-           {"tokens_per_second", report.tokens_per_second}});
+    nlohmann::json event{{"event", "step"},
+                         {"step", report.step},
+                         {"epoch", report.epoch},
+                         {"loss", report.loss},
+                         {"rate", report.rate},
+                         {"tokens", report.tokens},
+                         {"tokens_per_second", report.tokens_per_second}};
+    if (report.gradient_norm) event["gradient_norm"] = *report.gradient_norm;
+    write(event);
   }
   void on_validation(const ValidationReport& report) override {
     validation_.points.push_back({static_cast<double>(report.step), report.loss});

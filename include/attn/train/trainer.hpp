@@ -1,12 +1,14 @@
 #pragma once
+#include <algorithm>
 #include <chrono>
 #include <functional>
-#include <span>
+#include <utility>
 #include <vector>
 
+#include "attn/core/network.hpp"
 #include "attn/data/batches.hpp"
 #include "attn/metrics/perplexity.hpp"
-#include "attn/optim/adam.hpp"
+#include "attn/optim/optimiser.hpp"
 #include "attn/optim/schedules.hpp"
 #include "attn/tape/cross_entropy.hpp"
 #include "attn/tape/embedding.hpp"
@@ -17,9 +19,11 @@ namespace attn {
 
 /// How well a model predicts a text: each token from the source and the target before it. Each batch has sums of its own,
 /// which are read when all are done: the device never waits for the host, and the total is one of doubles.
-template <class Device, class Model>
-Perplexity perplexity(Device& device, const Model& model, Batches& text) {
+template <class Model>
+Perplexity perplexity(const Network<Model>& network, Batches& text) {
+  using Device = typename Model::DeviceType;
   using Real = typename Device::Real;
+  Device& device = network.device();
   text.start_epoch(0);
   std::vector<Real> sums(static_cast<std::size_t>(2 * text.batches_per_epoch()));
   const Buffer<Real, typename Device::Memory> on_device(std::ssize(sums), "sums of losses");
@@ -28,7 +32,7 @@ Perplexity perplexity(Device& device, const Model& model, Batches& text) {
   for (Batch batch; text.next(batch);) {
     Tape<Device> tape(device);
     Real* place = on_device.data() + 2 * std::ssize(tokens);
-    tokens.push_back(model.loss(tape, batch, {}, place).tokens);
+    tokens.push_back(network->loss(tape, batch, {}, place).tokens);
   }
   device.download(sums.data(), on_device.data(), on_device.size());
   Perplexity result;
@@ -36,109 +40,144 @@ Perplexity perplexity(Device& device, const Model& model, Batches& text) {
   return result;
 }
 
-/// Trains a model: batches in, steps of the optimiser, validations, callbacks. The same seeds give the same bits, and a
+/// Trains a network: batches in, steps of the optimiser, validations, callbacks. The same seeds give the same bits, and a
 /// training that was stopped and resumed gives the bits of one that was not.
-template <class Device, class Model, Schedule Rate>
+///
+///     Trainer trainer(network, adam, Constant{1e-3}, {.epochs = 4});
+///     trainer.run(training, validation, {&terminal, &log});
+///
+/// The gradient of a step is that of one batch of all the sentences that its batches have together.
+template <class Model, class Optim, class Rate>
 class Trainer {
  public:
-  Trainer(Device& device, const Model& model, Adam<Device>& adam, Rate rate, TrainOptions options)
-      : device_(device), model_(model), adam_(adam), rate_(rate), options_(options), sums_(2, "sums of losses") {}
+  static_assert(Optimiser<Optim>,
+                "attn: Trainer: an optimiser has  name, step(rate), steps(), set_steps(n), for_each_state(visit)");
+  static_assert(Schedule<Rate>,
+                "attn: Trainer: a schedule is called with a step and gives its rate:  double (Index) const");
+  using Device = typename Model::DeviceType;
 
+  Trainer(Network<Model>& trained, Optim& by, Rate rate, TrainOptions options = {})
+      : network(trained),
+        optimiser(by),
+        rate_(std::move(rate)),
+        options_(std::move(options)),
+        sums_(2, "sums of losses"),
+        group_(static_cast<std::size_t>(std::max<Index>(options_.accumulate, 1))) {
+    require(options_.accumulate >= 1, "Trainer: a step cannot have ", options_.accumulate,
+            " batches; accumulate 1 at least");
+  }
+
+  Network<Model>& network;
+  Optim& optimiser;
   TrainState state;
 
-  /// Trains until the last epoch, until validation no longer improves, or until asked to stop.
-  void run(Batches& training, Batches& validation, std::span<Callback* const> callbacks);
+  /// Trains until the last epoch, or until asked to stop; with a validation text, or until validation no longer improves.
+  void run(Batches& training, const std::vector<Callback*>& callbacks = {}) { run(training, nullptr, callbacks); }
+  void run(Batches& training, Batches& validation, const std::vector<Callback*>& callbacks = {}) {
+    run(training, &validation, callbacks);
+  }
 
  private:
+  using Callbacks = std::vector<Callback*>;
   using Clock = std::chrono::steady_clock;
 
   bool unfinished() const {
     return state.position.epoch < options_.epochs && (options_.steps == 0 || state.step < options_.steps) &&
            (options_.patience == 0 || state.stale < options_.patience);
   }
+  bool stopped(const Callbacks& callbacks) const {
+    bool stop = options_.stop();
+    for (Callback* callback : callbacks) stop = callback->stop_training() || stop;
+    return stop;
+  }
+  void run(Batches& training, Batches* validation, const Callbacks& callbacks);
   bool step(Batches& training);
-  void report(std::span<Callback* const> callbacks);
-  void validate(Batches& validation, std::span<Callback* const> callbacks);
+  void report(const Callbacks& callbacks);
+  void validate(Batches& validation, const Callbacks& callbacks);
 
-  Device& device_;
-  const Model& model_;
-  Adam<Device>& adam_;
   Rate rate_;
   TrainOptions options_;
   Buffer<typename Device::Real, typename Device::Memory> sums_;  // of losses since the last report
-  Batch batch_;
-  Index tokens_ = 0, target_tokens_ = 0, reported_ = 0;  // since, since, at
+  std::vector<Batch> group_;                                     // a step's batches
+  Index tokens_ = 0, target_tokens_ = 0, reported_ = 0;          // since, since, at
   Clock::time_point since_;
 };
 
-template <class Device, class Model, Schedule Rate>
-void Trainer<Device, Model, Rate>::run(Batches& training, Batches& validation, std::span<Callback* const> callbacks) {
-  device_.zero(sums_.data(), 2);
+template <class Model, class Optim, class Rate>
+void Trainer<Model, Optim, Rate>::run(Batches& training, Batches* validation, const Callbacks& callbacks) {
+  network.device().zero(sums_.data(), 2);
   tokens_ = target_tokens_ = 0;
   reported_ = state.step;
   since_ = Clock::now();
   training.seek(state.position);
   Index validated = state.step;
-  for (bool going = unfinished(); going; going = unfinished() && !options_.stop()) {
+  bool stop = false;
+  while (!stop && unfinished()) {
     const bool ended = !step(training);
     if (ended || state.step - reported_ >= options_.report_every) report(callbacks);
     if (ended) training.start_epoch(state.position.epoch + 1);
     state.position = training.position();
-    if (options_.validate_every > 0 ? !ended && state.step % options_.validate_every == 0 : ended) {
-      validate(validation, callbacks);
+    if (validation != nullptr &&
+        (options_.validate_every > 0 ? !ended && state.step % options_.validate_every == 0 : ended)) {
+      validate(*validation, callbacks);
       validated = state.step;
       since_ = Clock::now();  // validation is not training's time
     }
+    stop = unfinished() && stopped(callbacks);
   }
   report(callbacks);
-  if (validated < state.step && !options_.stop())
-    validate(validation, callbacks);  // what comes after the last interval counts too
+  if (validation != nullptr && validated < state.step && !stop && !options_.stop())
+    validate(*validation, callbacks);  // what comes after the last interval counts too
   for (Callback* callback : callbacks) callback->on_end();
 }
 
 /// One step of the optimiser; false when the epoch has no batch left for it.
-template <class Device, class Model, Schedule Rate>
-bool Trainer<Device, Model, Rate>::step(Batches& training) {
-  Index batches = 0;
-  while (batches < options_.accumulate && training.next(batch_)) {
-    const auto key = static_cast<std::uint64_t>(state.step * options_.accumulate + batches++);
-    Tape<Device> tape(device_, TapeMode::training(options_.seed, key));
-    LossOptions loss = options_.loss;
-    const auto targets = static_cast<Index>(batch_.target_output.tokens.size());
-    loss.normalizer = static_cast<double>((options_.mean == BatchUnit::tokens ? targets : batch_.target_output.size()) *
-                                          options_.accumulate);
-    model_.loss(tape, batch_, loss, sums_.data());
-    tape.backward();
-    target_tokens_ += targets;
-    tokens_ += targets + static_cast<Index>(batch_.source.tokens.size());
+template <class Model, class Optim, class Rate>
+bool Trainer<Model, Optim, Rate>::step(Batches& training) {
+  std::size_t batches = 0;
+  Index labels = 0, sentences = 0;
+  for (; batches < group_.size() && training.next(group_[batches]); ++batches) {
+    labels += group_[batches].labels();
+    sentences += group_[batches].size();
+    tokens_ += group_[batches].labels() + static_cast<Index>(group_[batches].source.tokens.size());
   }
   if (batches == 0) return false;
-  adam_.step(rate_(++state.step));
+  target_tokens_ += labels;
+  LossOptions loss = options_.loss;
+  loss.normalizer = static_cast<double>(options_.mean == BatchUnit::tokens ? labels : sentences);
+  for (std::size_t i = 0; i < batches; ++i) {
+    const auto key = static_cast<std::uint64_t>(state.step * options_.accumulate) + i;
+    Tape<Device> tape(network.device(), TapeMode::training(options_.seed, key));
+    network->loss(tape, group_[i], loss, sums_.data());
+    tape.backward();
+  }
+  optimiser.step(static_cast<double>(rate_(++state.step)));
   return true;
 }
 
-template <class Device, class Model, Schedule Rate>
-void Trainer<Device, Model, Rate>::report(std::span<Callback* const> callbacks) {
+template <class Model, class Optim, class Rate>
+void Trainer<Model, Optim, Rate>::report(const Callbacks& callbacks) {
   if (target_tokens_ == 0) return;
   typename Device::Real sums[2];
-  device_.download(sums, sums_.data(), 2);
-  device_.zero(sums_.data(), 2);
+  network.device().download(sums, sums_.data(), 2);
+  network.device().zero(sums_.data(), 2);
   const double seconds = std::chrono::duration<double>(Clock::now() - since_).count();
   const StepReport report{.step = state.step,
                           .epoch = state.position.epoch,
                           .loss = static_cast<double>(sums[0]) / static_cast<double>(target_tokens_),
-                          .rate = rate_(state.step),
+                          .rate = static_cast<double>(rate_(state.step)),
                           .tokens = tokens_,
-                          .tokens_per_second = static_cast<double>(tokens_) / seconds};
+                          .tokens_per_second = static_cast<double>(tokens_) / seconds,
+                          .gradient_norm = gradient_norm(optimiser)};
   for (Callback* callback : callbacks) callback->on_step(report);
   tokens_ = target_tokens_ = 0;
   reported_ = state.step;
   since_ = Clock::now();
 }
 
-template <class Device, class Model, Schedule Rate>
-void Trainer<Device, Model, Rate>::validate(Batches& validation, std::span<Callback* const> callbacks) {
-  ValidationReport report{state.step, state.position.epoch, perplexity(device_, model_, validation).mean()};
+template <class Model, class Optim, class Rate>
+void Trainer<Model, Optim, Rate>::validate(Batches& validation, const Callbacks& callbacks) {
+  ValidationReport report{state.step, state.position.epoch, perplexity(network, validation).mean()};
   report.best = report.loss < state.best;
   state.stale = report.best ? 0 : state.stale + 1;
   if (report.best) state.best = report.loss;

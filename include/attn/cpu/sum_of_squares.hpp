@@ -1,0 +1,34 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "attn/cpu/device.hpp"
+#include "attn/cpu/eigen.hpp"
+#include "attn/ops/sum_of_squares.hpp"
+
+namespace attn {
+
+template <class T>
+void sum_of_squares(Cpu<T>& device, const SumOfSquaresArgs<Cpu<T>>& args) {
+  constexpr Index kBlock = 1 << 14;  // sums of fixed blocks, added in order: the same bits with any number of threads
+  const Index blocks = (args.count + kBlock - 1) / kBlock;
+  T* sums = device.results(blocks);
+  device.parallel(blocks, [&](Index b, int) {
+    sums[b] = cpu::array(args.x + b * kBlock, std::min(kBlock, args.count - b * kBlock)).square().sum();
+  });
+  *args.total = 0;
+  for (Index b = 0; b < blocks; ++b) *args.total += sums[b];
+}
+
+namespace cpu {
+
+/// What clipping multiplies every gradient by.
+template <class T>
+double clip_factor(double clip_norm, const T* squares) {
+  if (clip_norm <= 0) return 1;
+  return std::min(1.0, clip_norm / (std::sqrt(static_cast<double>(*squares)) + 1e-6));
+}
+
+}  // namespace cpu
+
+}  // namespace attn

@@ -1,0 +1,40 @@
+#pragma once
+#include "attn/ops/sum_of_squares.hpp"
+
+// One pass over the flat buffers: clipping, weight decay, momentum, the low-precision copy, and gradients back to 0.
+//
+//   sgd   g = gradient * clip + decay * value;  b = momentum * b + g
+//         value -= rate * (g               without momentum
+//                          b               with it
+//                          g + momentum b  with Nesterov's)
+//
+// torch.optim.SGD without dampening; Sutskever et al. 2013.
+
+namespace attn {
+
+struct SgdOptions {
+  double momentum = 0;
+  bool nesterov = false;
+  double weight_decay = 0;
+  double clip_norm = 0;  // of all gradients together; 0: no clipping
+};
+
+template <class Device>
+struct SgdArgs {
+  using Scalar = typename Device::Scalar;
+  using Real = typename Device::Real;
+  Real *value, *gradient;     // count; gradients are 0 afterwards
+  Real* momentum = nullptr;   // count: b, where there is momentum
+  Scalar* compute = nullptr;  // count: the copy that models compute with, where it is not value itself
+  Index count;
+  const Real* squares = nullptr;  // 1: the gradients' sum of squares, for clipping
+  SgdOptions options;
+  double rate;
+};
+
+template <class Device>
+void sgd(Device&, const SgdArgs<Device>&) {
+  no_backend<Device>();
+}
+
+}  // namespace attn

@@ -1,0 +1,51 @@
+#pragma once
+#include <cmath>
+#include <optional>
+
+#include "attn/core/parameters.hpp"
+#include "attn/ops/sum_of_squares.hpp"
+
+namespace attn {
+
+/// Zeros on the device, one for each number of the parameters: a state of an optimiser.
+template <class Device>
+Buffer<typename Device::Real, typename Device::Memory> optimiser_state(Parameters<Device>& parameters, Index count) {
+  Buffer<typename Device::Real, typename Device::Memory> numbers(count, "optimiser states");
+  parameters.device().zero(numbers.data(), count);
+  return numbers;
+}
+
+/// The sum of all gradients' squares, on the device, for optimisers that clip by the global norm.
+template <class Device>
+class GradientNorm {
+ public:
+  using Real = typename Device::Real;
+
+  explicit GradientNorm(Parameters<Device>& parameters)
+      : parameters_(parameters), squares_(optimiser_state(parameters, 1)) {
+    parameters.gradients();  // an error if there are none
+  }
+
+  /// Of the gradients as they are now.
+  void compute() {
+    sum_of_squares(parameters_.device(),
+                   {.x = parameters_.gradients(), .count = parameters_.size(), .total = squares_.data()});
+    computed_ = true;
+  }
+  const Real* squares() const { return squares_.data(); }
+
+  /// The norm as it was last computed, if it was; waits for the device.
+  std::optional<double> read() const {
+    if (!computed_) return {};
+    Real squares = 0;
+    parameters_.device().download(&squares, squares_.data(), 1);
+    return std::sqrt(static_cast<double>(squares));
+  }
+
+ private:
+  Parameters<Device>& parameters_;
+  Buffer<Real, typename Device::Memory> squares_;
+  bool computed_ = false;
+};
+
+}  // namespace attn

@@ -1,0 +1,82 @@
+#include "attn/core/network.hpp"
+
+#include <doctest/doctest.h>
+
+#include <type_traits>
+
+#include "attn/cpu/device.hpp"
+#include "support/errors.hpp"
+
+using namespace attn;
+using Device = Cpu<double>;
+
+namespace {
+
+struct Plain {
+  using DeviceType = Device;
+  Parameter<Device> weight{3, 2, Initial::uniform(1)};
+  Parameter<Device> bias{3, 1, Initial::constant(0.25)};
+  void for_each_parameter(auto&& visit) {
+    visit("weight", weight);
+    visit("bias", bias);
+  }
+};
+
+struct SizedOptions {
+  Index rows = 0, cols = 1;
+};
+
+struct Sized : Plain {
+  using Options = SizedOptions;
+  explicit Sized(const SizedOptions& options) {
+    weight.rows = options.rows;
+    weight.cols = options.cols;
+  }
+};
+
+static_assert(!std::is_copy_constructible_v<Network<Plain>> && !std::is_move_constructible_v<Network<Plain>>);
+static_assert(!std::is_copy_assignable_v<Network<Plain>> && !std::is_move_assignable_v<Network<Plain>>);
+static_assert(!std::is_constructible_v<Network<Sized>, Device&, std::uint64_t>);  // it needs its options
+
+}  // namespace
+
+TEST_CASE("a network is its model, with the numbers that its parameters draw by themselves") {
+  Device device(1);
+  Network<Sized> network(device, {.rows = 4, .cols = 5}, 7);
+  Sized by_hand({.rows = 4, .cols = 5});
+  const Parameters<Device> parameters(device, by_hand, 7);
+  CHECK(&network.device() == &device);
+  CHECK(&*network == &network.model);
+  CHECK(network->weight.size() == 20);
+  CHECK(network->weight.values() == network.parameters.values());
+  for (const auto& entry : parameters.entries()) CHECK(network.parameters.read(entry) == parameters.read(entry));
+}
+
+TEST_CASE("a model that needs no options makes a network from a seed") {
+  Device device(1);
+  const Network<Plain> network(device, 1);
+  CHECK(network.parameters.count() == 9);
+  CHECK(network->bias.matrix()(2, 0) == 0.25);
+}
+
+TEST_CASE("a network can change how its parameters are drawn before they are") {
+  Device device(1);
+  const Network<Sized> network(device, {.rows = 2}, 1, [](Sized& model) { model.bias.initial = Initial::constant(-1); });
+  CHECK(network->bias.matrix()(0, 0) == -1);
+}
+
+TEST_CASE("a network for inference has numbers and no gradients") {
+  Device device(1);
+  Network<Sized> network(device, {.rows = 2, .cols = 3}, Inference{});
+  CHECK(network->bias.matrix()(0, 0) == 0);  // until they are loaded
+  network.parameters.write(network.parameters.find("bias"), {1, 2, 3});
+  CHECK(network->bias.matrix()(2, 0) == 3);
+  CHECK(network->weight.gradient == nullptr);
+  CHECK(contains(error_of([&] { network->weight.gradient_matrix(); }), "its model was made for inference"));
+  const std::string sentence = error_of([&] { network.parameters.gradients(); });
+  CHECK(contains(sentence, "made for inference and has no gradients"));
+  CHECK(contains(sentence, "give a seed instead of Inference{}"));
+  CHECK(contains(error_of([&] { network.parameters.read_gradient(network.parameters.find("bias")); }), "no gradients"));
+  const Network<Plain> other(device, Inference{});
+  CHECK(other.parameters.count() == 9);
+}

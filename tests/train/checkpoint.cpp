@@ -1,0 +1,146 @@
+#include "attn/train/checkpoint.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "attn/cpu.hpp"
+#include "attn/nn/linear.hpp"
+#include "attn/train/checkpoint_callback.hpp"
+#include "support/files.hpp"
+
+using namespace attn;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Host = Cpu<float>;
+constexpr double infinity = std::numeric_limits<double>::infinity(), nan_value = std::numeric_limits<double>::quiet_NaN();
+
+struct Training {
+  Host device;
+  Linear<Host, 3, 2> layer;
+  Parameters<Host> parameters{device, layer, 1};
+  Adam<Host> adam{parameters};
+  TrainState state{.step = 7, .position = {1, 2}, .best = 0.1, .stale = 3};
+  TemporaryFolder folder;
+  fs::path model = folder / "model.safetensors", training = folder / "training.safetensors";
+  CheckpointCallback<Host> callback{folder / "", parameters, adam, state, {{"name", "linear"}}};
+
+  void set_bias(double number) { parameters.write(parameters.find("bias"), {0, static_cast<float>(number)}); }
+  /// What resuming says when an entry of the metadata is this.
+  std::string complaint(const std::string& key, const std::string& value) {
+    save_training(training, parameters, adam, state);
+    const SafetensorsFile file(training);
+    Metadata metadata = file.metadata();
+    metadata.at(key) = value;
+    save_safetensors(folder / "changed", file.tensors(), metadata);
+    return error_of([&] { load_training(SafetensorsFile(folder / "changed"), parameters, adam); });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("checkpoint: where a training stood comes back") {
+  Training run;
+  for (const double best : {0.1, 0.0, 1e300, 5e-324, infinity}) {
+    run.state.best = best;
+    save_training(run.training, run.parameters, run.adam, run.state);
+    const TrainState state = load_training(SafetensorsFile(run.training), run.parameters, run.adam);
+    CHECK(state.step == 7);
+    CHECK(state.position.epoch == 1);
+    CHECK(state.position.batch == 2);
+    CHECK(state.best == best);
+    CHECK(state.stale == 3);
+  }
+  CHECK(run.complaint("training.best", "0x1.8p+1") == "");  // as iostreams write it
+  CHECK(run.complaint("training.best", "inf") == "");
+}
+
+TEST_CASE("checkpoint: metadata that are no numbers are a sentence") {
+  Training run;
+  for (const char* value : {"", "seven", "7x", "-7", " 7", "7.5", "99999999999999999999"}) {
+    CAPTURE(value);
+    const std::string sentence = run.complaint("training.step", value);
+    CHECK(contains(sentence, (run.folder / "changed").string() + ": its metadata has '" + value + "' as training.step"));
+    CHECK(contains(sentence, "take another checkpoint"));
+  }
+  for (const char* key : {"training.epoch", "training.batch", "training.stale"})
+    CHECK(contains(run.complaint(key, "x"), "'x' as " + std::string(key)));
+  for (const char* value : {"", "best", "nan", "-1p+0", "1p+0 "})
+    CHECK(contains(run.complaint("training.best", value), "as training.best"));
+}
+
+TEST_CASE("checkpoint: state of the optimiser in another shape") {
+  Training run;
+  save_training(run.training, run.parameters, run.adam, run.state);
+  const SafetensorsFile file(run.training);
+  std::vector<TensorView> tensors(file.tensors().begin(), file.tensors().end());
+  for (TensorView& tensor : tensors)
+    if (tensor.name.ends_with(".m")) tensor.shape.push_back(1);
+  save_safetensors(run.folder / "changed", tensors, file.metadata());
+  CHECK(contains(error_of([&] { load_training(SafetensorsFile(run.folder / "changed"), run.parameters, run.adam); }),
+                 ".m' is F32 of the shape [128,1]"));
+}
+
+TEST_CASE("first_not_finite names the first parameter with NaN or infinity") {
+  Training run;
+  CHECK(first_not_finite(run.parameters) == "");
+  run.set_bias(-infinity);
+  CHECK(first_not_finite(run.parameters) == "bias");
+  run.parameters.write(run.parameters.find("weight"), {0, 0, 0, 0, 0, static_cast<float>(nan_value)});
+  CHECK(first_not_finite(run.parameters) == "weight");
+}
+
+TEST_CASE("checkpoint callback: the best model and the last training are kept, with their metadata") {
+  Training run;
+  run.set_bias(1);
+  run.callback.on_validation({.step = 7, .loss = 2, .best = true});
+  run.set_bias(2);
+  run.callback.on_validation({.step = 8, .loss = 3, .best = false});
+  const SafetensorsFile model(run.model), training(run.training);
+  CHECK(model.values<float>("bias")[1] == 1);
+  CHECK(training.values<float>("bias")[1] == 2);
+  CHECK(model.metadata() == Metadata{{"name", "linear"}});
+  CHECK(training.metadata().at("name") == "linear");
+  run.set_bias(3);
+  run.callback.on_end();
+  CHECK(SafetensorsFile(run.training).values<float>("bias")[1] == 3);
+  CHECK(SafetensorsFile(run.model).values<float>("bias")[1] == 1);
+}
+
+TEST_CASE("checkpoint callback: numbers that are not finite end a training and leave the last good checkpoint") {
+  Training run;
+  run.set_bias(1);
+  run.callback.on_validation({.step = 7, .loss = 2, .best = true});
+  const std::string model = read_file(run.model), training = read_file(run.training);
+  run.state.step = 9;
+
+  std::string sentence;
+  SUBCASE("a parameter, at a validation") {
+    run.set_bias(nan_value);
+    sentence = error_of([&] { run.callback.on_validation({.step = 9, .loss = nan_value, .best = false}); });
+    CHECK(contains(sentence, "step 9: parameter 'bias' is no longer finite"));
+  }
+  SUBCASE("a parameter, at the end") {
+    run.set_bias(infinity);
+    sentence = error_of([&] { run.callback.on_end(); });
+    CHECK(contains(sentence, "step 9: parameter 'bias' is no longer finite"));
+  }
+  SUBCASE("the loss alone") {
+    sentence = error_of([&] { run.callback.on_validation({.step = 9, .loss = -infinity, .best = true}); });
+    CHECK(contains(sentence, "step 9: the validation loss is -inf"));
+  }
+  CHECK(contains(sentence, "the last good checkpoint is " + run.training.string()));
+  CHECK(read_file(run.model) == model);
+  CHECK(read_file(run.training) == training);
+}
+
+TEST_CASE("checkpoint callback: numbers that are not finite before the first checkpoint") {
+  Training run;
+  run.set_bias(nan_value);
+  const std::string sentence = error_of([&] { run.callback.on_validation({.step = 1, .loss = 1, .best = true}); });
+  CHECK(contains(sentence, "there is no earlier checkpoint"));
+  CHECK_FALSE(fs::exists(run.model));
+  CHECK_FALSE(fs::exists(run.training));
+}

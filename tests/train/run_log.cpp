@@ -1,0 +1,89 @@
+#include "attn/train/run_log.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "support/files.hpp"
+
+using namespace attn;
+
+namespace {
+
+constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<nlohmann::json> events_of(const std::filesystem::path& path) {
+  std::vector<nlohmann::json> events;
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) events.push_back(nlohmann::json::parse(line, nullptr, false));
+  return events;
+}
+
+}  // namespace
+
+TEST_CASE("a log holds every event, and a resumed one goes on where it was cut off") {
+  const TemporaryFolder folder;
+  const auto path = folder / "log.jsonl", picture = folder / "curve.svg";
+  {
+    RunLog log(path, picture, "a run");
+    log.on_step({.step = 1, .epoch = 0, .loss = 2.5, .rate = 0.1, .tokens = 100, .tokens_per_second = 50});
+    log.on_validation({.step = 1, .epoch = 0, .loss = 2.0, .best = true});
+  }
+  std::ofstream(path, std::ios::app) << "{\"event\": \"st";  // a crash
+  RunLog log(path, picture, "a run", 1);
+  log.on_step(
+      {.step = 2, .epoch = 0, .loss = 2.25, .rate = 0.1, .tokens = 100, .tokens_per_second = 50, .gradient_norm = 0.75});
+  log.on_end();
+  const auto events = events_of(path);
+  REQUIRE(events.size() == 4);
+  CHECK_FALSE(events[0].contains("gradient_norm"));
+  CHECK(events[3]["gradient_norm"] == 0.75);
+  CHECK(events[0]["loss"] == 2.5);
+  CHECK(events[1]["perplexity"].get<double>() == doctest::Approx(std::exp(2.0)));
+  CHECK(events[2].is_discarded());
+  CHECK(events[3]["step"] == 2);
+  const std::string svg = read_file(picture);
+  CHECK(contains(svg, ">training, smoothed, lowest 2.375 "));  // the mean of both
+  CHECK(contains(svg, ">validation, lowest 2.000 "));
+  CHECK_THROWS_WITH_AS(RunLog("/nowhere/log.jsonl", picture, "a run"), doctest::Contains("cannot write the log"), Error);
+}
+
+TEST_CASE("a log of losses that are not finite stays JSON, and can be resumed") {
+  const TemporaryFolder folder;
+  const auto path = folder / "log.jsonl", picture = folder / "curve.svg";
+  {
+    RunLog log(path, picture, "a run");
+    log.on_step({.step = 1, .loss = 3, .tokens_per_second = 1});
+    log.on_step({.step = 2, .loss = nan_value, .tokens_per_second = 1 / 0.0});
+    log.on_validation({.step = 2, .loss = nan_value});
+    log.on_validation({.step = 2, .loss = 1e6});  // of which the perplexity is infinite
+  }
+  for (const auto& event : events_of(path)) CHECK(event.is_object());
+  CHECK(events_of(path)[1]["loss"].is_null());
+  CHECK(events_of(path)[3]["perplexity"].is_null());
+  RunLog log(path, picture, "a run", 2);
+  log.on_step({.step = 3, .loss = 2, .tokens_per_second = 1});
+  log.on_end();
+  CHECK(events_of(path).size() == 5);
+  CHECK(contains(read_file(picture), ">training, smoothed, lowest 2.500 "));
+}
+
+TEST_CASE("a log that others wrote into is read as far as it can be") {
+  const TemporaryFolder folder;
+  const auto path = folder / "log.jsonl", picture = folder / "curve.svg";
+  std::ofstream(path) << R"({"event":"step","step":"one","loss":1})"
+                      << "\n[1]\n\n3\n\xff\n"
+                      << R"({"event":5,"step":1,"loss":{}})"
+                      << "\n"
+                      << R"({"event":"step","step":1,"loss":4})"
+                      << "\n"
+                      << R"({"event":"step","step":9,"loss":1})"
+                      << "\n";  // after the step that is resumed
+  RunLog log(path, picture, "a run", 8);
+  log.write({{"event", "note"}, {"text", "gr\xfc\xdf"}});
+  log.on_end();
+  CHECK(events_of(path).back()["text"] == "gr\xef\xbf\xbd\xef\xbf\xbd");
+  CHECK(contains(read_file(picture), ">training, smoothed, lowest 4.000 "));
+}
