@@ -2,6 +2,7 @@
 
 /// The CPU backend: the device Cpu<float> or Cpu<double>, and the body of every op on Eigen.
 
+#include "attn/cpu/activation.hpp"
 #include "attn/cpu/adam.hpp"
 #include "attn/cpu/additive_attention.hpp"
 #include "attn/cpu/argmax.hpp"

@@ -3,6 +3,7 @@
 /// The CUDA backend: the device Cuda<bfloat16> or Cuda<float>, and the kernels of every op. For nvcc, which must not see
 /// attn/cpu.hpp.
 
+#include "attn/cuda/activation.cuh"
 #include "attn/cuda/adam.cuh"
 #include "attn/cuda/additive_attention.cuh"
 #include "attn/cuda/argmax.cuh"

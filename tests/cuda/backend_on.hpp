@@ -40,6 +40,7 @@ class BackendOn : public Backend {
     if (op == "lstm") return lstm_case(device_, test, precision);
     if (op == "input_feeding") return input_feeding_case(device_, test, precision);
     if (op == "gather_rows") return gather_rows_case(device_, test, precision);
+    if (op == "activation") return activation_case(device_, test, precision);
     if (op == "tanh") return tanh_case(device_, test, precision);
     if (op == "scatter_rows") return scatter_rows_case(device_, test, precision);
     if (op == "embedding") return embedding_case(device_, test, precision);

@@ -1,4 +1,5 @@
 #pragma once
+#include "attn/ops/activation.hpp"
 #include "attn/ops/gather_rows.hpp"
 #include "attn/ops/layer_norm.hpp"
 #include "attn/ops/residual.hpp"
@@ -8,11 +9,11 @@
 
 // Ops that treat each row alone. All: rows, width, gap.
 
-/// branch, dropout, add.
+/// branch, dropout, add; rms: without centring, and so without a bias.
 template <class Device>
 Results layer_norm_case(Device& device, const OpCase& test, Precision precision) {
   const attn::Index rows = test.size("rows"), width = test.size("width"), gap = test.size("gap");
-  const bool add = test.flag("add"), has_branch = test.flag("branch");
+  const bool add = test.flag("add"), has_branch = test.flag("branch"), rms = test.flag("rms");
   const auto make = [&](attn::Index height, std::uint64_t stream, double bound = 1) {
     return Activations<Device>(device, height, width, operand(height * width, stream, precision, bound),
                                height == rows ? gap : 0);
@@ -26,11 +27,12 @@ Results layer_norm_case(Device& device, const OpCase& test, Precision precision)
   attn::LayerNormArgs<Device> forward{.x = x,
                                       .dropout = dropout_of(test),
                                       .gain = gain.data(),
-                                      .bias = bias.data(),
+                                      .bias = rms ? nullptr : bias.data(),
                                       .z = z,
                                       .y = y,
                                       .mean = mean.data(),
-                                      .inverse_deviation = inverse.data()};
+                                      .inverse_deviation = inverse.data(),
+                                      .center = !rms};
   if (has_branch) forward.branch = branch;
   layer_norm(device, forward);
   const Activations<Device> alone(device, rows, width, {}, gap);  // y where there is no place for z
@@ -49,7 +51,8 @@ Results layer_norm_case(Device& device, const OpCase& test, Precision precision)
                                                .dropout = dropout_of(test),
                                                .dx = {dx, add},
                                                .dgain = dgain.data(),
-                                               .dbias = dbias.data()};
+                                               .dbias = rms ? nullptr : dbias.data(),
+                                               .center = !rms};
   if (has_branch) backward.dbranch = {dbranch, add};
   layer_norm_gradient(device, backward);
 
@@ -130,6 +133,24 @@ Results gather_rows_case(Device& device, const OpCase& test, Precision precision
   gather_rows_gradient(device, {.dto = dto, .row = row.data(), .dfrom = {dfrom, add}});
   return {{.name = "to", .numbers = to.read("to"), .exact = true},
           {.name = "dfrom", .numbers = dfrom.read("dfrom"), .exact = !add}};
+}
+
+/// kind: a number of ActivationKind; bound, add; in_place: the result's place is the operand's.
+template <class Device>
+Results activation_case(Device& device, const OpCase& test, Precision precision) {
+  const attn::Index rows = test.size("rows"), width = test.size("width"), gap = test.size("gap");
+  const bool add = test.flag("add");
+  const auto kind = static_cast<attn::ActivationKind>(test.size("kind"));
+  const auto numbers = [&](std::uint64_t stream, double bound = 1) {
+    return operand(rows * width, stream, precision, bound);
+  };
+  const Activations<Device> x(device, rows, width, numbers(1, test.number("bound", 3)), gap),
+      other(device, rows, width, {}, gap), dy(device, rows, width, numbers(2), gap),
+      dx(device, rows, width, add ? numbers(3) : Numbers{}, gap);
+  activation_gradient(device, {.kind = kind, .dy = dy, .x = x, .dx = {dx, add}});
+  const Activations<Device>& y = test.flag("in_place") ? x : other;
+  activation(device, {.kind = kind, .x = x, .y = y});
+  return {{"y", y.read("y")}, {"dx", dx.read("dx")}};
 }
 
 /// bound, add; in_place: the result's place is the operand's.

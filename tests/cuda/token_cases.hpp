@@ -4,7 +4,7 @@
 #include "attn/ops/embedding.hpp"
 #include "cuda/guarded.hpp"
 
-/// lengths, vocabulary, kinds: how many different tokens there are; width, gap; positions, first; scale, dropout.
+/// lengths, vocabulary, kinds: how many different tokens there are; width, gap; positions, first or each sentence's firsts; scale, dropout.
 template <class Device>
 Results embedding_case(Device& device, const OpCase& test, Precision precision) {
   const Layout<Device> layout(device, test.lengths("lengths"));
@@ -14,7 +14,11 @@ Results embedding_case(Device& device, const OpCase& test, Precision precision) 
   for (std::int32_t& id : ids) id = static_cast<std::int32_t>(vocabulary - 1 - id);  // the last row of the table is used
   const Integers<Device> tokens(device, ids);
   const Activations<Device> table(device, vocabulary, width, operand(vocabulary * width, 2, precision));
-  const attn::Index length = first + attn::Ragged(layout).longest;
+  const std::vector<std::int32_t> firsts = test.settings.contains("firsts")
+                                               ? test.lengths("firsts")
+                                               : std::vector<std::int32_t>{static_cast<std::int32_t>(first)};
+  const Integers<Device> each_first(device, firsts);
+  const attn::Index length = *std::max_element(firsts.begin(), firsts.end()) + attn::Ragged(layout).longest;
   const Activations<Device> positions(device, length, width, operand(length * width, 3, precision));
   const Activations<Device> y(device, rows, width, {}, gap),
       dy(device, rows, width, operand(rows * width, 4, precision), gap);
@@ -25,6 +29,7 @@ Results embedding_case(Device& device, const OpCase& test, Precision precision) 
                                       .scale = test.number("scale", 1),
                                       .dropout = dropout_of(test),
                                       .y = y};
+  if (test.settings.contains("firsts")) forward.first_positions = each_first.data();
   if (test.flag("positions")) forward.positions = positions;
   embedding(device, forward);
 

@@ -39,8 +39,7 @@ std::vector<std::string> texts(const std::vector<Translation>& translations) {
 
 TEST_CASE("translate lines: one for each line, in their order, sentences of similar length together") {
   Backwards model;
-  const auto result =
-      translate_lines({"a b c", "a", "b c", "c c a b"}, words, words, {.batch = 2}, model.decoder());
+  const auto result = translate_lines({"a b c", "a", "b c", "c c a b"}, words, words, {.batch = 2}, model.decoder());
   CHECK(texts(result) == std::vector<std::string>{"c b a", "a", "c b", "b a c c"});
   CHECK(model.lengths == std::vector<std::vector<std::size_t>>{{2, 3}, {4, 5}});  // with an end each
   CHECK(result[0].source == std::vector<Token>{4, 5, 6});

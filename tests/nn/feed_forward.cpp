@@ -5,9 +5,10 @@
 using namespace attn_test;
 using D = Cpu<double>;
 
-TEST_CASE("feed forward: gradients of all four parameters and the input, without and with dropout") {
+TEST_CASE_TEMPLATE("feed forward: gradients of all four parameters and the input, without and with dropout", Activation,
+                   Relu, Gelu, GeluExact, Swish) {
   D device;
-  FeedForward<D, 6, 10> layer(0.4f);
+  FeedForward<D, 6, 10, Activation> layer(0.4f);
   Input<D, 6> input(5);
   Together model(layer, input);
   Parameters<D> parameters(device, model, 1);
@@ -31,4 +32,18 @@ TEST_CASE("feed forward: is two linear layers with a ReLU between them") {
   for (Index i = 0; i < 5; ++i)
     for (Index j = 0; j < 10; ++j) h.value(i, j) = std::max(h.value(i, j), 0.0);
   CHECK(largest_difference(rows_of(y), rows_of(layer.down(tape, h))) < 1e-14);
+}
+
+TEST_CASE_TEMPLATE("feed forward: any activation stands between the two linear layers, a ReLU apart from them too",
+                   Activation, Relu, Gelu, GeluExact, Swish) {
+  D device;
+  FeedForward<D, 6, 10, Activation> layer;
+  Input<D, 6> input(5);
+  Together model(layer, input);
+  Parameters<D> parameters(device, model, 2);
+  shake(parameters);
+  Tape<D> tape(device);
+  const auto x = input(tape);
+  const auto apart = layer.down(tape, Activation::activate(tape, layer.up(tape, x)));
+  CHECK(largest_difference(rows_of(layer(tape, x)), rows_of(apart)) < 1e-14);
 }

@@ -7,7 +7,7 @@ using namespace attn_test;
 using D = Cpu<double>;
 
 TEST_CASE_TEMPLATE("residual: gradients of the norm, the sub-layer and the input, without and with dropout", Norm, PostNorm,
-                   PreNorm) {
+                   PreNorm, PostNormOf<RmsNorm>, PreNormOf<RmsNorm>) {
   D device;
   Residual<D, 6, Norm> layer(0.3f);
   Linear<D, 6, 6> inner;
@@ -23,7 +23,7 @@ TEST_CASE_TEMPLATE("residual: gradients of the norm, the sub-layer and the input
 }
 
 TEST_CASE_TEMPLATE("residual: a sub-layer that passes its input on, so that both ways carry gradient to one place", Norm,
-                   PostNorm, PreNorm) {
+                   PostNorm, PreNorm, PostNormOf<RmsNorm>, PreNormOf<RmsNorm>) {
   D device;
   Residual<D, 6, Norm> layer(0.3f);
   Input<D, 6> input(5);
@@ -56,4 +56,17 @@ TEST_CASE("residual: where the policies put the norm") {
       CHECK(before.value(i, j) == doctest::Approx(x.value(i, j) + 2 * normal.value(i, j)).epsilon(1e-12));
       CHECK(after.value(i, j) == doctest::Approx(normal.value(i, j)).epsilon(1e-3));  // of 3x: the same but for epsilon
     }
+}
+
+TEST_CASE("residual: with RMS norm a connection has a gain and no bias, and a row's mean square becomes 1") {
+  D device;
+  Residual<D, 4, PostNormOf<RmsNorm>> layer;
+  Parameters<D> parameters(device, layer, 1);
+  CHECK(parameters.entries().size() == 1);
+  Tape<D> tape(device);
+  auto x = tape.make<4>(1);
+  for (Index j = 0; j < 4; ++j) x.value(0, j) = static_cast<double>(j);
+  const auto y = layer(tape, x, [](auto in) { return in; });  // of 2x
+  for (Index j = 0; j < 4; ++j)
+    CHECK(y.value(0, j) == doctest::Approx(2 * static_cast<double>(j) / std::sqrt(14 + 1e-5)).epsilon(1e-8));
 }

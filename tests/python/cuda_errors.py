@@ -20,7 +20,7 @@ import torch
 
 from op_results.attention import additive_attention, attention, attention_weights
 from op_results.input_feeding import input_feeding
-from op_results.layers import (adam, cross_entropy, dropout, embedding, layer_norm, linear, ragged_projection, residual, sinusoid,
+from op_results.layers import (activation, adam, cross_entropy, dropout, embedding, layer_norm, linear, ragged_projection, residual, sinusoid,
                                tanh)
 from op_results.operands import PRECISIONS, Operands
 from op_results.recurrent import gather_rows, lstm
@@ -30,7 +30,7 @@ RECORD = FILES / "pytorch_errors.json"
 
 
 OPS = {op.__name__: op for op in (attention, attention_weights, additive_attention, linear, ragged_projection, lstm, input_feeding,
-                                  gather_rows, layer_norm, residual, dropout, tanh, embedding, sinusoid, cross_entropy, adam)}
+                                  gather_rows, layer_norm, residual, dropout, activation, tanh, embedding, sinusoid, cross_entropy, adam)}
 
 
 # --- errors -------------------------------------------------------------------------------------------------------------------

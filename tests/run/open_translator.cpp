@@ -120,7 +120,8 @@ TEST_CASE("open translator: several threads may use one, and each its own") {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < results.size(); ++i)
       threads.emplace_back([&, i] {
-        results[i] = i % 2 == 0 ? shared(lines) : open_translator(run.folder.path(), {.device = "cpu", .threads = 1})(lines);
+        results[i] =
+            i % 2 == 0 ? shared(lines) : open_translator(run.folder.path(), {.device = "cpu", .threads = 1})(lines);
       });
   }
   for (const auto& result : results) CHECK(result == expected);

@@ -51,6 +51,15 @@ TEST_CASE("the gradients of residual_layer_norm are those of differences, with d
     });
 }
 
+TEST_CASE("the gradients of rms_norm and residual_rms_norm are those of differences") {
+  check(TapeMode::gradients(),
+        [](Tape& tape, auto x, auto, auto& gain, auto&) { return attn::rms_norm<Device, 5>(tape, x, gain); });
+  for (const TapeMode mode : modes)
+    check(mode, [](Tape& tape, auto x, auto branch, auto& gain, auto&) {
+      return attn::residual_rms_norm<Device, 5>(tape, x, branch, gain, 0.4f);
+    });
+}
+
 TEST_CASE("the gradients of residual are those of differences, with dropout and without") {
   for (const TapeMode mode : modes)
     check(mode, [](Tape& tape, auto x, auto branch, auto&, auto&) { return attn::residual(tape, x, branch, 0.4f); });

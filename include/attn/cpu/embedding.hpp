@@ -11,10 +11,11 @@ void embedding(Cpu<T>& device, const EmbeddingArgs<Cpu<T>>& args) {
   const Index width = args.table.cols;
   device.parallel(args.rows.count, [&](Index s, int thread) {
     T* buffer = device.workspace(thread, width);
+    const Index first = args.first_positions ? args.first_positions[s] : args.first_position;
     for (Index i = args.rows.begin[s]; i < args.rows.end[s]; ++i) {
       auto y = cpu::row_array(args.y, i);
       y = cpu::row_array(args.table, args.tokens[i]) * T(args.scale);
-      if (!args.positions.empty()) y += cpu::row_array(args.positions, args.first_position + i - args.rows.begin[s]);
+      if (!args.positions.empty()) y += cpu::row_array(args.positions, first + i - args.rows.begin[s]);
       if (args.dropout.active()) cpu::drop_row(args.dropout, i, y.data(), y.data(), width, false, buffer);
     }
   });

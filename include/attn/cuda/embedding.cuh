@@ -37,8 +37,10 @@ __global__ void __launch_bounds__(32 * kRowWarps) embedding(EmbeddingArgs<Cuda<T
   const int sentence = sentence_of(args.rows, i);
   if (sentence < 0 || i >= args.rows.end[sentence]) return;  // a row of no sentence
   const T* position = nullptr;
-  if (args.positions.data != nullptr)
-    position = row_of(args.positions, args.first_position + i - args.rows.begin[sentence]);
+  if (args.positions.data != nullptr) {
+    const Index first = args.first_positions != nullptr ? args.first_positions[sentence] : args.first_position;
+    position = row_of(args.positions, first + i - args.rows.begin[sentence]);
+  }
   const Dropout::Row row = args.dropout.row(i);
   for (int j = lane_of_warp() * N; j < args.y.cols; j += 32 * N) {
     const Pack<T, N> numbers = load_pack<N>(table + j);

@@ -49,14 +49,16 @@ __global__ void __launch_bounds__(32 * kRowWarps) layer_norm(LayerNormArgs<Cuda<
 #pragma unroll
     for (int k = 0; k < N; ++k) sum += z[p][k];
   });
-  const float mean = warp_sum(sum) / static_cast<float>(width);
+  const float mean = args.center ? warp_sum(sum) / static_cast<float>(width) : 0;
   each_pack<P, N>(width, [&](int p, int) {
 #pragma unroll
     for (int k = 0; k < N; ++k) squares += (z[p][k] - mean) * (z[p][k] - mean);
   });
   const float inverse = 1 / sqrtf(warp_sum(squares) / static_cast<float>(width) + args.epsilon);
   each_pack<P, N>(width, [&](int p, int j) {
-    const Pack<T> gain = load_pack(args.gain + j), bias = load_pack(args.bias + j);
+    const Pack<T> gain = load_pack(args.gain + j);
+    Pack<T> bias{};
+    if (args.center) bias = load_pack(args.bias + j);
     Pack<T> y;
 #pragma unroll
     for (int k = 0; k < N; ++k) y.set(k, (z[p][k] - mean) * inverse * gain[k] + bias[k]);
@@ -84,15 +86,15 @@ __global__ void __launch_bounds__(32 * kRowWarps) layer_norm_any(LayerNormArgs<C
     if (args.branch.data != nullptr && args.z.data != nullptr) row_of(args.z, i)[j] = z;
     sum += to_float(z);
   }
-  const float mean = warp_sum(sum) / static_cast<float>(width);
+  const float mean = args.center ? warp_sum(sum) / static_cast<float>(width) : 0;
   for (int j = lane; j < width; j += 32) {
     const float away = to_float(stored_z(j)) - mean;
     squares += away * away;
   }
   const float inverse = 1 / sqrtf(warp_sum(squares) / static_cast<float>(width) + args.epsilon);
   for (int j = lane; j < width; j += 32)
-    row_of(args.y, i)[j] =
-        from_float<T>((to_float(stored_z(j)) - mean) * inverse * to_float(args.gain[j]) + to_float(args.bias[j]));
+    row_of(args.y, i)[j] = from_float<T>((to_float(stored_z(j)) - mean) * inverse * to_float(args.gain[j]) +
+                                         (args.center ? to_float(args.bias[j]) : 0));
   if (lane > 0) return;
   args.mean[i] = mean;
   args.inverse_deviation[i] = inverse;
@@ -140,7 +142,7 @@ __global__ void __launch_bounds__(32 * kRowWarps) layer_norm_gradient(LayerNormG
         sums[(P + p) * N + k] += row.dy[p][k];
       }
     });
-    mean = warp_sum(mean) / static_cast<float>(width);
+    mean = args.center ? warp_sum(mean) / static_cast<float>(width) : 0;
     slope = warp_sum(slope) / static_cast<float>(width);
     const Dropout::Row dropout = args.dropout.row(i);
     each_pack<P, N>(width, [&](int p, int j) {
@@ -202,7 +204,7 @@ __global__ void __launch_bounds__(256) layer_norm_gradient_any(LayerNormGradient
       mine[j] = is_first ? d * normal : mine[j] + d * normal;
       mine[width + j] = is_first ? d : mine[width + j] + d;
     }
-    mean = block_sum<8>(mean) / static_cast<float>(width);
+    mean = args.center ? block_sum<8>(mean) / static_cast<float>(width) : 0;
     slope = block_sum<8>(slope) / static_cast<float>(width);
     const Dropout::Row row = args.dropout.row(i);
     for (int j = static_cast<int>(threadIdx.x); j < width; j += 256) {
@@ -230,7 +232,7 @@ static __global__ void __launch_bounds__(1024)
   __syncthreads();
   sum = warp_sum(sums[lane][warp]);
   const int j = first + warp;
-  if (lane == 0 && j < 2 * width) *(j < width ? dgain + j : dbias + (j - width)) += sum;
+  if (lane == 0 && j < (dbias == nullptr ? width : 2 * width)) *(j < width ? dgain + j : dbias + (j - width)) += sum;
 }
 
 }  // namespace kernels
@@ -253,7 +255,7 @@ template <class T>
 void layer_norm(Cuda<T>& device, const LayerNormArgs<Cuda<T>>& args) {
   const Index width = args.x.cols;
   const bool packs = in_packs(args.x, args.branch, args.z, args.y) && in_packs(args.gain, width, width) &&
-                     in_packs(args.bias, width, width);
+                     (!args.center || in_packs(args.bias, width, width));
   with_packs_a_lane<T>(packs, width, [&]<int P>() {
     if constexpr (P > 0)
       launch(device, "layer_norm", warp_a_row(args.x.rows), kernels::layer_norm<P, T>, args);
@@ -277,7 +279,7 @@ void layer_norm_gradient(Cuda<T>& device, const LayerNormGradientArgs<Cuda<T>>& 
     else
       launch(device, "layer_norm_gradient", spread, kernels::layer_norm_gradient_any<T>, args, parts);
     launch(device, "layer_norm_gradient", {{static_cast<unsigned>(divide_up(2 * width, 32))}, 1024},
-           kernels::add_column_sums, parts, blocks, width, args.dgain, args.dbias);
+           kernels::add_column_sums, parts, blocks, width, args.dgain, args.center ? args.dbias : nullptr);
   });
 }
 

@@ -8,6 +8,16 @@
 
 namespace attn {
 
+/// What a decoder reads first: where its state says so, what the state says (a language model's: the last word of each prompt),
+/// else the begin token.
+template <class State>
+std::vector<Token> first_words(const State& state, Token begin) {
+  if constexpr (requires { state.first_words(); })
+    return state.first_words();
+  else
+    return std::vector<Token>(state.alive().size(), begin);
+}
+
 /// Translates each source sentence by taking the likeliest word again and again. ended(sentence, words so far, newest word)
 /// says when a translation is complete; complete ones cost nothing more. Keys, values and the source's states are kept, not
 /// computed again.
@@ -17,7 +27,7 @@ std::vector<std::vector<Token>> greedy(Device& device, const Model& model, const
   std::vector<std::vector<Token>> translations(static_cast<std::size_t>(source.size()));
   Tape<Device> tape(device);
   auto state = model.start(tape, upload(tape, source), options.limit);
-  std::vector<Token> words(translations.size(), options.begin);
+  std::vector<Token> words = first_words(state, options.begin);
   std::vector<bool> keep;
   while (!state.alive().empty() && state.length() < options.limit) {
     Tape<Device> step(device);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "attn/attention/cache.hpp"
@@ -17,8 +18,10 @@ template <class Device>
 class ActiveSentences {
  public:
   /// One row for each sentence. sources[i]: the rows of what the decoder looks at, such as those of layer i's keys; with
-  /// room for `capacity` words of `hypotheses` rows for each sentence.
-  ActiveSentences(Tape<Device>& tape, std::span<const Ragged> sources, Index capacity, Index hypotheses = 1);
+  /// room for `capacity` words of `hypotheses` rows for each sentence. A language model's sentences continue so many
+  /// `earlier` words each, which count towards the capacity but not as words of its own.
+  ActiveSentences(Tape<Device>& tape, std::span<const Ragged> sources, Index capacity, Index hypotheses = 1,
+                  std::vector<std::int32_t> earlier = {});
   ActiveSentences(const ActiveSentences&) = delete;  // caches know where the layout is
 
   const std::vector<Index>& alive() const { return alive_; }  // the sentence of each active row
@@ -40,11 +43,15 @@ class ActiveSentences {
   /// Makes room for one more word of each active row: the text of those words.
   Text advance(Tape<Device>& tape, const std::vector<Token>& words);
 
+  /// Makes room for the earlier words of all sentences, packed, in one pass.
+  void advance_to_first(Tape<Device>& tape);
+
   // Where everything is in the step that advance started, on the device:
   const CacheLayout& layout() const { return layout_; }
   Ragged source(std::size_t i = 0) const { return sources_[source_[i]].rows; }  // of the active rows
   const std::int32_t* read_places() const { return read_places_; }  // of the states that each active row continues
   const std::int32_t* places() const { return device_places_; }     // of the states that it writes
+  FirstPositions positions() const { return positions_; }           // of each active row's newest word
 
  private:
   struct Source {
@@ -62,7 +69,9 @@ class ActiveSentences {
   std::vector<Source> sources_;      // all different
   std::vector<std::size_t> source_;  // which of them each layer looks at
   const std::int32_t *read_places_ = nullptr, *device_places_ = nullptr;
-  Index length_ = 0;
+  Index length_ = 0, room_ = 0;        // words of each sentence: so far, and at most
+  std::vector<std::int32_t> earlier_;  // words of each sentence before its own
+  FirstPositions positions_;
   // Kept so that a step takes nothing from the heap:
   std::vector<Index> kept_, alive_before_;
   std::vector<std::int32_t> origins_before_, lists_, copies_;
@@ -71,8 +80,13 @@ class ActiveSentences {
 
 template <class Device>
 ActiveSentences<Device>::ActiveSentences(Tape<Device>& tape, std::span<const Ragged> sources, Index capacity,
-                                         Index hypotheses)
-    : alive_(static_cast<std::size_t>(sources[0].count)), origins_(alive_.size()) {
+                                         Index hypotheses, std::vector<std::int32_t> earlier)
+    : alive_(static_cast<std::size_t>(sources[0].count)),
+      origins_(alive_.size()),
+      room_(capacity),
+      earlier_(std::move(earlier)) {
+  earlier_.resize(alive_.size());
+  for (const std::int32_t words : earlier_) room_ = std::min<Index>(room_, capacity - words);
   require(hypotheses > 0, "decoding: room for ", hypotheses, " hypotheses of a sentence; it needs one at least");
   std::iota(alive_.begin(), alive_.end(), Index{0});
   std::iota(origins_.begin(), origins_.end(), 0);
@@ -134,11 +148,28 @@ void ActiveSentences<Device>::find_places() {
 }
 
 template <class Device>
+void ActiveSentences<Device>::advance_to_first(Tape<Device>& tape) {
+  const auto count = static_cast<Index>(earlier_.size());
+  const auto place = [&](std::size_t i) { return static_cast<std::int32_t>(static_cast<Index>(i) * layout_.capacity); };
+  lists_.clear();
+  for (std::size_t i = 0; i < earlier_.size(); ++i) lists_.push_back(place(i));
+  for (std::size_t i = 0; i < earlier_.size(); ++i) lists_.push_back(place(i) + earlier_[i]);
+  for (std::size_t i = 0; i < earlier_.size(); ++i)
+    for (std::int32_t word = 0; word < earlier_[i]; ++word) lists_.push_back(place(i) + word);
+  const std::int32_t* all = tape.upload(lists_.data(), static_cast<Index>(lists_.size()));
+  layout_.rows = {all, all + count, count};
+  for (const std::int32_t words : earlier_) {
+    layout_.rows.rows += words;
+    layout_.rows.longest = std::max<Index>(layout_.rows.longest, words);
+  }
+  layout_.newest = all + 2 * count;
+}
+
+template <class Device>
 Text ActiveSentences<Device>::advance(Tape<Device>& tape, const std::vector<Token>& words) {
   const auto count = static_cast<Index>(alive_.size());
   require(static_cast<Index>(words.size()) == count, "decoding: ", words.size(), " words for ", count, " sentences");
-  require(length_ < layout_.capacity, "decoding: a sentence grew beyond the ", layout_.capacity,
-          " words it was given room for");
+  require(length_ < room_, "decoding: a sentence grew beyond the ", room_, " words it was given room for");
   find_places();
   lists_.clear();  // everything below, for one upload
   const auto list = [&](const auto& items, auto&& number) {
@@ -146,10 +177,18 @@ Text ActiveSentences<Device>::advance(Tape<Device>& tape, const std::vector<Toke
     for (const auto item : items) lists_.push_back(static_cast<std::int32_t>(number(item)));
     return first;
   };
-  const Index capacity = layout_.capacity, filled = length_++;
-  const std::size_t begin = list(places_, [&](Index place) { return place * capacity; }),
-                    newest = list(places_, [&](Index place) { return place * capacity + filled; }),
-                    end = list(places_, [&](Index place) { return place * capacity + length_; }),
+  const Index capacity = layout_.capacity, written = length_++;
+  const auto filled = [&](std::size_t row) { return earlier_[static_cast<std::size_t>(alive_[row])] + written; };
+  const auto list_rows = [&](auto&& number) {
+    const std::size_t first = lists_.size();
+    for (std::size_t row = 0; row < places_.size(); ++row)
+      lists_.push_back(static_cast<std::int32_t>(number(row, places_[row] * capacity)));
+    return first;
+  };
+  const std::size_t begin = list_rows([](std::size_t, Index place) { return place; }),
+                    newest = list_rows([&](std::size_t row, Index place) { return place + filled(row); }),
+                    end = list_rows([&](std::size_t row, Index place) { return place + filled(row) + 1; }),
+                    positions = list_rows([&](std::size_t row, Index) { return filled(row); }),
                     places = list(places_, [](Index place) { return place; }),
                     origins = copies_.empty() ? places : list(origins_, [](Index place) { return place; });
   const std::size_t sources = lists_.size();
@@ -160,16 +199,22 @@ Text ActiveSentences<Device>::advance(Tape<Device>& tape, const std::vector<Toke
   const auto copied = [&](const std::vector<std::int32_t>& from) {  // all rows of each copy
     const std::size_t first = lists_.size();
     for (const std::int32_t i : copies_)
-      for (Index t = 0; t < filled; ++t)
+      for (Index t = 0; t < filled(static_cast<std::size_t>(i)); ++t)
         lists_.push_back(static_cast<std::int32_t>(from[static_cast<std::size_t>(i)] * capacity + t));
     return first;
   };
   const std::size_t copy_from = copied(origins_), copy_to = copied(places_);
 
   const std::int32_t* all = tape.upload(lists_.data(), static_cast<Index>(lists_.size()));
-  layout_.rows = {all + begin, all + end, count, count * length_, length_};
+  layout_.rows = {all + begin, all + end, count};
+  positions_ = {0, all + positions};
+  for (std::size_t row = 0; row < places_.size(); ++row) {
+    layout_.rows.rows += filled(row) + 1;
+    layout_.rows.longest = std::max(layout_.rows.longest, filled(row) + 1);
+    positions_.most = std::max(positions_.most, filled(row));
+  }
   layout_.newest = all + newest;
-  layout_.copies = static_cast<Index>(copies_.size()) * filled;
+  layout_.copies = static_cast<Index>(copy_to - copy_from);
   layout_.copy_from = all + copy_from;
   layout_.copy_to = all + copy_to;
   device_places_ = all + places;

@@ -11,13 +11,14 @@ struct TextEncoderOptions {
 };
 
 /// The Transformer's encoder alone: from token ids to hidden states. What stands on top of them is up to its user.
-template <class Device, TransformerShape Shape = TransformerShape{}, class Attention = Full<>, class Norm = PostNorm>
+template <class Device, TransformerShape Shape = TransformerShape{}, class Attention = Full<>, class Norm = PostNorm,
+          class Activation = Relu, class Positions = Sinusoidal>
 struct TextEncoder {
   using DeviceType = Device;
   using Options = TextEncoderOptions;
 
-  Embedding<Device, Shape.width> embedding;
-  TransformerEncoder<Device, Shape, Attention, Norm> encoder;
+  Embedding<Device, Shape.width, Positions> embedding;
+  TransformerEncoder<Device, Shape, Attention, Norm, Activation> encoder;
 
   explicit TextEncoder(const TextEncoderOptions& options)
       : embedding(options.vocabulary, options.dropout.residual), encoder(options.dropout) {}

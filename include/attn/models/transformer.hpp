@@ -22,7 +22,8 @@ struct TransformerOptions {
 /// The Transformer of Vaswani et al. 2017, figure 1. Attention says what the encoder, and the decoder in the encoder's
 /// states, looks at; the decoder looks back at itself through full attention. Swap Full<> for Linformer<32> and it is a
 /// Linformer.
-template <class Device, TransformerShape Shape = TransformerShape{}, class Attention = Full<>, class Norm = PostNorm>
+template <class Device, TransformerShape Shape = TransformerShape{}, class Attention = Full<>, class Norm = PostNorm,
+          class Activation = Relu, class Positions = Sinusoidal>
 struct Transformer {
   using DeviceType = Device;
   using Options = TransformerOptions;
@@ -32,14 +33,14 @@ struct Transformer {
   using NormPolicy = Norm;
   using X = Variable<Device, width>;
   using State = TransformerState<Device, width>;
-  using Encoder = TransformerEncoder<Device, Shape, Attention, Norm>;
-  using Decoder = TransformerDecoder<Device, Shape, Attention, Norm>;
+  using Encoder = TransformerEncoder<Device, Shape, Attention, Norm, Activation>;
+  using Decoder = TransformerDecoder<Device, Shape, Attention, Norm, Activation>;
 
-  Embedding<Device, width> source_embedding;  // inputs, with their positions
-  Encoder encoder;                            // N times: self-attention, feed forward
-  Embedding<Device, width> target_embedding;  // outputs shifted right, with their positions
-  Decoder decoder;                            // N times: masked self-attention, cross-attention, feed forward
-  Output<Device, width> output;               // linear, softmax
+  Embedding<Device, width, Positions> source_embedding;  // inputs, with their positions
+  Encoder encoder;                                       // N times: self-attention, feed forward
+  Embedding<Device, width, Positions> target_embedding;  // outputs shifted right, with their positions
+  Decoder decoder;                                       // N times: masked self-attention, cross-attention, feed forward
+  Output<Device, width> output;                          // linear, softmax
   bool share_embeddings, tie_output;
 
   explicit Transformer(const TransformerOptions& options)
@@ -92,18 +93,19 @@ struct Transformer {
   }
 };
 
-template <class Device, TransformerShape Shape, class Attention, class Norm>
-auto Transformer<Device, Shape, Attention, Norm>::start(Tape<Device>& tape, const Text& source, Index longest,
-                                                        Index hypotheses) const -> State {
+template <class Device, TransformerShape Shape, class Attention, class Norm, class Activation, class Positions>
+auto Transformer<Device, Shape, Attention, Norm, Activation, Positions>::start(Tape<Device>& tape, const Text& source,
+                                                                               Index longest, Index hypotheses) const
+    -> State {
   const X memory = encode(tape, source);
   std::vector<KeysValues<Device, width>> memories;
   for (const auto& layer : decoder.layers) memories.push_back(layer.cross_attention.remember(tape, memory, source.rows));
   return State(tape, memories, longest, hypotheses);
 }
 
-template <class Device, TransformerShape Shape, class Attention, class Norm>
-auto Transformer<Device, Shape, Attention, Norm>::next(Tape<Device>& tape, State& state,
-                                                       const std::vector<Token>& words) const
+template <class Device, TransformerShape Shape, class Attention, class Norm, class Activation, class Positions>
+auto Transformer<Device, Shape, Attention, Norm, Activation, Positions>::next(Tape<Device>& tape, State& state,
+                                                                              const std::vector<Token>& words) const
     -> Matrix<typename Device::Scalar> {
   const Index position = state.length();
   const Text text = state.advance(tape, words);

@@ -1,4 +1,6 @@
 #pragma once
+#include <span>
+
 #include "attn/attention/multi_head.hpp"
 #include "attn/models/transformer_state.hpp"
 #include "attn/nn/feed_forward.hpp"
@@ -27,23 +29,25 @@ struct TransformerDropout {
   float residual = 0.1f, attention = 0, activation = 0;
 };
 
-template <class Device, TransformerShape Shape, class Attention, class Norm>
-struct TransformerEncoderLayer {
+/// Self-attention, then feed forward: a layer of an encoder, or, causal, of a decoder that has nothing but itself to look at.
+template <class Device, TransformerShape Shape, class Attention, class Norm, class Activation, Mask Masking>
+struct SelfAttentionLayer {
   using X = Variable<Device, Shape.width>;
 
-  MultiHead<Device, Shape.width, Shape.heads, Attention> attention;
+  MultiHead<Device, Shape.width, Shape.heads, Attention, Masking> attention;
   Residual<Device, Shape.width, Norm> attention_norm;
-  FeedForward<Device, Shape.width, Shape.inner> feed_forward;
+  FeedForward<Device, Shape.width, Shape.inner, Activation> feed_forward;
   Residual<Device, Shape.width, Norm> feed_forward_norm;
 
-  explicit TransformerEncoderLayer(const TransformerDropout& dropout)
+  explicit SelfAttentionLayer(const TransformerDropout& dropout)
       : attention(dropout.attention),
         attention_norm(dropout.residual),
         feed_forward(dropout.activation),
         feed_forward_norm(dropout.residual) {}
 
-  X operator()(Tape<Device>& tape, X x, Ragged rows) const {
-    x = attention_norm(tape, x, [&](X in) { return attention(tape, in, rows); });
+  /// x: the rows of whole sentences; or, with a past, of each sentence's newest words.
+  X operator()(Tape<Device>& tape, X x, Ragged rows, KeyValueCache<Device, Shape.width>* past = nullptr) const {
+    x = attention_norm(tape, x, [&](X in) { return attention(tape, in, rows, past); });
     return feed_forward_norm(tape, x, [&](X in) { return feed_forward(tape, in); });
   }
 
@@ -53,11 +57,37 @@ struct TransformerEncoderLayer {
     visit("feed_forward", feed_forward);
     visit("feed_forward_norm", feed_forward_norm);
   }
-  void share(auto&& visit, TransformerEncoderLayer& first) requires requires { attention.share(visit, first.attention); }
+  void share(auto&& visit, SelfAttentionLayer& first) requires requires { attention.share(visit, first.attention); }
   { attention.share(visit, first.attention); }
 };
 
-template <class Device, TransformerShape Shape, class Attention, class Norm>
+/// So many such layers, and what normalises their end.
+template <class Device, TransformerShape Shape, int Layers, class Attention, class Norm, class Activation, Mask Masking>
+struct SelfAttentionStack {
+  using X = Variable<Device, Shape.width>;
+  using Past = KeyValueCache<Device, Shape.width>;
+
+  Stack<SelfAttentionLayer<Device, Shape, Attention, Norm, Activation, Masking>, Layers> layers;
+  typename Norm::template Final<Device, Shape.width> norm;
+
+  explicit SelfAttentionStack(const TransformerDropout& dropout) : layers(dropout) {}
+
+  /// With pasts, one a layer: of sentences whose newest words x holds.
+  X operator()(Tape<Device>& tape, X x, Ragged rows, std::span<Past> pasts = {}) const {
+    for (std::size_t i = 0; i < layers.size(); ++i) x = layers[i](tape, x, rows, pasts.empty() ? nullptr : &pasts[i]);
+    return norm(tape, x);
+  }
+
+  void for_each_parameter(auto&& visit) {
+    visit("layers", layers);
+    visit("norm", norm);
+  }
+};
+
+template <class Device, TransformerShape Shape, class Attention, class Norm, class Activation = Relu>
+using TransformerEncoder = SelfAttentionStack<Device, Shape, Shape.encoder_layers, Attention, Norm, Activation, Mask::none>;
+
+template <class Device, TransformerShape Shape, class Attention, class Norm, class Activation>
 struct TransformerDecoderLayer {
   using X = Variable<Device, Shape.width>;
 
@@ -65,7 +95,7 @@ struct TransformerDecoderLayer {
   Residual<Device, Shape.width, Norm> self_norm;
   MultiHead<Device, Shape.width, Shape.heads, Attention> cross_attention;
   Residual<Device, Shape.width, Norm> cross_norm;
-  FeedForward<Device, Shape.width, Shape.inner> feed_forward;
+  FeedForward<Device, Shape.width, Shape.inner, Activation> feed_forward;
   Residual<Device, Shape.width, Norm> feed_forward_norm;
 
   explicit TransformerDecoderLayer(const TransformerDropout& dropout)
@@ -98,31 +128,11 @@ struct TransformerDecoderLayer {
   { cross_attention.share(visit, first.cross_attention); }
 };
 
-template <class Device, TransformerShape Shape, class Attention, class Norm>
-struct TransformerEncoder {
-  using X = Variable<Device, Shape.width>;
-
-  Stack<TransformerEncoderLayer<Device, Shape, Attention, Norm>, Shape.encoder_layers> layers;
-  typename Norm::template Final<Device, Shape.width> norm;
-
-  explicit TransformerEncoder(const TransformerDropout& dropout) : layers(dropout) {}
-
-  X operator()(Tape<Device>& tape, X x, Ragged rows) const {
-    for (const auto& layer : layers) x = layer(tape, x, rows);
-    return norm(tape, x);
-  }
-
-  void for_each_parameter(auto&& visit) {
-    visit("layers", layers);
-    visit("norm", norm);
-  }
-};
-
-template <class Device, TransformerShape Shape, class Attention, class Norm>
+template <class Device, TransformerShape Shape, class Attention, class Norm, class Activation = Relu>
 struct TransformerDecoder {
   using X = Variable<Device, Shape.width>;
 
-  Stack<TransformerDecoderLayer<Device, Shape, Attention, Norm>, Shape.decoder_layers> layers;
+  Stack<TransformerDecoderLayer<Device, Shape, Attention, Norm, Activation>, Shape.decoder_layers> layers;
   typename Norm::template Final<Device, Shape.width> norm;
 
   explicit TransformerDecoder(const TransformerDropout& dropout) : layers(dropout) {}

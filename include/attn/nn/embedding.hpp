@@ -1,7 +1,7 @@
 #pragma once
 #include <cmath>
 
-#include "attn/tape/embedding.hpp"
+#include "attn/nn/positions.hpp"
 
 namespace attn {
 
@@ -11,22 +11,29 @@ inline void require_tokens(const Text& text, Index vocabulary) {
           "; was the text encoded with another tokenizer?");
 }
 
-/// y = dropout(sqrt(width) * table[token] + position), with sinusoidal positions. Vaswani et al. 2017, sections 3.4
-/// and 3.5. torch.nn.Embedding, times sqrt(width), plus the position.
-template <class Device, int Width>
+/// y = dropout(scale * table[token] + position); the policy says what a position is, and the scale. Vaswani et al. 2017,
+/// sections 3.4 and 3.5. torch.nn.Embedding, times the scale, plus the position.
+template <class Device, int Width, class Positions = Sinusoidal>
 struct Embedding {
-  static_assert(Width % 2 == 0, "attn: Embedding: sinusoidal positions come in pairs, so the width must be even");
+  static_assert(PositionPolicySaysScale<Positions>, "attn: a position policy needs  static double word_scale(int width)");
+  static_assert(
+      PositionPolicyHasLayer<Positions, Device, Width>,
+      "attn: a position policy needs  Layer<Device, Width>  with  PositionVectors operator()(Tape&, Index) const");
 
   Parameter<Device> table;
+  typename Positions::template Layer<Device, Width> positions;
   float dropout = 0;
 
   explicit Embedding(Index vocabulary, float rate = 0)
       : table{vocabulary, Width, Initial::normal(1 / std::sqrt(static_cast<double>(Width)))}, dropout(rate) {}
 
-  /// The text's sentences start at position first_position; decoding passes how many tokens went before.
-  Variable<Device, Width> operator()(Tape<Device>& tape, const Text& text, Index first_position = 0) const;
+  /// The text's sentences start at these positions; decoding passes how many tokens went before.
+  Variable<Device, Width> operator()(Tape<Device>& tape, const Text& text, FirstPositions first = {}) const;
 
-  void for_each_parameter(auto&& visit) { visit("table", table); }
+  void for_each_parameter(auto&& visit) {
+    visit("table", table);
+    visit("positions", positions);
+  }
 };
 
 /// y = dropout(table[token]): words alone, for recurrent layers, which need no positions. torch.nn.Embedding.
@@ -41,20 +48,18 @@ struct WordEmbedding {
 
   Variable<Device, Width> operator()(Tape<Device>& tape, const Text& text) const {
     require_tokens(text, table.rows);
-    return embedding<Width>(tape, text, table, 1, {}, 0, dropout);
+    return embedding<Width>(tape, text, table, 1, {}, {}, dropout);
   }
 
   void for_each_parameter(auto&& visit) { visit("table", table); }
 };
 
-template <class Device, int Width>
-Variable<Device, Width> Embedding<Device, Width>::operator()(Tape<Device>& tape, const Text& text,
-                                                             Index first_position) const {
+template <class Device, int Width, class Positions>
+Variable<Device, Width> Embedding<Device, Width, Positions>::operator()(Tape<Device>& tape, const Text& text,
+                                                                        FirstPositions first) const {
   require_tokens(text, table.rows);
-  const auto positions = tape.device.positions.get(tape.device, Width, first_position + text.rows.longest,
-                                                   [](Device& device, auto numbers) { sinusoid(device, numbers); });
-  const double scale = std::sqrt(static_cast<double>(Width));
-  return embedding<Width>(tape, text, table, scale, positions, first_position, dropout);
+  return embedding<Width>(tape, text, table, Positions::word_scale(Width), positions(tape, first.most + text.rows.longest),
+                          first, dropout);
 }
 
 }  // namespace attn

@@ -12,6 +12,11 @@ struct LayerNorm {
   Variable<Device, Width> operator()(Tape<Device>& tape, Variable<Device, Width> x) const {
     return layer_norm(tape, x, gain, bias);
   }
+  /// Of x + dropout(branch), in one pass.
+  Variable<Device, Width> operator()(Tape<Device>& tape, Variable<Device, Width> x, Variable<Device, Width> branch,
+                                     float rate) const {
+    return residual_layer_norm(tape, x, branch, gain, bias, rate);
+  }
 
   void for_each_parameter(auto&& visit) {
     visit("gain", gain);

@@ -8,13 +8,14 @@ namespace attn {
 template <class Device, int Width>
 struct Output {
   Parameter<Device> weight;
-  Parameter<Device> bias;
+  Parameter<Device> bias;  // or none
 
-  /// Weights as large as an embedding's at first, so that logits vary from the beginning. Glorot's are several times
-  /// smaller for a vocabulary of thousands: with them recurrent models learn half as fast, and a plain LSTM at a high rate
-  /// not at all.
-  explicit Output(Index vocabulary)
-      : weight{vocabulary, Width, Initial::normal(1 / std::sqrt(static_cast<double>(Width)))}, bias{vocabulary, 1} {}
+  /// Weights as large as an embedding's at first, so that logits vary from the beginning. Glorot's are several times smaller for
+  /// a vocabulary of thousands: with them recurrent models learn half as fast, and a plain LSTM at a high rate not at all.
+  explicit Output(Index vocabulary, bool has_bias = true)
+      : weight{vocabulary, Width, Initial::normal(1 / std::sqrt(static_cast<double>(Width)))} {
+    if (has_bias) bias = {vocabulary, 1};
+  }
 
   /// Unnormalised log-probabilities of every word after every row.
   Matrix<typename Device::Scalar> logits(Tape<Device>& tape, Variable<Device, Width> x) const {
@@ -35,7 +36,7 @@ struct Output {
 
   void for_each_parameter(auto&& visit) {
     visit("weight", weight);
-    visit("bias", bias);
+    if (bias.size() > 0) visit("bias", bias);
   }
 };
 

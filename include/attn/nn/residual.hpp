@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/nn/layer_norm.hpp"
+#include "attn/nn/rms_norm.hpp"
 
 namespace attn {
 
@@ -10,30 +11,51 @@ struct Identity {
   void for_each_parameter(auto&&) {}
 };
 
-// Norm policies say where a residual connection normalises, and what normalises the end of a stack of them.
+// Norm policies say where a residual connection normalises, and what normalises the end of a stack of them. They are templates
+// on what normalises: LayerNorm or RmsNorm.
 
-/// layer_norm(x + dropout(f(x))), as in the paper. Vaswani et al. 2017.
-struct PostNorm {
+/// norm(x + dropout(f(x))), as in the paper. Vaswani et al. 2017.
+template <template <class, int> class Kind>
+struct PostNormOf {
+  template <class Device, int Width>
+  using Norm = Kind<Device, Width>;
   template <class Device, int Width>
   using Final = Identity<Device, Width>;
 
   template <class Device, int Width, class Sublayer>
-  static Variable<Device, Width> connect(Tape<Device>& tape, Variable<Device, Width> x,
-                                         const LayerNorm<Device, Width>& norm, float rate, const Sublayer& f) {
-    return residual_layer_norm(tape, x, f(x), norm.gain, norm.bias, rate);
+  static Variable<Device, Width> connect(Tape<Device>& tape, Variable<Device, Width> x, const Kind<Device, Width>& norm,
+                                         float rate, const Sublayer& f) {
+    return norm(tape, x, f(x), rate);
   }
 };
 
-/// x + dropout(f(layer_norm(x))): trains deep stacks without a warm-up. Xiong et al. 2020.
-struct PreNorm {
+/// x + dropout(f(norm(x))): trains deep stacks without a warm-up. Xiong et al. 2020.
+template <template <class, int> class Kind>
+struct PreNormOf {
   template <class Device, int Width>
-  using Final = LayerNorm<Device, Width>;
+  using Norm = Kind<Device, Width>;
+  template <class Device, int Width>
+  using Final = Kind<Device, Width>;
 
   template <class Device, int Width, class Sublayer>
-  static Variable<Device, Width> connect(Tape<Device>& tape, Variable<Device, Width> x,
-                                         const LayerNorm<Device, Width>& norm, float rate, const Sublayer& f) {
+  static Variable<Device, Width> connect(Tape<Device>& tape, Variable<Device, Width> x, const Kind<Device, Width>& norm,
+                                         float rate, const Sublayer& f) {
     return residual(tape, x, f(norm(tape, x)), rate);
   }
+};
+
+using PostNorm = PostNormOf<LayerNorm>;
+using PreNorm = PreNormOf<LayerNorm>;
+
+/// What a policy normalises with: its Norm; LayerNorm where it names none.
+template <class Policy, class Device, int Width>
+struct NormLayer {
+  using Type = LayerNorm<Device, Width>;
+};
+template <class Policy, class Device, int Width>
+requires requires { typename Policy::template Norm<Device, Width>; }
+struct NormLayer<Policy, Device, Width> {
+  using Type = typename Policy::template Norm<Device, Width>;
 };
 
 template <class Policy, class Device, int Width>
@@ -41,7 +63,8 @@ concept HasFinalNorm = requires {
   typename Policy::template Final<Device, Width>;
 };
 template <class Policy, class Device, int Width>
-concept ConnectsResidual = requires(Tape<Device>& tape, Variable<Device, Width> x, const LayerNorm<Device, Width>& norm,
+concept ConnectsResidual = requires(Tape<Device>& tape, Variable<Device, Width> x,
+                                    const typename NormLayer<Policy, Device, Width>::Type& norm,
                                     Variable<Device, Width> (*f)(Variable<Device, Width>)) {
   { Policy::connect(tape, x, norm, 0.1f, f) } -> std::same_as<Variable<Device, Width>>;
 };
@@ -57,7 +80,7 @@ struct Residual {
   static_assert(ConnectsResidual<Norm, Device, Width>,
                 "attn: a norm policy needs  static Variable connect(tape, x, norm, dropout_rate, sublayer)");
 
-  LayerNorm<Device, Width> norm;
+  typename NormLayer<Norm, Device, Width>::Type norm;
   float dropout = 0;
 
   explicit Residual(float rate = 0) : dropout(rate) {}

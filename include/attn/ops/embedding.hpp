@@ -6,7 +6,8 @@
 // From token ids to vectors.
 //
 //   embedding            y[i] = dropout(scale * table[token[i]] + positions[p]),
-//                        p = first_position + i - the first row of its sentence
+//                        p = first_position + i - the first row of its sentence;
+//                        first_position is one for all sentences, or each has its own
 //   embedding_gradient   dtable[token[i]] += scale * dropout(dy[i]), in the order of i: the same bits every time
 //   sinusoid             positions[p, 2i] = sin(p / 10000^(2i / width)),  positions[p, 2i + 1] = cos(the same)
 
@@ -20,6 +21,7 @@ struct EmbeddingArgs {
   Matrix<const Scalar> table;           // vocabulary x width
   Matrix<const Scalar> positions = {};  // at least first_position + longest x width, or none
   Index first_position = 0;
+  const std::int32_t* first_positions = nullptr;  // of each sentence, on the device, instead of the one; or none
   double scale = 1;
   Dropout dropout = {};
   Matrix<Scalar> y;  // rows x width

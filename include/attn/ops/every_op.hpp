@@ -1,4 +1,5 @@
 #pragma once
+#include "attn/ops/activation.hpp"
 #include "attn/ops/adam.hpp"
 #include "attn/ops/additive_attention.hpp"
 #include "attn/ops/argmax.hpp"
@@ -26,6 +27,8 @@
 //   namespace attn { ATTN_EVERY_OP(template, Cpu<float>) }
 
 #define ATTN_EVERY_OP(DECLARE, Device)                                                                        \
+  DECLARE void activation(Device&, const ActivationArgs<Device>&);                                            \
+  DECLARE void activation_gradient(Device&, const ActivationGradientArgs<Device>&);                           \
   DECLARE void adam(Device&, const AdamArgs<Device>&);                                                        \
   DECLARE void additive_attention(Device&, const AdditiveAttentionArgs<Device>&);                             \
   DECLARE void additive_attention_gradient(Device&, const AdditiveAttentionGradientArgs<Device>&);            \

@@ -7,8 +7,12 @@
 //   layer_norm            z = x + dropout(s),   y = (z - mean(z)) / sqrt(variance(z) + epsilon) * gain + bias
 //   layer_norm_gradient   dz from dy; dx = dz, ds = dropout(dz); dgain, dbias accumulate
 //
-// Without a branch s: z is x itself, and is not written. With one, z is written where there is a place for it, for the
-// gradient. Ba, Kiros and Hinton, 2016; torch.nn.LayerNorm.
+// Without centring (RMS normalisation; Zhang and Sennrich 2019, torch.nn.RMSNorm) the mean counts as 0, and there is no bias:
+//
+//   y = z / sqrt(mean(z²) + epsilon) * gain
+//
+// Without a branch s: z is x itself, and is not written. With one, z is written where there is a place for it, for the gradient.
+// Ba, Kiros and Hinton, 2016; torch.nn.LayerNorm.
 
 namespace attn {
 
@@ -19,11 +23,12 @@ struct LayerNormArgs {
   Matrix<const Scalar> x;            // rows x width
   Matrix<const Scalar> branch = {};  // rows x width, or none: s
   Dropout dropout = {};              // of the branch
-  const Scalar *gain, *bias;         // width
+  const Scalar *gain, *bias;         // width; no bias without centring
   Matrix<Scalar> z = {};             // rows x width, or none: written when there is a branch
   Matrix<Scalar> y;                  // rows x width
   Real *mean, *inverse_deviation;    // rows, kept for the gradient
   float epsilon = 1e-5f;
+  bool center = true;
 };
 
 template <class Device>
@@ -36,7 +41,8 @@ struct LayerNormGradientArgs {
   Dropout dropout = {};                  // of the branch
   Sink<Scalar> dx;                       // rows x width
   Sink<Scalar> dbranch = {};             // rows x width, or none
-  Real *dgain, *dbias;                   // width, accumulate
+  Real *dgain, *dbias;                   // width, accumulate; no dbias without centring
+  bool center = true;
 };
 
 template <class Device>

@@ -87,8 +87,8 @@ TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
 
   // Later epochs are dealt alike: a few rows more, if any, are taken when they come.
   const MemoryPlan plan =
-      plan_memory(*network_, adam,
-                  training.largest(epoch, std::clamp<Index>(run.train.epochs - epoch, 1, 3)), validation.largest(0, 1));
+      plan_memory(*network_, adam, training.largest(epoch, std::clamp<Index>(run.train.epochs - epoch, 1, 3)),
+                  validation.largest(0, 1));
   if (run.say)
     run.say(spec_.name + ": " + format_count(parameters.count()) + " parameters, " + device_->description() + ", " +
             format_count(steps) + " steps of " + format_count(run.batches.size) +

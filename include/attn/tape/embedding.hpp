@@ -75,24 +75,56 @@ Ragged all_but_last(Tape<Device>& tape, const Text& text) {
   return rows;
 }
 
-/// dropout(scale * table[token] + position); tokens stand at positions first_position, first_position + 1, ... of their
-/// sentence
+/// Where the sentences of a text begin: all at one position, or each at its own.
+struct FirstPositions {
+  Index most = 0;                      // the largest of them
+  const std::int32_t* each = nullptr;  // on the device; none: all at `most`
+
+  FirstPositions(Index all = 0) : most(all) {}
+  FirstPositions(Index largest, const std::int32_t* of_each) : most(largest), each(of_each) {}
+};
+
+/// The vectors of positions 0, 1, 2, ..., and where their gradients go if they are learned.
+template <class Device>
+struct PositionVectors {
+  Matrix<const typename Device::Scalar> values = {};
+  Matrix<typename Device::Real> gradients = {};
+};
+
+/// The position of each token in its sentence, on the device.
+template <class Device>
+const std::int32_t* token_positions(Tape<Device>& tape, const Text& text, Index first) {
+  auto* positions = tape.device.tape_nodes.template array<std::int32_t>(text.rows.rows);
+  for (Index s = 0; s < text.rows.count; ++s)
+    std::iota(positions + text.offsets[s], positions + text.offsets[s + 1], static_cast<std::int32_t>(first));
+  return tape.upload(positions, text.rows.rows);
+}
+
+/// dropout(scale * table[token] + position); tokens stand at positions first, first + 1, ... of their sentence
 template <int Width, class Device>
 Variable<Device, Width> embedding(Tape<Device>& tape, const Text& text, Parameter<Device> table, double scale,
-                                  Matrix<const typename Device::Scalar> positions, Index first_position, float rate) {
+                                  PositionVectors<Device> positions, FirstPositions first, float rate) {
   auto y = tape.template make<Width>(text.rows.rows);
   const Dropout drop = tape.dropout(rate);
   embedding(tape.device, {.tokens = text.tokens,
                           .rows = text.rows,
                           .table = table.matrix(),
-                          .positions = positions,
-                          .first_position = first_position,
+                          .positions = positions.values,
+                          .first_position = first.most,
+                          .first_positions = first.each,
                           .scale = scale,
                           .dropout = drop,
                           .y = y.value});
+  const Token* places = nullptr;
+  if (tape.recording() && !positions.gradients.empty()) {
+    require(first.each == nullptr, "embedding: positions are learned from sentences that all begin at the same one");
+    places = token_positions(tape, text, first.most);
+  }
   tape.on_backward(y, [=, tokens = text.tokens](Tape<Device>& back, auto dy) {
     embedding_gradient(back.device,
                        {.tokens = tokens, .dy = dy, .scale = scale, .dropout = drop, .dtable = table.gradient_matrix()});
+    if (places != nullptr)  // a table too, whose tokens are the positions
+      embedding_gradient(back.device, {.tokens = places, .dy = dy, .dropout = drop, .dtable = positions.gradients});
   });
   return y;
 }

@@ -9,7 +9,7 @@ namespace attn {
 /// (x - mean) / deviation * gain + bias, of each row
 template <class Device, int Width>
 Variable<Device, Width> layer_norm(Tape<Device>& tape, Variable<Device, Width> x, Parameter<Device> gain,
-                                   Parameter<Device> bias) {
+                                   Parameter<Device> bias, bool center = true) {
   using Real = typename Device::Real;
   auto y = tape.template make<Width>(x.rows());
   auto* mean = tape.template array<Real>(x.rows());
@@ -19,7 +19,8 @@ Variable<Device, Width> layer_norm(Tape<Device>& tape, Variable<Device, Width> x
                            .bias = bias.values(),
                            .y = y.value,
                            .mean = mean,
-                           .inverse_deviation = inverse});
+                           .inverse_deviation = inverse,
+                           .center = center});
   tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
     layer_norm_gradient(back.device, {.z = x.value,
                                       .dy = dy,
@@ -28,7 +29,8 @@ Variable<Device, Width> layer_norm(Tape<Device>& tape, Variable<Device, Width> x
                                       .inverse_deviation = inverse,
                                       .dx = back.sink(x),
                                       .dgain = gain.gradients(),
-                                      .dbias = bias.gradients()});
+                                      .dbias = bias.gradients(),
+                                      .center = center});
   });
   return y;
 }
@@ -36,7 +38,8 @@ Variable<Device, Width> layer_norm(Tape<Device>& tape, Variable<Device, Width> x
 /// layer_norm(x + dropout(branch)): the post-norm residual connection, in one pass
 template <class Device, int Width>
 Variable<Device, Width> residual_layer_norm(Tape<Device>& tape, Variable<Device, Width> x, Variable<Device, Width> branch,
-                                            Parameter<Device> gain, Parameter<Device> bias, float rate) {
+                                            Parameter<Device> gain, Parameter<Device> bias, float rate,
+                                            bool center = true) {
   using Scalar = typename Device::Scalar;
   using Real = typename Device::Real;
   Matrix<Scalar> z;  // for the gradient only
@@ -53,7 +56,8 @@ Variable<Device, Width> residual_layer_norm(Tape<Device>& tape, Variable<Device,
                            .z = z,
                            .y = y.value,
                            .mean = mean,
-                           .inverse_deviation = inverse});
+                           .inverse_deviation = inverse,
+                           .center = center});
   tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
     layer_norm_gradient(back.device, {.z = z,
                                       .dy = dy,
@@ -64,9 +68,23 @@ Variable<Device, Width> residual_layer_norm(Tape<Device>& tape, Variable<Device,
                                       .dx = back.sink(x),
                                       .dbranch = back.sink(branch),
                                       .dgain = gain.gradients(),
-                                      .dbias = bias.gradients()});
+                                      .dbias = bias.gradients(),
+                                      .center = center});
   });
   return y;
+}
+
+/// x / root mean square * gain, of each row
+template <class Device, int Width>
+Variable<Device, Width> rms_norm(Tape<Device>& tape, Variable<Device, Width> x, Parameter<Device> gain) {
+  return layer_norm(tape, x, gain, Parameter<Device>{}, false);
+}
+
+/// rms_norm(x + dropout(branch)), in one pass
+template <class Device, int Width>
+Variable<Device, Width> residual_rms_norm(Tape<Device>& tape, Variable<Device, Width> x, Variable<Device, Width> branch,
+                                          Parameter<Device> gain, float rate) {
+  return residual_layer_norm(tape, x, branch, gain, Parameter<Device>{}, rate, false);
 }
 
 /// x + dropout(branch)

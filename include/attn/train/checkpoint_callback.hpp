@@ -37,7 +37,8 @@ class CheckpointCallback : public Callback {
   }
   void check_parameters() const {
     const std::string bad = first_not_finite(trainer_.network.parameters);
-    require(bad.empty(), "step ", trainer_.state.step, ": parameter '", bad, "' is no longer finite: nothing is saved", remedy());
+    require(bad.empty(), "step ", trainer_.state.step, ": parameter '", bad, "' is no longer finite: nothing is saved",
+            remedy());
   }
   std::string remedy() const {
     const auto last = folder_ / "training.safetensors";

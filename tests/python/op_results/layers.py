@@ -40,12 +40,15 @@ def layer_norm(case, make):
     gain, bias = make(3, width), make(4, width)
     inputs = [m.requires_grad_() for m in (x, branch, gain, bias)]
     z = x + make.drop(branch) if case.get("branch") else x
-    y = F.layer_norm(z, (width,), gain, bias, float(np.float32(1e-5)))
+    epsilon = float(np.float32(1e-5))
+    rms = case.get("rms")
+    y = F.rms_norm(z, (width,), gain, epsilon) if rms else F.layer_norm(z, (width,), gain, bias, epsilon)
     dx, dbranch, dgain, dbias = gradients(y, dy, *inputs)
     wide = z.detach().to(make.real)
-    centred = wide - wide.mean(-1, keepdim=True)
-    results = {"y": y, "dx": make.add(6, dx), "dgain": make(8, width) + dgain, "dbias": make(10, width) + dbias,
-               "mean": wide.mean(-1), "inverse_deviation": (centred.square().mean(-1) + float(np.float32(1e-5))).rsqrt()}
+    mean = wide.mean(-1) * (0 if rms else 1)
+    centred = wide - mean[:, None]
+    results = {"y": y, "dx": make.add(6, dx), "dgain": make(8, width) + dgain, "dbias": make(10, width) + (0 if rms else dbias),
+               "mean": mean, "inverse_deviation": (centred.square().mean(-1) + epsilon).rsqrt()}
     if case.get("branch"):
         results |= {"z": z, "dbranch": make.add(7, dbranch)}
     return results
@@ -60,6 +63,14 @@ def dropout(case, make):
     return {"y": make.add(2, make.drop(make(1, case["rows"], case["width"])))}
 
 
+def activation(case, make):
+    rows, width = case["rows"], case["width"]
+    x = make(1, rows, width, bound=case.get("bound", 3.0)).requires_grad_()
+    functions = (F.relu, lambda m: F.gelu(m, approximate="tanh"), F.gelu, F.silu)  # ActivationKind
+    y = functions[case["kind"]](x)
+    return {"y": y, "dx": make.add(3, gradients(y, make(2, rows, width), x)[0])}
+
+
 def tanh(case, make):
     rows, width = case["rows"], case["width"]
     x = make(1, rows, width, bound=case.get("bound", 2.0)).requires_grad_()
@@ -69,12 +80,13 @@ def tanh(case, make):
 
 def embedding(case, make):
     lengths, vocabulary, width, first = case["lengths"], case["vocabulary"], case["width"], case.get("first", 0)
+    firsts = case.get("firsts", [first] * len(lengths))
     tokens = vocabulary - 1 - make.whole(1, sum(lengths), case.get("kinds", vocabulary))
     table = make(2, vocabulary, width).requires_grad_()
     y = F.embedding(tokens, table) * case.get("scale", 1)
     if case.get("positions"):
-        places = torch.cat([torch.arange(first, first + n) for n in lengths]).to(y.device)
-        y = y + make(3, first + max(lengths), width)[places]
+        places = torch.cat([torch.arange(first, first + n) for first, n in zip(firsts, lengths)]).to(y.device)
+        y = y + make(3, max(firsts) + max(lengths), width)[places]
     y = make.drop(y)
     return {"y": y, "dtable": make(5, vocabulary, width) + gradients(y, make(4, sum(lengths), width), table)[0]}
 

@@ -1,0 +1,138 @@
+#pragma once
+#include <span>
+#include <vector>
+
+#include "attn/attention/multi_head.hpp"
+#include "attn/models/active_sentences.hpp"
+#include "attn/models/transformer_layers.hpp"
+#include "attn/nn/embedding.hpp"
+#include "attn/nn/output.hpp"
+#include "attn/tape/batch.hpp"
+
+namespace attn {
+
+/// What a language model is told at run time.
+struct LanguageModelOptions {
+  Index vocabulary = 0;
+  TransformerDropout dropout = {};
+  bool tie_output = true;    // the output's weights are the embedding's table
+  bool output_bias = false;  // of each word
+};
+
+/// What a language model remembers of its texts between two words: keys and values of all that went before, in each layer.
+template <class Device, int Width, int Layers>
+class LanguageModelState : public ActiveSentences<Device> {
+ public:
+  /// From prompts, with room for `longest` more words of each, in memory of a tape that outlives the words. All words of the prompts
+  /// but the last are read at once: read(tape, text, past).
+  template <class Read>
+  LanguageModelState(Tape<Device>& tape, const Text& prompts, Index longest, Index hypotheses, const Read& read)
+      : ActiveSentences<Device>(tape, std::span(&prompts.rows, 1), prompts.rows.longest - 1 + longest, hypotheses,
+                                words_before_last(prompts)) {
+    std::vector<Token> tokens(static_cast<std::size_t>(prompts.rows.rows));
+    tape.device.download(tokens.data(), prompts.tokens, prompts.rows.rows);
+    Sentences before;
+    for (Index i = 0; i < prompts.rows.count; ++i) {
+      const Token* last = tokens.data() + prompts.offsets[i + 1] - 1;
+      before.push_back({tokens.data() + prompts.offsets[i], last});
+      first_words_.push_back(*last);
+    }
+    for (int layer = 0; layer < Layers; ++layer) past.emplace_back(tape, this->layout());
+    if (before.tokens.empty()) return;
+    Tape<Device> pass(tape.device);
+    this->advance_to_first(pass);
+    read(pass, upload(pass, before), past);
+  }
+
+  std::vector<KeyValueCache<Device, Width>> past;  // of each layer
+
+  /// The last word of each prompt: what next() reads first.
+  const std::vector<Token>& first_words() const { return first_words_; }
+
+ private:
+  static std::vector<std::int32_t> words_before_last(const Text& prompts) {
+    std::vector<std::int32_t> words;
+    for (Index i = 0; i < prompts.rows.count; ++i) {
+      words.push_back(prompts.offsets[i + 1] - prompts.offsets[i] - 1);
+      require(words.back() >= 0, "language model: prompt ", i,
+              " is empty; a text goes on after one token at least, such as ", "the one that texts begin with");
+    }
+    return words;
+  }
+
+  std::vector<Token> first_words_;
+};
+
+/// The decoder of the Transformer with nothing but itself to look at: predicts each word of a text from those before it. GPT-2 and its
+/// like are aliases.
+template <class Device, TransformerShape Shape = TransformerShape{}, class Norm = PostNorm, class Activation = Relu,
+          class Positions = Sinusoidal>
+struct LanguageModel {
+  using DeviceType = Device;
+  using Options = LanguageModelOptions;
+  static constexpr int width = Shape.width, layers = Shape.decoder_layers;
+  using X = Variable<Device, width>;
+  using State = LanguageModelState<Device, width, layers>;
+  using Decoder = SelfAttentionStack<Device, Shape, layers, Full<>, Norm, Activation, Mask::causal>;
+
+  Embedding<Device, width, Positions> embedding;  // words, with their positions
+  Decoder decoder;                                // N times: masked self-attention, feed forward
+  Output<Device, width> output;                   // linear, softmax
+  bool tie_output;
+
+  explicit LanguageModel(const LanguageModelOptions& options)
+      : embedding(options.vocabulary, options.dropout.residual),
+        decoder(options.dropout),
+        output(options.vocabulary, options.output_bias),
+        tie_output(options.tie_output) {}
+  LanguageModel(const LanguageModel&) = delete;  // a copy would share its numbers with the original
+
+  /// Hidden states of a text, each of which has seen what stands before it.
+  X hidden(Tape<Device>& tape, const Text& text) const { return decoder(tape, embedding(tape, text), text.rows); }
+
+  /// The loss of predicting each of the batch's labels from the text before it; added to `sums` if given. What stands in the batch as
+  /// a source is not read.
+  Loss<Device> loss(Tape<Device>& tape, const Batch& batch, LossOptions options = {},
+                    typename Device::Real* sums = nullptr) const {
+    return output.loss(tape, hidden(tape, upload(tape, batch.target_input)), upload(tape, batch.target_output), options,
+                       sums);
+  }
+
+  /// Generation: what the model remembers of the prompts, all but their last words, in memory of a tape that outlives the words.
+  State start(Tape<Device>& tape, const Text& prompts, Index longest, Index hypotheses = 1) const;
+  /// Unnormalised log-probabilities of the next word of each active text, given its newest word.
+  Matrix<typename Device::Scalar> next(Tape<Device>& tape, State& state, const std::vector<Token>& words) const;
+
+  void for_each_parameter(auto&& visit) {
+    visit("embedding", embedding);
+    visit("decoder", decoder);
+    visit("output", output);
+    if (tie_output) visit.tie(output.weight, embedding.table);
+  }
+};
+
+template <class Device, TransformerShape Shape, class Norm, class Activation, class Positions>
+auto LanguageModel<Device, Shape, Norm, Activation, Positions>::start(Tape<Device>& tape, const Text& prompts,
+                                                                      Index longest, Index hypotheses) const -> State {
+  return State(tape, prompts, longest, hypotheses, [&](Tape<Device>& pass, const Text& text, auto& past) {
+    decoder(pass, embedding(pass, text), text.rows, past);
+  });
+}
+
+template <class Device, TransformerShape Shape, class Norm, class Activation, class Positions>
+auto LanguageModel<Device, Shape, Norm, Activation, Positions>::next(Tape<Device>& tape, State& state,
+                                                                     const std::vector<Token>& words) const
+    -> Matrix<typename Device::Scalar> {
+  const Text text = state.advance(tape, words);
+  return output.logits(tape, decoder(tape, embedding(tape, text, state.positions()), text.rows, state.past));
+}
+
+inline constexpr TransformerShape gpt2_small_shape{
+    .encoder_layers = 0, .decoder_layers = 12, .width = 768, .heads = 12, .inner = 3072};
+
+/// GPT-2 of Radford et al. 2019. Tied, as its options are by default, it has the layout of Hugging Face's GPT2LMHeadModel
+/// (train/gpt2.hpp loads its weights).
+template <class Device, TransformerShape Shape = gpt2_small_shape>
+using Gpt2 = LanguageModel<Device, Shape, PreNorm, Gelu, Learned<1024>>;
+
+}  // namespace attn

@@ -1,0 +1,56 @@
+#include "attn/nn/positions.hpp"
+
+#include "attn/nn/embedding.hpp"
+#include "support/model_tools.hpp"
+
+using namespace attn_test;
+using D = Cpu<double>;
+
+TEST_CASE("learned positions: gradients of both tables, of positions that repeat, and with dropout") {
+  D device;
+  Embedding<D, 5, Learned<6>> layer(7, 0.3f);
+  Parameters<D> parameters(device, layer, 1);
+  const Sentences text = sentences({{1, 3, 3, 0}, {}, {3}, {6, 1}});
+  const auto loss = [&](Tape<D>& tape) { return mixture(tape, layer(tape, upload(tape, text))); };
+  check_gradients(parameters, loss);
+  const auto gradient = parameters.read_gradient(parameters.find("positions.table"));
+  for (std::size_t i = 4 * 5; i < gradient.size(); ++i) CHECK(gradient[i] == 0);  // positions that no sentence reaches
+  check_gradients(parameters, loss, TapeMode::training(1, 1));
+  check_gradients(parameters, [&](Tape<D>& tape) { return mixture(tape, layer(tape, upload(tape, text), 2)); });
+}
+
+TEST_CASE("learned positions: added to words that are not scaled; each sentence may begin at one of its own") {
+  D device;
+  Embedding<D, 2, Learned<4>> layer(3);
+  Parameters<D> parameters(device, layer, 1);
+  parameters.write(parameters.find("table"), {0, 0, 1, 2, 3, 4});
+  parameters.write(parameters.find("positions.table"), {10, 20, 30, 40, 50, 60, 70, 80});
+  Tape<D> tape(device);
+  CHECK(rows_of(layer(tape, upload(tape, sentences({{1, 2}, {}, {2}})))) == std::vector<double>{11, 22, 33, 44, 13, 24});
+  CHECK(rows_of(layer(tape, upload(tape, sentences({{1, 2}})), 2)) == std::vector<double>{51, 62, 73, 84});
+  const std::vector<std::int32_t> first{3, 0, 1};
+  const FirstPositions each{3, tape.upload(first.data(), 3)};
+  CHECK(rows_of(layer(tape, upload(tape, sentences({{1}, {}, {2}})), each)) == std::vector<double>{71, 82, 33, 44});
+}
+
+TEST_CASE("learned positions: a sentence beyond the last of them is refused, with both numbers") {
+  D device;
+  Embedding<D, 4, Learned<3>> layer(3);
+  Parameters<D> parameters(device, layer, 1);
+  Tape<D> tape(device);
+  CHECK(layer(tape, upload(tape, sentences({{1, 2, 0}}))).rows() == 3);
+  const std::string said = complaint([&] { layer(tape, upload(tape, sentences({{1}, {1, 2, 0, 0}}))); });
+  CHECK(said.find("a sentence of 4 tokens goes beyond the 3 positions") != std::string::npos);
+  CHECK(said.find("Learned<4>") != std::string::npos);
+  CHECK(complaint([&] { layer(tape, upload(tape, sentences({{1}})), 3); }).find("of 4 tokens") != std::string::npos);
+}
+
+TEST_CASE("no positions: words alone, wherever they stand, in any width") {
+  D device;
+  Embedding<D, 3, NoPositions> layer(2);
+  Parameters<D> parameters(device, layer, 1);
+  CHECK(parameters.entries().size() == 1);
+  parameters.write(parameters.find("table"), {1, 2, 3, 4, 5, 6});
+  Tape<D> tape(device);
+  CHECK(rows_of(layer(tape, upload(tape, sentences({{1, 0}})), 9)) == std::vector<double>{4, 5, 6, 1, 2, 3});
+}
