@@ -4,7 +4,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN)
 export CTEST_PARALLEL_LEVEL ?= $(CMAKE_BUILD_PARALLEL_LEVEL)
 cuda_sources := $(if $(shell command -v nvcc),$(shell find tests examples benchmarks -name '*.cu'))
 
-.PHONY: demo test benchmark benchmark-gpu format clean
+.PHONY: demo test benchmark benchmark-gpu docs format clean
 
 demo:  ## trains a small Transformer on the bundled corpus and translates with it
 	@scripts/setup.sh build
@@ -31,6 +31,12 @@ benchmark:  ## times attn side by side with PyTorch: the Transformer, ops one by
 
 benchmark-gpu:  ## the same on a GPU: what attn must reach there, its goals, and where the time goes
 	@scripts/gpu_benchmark.sh
+
+docs:  ## builds the site into build/site; a link to nowhere is an error
+	@scripts/setup.sh docs
+	@python3 scripts/site_pages.py build/site-pages
+	@NO_MKDOCS_2_WARNING=true build/docs-venv/bin/mkdocs build --quiet --strict
+	@echo "build/site/index.html"
 
 format:  ## formats every source in place
 	@scripts/format.sh

@@ -1,45 +1,81 @@
-"""docs_code.py FOLDER PAGE...: writes every ```cpp block with an `int main` of the pages to FOLDER as a program.
+"""docs_code.py extract FOLDER PAGE...: writes every ```cpp block with an `int main` of the pages to FOLDER as a program.
+docs_code.py run PROGRAM EXPECTED: runs a program and compares what it prints with a file.
 
-A block whose first line is `// file: name.cpp` is called that, others after their page and place: README_1.cpp. Each file says
-by a #line directive where it comes from, so that compiler messages point into the page. Blocks without main are not compiled.
+A program is called after its page and place, tutorial_1, or as a comment before it says: <!-- program: name -->. With
+<!-- program: name, after: other --> it runs after another one, whose files it reads. A ```text block right after a program, at most
+a line "prints:" between them, is what it prints; three dots in it stand for anything. Each file says by a #line directive where it
+comes from, so that compiler messages point into the page. Blocks without main are not compiled.
 """
 
 import pathlib
 import re
+import subprocess
 import sys
 
+BLOCK = re.compile(
+    r"(?:^<!-- program: (?P<name>\w+)(?:, after: (?P<after>\w+))? -->\n)?"
+    r"^```cpp\n(?P<code>.*?)^```\n"
+    r"(?:\n*(?:prints:?\n+)?```text\n(?P<output>.*?)^```$)?",
+    re.MULTILINE | re.DOTALL,
+)
 
-def programs(page):
+
+def programs(page, root):
+    """name, source, expected output or None, name of the program before it or None"""
     text = page.read_text(encoding="utf-8")
-    for match in re.finditer(r"^```cpp\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
-        if re.search(r"\bint main\b", match[1]):
-            line = text.count("\n", 0, match.start(1)) + 1
-            yield f'#line {line} "{page.as_posix()}"\n{match[1]}'
+    stem = re.sub(r"\W", "_", page.relative_to(root).with_suffix("").as_posix()).removeprefix("docs_")
+    number = 0
+    for match in BLOCK.finditer(text):
+        if not re.search(r"\bint main\b", match["code"]):
+            continue
+        number += 1
+        line = text.count("\n", 0, match.start("code")) + 1
+        source = f'#line {line} "{page.as_posix()}"\n{match["code"]}'
+        yield match["name"] or f"{stem}_{number}", source, match["output"], match["after"]
 
 
-def main(folder, *pages):
+def write(file, text):
+    if not file.exists() or file.read_text(encoding="utf-8") != text:  # unchanged programs are not built again
+        file.write_text(text, encoding="utf-8")
+
+
+def extract(folder, *pages):
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    found = {}
-    for page in map(pathlib.Path, pages):
-        sources = list(programs(page))
-        if page.name == "README.md" and not sources:
+    root = pathlib.Path(__file__).resolve().parent.parent
+    kept = set()
+    for page in (pathlib.Path(name).resolve() for name in pages):
+        found = list(programs(page, root))
+        if page == root / "README.md" and not found:
             return f"{page}: no ```cpp block has an `int main`; the README's example must be a whole program, so that it is compiled"
-        for number, source in enumerate(sources, 1):
-            named = re.match(r"#line .*\n// file: (\w+)\.cpp\n", source)
-            name = f"{named[1] if named else f'{page.stem}_{number}'}.cpp"
-            if name in found:
-                return f"{page}: two programs are called {name}; give one another name by a first line `// file: other.cpp`"
-            found[name] = source
-    for old in folder.glob("*.cpp"):
-        if old.name not in found:
+        for name, source, output, after in found:
+            if f"{name}.cpp" in kept:
+                return f"{page}: two programs are called {name}; name one in a comment before it: <!-- program: other -->"
+            for suffix, text in ((".cpp", source), (".expected", output), (".after", after)):
+                if text is not None:
+                    write(folder / f"{name}{suffix}", text)
+                    kept.add(f"{name}{suffix}")
+    for old in folder.iterdir():
+        if old.suffix in (".cpp", ".expected", ".after") and old.name not in kept:
             old.unlink()
-    for name, source in found.items():
-        file = folder / name
-        if not file.exists() or file.read_text(encoding="utf-8") != source:  # unchanged programs are not built again
-            file.write_text(source, encoding="utf-8")
+    return 0
+
+
+def run(program, expected):
+    done = subprocess.run([program], stdout=subprocess.PIPE, text=True)
+    sys.stdout.write(done.stdout)
+    if done.returncode:
+        return done.returncode
+    wanted = pathlib.Path(expected).read_text(encoding="utf-8")
+    pattern = r"\s*\n".join(
+        ".*".join(re.escape(part) for part in line.rstrip().split("...")) for line in wanted.rstrip().split("\n")
+    )
+    if not re.fullmatch(pattern, done.stdout.rstrip()):
+        return f"\nthe page shows another output:\n\n{wanted}"
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]) if len(sys.argv) > 2 else __doc__)
+    commands = {"extract": extract, "run": run}
+    known = len(sys.argv) > 3 and sys.argv[1] in commands
+    sys.exit(commands[sys.argv[1]](*sys.argv[2:]) if known else __doc__)

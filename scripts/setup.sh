@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# setup.sh [build] [test]: installs what building or testing attn needs and this machine lacks; says what and why; else silent.
+# setup.sh [build] [test] [docs]: installs what building or testing attn, or making its site, needs and this machine lacks; says
+# what and why; else silent.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,14 +19,19 @@ libbenchmark-dev   | /usr/include/benchmark/benchmark.h     | the micro-benchmar
 clang-format-14    | clang-format-14                        | the check of the formatting
 xz-utils           | xz                                     | Europarl, as real data has it
 python3-venv       | import ensurepip                       | a virtual environment for the packages below'
-pip='torch transformers tokenizers sacrebleu safetensors numpy conan'  # what attn's results are compared with, and its package's test
+docs='
+python3            | python3                          | the layout of the pages
+python3-venv       | import ensurepip                 | a virtual environment for the packages below'
+test_pip='torch transformers tokenizers sacrebleu safetensors numpy conan'  # what attn's results are compared with, and its package's test
+docs_pip='mkdocs-material'
 
 wanted=
 for purpose in "${@:-build}"; do
   case $purpose in
     build) wanted+=$build ;;
     test) wanted+=$test ;;
-    *) echo "setup.sh: no purpose is called '$purpose'; there are build and test" >&2; exit 2 ;;
+    docs) wanted+=$docs ;;
+    *) echo "setup.sh: no purpose is called '$purpose'; there are build, test and docs" >&2; exit 2 ;;
   esac
 done
 
@@ -59,16 +65,20 @@ if ((${#missing[@]})); then
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
 fi
 
-version=$(cmake --version | sed -n '1s/[^0-9]*\([0-9]*\.[0-9]*\).*/\1/p')
-if [[ $(printf '3.25\n%s\n' "$version" | sort -V | head -1) != 3.25 ]]; then
-  echo "attn needs CMake 3.25 or later, as Debian 12 has it; this is $version." >&2
-  exit 1
+if [[ " $* " == *" build "* || $# == 0 ]]; then
+  version=$(cmake --version | sed -n '1s/[^0-9]*\([0-9]*\.[0-9]*\).*/\1/p')
+  if [[ $(printf '3.25\n%s\n' "$version" | sort -V | head -1) != 3.25 ]]; then
+    echo "attn needs CMake 3.25 or later, as Debian 12 has it; this is $version." >&2
+    exit 1
+  fi
 fi
 
-if [[ " $* " == *" test "* ]]; then
-  python=build/venv/bin/python
-  "$python" -m pip --version >/dev/null 2>&1 || { echo "Making a virtual environment in build/venv"; python3 -m venv --clear build/venv; }
-  lacking=$("$python" - $pip <<'PYTHON'
+# packages FOLDER WHY NAME...: a virtual environment with these packages
+packages() {
+  local folder=$1 why=$2 lacking
+  shift 2
+  "$folder/bin/python" -m pip --version >/dev/null 2>&1 || { echo "Making a virtual environment in $folder"; python3 -m venv --clear "$folder"; }
+  lacking=$("$folder/bin/python" - "$@" <<'PYTHON'
 import importlib.metadata as metadata
 import sys
 installed = {distribution.metadata["Name"].lower() for distribution in metadata.distributions()}
@@ -76,7 +86,9 @@ print(*(name for name in sys.argv[1:] if name not in installed))
 PYTHON
   )
   if [[ -n $lacking ]]; then
-    echo "Installing with pip into build/venv, to compare attn with and to test its package: $lacking"
-    "$python" -m pip install --quiet --disable-pip-version-check $lacking
+    echo "Installing with pip into $folder, $why: $lacking"
+    "$folder/bin/python" -m pip install --quiet --disable-pip-version-check $lacking
   fi
-fi
+}
+[[ " $* " != *" test "* ]] || packages build/venv "to compare attn with and to test its package" $test_pip
+[[ " $* " != *" docs "* ]] || packages build/docs-venv "to make the site" $docs_pip
