@@ -87,7 +87,7 @@ std::vector<std::string> layers(const std::vector<AttentionMap>& maps) {
 /// Attention without a layer around it.
 struct Nameless {
   Parameter<D> numbers{2, 4, Initial::normal(1)};
-  void loss(Tape<D>& tape, const Text& source, const Text& target, const Text&) const {
+  void hidden(Tape<D>& tape, const Text& source, const Text& target) const {
     const auto q = tape.make<4>(target.rows.rows), k = tape.make<4>(source.rows.rows);
     tape.device.zero(q.value), tape.device.zero(k.value);
     attention(tape, q, target.rows, {k, k, source.rows}, {.heads = 2});
