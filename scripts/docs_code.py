@@ -1,5 +1,6 @@
 """docs_code.py extract FOLDER PAGE...: writes every ```cpp block with an `int main` of the pages to FOLDER as a program.
 docs_code.py run PROGRAM EXPECTED: runs a program and compares what it prints with a file.
+docs_code.py links PAGE...: an error for every link to a file, or a heading of a page, that is not there.
 
 A program is called after its page and place, tutorial_1, or as a comment before it says: <!-- program: name -->. With
 <!-- program: name, after: other --> it runs after another one, whose files it reads. A ```text block right after a program, at most
@@ -75,7 +76,27 @@ def run(program, expected):
     return 0
 
 
+def anchors(page):
+    """The headings of a page as links name them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def links(*pages):
+    wrong = []
+    for page in map(pathlib.Path, pages):
+        text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for path, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)", text):
+            to = page.parent / path if path else page
+            if not to.exists():
+                wrong.append(f"{page}: there is no {path}")
+            elif anchor and to.suffix == ".md" and anchor not in anchors(to):
+                wrong.append(f"{page}: {path or page.name} has no heading #{anchor}")
+    return "\n".join(wrong) or 0
+
+
 if __name__ == "__main__":
-    commands = {"extract": extract, "run": run}
-    known = len(sys.argv) > 3 and sys.argv[1] in commands
+    commands = {"extract": extract, "run": run, "links": links}
+    known = len(sys.argv) > 2 and sys.argv[1] in commands
     sys.exit(commands[sys.argv[1]](*sys.argv[2:]) if known else __doc__)
