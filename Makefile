@@ -10,7 +10,7 @@ demo:  ## trains a small Transformer on the bundled corpus and translates with i
 	@scripts/setup.sh build
 	@cmake --preset cpu -DATTN_BUILD_TESTS=OFF -DATTN_BUILD_BENCHMARKS=OFF
 	@cmake --build build/cpu --target wmt14_train
-	@build/cpu/examples/wmt14_train
+	@build/cpu/examples/wmt14_train --overwrite
 
 test:  ## builds and checks everything, then the fast C++ tests once more under sanitizers
 	@scripts/setup.sh build test

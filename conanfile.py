@@ -14,9 +14,10 @@ class AttnConan(ConanFile):
     description = "Header-only C++20 library in which a translation model is a type"
     license = "MIT"
     topics = ("machine-translation", "transformer", "attention", "deep-learning", "header-only")
-    package_type = "header-library"
     settings = "os", "arch", "compiler", "build_type"
-    exports_sources = "CMakeLists.txt", "LICENSE", "cmake/*", "include/*"
+    options = {"compiled": [True, False]}
+    default_options = {"compiled": False}
+    exports_sources = "CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*"
     no_copy_source = True
 
     def set_version(self):
@@ -31,7 +32,8 @@ class AttnConan(ConanFile):
         check_min_cppstd(self, 20)
 
     def package_id(self):
-        self.info.clear()
+        if not self.info.options.compiled:
+            self.info.clear()  # headers alone are the same for everybody
 
     def layout(self):
         cmake_layout(self)
@@ -41,10 +43,14 @@ class AttnConan(ConanFile):
         toolchain = CMakeToolchain(self)
         for part in "TESTS", "EXAMPLES", "BENCHMARKS":
             toolchain.cache_variables[f"ATTN_BUILD_{part}"] = False
+        toolchain.cache_variables["ATTN_COMPILED"] = bool(self.options.compiled)
         toolchain.generate()
 
     def build(self):
-        CMake(self).configure()
+        cmake = CMake(self)
+        cmake.configure()
+        if self.options.compiled:
+            cmake.build()
 
     def package(self):
         copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
@@ -52,7 +58,7 @@ class AttnConan(ConanFile):
 
     def package_info(self):
         self.cpp_info.bindirs = []
-        self.cpp_info.libdirs = []
+        self.cpp_info.libdirs = ["lib"] if self.options.compiled else []
         # Consumers get the attn-config.cmake that `cmake --install` ships, not one that Conan makes up.
         self.cpp_info.set_property("cmake_find_mode", "none")
         self.cpp_info.builddirs = [os.path.join("lib", "cmake", "attn")]

@@ -1,4 +1,4 @@
 #pragma once
 
 /// The one place that states the version; CMake and Conan read it from here.
-#define ATTN_VERSION "0.1.0"
+#define ATTN_VERSION "0.2.0"
