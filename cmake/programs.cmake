@@ -7,6 +7,10 @@ set(attn_warning_flags "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wcon
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 takes harmless uses of std::string's operator+ and assignment for overlapping copies; 13 knows better.
   list(APPEND attn_warning_flags $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    # Its AVX-512 intrinsics begin with variables that are set to themselves, and it warns of them wherever they are inlined.
+    list(APPEND attn_warning_flags $<$<COMPILE_LANGUAGE:CXX>:-Wno-uninitialized$<SEMICOLON>-Wno-maybe-uninitialized>)
+  endif()
 endif()
 target_compile_options(attn_warnings INTERFACE "${attn_warning_flags}")
 

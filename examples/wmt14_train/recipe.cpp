@@ -21,7 +21,7 @@ constexpr Recipe real[] = {
     {15'000, "small", "pre", 4000, 40, 4096, "tokens", "pooled", "inverse-sqrt", 1e-3, 1000, 0.3, 0},
     {100'000, "medium", "pre", 8000, 30, 4096, "tokens", "pooled", "inverse-sqrt", 1e-3, 1000, 0.3, 0},
     {400'000, "medium", "pre", 16'000, 20, 8192, "tokens", "pooled", "inverse-sqrt", 1e-3, 2000, 0.2, 0},
-    {kAny, "base", "pre", 32'000, 10, 24'576, "tokens", "pooled", "inverse-sqrt", 7e-4, 2000, 0.1, 1000}};
+    {kAny, "base", "pre", 32'000, 10, 24'576, "tokens", "pooled", "warmup-cosine", 1e-3, 1000, 0.1, 1000}};
 
 }  // namespace
 
