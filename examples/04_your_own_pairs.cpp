@@ -32,7 +32,7 @@ int main(int count, char** words) try {
   const ParallelText text = count == 3 ? read_parallel(words[1], words[2]) : few;
 
   const ByteBpe tokenizer = learn_byte_bpe(8000, text.source, text.target);  // one vocabulary for both languages
-  std::cout << text.source.size() << " pairs, " << tokenizer.size() << " kinds of token; the first sentence is "
+  std::cout << text.source.size() << " pairs, " << tokenizer.size() << " tokens in the vocabulary; the first sentence is "
             << tokenizer.encode(text.source.at(0)).size() << " of them\n";
 
   const ParallelCorpus corpus = encode_corpus(text, tokenizer, tokenizer);
