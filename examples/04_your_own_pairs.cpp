@@ -30,6 +30,7 @@ const ParallelText few{
 
 int main(int count, char** words) try {
   const ParallelText text = count == 3 ? read_parallel(words[1], words[2]) : few;
+  require(!text.source.empty(), words[1], " has no sentences; give a text to learn from");
 
   const ByteBpe tokenizer = learn_byte_bpe(8000, text.source, text.target);  // one vocabulary for both languages
   std::cout << text.source.size() << " pairs, " << tokenizer.size() << " tokens in the vocabulary; the first sentence is "

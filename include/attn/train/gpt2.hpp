@@ -3,8 +3,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
-#include "attn/train/checkpoint.hpp"
+#include "attn/train/load_model.hpp"
 
 namespace attn {
 
@@ -32,27 +33,18 @@ inline std::string gpt2_name(std::string_view parameter) {
   return name;
 }
 
-/// Loads them into a language model of that layout. Their products' weights are stored transposed (inputs x outputs). A parameter
-/// that the file lacks, or has in another shape, is an error.
+/// Loads them into a language model of that layout. Its products' weights are stored transposed (inputs x outputs); masks that some
+/// files hold are left over.
 template <class Device>
 void load_gpt2(const SafetensorsFile& file, Parameters<Device>& parameters) {
-  using Real = typename Device::Real;
   const std::string prefix = file.find("transformer.wte.weight") != nullptr ? "transformer." : "";
-  for (const auto& entry : parameters.entries()) {
-    const std::string bare = gpt2_name(entry.name), name = bare.starts_with("lm_head") ? bare : prefix + bare;
-    const bool transposed = bare.starts_with("h.") && entry.cols > 1;
-    auto numbers = checkpoint::read_as<Real>(
-        file, name, transposed ? std::vector<Index>{entry.cols, entry.rows} : checkpoint::shape_of(entry));
-    if (transposed) {
-      const Matrix<const Real> stored(numbers.data(), entry.cols, entry.rows);
-      std::vector<Real> ours;
-      ours.reserve(numbers.size());
-      for (Index i = 0; i < entry.rows; ++i)
-        for (Index j = 0; j < entry.cols; ++j) ours.push_back(stored(j, i));
-      numbers = std::move(ours);
-    }
-    parameters.write(entry, numbers);
-  }
+  LoadOptions options{.allow_left_over = true};
+  options.parts_of = [&](const std::string& parameter) {
+    const std::string name = gpt2_name(parameter);
+    const bool matrix = name.starts_with("h.") && name.ends_with(".weight") && name.find(".ln_") == std::string::npos;
+    return std::vector<StoredPart>{{name.starts_with("lm_head") ? name : prefix + name, matrix}};
+  };
+  load_model(file, parameters, options);
 }
 
 }  // namespace attn

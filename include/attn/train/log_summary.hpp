@@ -19,6 +19,7 @@ struct LogSummary {
   double training_loss = 0;   // mean of the steps between the last two validations
 };
 
+/// Reads a log. Lines that are cut off, or are no events, are passed over; steps that a resumed run made again count once.
 inline LogSummary read_log(const std::filesystem::path& path) {
   struct Step {
     double loss, seconds;
@@ -35,6 +36,7 @@ inline LogSummary read_log(const std::filesystem::path& path) {
       steps.erase(steps.upper_bound(step), steps.end());
       validations.erase(validations.upper_bound(step), validations.end());
     }
+    if (!event.contains("loss") || !event["loss"].is_number()) continue;  // a loss that was not finite is null
     if (kind == "step")
       steps[step] = {event.at("loss"), event.at("tokens").get<double>() / event.at("tokens_per_second").get<double>()};
     if (kind == "validation") validations[step] = event.at("loss");

@@ -1,0 +1,49 @@
+#include "attn/data/packed_file.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+
+#include "attn/core/file.hpp"
+#include "attn/data/parallel_text.hpp"
+#include "support/files.hpp"
+
+using namespace attn;
+
+namespace {
+
+void pack(const std::string& program, const std::filesystem::path& file) {
+  REQUIRE(std::system((program + " -f \"" + file.string() + "\"").c_str()) == 0);
+}
+
+}  // namespace
+
+TEST_CASE("packed files: plain, .xz and .gz are read alike, under their own name or the plain one") {
+  const TemporaryFolder folder;
+  const std::vector<std::string> lines{"eins", "zwei", "drei"};
+  for (const auto& [program, ending] : {std::pair("", ""), {"xz", ".xz"}, {"gzip", ".gz"}}) {
+    CAPTURE(ending);
+    const auto plain = folder / (std::string("it's a text") + program);
+    write_file(plain, "eins\nzwei\ndrei\n");
+    if (*program != '\0') pack(program, plain);
+    for (const std::filesystem::path& path : {plain, std::filesystem::path(plain.string() + ending)}) {
+      PackedFile file(path);
+      CHECK(read_lines(file.path()) == lines);
+      file.close();
+    }
+  }
+}
+
+TEST_CASE("packed files: what is cut off is an error, and so is what is not there") {
+  const TemporaryFolder folder;
+  std::string text;
+  for (int i = 0; i < 10'000; ++i) text += std::to_string(i * 7919) + "\n";
+  write_file(folder / "a", text);
+  pack("xz", folder / "a");
+  const std::string packed = read_file(folder / "a.xz");
+  write_file(folder / "a.xz", packed.substr(0, packed.size() / 2));
+  PackedFile file(folder / "a.xz");
+  read_lines(file.path());
+  CHECK(contains(error_of([&] { file.close(); }), "cannot unpack"));
+  CHECK(contains(error_of([&] { read_lines(PackedFile(folder / "none").path()); }), "cannot read"));
+}
