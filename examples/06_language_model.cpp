@@ -9,6 +9,7 @@
 #include "attn/data/plain_text.hpp"
 #include "attn/decode/greedy.hpp"
 #include "attn/language_model.hpp"
+#include "attn/optim/adam.hpp"
 #include "attn/text/bpe_training.hpp"
 #include "attn/train/terminal.hpp"
 #include "attn/train/trainer.hpp"
@@ -37,13 +38,12 @@ int main(int count, char** words) try {
   Host device;
   Network<Model> network(device, {.vocabulary = tokenizer.padded_size()}, 1);
   std::cout << text.size() << " lines of text, " << network.parameters.count() << " parameters\n";
-  Adam<Host> adam(network.parameters, {.clip_norm = 1});
-  const double before = perplexity(device, network.model, validation).value();
+  Adam adam(network, {.clip_norm = 1});
+  const double before = perplexity(network, validation).value();
   const Index epochs = 8;
-  Trainer trainer(device, network.model, adam, Constant{3e-3}, {.epochs = epochs, .report_every = 50});
+  Trainer trainer(network, adam, Constant{3e-3}, {.epochs = epochs, .report_every = 50});
   TerminalCallback terminal(std::cout, false, epochs * training.batches_per_epoch());
-  Callback* callbacks[] = {&terminal};
-  trainer.run(training, validation, callbacks);
+  trainer.run(training, validation, {&terminal});
 
   Sentences prompts;  // each begins as the texts of the training do
   for (const std::string prompt : {"The", "If the", text[0].substr(0, text[0].size() / 2).c_str()}) {
