@@ -46,7 +46,7 @@ int main(int count, char** words) try {
   trainer.run(training, validation, {&terminal});
 
   Sentences prompts;  // each begins as the texts of the training do
-  for (const std::string prompt : {"The", "If the", text[0].substr(0, text[0].size() / 2).c_str()}) {
+  for (const std::string& prompt : std::vector<std::string>{"The", "If the", text[0].substr(0, text[0].size() / 2)}) {
     std::vector<Token> tokens{special_tokens.begin};
     tokenizer.encode(prompt, tokens);
     prompts.push_back(tokens);

@@ -77,7 +77,9 @@ def text_of(contents):
 
 
 def compare(cases, contents):
-    """What is missing, and what is wrong: errors of other processors and releases differ, but not by much. Without the large cases."""
+    """What is missing, and what is wrong. Errors over the norm of the truth are compared: those of other processors and releases differ, but
+    not by much. The largest of a single element's is one number of thousands, and depends on the order in which a processor sums: the same
+    release gives 5.1e-7 on a Neoverse-V1 and 7.5e-6 on a Xeon for one case. Without the large cases."""
     names = {name_of(case) for case in cases if case["op"] in OPS}
     wrong = [f"{name} ({device})" for device, section in contents.items() for name in sorted(names ^ section["errors"].keys())]
     stored = contents["cpu"]["errors"]
@@ -86,7 +88,7 @@ def compare(cases, contents):
             ours, theirs = stored.get(name, entry)[precision], entry[precision]
             if ours.keys() != theirs.keys() or any(
                     max(a, unit) > 8 * max(b, unit) or max(b, unit) > 8 * max(a, unit)
-                    for result in ours for a, b in zip(ours[result], theirs[result])):
+                    for result in ours for a, b in [(ours[result][0], theirs[result][0])]):
                 wrong.append(f"{name} in {precision}")
     return wrong
 
