@@ -11,7 +11,7 @@ target_link_libraries(attn_ops PUBLIC attn)
 target_compile_definitions(attn_ops INTERFACE ATTN_OPS_ELSEWHERE)
 set_target_properties(attn_ops PROPERTIES EXPORT_NAME ops)
 
-set(attn_cpu_models ${attn_src}/cpu_transformers.cpp ${attn_src}/cpu_linformers.cpp)
+set(attn_cpu_models ${attn_src}/cpu_transformers.cpp ${attn_src}/cpu_linformers.cpp ${attn_src}/open_translator.cpp)
 add_library(attn_compiled STATIC ${attn_src}/models.cpp ${attn_cpu_models})
 add_library(attn::compiled ALIAS attn_compiled)
 target_link_libraries(attn_compiled PUBLIC attn_ops)

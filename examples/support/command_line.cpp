@@ -8,6 +8,7 @@
 #include <iostream>
 #include <thread>
 
+#include "attn/run/model_registry.hpp"
 #include "attn/version.hpp"
 
 namespace {
@@ -110,6 +111,7 @@ void end_of_command_line(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 void say_device(std::ostream& out, const attn::DeviceOptions& device) {
+  attn::models().check(device);
   const std::string on = attn::backend(device);
   const attn::GpuSupport gpus = attn::gpu_support();
   if (on.starts_with("cuda"))

@@ -115,11 +115,12 @@ TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
 
 template <class Model>
 void ModelRegistry::add(const std::string& name, std::function<typename Model::Options(const ModelSpec&)> options) {
+  using Maker = DeviceMaker<typename Model::DeviceType>;
+  probes_[Maker::name] = [](const DeviceOptions& device) { Maker::make(device); };
   if (!options) options = [](const ModelSpec& spec) { return options_from(spec, typename Model::Options{}); };
-  add(name, DeviceMaker<typename Model::DeviceType>::name,
-      [options](const ModelSpec& spec, const DeviceOptions& device, std::optional<std::uint64_t> seed) {
-        return std::make_unique<ModelOn<Model>>(spec, options(spec), device, seed);
-      });
+  add(name, Maker::name, [options](const ModelSpec& spec, const DeviceOptions& device, std::optional<std::uint64_t> seed) {
+    return std::make_unique<ModelOn<Model>>(spec, options(spec), device, seed);
+  });
 }
 
 }  // namespace attn

@@ -32,6 +32,12 @@ class ModelRegistry {
 
   void add(const std::string& name, const std::string& backend, Make make) { makers_[{name, backend}] = std::move(make); }
 
+  /// An Error, now, where there is no such device or it cannot do what the options ask of it.
+  void check(const DeviceOptions& device) const {
+    const auto probe = probes_.find(backend(device));
+    if (probe != probes_.end()) probe->second(device);
+  }
+
   bool contains(const std::string& name) const {
     for (const auto& [key, make] : makers_)
       if (key.first == name) return true;
@@ -60,6 +66,7 @@ class ModelRegistry {
 
  private:
   std::map<std::pair<std::string, std::string>, Make> makers_;
+  std::map<std::string, std::function<void(const DeviceOptions&)>> probes_;  // of backends: make a device
 };
 
 /// The models of this program: those of the library (run/library_models.hpp), and what the program adds.

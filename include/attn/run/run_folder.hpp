@@ -44,81 +44,24 @@ struct RunCard {
 inline constexpr int run_format = 1;
 
 /// Writes model.json and the tokenizers.
-inline void write_run_card(const std::filesystem::path& folder, const RunCard& card) {
-  using nlohmann::json;
-  const bool one = card.source.hash() == card.target.hash();
-  const auto side = [&](const AnyTokenizer& tokenizer, const char* stem, const std::string& language) {
-    json about = save_tokenizer(tokenizer, folder, one ? "tokenizer" : stem);
-    if (!language.empty()) about["language"] = language;
-    return about;
-  };
-  const json file{{"format", run_format},
-                  {"attn", {{"version", ATTN_VERSION}, {"commit", card.commit}}},
-                  {"model", card.model},
-                  {"shape", card.shape},
-                  {"source", side(card.source, "source", card.source_language)},
-                  {"target", side(card.target, "target", card.target_language)},
-                  {"truncate", card.truncate},
-                  {"limit", card.limit},
-                  {"suppress_unknown", card.suppress_unknown},
-                  {"settings", card.settings},
-                  {"seed", card.seed},
-                  {"machine", {{"processor", processor_name()}, {"device", card.device}}},
-                  {"about", card.about}};
-  write_file(folder / "model.json", file.dump(2) + "\n");
-}
+void write_run_card(const std::filesystem::path& folder, const RunCard& card);
 
 /// Whether a run has begun there.
 inline bool has_run(const std::filesystem::path& folder) { return std::filesystem::exists(folder / "model.json"); }
 
 /// Reads model.json and the tokenizers, and checks that they belong together.
-inline RunCard read_run_card(const std::filesystem::path& folder) {
-  using nlohmann::json;
-  const auto path = folder / "model.json";
-  require(std::filesystem::is_directory(folder), folder.string(), " is not a folder; name the folder of a training");
-  require(has_run(folder), "there is no model.json in ", folder.string(),
-          ": it is not the folder of a training, or one of attn before 0.2, whose models have to be trained again");
-  try {
-    const json file = json::parse(read_file(path));
-    const int format = file.at("format").get<int>();
-    require(format <= run_format, path.string(), " is of format ", format,
-            ", which a newer attn wrote; this one reads up to ", run_format, ": take the newer one");
-    RunCard card{file.at("model").get<ModelSpec>(), load_tokenizer(file.at("source"), folder),
-                 load_tokenizer(file.at("target"), folder)};
-    card.source_language = file.at("source").value("language", "");
-    card.target_language = file.at("target").value("language", "");
-    card.truncate = file.at("truncate");
-    card.limit = file.at("limit");
-    card.suppress_unknown = file.at("suppress_unknown");
-    card.settings = file.at("settings").get<Metadata>();
-    card.seed = file.at("seed");
-    card.commit = file.at("attn").at("commit");
-    card.shape = file.at("shape");
-    card.device = file.at("machine").at("device");
-    card.about = file.at("about");
-    return card;
-  } catch (const json::exception& error) {
-    fail(path.string(), " is damaged or was changed by hand: ", error.what());
-  }
-}
+RunCard read_run_card(const std::filesystem::path& folder);
 
 /// Adds an event to the log: a score, a remark.
-inline void append_to_log(const std::filesystem::path& folder, const nlohmann::json& event) {
-  const auto path = folder / "log.jsonl";
-  std::ofstream out(path, std::ios::app);
-  out << event.dump() << '\n' << std::flush;
-  require(out.good(), "cannot write the log ", path.string(), "; is the disk full?");
-}
+void append_to_log(const std::filesystem::path& folder, const nlohmann::json& event);
 
 /// Refuses to go on with settings that were others when the run began. Those in `may_change` may.
-inline void check_same_settings(const std::filesystem::path& folder, const Metadata& then, const Metadata& now,
-                                const std::vector<std::string>& may_change) {
-  for (const auto& [key, value] : now) {
-    const auto was = then.find(key);
-    if (was == then.end() || std::find(may_change.begin(), may_change.end(), key) != may_change.end()) continue;
-    require(was->second == value, "cannot resume ", folder.string(), ": it was begun with ", key, " ", was->second,
-            ", not ", value, "; give the options of the run that was stopped, or another folder");
-  }
-}
+void check_same_settings(const std::filesystem::path& folder, const Metadata& then, const Metadata& now,
+                         const std::vector<std::string>& may_change);
 
 }  // namespace attn
+
+#ifndef ATTN_COMPILED  // else attn::compiled has the bodies
+#define ATTN_RUN_INLINE inline
+#include "attn/run/run_folder_bodies.hpp"
+#endif

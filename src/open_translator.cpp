@@ -1,0 +1,3 @@
+#define ATTN_RUN_INLINE
+#include "attn/run/open_translator_bodies.hpp"
+#include "attn/run/run_folder_bodies.hpp"
