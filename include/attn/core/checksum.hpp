@@ -17,6 +17,7 @@ namespace attn {
 class Checksum {
  public:
   void add(const void* bytes, Index count) {
+    if (count == 0) return;  // of a tensor without elements there may be no bytes to point to
     auto* next = static_cast<const char*>(bytes);
     length_ += static_cast<std::uint64_t>(count);
     if (filled_ > 0) {
