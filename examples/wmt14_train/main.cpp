@@ -30,6 +30,25 @@ std::optional<RunCard> card_to_resume(const Options& options) {
   return std::nullopt;
 }
 
+/// The card of the run whose weights this one begins with, if any; the model is then of the same kind.
+std::optional<RunCard> card_to_start_from(Options& options) {
+  if (options.start_from.empty()) return std::nullopt;
+  RunCard card = read_run_card(options.start_from);
+  for (const auto& [name, value] : {std::pair("model", &options.model), {"size", &options.size}, {"norm", &options.norm}}) {
+    require(card.settings.contains(name), options.start_from.string(),
+            " was not made by wmt14_train: its settings have no '", name, "'");
+    require(!options.given.contains(name) || *value == card.settings.at(name), "--", name, " ", *value,
+            " does not fit --start-from: the run in ", options.start_from.string(), " has ", card.settings.at(name));
+    *value = card.settings.at(name);
+  }
+  options.shared = card.model.tie_output;
+  return card;
+}
+
+std::optional<AnyTokenizer> tokenizer_of(const std::optional<RunCard>& card) {
+  return card ? std::optional(card->source) : std::nullopt;
+}
+
 void score(const Options& options, const ParallelText& test, const FolderTranslator& translate) {
   const std::vector<std::string> translations = translate(test.source);
   const Bleu bleu = corpus_bleu(translations, test.target);
@@ -53,7 +72,8 @@ int run(Options options) {
   const std::optional<RunCard> before = card_to_resume(options);
   const Texts texts = read_texts(options);
   apply_recipe(options, static_cast<Index>(texts.training.source.size()));
-  const Corpus corpus = encode_texts(options, texts, before ? std::optional(before->source) : std::nullopt);
+  const std::optional<RunCard> start = card_to_start_from(options);
+  const Corpus corpus = encode_texts(options, texts, tokenizer_of(before ? before : start));
   std::cout << "settings: " << describe_settings(options) << "\n";
 
   const ModelSpec spec = model_spec(options, corpus);
@@ -66,19 +86,32 @@ int run(Options options) {
   card.commit = ATTN_COMMIT;
   card.shape = model->shape();
   card.device = model->device();
+  if (start) card.settings["start-from"] = options.start_from.string();
+  if (before && before->settings.contains("start-from")) card.settings["start-from"] = before->settings.at("start-from");
   if (before)
     check_same_settings(options.output, before->settings, card.settings, {"epochs", "patience", "validate-every"});
   write_run_card(options.output, card);
 
   watch_stop_signals();
-  const TrainingOutcome outcome = model->train(training_run(options, corpus, card.settings));
+  if (start) model->load(options.start_from / "model.safetensors");
+  TrainingRun training = training_run(options, corpus, card.settings);
+  const FolderTranslator translate(card, model);
+  if (options.validate_with == "bleu")
+    training.score = [&](AnyModel&) {
+      const auto some = [](std::vector<std::string> lines) {
+        lines.resize(std::min<std::size_t>(lines.size(), 1000));
+        return lines;
+      };
+      return corpus_bleu(translate(some(texts.validation.source)), some(texts.validation.target)).score;
+    };
+  const TrainingOutcome outcome = model->train(training);
   std::cout << "trained for " << format_duration(outcome.seconds) << "\n";
   if (stop_signal() != 0) {
     std::cout << "stopped; go on with the same options and --resume\n";
     return stop_status();
   }
   model->load(options.output / "model.safetensors");
-  score(options, texts.test, FolderTranslator(card, model));
+  score(options, texts.test, translate);
   return 0;
 }
 

@@ -82,6 +82,14 @@ void list_training(const auto& add, Options& o) {
   add("--weight-decay", o.weight_decay, "Decoupled (AdamW)", number(0, 1));
   add("--amsgrad", o.amsgrad, "Adam divides by the largest second moment so far");
   add("--validate-every", o.validate_every, "Steps between validations; 0: after each epoch", whole_number(0));
+  add("--validate-with", o.validate_with,
+      "What tells the best model: the loss, or BLEU of translations of the first 1,000 validation sentences",
+      CLI::IsMember({"loss", "bleu"}));
+  add("--average-decay", o.average_decay,
+      "The model is the exponential moving average of the weights; 0.999 follows about 1,000 steps, 0: no average",
+      number(0, 0.9999999));
+  add("--average-best", o.average_best, "At the end the mean of so many best models, where it validates better; 0: none",
+      whole_number(0, 100));
   add("--patience", o.patience, "Validations without improvement until it stops; 0: never", whole_number(0));
   add("--seed", o.seed, "The same seed gives the same bits", whole_number(0));
 }
@@ -96,6 +104,9 @@ void check(const CLI::App& app, const Options& o) {
   together(o.test_source.empty(), o.test_target.empty(), "--test-source and --test-target");
   together(o.vocab.empty(), o.merges.empty(), "--vocab and --merges");
   if (o.resume && o.overwrite) throw CLI::ValidationError("--resume goes on with a run, --overwrite replaces it: give one");
+  if (!o.start_from.empty() && (!o.vocab.empty() || o.resume))
+    throw CLI::ValidationError(o.resume ? "--resume goes on with a run, --start-from begins one: give one"
+                                        : "--start-from has a tokenizer, so --vocab and --merges cannot be given with it");
   if (o.device.tf32 && o.device.precision != "float") throw CLI::ValidationError("--tf32 goes with --precision float");
   if (o.model.starts_with("linformer") && o.truncate > 256)
     throw CLI::ValidationError("--truncate is at most 256 for a Linformer");
@@ -130,6 +141,8 @@ Options read_options(int count, char** words) {
   list_training(AddOptions{app, "Training"}, o);
   add_device_options(app, o.device);
   const AddOptions add{app, "Results"};
+  add("--start-from", o.start_from, "Folder of a run whose weights and tokenizer this one begins with (fine-tuning)",
+      CLI::ExistingDirectory);
   add("--output", o.output, "Folder for what it writes")->capture_default_str();
   add("--resume", o.resume, "Go on with the run in the output folder");
   add("--overwrite", o.overwrite, "Replace the run in the output folder");

@@ -29,9 +29,13 @@ struct Options {
   double rate = 0, smoothing = 0.1, clip = 1, weight_decay = 0;
   std::string smoothing_over = "all";
   bool amsgrad = false;
+  std::string validate_with = "loss";
+  double average_decay = 0;
+  std::int64_t average_best = 0;
   std::uint64_t seed = 1;
 
   // results
+  std::filesystem::path start_from;
   std::filesystem::path output = "runs/wmt14";
   bool resume = false, overwrite = false;
   std::int64_t limit = 256;

@@ -52,12 +52,15 @@ TrainingRun training_run(const Options& options, const Corpus& corpus, const Met
                          .amount = static_cast<float>(options.smoothing)},
                 .seed = options.seed,
                 .validate_every = options.validate_every,
+                .best_by = options.validate_with == "bleu" ? BestBy::score : BestBy::loss,
                 .patience = options.patience,
                 .stop = [] { return stop_signal() != 0; }},
       .schedule =
           [&options](Index steps, Index width) {
             return named_schedule(options.schedule, {options.rate, options.warmup, steps, width});
           },
+      .average_decay = options.average_decay,
+      .average_best = options.average_best,
       .title = options.model_name(),
       .metadata = settings,
       .resume = options.resume,
