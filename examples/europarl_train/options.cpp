@@ -81,21 +81,21 @@ void check_rows(const Options& o) {
 
 Options read_options(int count, char** words) {
   Options o;
+  o.recipe = coursework_recipe;
   for (int i = 0; i < count; ++i)
     o.command += (i > 0 ? " " : "") + (i == 0 ? std::filesystem::path(words[0]).filename().string() : words[i]);
-  // The recipe's defaults are the experiment's, so that is read first.
   CLI::App app(about(), "europarl_train");
-  const auto declare = [&](CLI::App& to) {
-    to.add_option("--experiment", o.experiment, "Which one")
-        ->group("What")
-        ->capture_default_str()
-        ->check(CLI::IsMember({"attention", "coursework"}));
-  };
-  CLI::App first;
-  first.allow_extras();
-  first.set_help_flag();
-  declare(first);
-  declare(app);
+  // Options are taken in the order in which they are added: the recipe's defaults are the experiment's.
+  app.add_option_function<std::string>(
+         "--experiment",
+         [&](const std::string& name) {
+           o.experiment = name;
+           o.recipe = name == "attention" ? attention_recipe : coursework_recipe;
+         },
+         "Which one")
+      ->group("What")
+      ->default_str("coursework")
+      ->check(CLI::IsMember({"attention", "coursework"}));
   app.add_option("--rows", o.rows, "Only these rows, comma-separated, as in baseline,lexical")
       ->group("What")
       ->delimiter(',');
@@ -115,12 +115,6 @@ Options read_options(int count, char** words) {
       ->capture_default_str()
       ->check(whole_number(0));
   app.add_flag("--resume", o.resume, "Pass over runs that are finished, go on with those that are not")->group("Results");
-  try {
-    first.parse(count, words);
-  } catch (const CLI::ParseError& error) {
-    end_of_command_line(app, error);
-  }
-  o.recipe = o.experiment == "attention" ? attention_recipe : coursework_recipe;
   read_command_line(app, count, words, [&] { check_rows(o); });
   return o;
 }

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <sstream>
 #include <thread>
 
 #include "attn/run/model_registry.hpp"
@@ -35,70 +35,9 @@ std::string suggestion(const CLI::App& app, const std::string& given) {
   return nearest.empty() ? "" : "; did you mean " + nearest + "?";
 }
 
-template <class Number>
-bool parsed(const std::string& text, Number& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
-}  // namespace
-
-CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
-  return CLI::Validator(
-      [=](std::string& text) -> std::string {
-        std::int64_t value = 0;
-        if (parsed(text, value) && value >= least && value <= most) return "";
-        return "'" + text + "' is not a whole number of at least " + std::to_string(least) +
-               (most == INT64_MAX ? "" : " and at most " + std::to_string(most));
-      },
-      "");
-}
-
-CLI::Validator number(double least, double most) {
-  return CLI::Validator(
-      [=](std::string& text) -> std::string {
-        double value = 0;
-        if (parsed(text, value) && value >= least && value <= most) return "";
-        char range[80];
-        std::snprintf(range, sizeof range, "%g to %g", least, most);
-        return "'" + text + "' is not a number from " + range;
-      },
-      "");
-}
-
-CLI::Validator positive_number() {
-  return CLI::Validator(
-      [](std::string& text) -> std::string {
-        double value = 0;
-        return parsed(text, value) && value > 0 && std::isfinite(value) ? "" : "'" + text + "' is not a number above 0";
-      },
-      "");
-}
-
-void add_device_options(CLI::App& app, attn::DeviceOptions& device) {
-  const auto* group = "Device";
-  const auto cores = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
-  app.add_option("--device", device.device, "cpu, cuda, or auto: a GPU if this program was built for one and finds one")
-      ->group(group)
-      ->check(CLI::IsMember({"cpu", "cuda", "auto"}));
-  app.add_option("--threads", device.threads, "CPU: cores to use; 0: all")->group(group)->check(whole_number(0, cores));
-  app.add_option("--gpu", device.gpu, "GPU: which one, where there are several")->group(group)->check(whole_number(0));
-  app.add_option("--precision", device.precision,
-                 "float, bf16 (on a CPU that can: for matrix products), or auto: bf16 on a GPU, float on the CPU")
-      ->group(group)
-      ->check(CLI::IsMember({"auto", "bf16", "float"}));
-  app.add_flag("--tf32", device.tf32, "GPU, with --precision float: matrix products of operands rounded to TF32, faster")
-      ->group(group);
-}
-
-void begin_command_line(CLI::App& app) {
-  app.set_version_flag("--version", "attn " ATTN_VERSION);
-  app.allow_config_extras(CLI::config_extras_mode::error);
-  for (CLI::Option* option : app.get_options()) option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-}
-
-void end_of_command_line(const CLI::App& app, const CLI::ParseError& error) {
-  if (error.get_exit_code() == 0) std::exit(app.exit(error));  // help, version
+/// Ends the program: with help or the version, or by saying what is wrong.
+[[noreturn]] void end_of_command_line(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == 0) std::exit(app.exit(error));
   std::string what = error.what();
   const std::vector<std::string> left = app.remaining();
   if (!left.empty())
@@ -108,6 +47,61 @@ void end_of_command_line(const CLI::App& app, const CLI::ParseError& error) {
     what += "; a configuration file has the options' names without dashes";
   std::cerr << app.get_name() << ": " << what << "\nRun with --help for all options.\n";
   std::exit(error.get_exit_code());
+}
+
+/// Takes what is a number as a whole and within limits; else says that it is not `what`.
+template <class Number>
+CLI::Validator number_that(const std::function<bool(Number)>& within, const std::string& what) {
+  const auto check = [=](const std::string& text) {
+    Number value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool read = error == std::errc() && end == text.data() + text.size();
+    return read && within(value) ? "" : "'" + text + "' is not a " + what;
+  };
+  return {check, ""};
+}
+
+}  // namespace
+
+CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
+  return number_that<std::int64_t>([=](std::int64_t value) { return value >= least && value <= most; },
+                                   "whole number of at least " + std::to_string(least) +
+                                       (most == INT64_MAX ? "" : " and at most " + std::to_string(most)));
+}
+
+CLI::Validator number(double least, double most) {
+  std::ostringstream range;
+  range << "number from " << least << " to " << most;
+  return number_that<double>([=](double value) { return value >= least && value <= most; }, range.str());
+}
+
+CLI::Validator positive_number() {
+  return number_that<double>([](double value) { return value > 0 && std::isfinite(value); }, "number above 0");
+}
+
+void add_device_options(CLI::App& app, attn::DeviceOptions& device) {
+  const AddOptions add{app, "Device"};
+  const auto cores = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
+  add("--device", device.device, "cpu, cuda, or auto: a GPU if this program was built for one and finds one",
+      CLI::IsMember({"cpu", "cuda", "auto"}));
+  add("--threads", device.threads, "CPU: cores to use; 0: all", whole_number(0, cores));
+  add("--gpu", device.gpu, "GPU: which one, where there are several", whole_number(0));
+  add("--precision", device.precision,
+      "float, bf16 (on a CPU that can: for matrix products), or auto: bf16 on a GPU, float on the CPU",
+      CLI::IsMember({"auto", "bf16", "float"}));
+  add("--tf32", device.tf32, "GPU, with --precision float: matrix products of operands rounded to TF32, faster");
+}
+
+void read_command_line(CLI::App& app, int count, char** words, const std::function<void()>& check) {
+  app.set_version_flag("--version", "attn " ATTN_VERSION);
+  app.allow_config_extras(CLI::config_extras_mode::error);
+  for (CLI::Option* option : app.get_options()) option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  try {
+    app.parse(count, words);
+    check();
+  } catch (const CLI::ParseError& error) {
+    end_of_command_line(app, error);
+  }
 }
 
 void say_device(std::ostream& out, const attn::DeviceOptions& device) {

@@ -66,7 +66,8 @@ int run(Options options) {
   card.commit = ATTN_COMMIT;
   card.shape = model->shape();
   card.device = model->device();
-  if (before) check_same_settings(options.output, before->settings, card.settings, {"epochs", "patience"});
+  if (before)
+    check_same_settings(options.output, before->settings, card.settings, {"epochs", "patience", "validate-every"});
   write_run_card(options.output, card);
 
   watch_stop_signals();

@@ -6,88 +6,84 @@
 namespace {
 
 const char* about =
-    "Trains a Transformer, a Linformer or a recurrent model to translate, and scores it: BLEU on text it has not seen.\n\n"
-    "With no options: a corpus of English and German sentences from a small grammar, a small Transformer, about two "
-    "minutes\n"
-    "on two cores. With files of your own, one sentence a line, line i of one the translation of line i of the other:\n\n"
-    "  wmt14_train --train-source train.en --train-target train.de --test-source test.en --test-target test.de\n\n"
-    "What is not given follows from the text's size, and is printed. The experiment of the Linformer paper on WMT14 is\n\n"
-    "  wmt14_train --train-source train.en --train-target train.de --test-source newstest2014.en \\\n"
-    "    --test-target newstest2014.de --vocab vocab.json --merges merges.txt --model linformer32 --size base --norm post "
-    "\\\n"
-    "    --epochs 10 --batch 88 --batch-unit sentences --order shuffled --schedule warmup-cosine --rate 1e-4 \\\n"
-    "    --warmup 4000 --smoothing 0 --dropout 0.1\n\n"
-    "The output folder gets the best model and all it takes to translate with it (translate FOLDER), a log, learning "
-    "curves\n"
-    "and the test's translations; training.safetensors is what --resume goes on from.\n";
+    R"(Trains a Transformer, a Linformer or a recurrent model to translate, and scores it: BLEU on text it has not seen.
 
-void add_text_options(CLI::App& app, Options& o) {
-  const auto add = [&](const char* name, auto& value, const char* what) {
-    return app.add_option(name, value, what)->group("Text");
-  };
+With no options: a corpus of English and German sentences from a small grammar, a small Transformer, about two minutes
+on two cores. With files of your own, one sentence a line, line i of one the translation of line i of the other:
+
+  wmt14_train --train-source train.en --train-target train.de --test-source test.en --test-target test.de
+
+What is not given follows from the text's size, and is printed. The experiment of the Linformer paper on WMT14 is
+
+  wmt14_train --train-source train.en --train-target train.de --test-source newstest2014.en \
+    --test-target newstest2014.de --vocab vocab.json --merges merges.txt --model linformer32 --size base --norm post \
+    --epochs 10 --batch 88 --batch-unit sentences --order shuffled --schedule warmup-cosine --rate 1e-4 \
+    --warmup 4000 --smoothing 0 --dropout 0.1
+
+The output folder gets the best model and all it takes to translate with it (translate FOLDER), a log, learning curves
+and the test's translations; training.safetensors is what --resume goes on from.
+)";
+
+void add_text_options(const AddOptions& add, Options& o) {
   add("--train-source", o.train_source,
-      "Training text, one file or several, plain, .xz or .gz; without it the bundled corpus")
-      ->check(CLI::ExistingFile);
-  add("--train-target", o.train_target, "Its translation, as many files")->check(CLI::ExistingFile);
-  add("--valid-source", o.valid_source, "Validation text; without it the last 1 % of the training text")
-      ->check(CLI::ExistingFile);
-  add("--valid-target", o.valid_target, "Its translation")->check(CLI::ExistingFile);
-  add("--test-source", o.test_source, "Text to translate at the end; without it the validation text")
-      ->check(CLI::ExistingFile);
-  add("--test-target", o.test_target, "Its translation, to score against")->check(CLI::ExistingFile);
-  add("--generated-pairs", o.generated_pairs, "Training pairs of the bundled corpus")->check(whole_number(1));
-  add("--truncate", o.truncate, "Tokens of a sentence that are kept, its end included; a Linformer allows 256")
-      ->check(whole_number(2, 1 << 20));
-  add("--vocab", o.vocab, "Tokenizer: vocab.json of a byte-level BPE (GPT-2, BART); without it, learnt")
-      ->check(CLI::ExistingFile);
-  add("--merges", o.merges, "Tokenizer: its merges.txt")->check(CLI::ExistingFile);
-  add("--vocabulary", o.vocabulary, "Tokens to learn")->check(whole_number(260));
+      "Training text, one file or several, plain, .xz or .gz; without it the bundled corpus", CLI::ExistingFile);
+  add("--train-target", o.train_target, "Its translation, as many files", CLI::ExistingFile);
+  add("--valid-source", o.valid_source, "Validation text; without it the last 1 % of the training text", CLI::ExistingFile);
+  add("--valid-target", o.valid_target, "Its translation", CLI::ExistingFile);
+  add("--test-source", o.test_source, "Text to translate at the end; without it the validation text", CLI::ExistingFile);
+  add("--test-target", o.test_target, "Its translation, to score against", CLI::ExistingFile);
+  add("--generated-pairs", o.generated_pairs, "Training pairs of the bundled corpus", whole_number(1));
+  add("--vocab", o.vocab, "Tokenizer: vocab.json of a byte-level BPE (GPT-2, BART); without it, learnt", CLI::ExistingFile);
+  add("--merges", o.merges, "Tokenizer: its merges.txt", CLI::ExistingFile);
+  add("--vocabulary", o.vocabulary, "Tokens to learn", whole_number(260));
 }
 
-void add_model_options(CLI::App& app, Options& o) {
-  const auto add = [&](const char* name, auto& value, const char* what) {
-    return app.add_option(name, value, what)->group("Model");
-  };
+CLI::Validator known_model() {
   std::vector<std::string> names{"transformer", "linformer32", "linformer64", "linformer128"};
-  for (const std::string& name : papers::model_names()) names.push_back(name);
-  CLI::Option* model = add("--model", o.model, "transformer, linformer32, linformer64, linformer128, or a recurrent one");
-  model->check([names](const std::string& name) {
+  names.insert(names.end(), papers::model_names().begin(), papers::model_names().end());
+  const auto check = [names](const std::string& name) {
     std::string known;
     for (const std::string& one : names) known += "\n  " + one;
     return std::find(names.begin(), names.end(), name) != names.end() ? "" : "'" + name + "' is none of" + known;
-  });
-  add("--size", o.size, "small: 2+2 layers of 128; medium: 4+4 of 256; base: 6+6 of 512; big: 6+6 of 1,024")
-      ->check(CLI::IsMember({"small", "medium", "base", "big"}));
-  add("--norm", o.norm, "Where layers normalise: post, as the papers, or pre")->check(CLI::IsMember({"post", "pre"}));
-  add("--dropout", o.dropout, "Of embeddings and sub-layers, or states and contexts")->check(number(0, 0.99));
-  add("--attention-dropout", o.attention_dropout, "Of attention weights")->check(number(0, 0.99));
-  add("--activation-dropout", o.activation_dropout, "Inside the feed-forward layers")->check(number(0, 0.99));
-  app.add_flag("--shared,!--not-shared", o.shared, "One table for both embeddings and the output")->group("Model");
+  };
+  return {check, ""};
 }
 
-void add_training_options(CLI::App& app, Options& o) {
-  const auto add = [&](const char* name, auto& value, const char* what) {
-    return app.add_option(name, value, what)->group("Training");
-  };
-  add("--epochs", o.epochs, "Passes over the training text")->check(whole_number(1));
-  add("--batch", o.batch, "Size of a batch")->check(whole_number(1));
-  add("--batch-unit", o.batch_unit, "What a batch's size counts")->check(CLI::IsMember({"sentences", "tokens"}));
-  add("--order", o.order, "pooled: batches of similar length")->check(CLI::IsMember({"pooled", "shuffled", "sequential"}));
-  add("--accumulate", o.accumulate, "Batches a step")->check(whole_number(1));
-  add("--schedule", o.schedule, "How the learning rate goes")
-      ->check(CLI::IsMember({"inverse-sqrt", "warmup-cosine", "step", "constant"}));
-  add("--rate", o.rate, "Learning rate at its peak")->check(positive_number());
-  add("--warmup", o.warmup, "Steps until the peak; for the schedule 'step', steps between halvings")
-      ->check(whole_number(1));
-  add("--smoothing", o.smoothing, "Of labels")->check(number(0, 0.99));
-  add("--smoothing-over", o.smoothing_over, "What gets the rest: all tokens, or all others")
-      ->check(CLI::IsMember({"all", "others"}));
-  add("--clip", o.clip, "Largest norm of a step's gradients; 0: any")->check(number(0, 1e9));
-  add("--weight-decay", o.weight_decay, "Decoupled (AdamW)")->check(number(0, 1));
-  app.add_flag("--amsgrad", o.amsgrad, "Adam divides by the largest second moment so far")->group("Training");
-  add("--validate-every", o.validate_every, "Steps between validations; 0: after each epoch")->check(whole_number(0));
-  add("--patience", o.patience, "Validations without improvement until it stops; 0: never")->check(whole_number(0));
-  add("--seed", o.seed, "The same seed gives the same bits")->check(whole_number(0));
+// The lists of options that a run's settings are made of: what is added here is read, shown by --help, and compared when a
+// run goes on.
+
+void list_model(const auto& add, Options& o) {
+  add("--model", o.model, "transformer, linformer32, linformer64, linformer128, or a recurrent one", known_model());
+  add("--size", o.size, "small: 2+2 layers of 128; medium: 4+4 of 256; base: 6+6 of 512; big: 6+6 of 1,024",
+      CLI::IsMember({"small", "medium", "base", "big"}));
+  add("--norm", o.norm, "Where layers normalise: post, as the papers, or pre", CLI::IsMember({"post", "pre"}));
+  add("--dropout", o.dropout, "Of embeddings and sub-layers, or states and contexts", number(0, 0.99));
+  add("--attention-dropout", o.attention_dropout, "Of attention weights", number(0, 0.99));
+  add("--activation-dropout", o.activation_dropout, "Inside the feed-forward layers", number(0, 0.99));
+  add("--shared,!--not-shared", o.shared, "One table for both embeddings and the output");
+  add("--truncate", o.truncate, "Tokens of a sentence that are kept, its end included; a Linformer allows 256",
+      whole_number(2, 1 << 20));
+}
+
+void list_training(const auto& add, Options& o) {
+  add("--epochs", o.epochs, "Passes over the training text", whole_number(1));
+  add("--batch", o.batch, "Size of a batch", whole_number(1));
+  add("--batch-unit", o.batch_unit, "What a batch's size counts", CLI::IsMember({"sentences", "tokens"}));
+  add("--order", o.order, "pooled: batches of similar length", CLI::IsMember({"pooled", "shuffled", "sequential"}));
+  add("--accumulate", o.accumulate, "Batches a step", whole_number(1));
+  add("--schedule", o.schedule, "How the learning rate goes",
+      CLI::IsMember({"inverse-sqrt", "warmup-cosine", "step", "constant"}));
+  add("--rate", o.rate, "Learning rate at its peak", positive_number());
+  add("--warmup", o.warmup, "Steps until the peak; for the schedule 'step', steps between halvings", whole_number(1));
+  add("--smoothing", o.smoothing, "Of labels", number(0, 0.99));
+  add("--smoothing-over", o.smoothing_over, "What gets the rest: all tokens, or all others",
+      CLI::IsMember({"all", "others"}));
+  add("--clip", o.clip, "Largest norm of a step's gradients; 0: any", number(0, 1e9));
+  add("--weight-decay", o.weight_decay, "Decoupled (AdamW)", number(0, 1));
+  add("--amsgrad", o.amsgrad, "Adam divides by the largest second moment so far");
+  add("--validate-every", o.validate_every, "Steps between validations; 0: after each epoch", whole_number(0));
+  add("--patience", o.patience, "Validations without improvement until it stops; 0: never", whole_number(0));
+  add("--seed", o.seed, "The same seed gives the same bits", whole_number(0));
 }
 
 void check(const CLI::App& app, const Options& o) {
@@ -117,19 +113,27 @@ std::string Options::model_name() const {
   return papers::is_recurrent(model) ? model : model + "-" + size + (norm == "pre" ? "-pre" : "");
 }
 
+attn::Metadata Options::settings() const {
+  attn::Metadata settings;
+  Options values = *this;
+  list_model(NoteSettings{settings}, values);
+  list_training(NoteSettings{settings}, values);
+  return settings;
+}
+
 Options read_options(int count, char** words) {
   Options o;
   CLI::App app(about, "wmt14_train");
   app.set_config("--config", "", "Read options from a file: lines of name=value, named as below without the dashes");
-  add_text_options(app, o);
-  add_model_options(app, o);
-  add_training_options(app, o);
+  add_text_options({app, "Text"}, o);
+  list_model(AddOptions{app, "Model"}, o);
+  list_training(AddOptions{app, "Training"}, o);
   add_device_options(app, o.device);
-  const auto* results = "Results";
-  app.add_option("--output", o.output, "Folder for what it writes")->group(results)->capture_default_str();
-  app.add_flag("--resume", o.resume, "Go on with the run in the output folder")->group(results);
-  app.add_flag("--overwrite", o.overwrite, "Replace the run in the output folder")->group(results);
-  app.add_option("--limit", o.limit, "Tokens of a translation")->group(results)->check(whole_number(1, 100'000));
+  const AddOptions add{app, "Results"};
+  add("--output", o.output, "Folder for what it writes")->capture_default_str();
+  add("--resume", o.resume, "Go on with the run in the output folder");
+  add("--overwrite", o.overwrite, "Replace the run in the output folder");
+  add("--limit", o.limit, "Tokens of a translation", whole_number(1, 100'000));
   read_command_line(app, count, words, [&] { check(app, o); });
   for (const CLI::Option* option : app.get_options())
     if (option->count() > 0) o.given.insert(option->get_lnames().at(0));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attn/run/device_options.hpp"
+#include "attn/train/safetensors.hpp"
 
 /// Everything that wmt14_train can be told. What it is not told follows from the text: see recipe.hpp.
 struct Options {
@@ -41,6 +42,8 @@ struct Options {
   bool bundled() const { return train_source.empty(); }
   /// The model's registered name.
   std::string model_name() const;
+  /// All options of the model and the training by name, as text.
+  attn::Metadata settings() const;
 };
 
 /// Reads the command line; prints help or what is wrong and ends the program where that is all there is to do.

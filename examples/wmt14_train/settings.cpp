@@ -2,31 +2,13 @@
 
 #include <unistd.h>
 
-#include <cmath>
 #include <iostream>
 
-#include "attn/optim/schedules.hpp"
+#include "attn/optim/named_schedule.hpp"
 #include "attn/run/stop_signal.hpp"
 #include "attn/train/terminal.hpp"
 
 using namespace attn;
-
-namespace {
-
-std::function<double(Index)> schedule(const Options& options, Index steps, Index width) {
-  if (options.schedule == "warmup-cosine")
-    return WarmupCosine{.warmup = options.warmup,
-                        .from = options.rate / 1000,
-                        .peak = options.rate,
-                        .last = options.rate / 100,
-                        .total = steps};
-  if (options.schedule == "step") return StepDecay{.rate = options.rate, .factor = 0.5, .every = options.warmup};
-  if (options.schedule == "constant") return Constant{options.rate};
-  const double scale = options.rate * std::sqrt(static_cast<double>(width * options.warmup));  // the peak is the rate
-  return InverseSquareRoot{.width = width, .warmup = options.warmup, .scale = scale};
-}
-
-}  // namespace
 
 ModelSpec model_spec(const Options& options, const Corpus& corpus) {
   const Index vocabulary = corpus.tokenizer.padded_size();
@@ -41,29 +23,10 @@ ModelSpec model_spec(const Options& options, const Corpus& corpus) {
 }
 
 Metadata settings_of(const Options& options, const Corpus& corpus) {
-  const auto text = [](double value) { return nlohmann::json(value).dump(); };
-  return {{"model", options.model_name()},
-          {"shared", options.shared ? "yes" : "no"},
-          {"tokenizer", std::to_string(corpus.tokenizer.hash())},
-          {"training text", std::to_string(content_hash(corpus.training))},
-          {"seed", std::to_string(options.seed)},
-          {"batch", std::to_string(options.batch)},
-          {"batch-unit", options.batch_unit},
-          {"order", options.order},
-          {"accumulate", std::to_string(options.accumulate)},
-          {"truncate", std::to_string(options.truncate)},
-          {"schedule", options.schedule},
-          {"rate", text(options.rate)},
-          {"warmup", std::to_string(options.warmup)},
-          {"epochs", std::to_string(options.epochs)},
-          {"patience", std::to_string(options.patience)},
-          {"smoothing", text(options.smoothing) + " over " + options.smoothing_over},
-          {"dropout", text(options.dropout)},
-          {"attention-dropout", text(options.attention_dropout)},
-          {"activation-dropout", text(options.activation_dropout)},
-          {"clip", text(options.clip)},
-          {"amsgrad", options.amsgrad ? "yes" : "no"},
-          {"weight-decay", text(options.weight_decay)}};
+  Metadata settings = options.settings();
+  settings["tokenizer"] = std::to_string(corpus.tokenizer.hash());
+  settings["training text"] = std::to_string(content_hash(corpus.training));
+  return settings;
 }
 
 TrainingRun training_run(const Options& options, const Corpus& corpus, const Metadata& settings) {
@@ -91,7 +54,10 @@ TrainingRun training_run(const Options& options, const Corpus& corpus, const Met
                 .validate_every = options.validate_every,
                 .patience = options.patience,
                 .stop = [] { return stop_signal() != 0; }},
-      .schedule = [&options](Index steps, Index width) { return schedule(options, steps, width); },
+      .schedule =
+          [&options](Index steps, Index width) {
+            return named_schedule(options.schedule, {options.rate, options.warmup, steps, width});
+          },
       .title = options.model_name(),
       .metadata = settings,
       .resume = options.resume,
