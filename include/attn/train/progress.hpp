@@ -61,12 +61,12 @@ inline std::string progress_figures(const ProgressState& now) {
          (now.waiting >= 0.05 ? "  waiting " + std::to_string(std::llround(100 * now.waiting)) + " %" : "");
 }
 
-/// The moment in one line of at most `columns`: percent, a bar that takes the room the figures leave, and the figures. When
-/// they leave none, the bar goes first and then the figures from the right. Without columns: never a bar, nothing cut.
-inline std::string progress_line(const ProgressState& now, std::optional<Index> columns = 80) {
-  const Index step = std::clamp(now.step, Index{0}, std::max(now.total, Index{0})), total = std::max(now.total, Index{1});
+/// How far some work is, in one line of at most `columns`: percent, a bar that takes the room the figures leave, and the figures.
+/// When they leave none, the bar goes first and then the figures from the right. Without columns: never a bar, nothing cut.
+inline std::string progress_line(Index step, Index total, const std::string& said, std::optional<Index> columns) {
+  step = std::clamp(step, Index{0}, std::max(total, Index{0})), total = std::max(total, Index{1});
   const std::string percent = std::to_string(step * 100 / total);  // rounded down: 100 only at the end
-  const std::string figures = "  " + progress_figures(now);
+  const std::string figures = "  " + said;
   std::string line = std::string(3 - percent.size(), ' ') + percent + " %";
   if (!columns) return line + figures;
 
@@ -79,6 +79,11 @@ inline std::string progress_line(const ProgressState& now, std::optional<Index> 
   line += eighths[filled % 8];
   line.append(static_cast<std::size_t>(room - (filled + 7) / 8), ' ');
   return line + figures;
+}
+
+/// A run's moment in such a line.
+inline std::string progress_line(const ProgressState& now, std::optional<Index> columns = 80) {
+  return progress_line(now.step, now.total, progress_figures(now), columns);
 }
 
 /// Shows how a run of `total` steps goes. On a terminal one line redraws itself in place; elsewhere (a file, a pipe) a
