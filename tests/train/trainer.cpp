@@ -305,7 +305,6 @@ TEST_CASE("batches made in advance, or read from shards, train to the same bits"
     TrainOptions options = run.options();
     options.prefetch = prefetch;
     Trainer trainer(run.network, run.adam, InverseSquareRoot{16, 20, 0.5}, options);
-    options.stop = [] { return false; };
     Recorder recorder;
     trainer.run(run.training, run.validation, {&recorder});
     for (const StepReport& report : recorder.steps) CHECK((report.waiting >= 0 && report.waiting <= 1));
