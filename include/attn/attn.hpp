@@ -19,6 +19,7 @@
 #include "attn/metrics/perplexity.hpp"
 #include "attn/models/text_encoder.hpp"
 #include "attn/optim/adam.hpp"
+#include "attn/optim/averaged.hpp"
 #include "attn/optim/schedules.hpp"
 #include "attn/optim/sgd.hpp"
 #include "attn/seq2seq.hpp"

@@ -16,6 +16,7 @@
 #include "attn/cpu/layer_norm.hpp"
 #include "attn/cpu/linear.hpp"
 #include "attn/cpu/lstm.hpp"
+#include "attn/cpu/moving_average.hpp"
 #include "attn/cpu/ragged_projection.hpp"
 #include "attn/cpu/residual.hpp"
 #include "attn/cpu/scatter_rows.hpp"

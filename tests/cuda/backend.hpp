@@ -46,6 +46,8 @@ class Training {
   virtual attn::Index steps() const = 0;
   virtual std::vector<Named> parameters() const = 0;
   virtual std::vector<Named> gradients_of_parameters() const = 0;
+  /// The model gets the moving average of its parameters over the steps, decay 0.75; once more, and it has its own again.
+  virtual void exchange_with_average() = 0;
   /// Whether the numbers that the model computes with are the parameters, rounded.
   virtual bool computes_with_its_parameters() const = 0;
   /// Rounds its parameters to bfloat16.

@@ -157,6 +157,27 @@ TEST_CASE_TEMPLATE("models: ten steps of Adam go where the CPU's go", Device, Cp
   }
 }
 
+TEST_CASE_TEMPLATE("models: the moving average of the parameters follows them, and changes places with them", Device,
+                   CpuFloat, CudaFloat, CudaBfloat16) {
+  if (!is_here<Device>()) return;
+  const auto training = device_under_test<Device>().training(Kind::transformer, 1);
+  Numbers expected = everything(training->parameters()), newest;
+  for (int t = 1; t <= 5; ++t) {
+    training->step(task(static_cast<std::uint64_t>(t)), 1e-2);
+    newest = everything(training->parameters());
+    const double kept = std::min(0.75, (1.0 + t) / (10 + t));
+    for (std::size_t i = 0; i < newest.size(); ++i) expected[i] = kept * expected[i] + (1 - kept) * newest[i];
+  }
+  training->exchange_with_average();
+  const Numbers average = everything(training->parameters());
+  CHECK(norm(difference(average, expected)) <= 1e-6 * norm(expected));
+  CHECK(norm(difference(average, newest)) > 1e-3 * norm(expected));
+  CHECK(training->computes_with_its_parameters());
+  training->exchange_with_average();
+  CHECK(everything(training->parameters()) == newest);
+  CHECK(training->computes_with_its_parameters());
+}
+
 TEST_CASE_TEMPLATE("models: a hundred times the same step gives the same bits", Device, CudaFloat, CudaBfloat16) {
   if (!is_here<Device>()) return;
   for (const Kind kind : kKinds) {

@@ -1,6 +1,7 @@
 #pragma once
 #include "attn/decode/greedy.hpp"
 #include "attn/optim/adam.hpp"
+#include "attn/optim/averaged.hpp"
 #include "attn/train/checkpoint.hpp"
 #include "cuda/backend.hpp"
 
@@ -11,7 +12,8 @@ class TrainingOn : public Training {
       : device_(device),
         model_({.source_vocabulary = kVocabulary, .target_vocabulary = kVocabulary, .dropout = {0.1f, 0.1f, 0.1f}}),
         parameters_(device, model_, seed),
-        adam_(parameters_, {.beta2 = 0.98, .clip_norm = 1}) {}
+        adam_(parameters_, {.beta2 = 0.98, .clip_norm = 1}),
+        averaged_(parameters_, adam_, 0.75) {}
 
   Sums gradients(const attn::Batch& batch, std::uint64_t number) override {
     device_.zero(parameters_.gradients(), parameters_.size());
@@ -23,7 +25,7 @@ class TrainingOn : public Training {
   }
   Sums step(const attn::Batch& batch, double rate) override {
     const Sums sums = gradients(batch, static_cast<std::uint64_t>(adam_.steps()) + 1);
-    adam_.step(rate);
+    averaged_.step(rate);
     return sums;
   }
   attn::Index steps() const override { return adam_.steps(); }
@@ -33,6 +35,7 @@ class TrainingOn : public Training {
   std::vector<Named> gradients_of_parameters() const override {
     return all([&](const auto& entry) { return parameters_.read_gradient(entry); });
   }
+  void exchange_with_average() override { averaged_.exchange(); }
   bool computes_with_its_parameters() const override {
     std::vector<typename Device::Scalar> copy(static_cast<std::size_t>(parameters_.size()));
     std::vector<typename Device::Real> values(copy.size());
@@ -100,4 +103,5 @@ class TrainingOn : public Training {
   Model model_;
   attn::Parameters<Device> parameters_;
   attn::Adam<Device> adam_;
+  attn::Averaged<Device, attn::Adam<Device>> averaged_;
 };

@@ -12,6 +12,7 @@
 #include "attn/ops/layer_norm.hpp"
 #include "attn/ops/linear.hpp"
 #include "attn/ops/lstm.hpp"
+#include "attn/ops/moving_average.hpp"
 #include "attn/ops/ragged_projection.hpp"
 #include "attn/ops/residual.hpp"
 #include "attn/ops/scatter_rows.hpp"
@@ -41,6 +42,7 @@
   DECLARE void dropout(Device&, const DropoutArgs<Device>&);                                                  \
   DECLARE void embedding(Device&, const EmbeddingArgs<Device>&);                                              \
   DECLARE void embedding_gradient(Device&, const EmbeddingGradientArgs<Device>&);                             \
+  DECLARE void exchange_average(Device&, const ExchangeAverageArgs<Device>&);                                 \
   DECLARE void gather_rows(Device&, const GatherRowsArgs<Device>&);                                           \
   DECLARE void gather_rows_gradient(Device&, const GatherRowsGradientArgs<Device>&);                          \
   DECLARE void input_feeding(Device&, const InputFeedingArgs<Device>&);                                       \
@@ -52,6 +54,7 @@
   DECLARE void linear_weight_gradient(Device&, const LinearWeightGradientArgs<Device>&);                      \
   DECLARE void lstm(Device&, const LstmArgs<Device>&);                                                        \
   DECLARE void lstm_gradient(Device&, const LstmGradientArgs<Device>&);                                       \
+  DECLARE void moving_average(Device&, const MovingAverageArgs<Device>&);                                     \
   DECLARE void ragged_projection(Device&, const RaggedProjectionArgs<Device>&);                               \
   DECLARE void ragged_projection_input_gradient(Device&, const RaggedProjectionInputGradientArgs<Device>&);   \
   DECLARE void ragged_projection_weight_gradient(Device&, const RaggedProjectionWeightGradientArgs<Device>&); \

@@ -37,7 +37,7 @@ class AnyModel {
   virtual std::vector<AttentionMap> attention_maps(const SpecialTokens& special_tokens, std::span<const Token> source,
                                                    std::span<const Token> target) = 0;
 
-  /// Trains it. Afterwards it has the weights of the last step; the folder has the best ones.
+  /// Trains it from the weights it has. Afterwards the folder has the best ones; it may have others.
   virtual TrainingOutcome train(const TrainingRun& run) = 0;
 };
 

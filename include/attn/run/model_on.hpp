@@ -10,10 +10,13 @@
 #include "attn/decode/greedy.hpp"
 #include "attn/decode/next_token.hpp"
 #include "attn/optim/adam.hpp"
+#include "attn/optim/averaged.hpp"
 #include "attn/run/any_model.hpp"
 #include "attn/run/model_options.hpp"
 #include "attn/run/model_registry.hpp"
+#include "attn/train/average_models.hpp"
 #include "attn/train/checkpoint_callback.hpp"
+#include "attn/train/learning_watch.hpp"
 #include "attn/train/memory_plan.hpp"
 #include "attn/train/progress.hpp"
 #include "attn/train/run_log.hpp"
@@ -61,6 +64,7 @@ class ModelOn : public AnyModel {
   TrainingOutcome train(const TrainingRun& run) override;
 
  private:
+  void use_mean_of_best(const TrainingRun& run, const BestModels& best, Batches& validation, RunLog& log);
   static std::unique_ptr<Network<Model>> make(Device& device, const Options& options, std::optional<std::uint64_t> seed) {
     if (seed) return std::make_unique<Network<Model>>(device, options, *seed);
     return std::make_unique<Network<Model>>(device, options, Inference{});
@@ -76,19 +80,23 @@ template <class Model>
 TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
   Parameters<Device>& parameters = network_->parameters;
   Adam<Device> adam(parameters, run.adam);
+  Averaged optimiser(*network_, adam, run.average_decay);
   Batches training(run.training, run.special_tokens, run.batches);
   Batches validation(run.validation, run.special_tokens, run.validation_batches);
   const Index accumulate = run.train.accumulate;
   const Index per_epoch = (training.batches_per_epoch() + accumulate - 1) / accumulate;
   const bool by_steps = run.train.steps > 0 && run.train.steps / per_epoch < run.train.epochs;
   const Index steps = by_steps ? run.train.steps : run.train.epochs * per_epoch;
-  Trainer trainer(*network_, adam, run.schedule(steps, Model::width), run.train);
-  if (run.resume) trainer.state = load_training(SafetensorsFile(run.folder / "training.safetensors"), parameters, adam);
+  TrainOptions options = run.train;
+  if (run.score) options.score = [&] { return run.score(*this); };
+  Trainer trainer(*network_, optimiser, run.schedule(steps, Model::width), options);
+  if (run.resume)
+    trainer.state = load_training(SafetensorsFile(run.folder / "training.safetensors"), parameters, optimiser);
   const Index first = trainer.state.step, epoch = trainer.state.position.epoch;
 
   // Later epochs are dealt alike: a few rows more, if any, are taken when they come.
   const MemoryPlan plan =
-      plan_memory(*network_, adam, training.largest(epoch, std::clamp<Index>(run.train.epochs - epoch, 1, 3)),
+      plan_memory(*network_, optimiser, training.largest(epoch, std::clamp<Index>(run.train.epochs - epoch, 1, 3)),
                   validation.largest(0, 1));
   if (run.say)
     run.say(spec_.name + ": " + format_count(parameters.count()) + " parameters, " + device_->description() + ", " +
@@ -105,12 +113,33 @@ TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
              {"device", device_->description()},
              {"parameters", parameters.count()},
              {"memory", plan.total()}});
-  CheckpointCallback checkpoints(run.folder, trainer, run.metadata);
+  CheckpointCallback checkpoints(run.folder, trainer, run.metadata, run.average_best);
   const std::unique_ptr<Callback> progress = run.progress ? run.progress(first, steps) : std::make_unique<Callback>();
+  LearningWatch watch([&](const std::string& text) { progress->on_warning(text), log.on_warning(text); });
   const auto start = std::chrono::steady_clock::now();
-  trainer.run(training, validation, {progress.get(), &log, &checkpoints});
+  trainer.run(training, validation, {progress.get(), &log, &checkpoints, &watch});
+  if (!run.train.stop()) use_mean_of_best(run, checkpoints.best, validation, log);
   DeviceMaker<Device>::keep(*device_, device_options_);
   return {trainer.state, steps, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+}
+
+/// The mean of the best models becomes the model, if its validation loss is lower than that of each.
+template <class Model>
+void ModelOn<Model>::use_mean_of_best(const TrainingRun& run, const BestModels& best, Batches& validation, RunLog& log) {
+  if (best.entries().size() < 2) return;
+  const auto mean = run.folder / "best" / "mean.safetensors", model = run.folder / "model.safetensors";
+  average_models(best.files(), mean, run.metadata);
+  const auto loss_of = [&](const std::filesystem::path& weights) {
+    load(weights);
+    return perplexity(*network_, validation).mean();
+  };
+  const double before = loss_of(model), after = loss_of(mean);
+  if (after < before) std::filesystem::rename(mean, model);
+  log.write({{"event", "mean"}, {"models", best.entries().size()}, {"loss", after}, {"before", before}});
+  if (run.say)
+    run.say("the mean of the " + std::to_string(best.entries().size()) + " best models: validation loss " +
+            format_decimals(after, 3) + ", before " + format_decimals(before, 3) +
+            (after < before ? "; it is the model now" : "; the model stays"));
 }
 
 template <class Model>

@@ -12,6 +12,8 @@
 
 namespace attn {
 
+class AnyModel;
+
 /// A training, for a model of any type: the texts, the settings, and the folder that gets the weights.
 struct TrainingRun {
   std::filesystem::path folder;
@@ -22,6 +24,10 @@ struct TrainingRun {
   TrainOptions train = {};
   /// The learning rate of each step, of a run of so many steps and a model of this width.
   std::function<std::function<double(Index step)>(Index steps, Index width)> schedule;
+  double average_decay = 0;  // of the exponential moving average of the weights, which is then the model; 0: none
+  Index average_best = 0;    // at the end, the mean of so many best models is the model where it validates better
+  /// Computed of the model at each validation, such as BLEU of its translations; higher is better.
+  std::function<double(AnyModel&)> score = {};
   std::string title = {};                            // of the learning curve
   Metadata metadata = {};                            // of the weights' files
   bool resume = false;                               // from the folder's training.safetensors

@@ -1,6 +1,7 @@
 #pragma once
 #include <cmath>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "attn/core/types.hpp"
@@ -21,8 +22,11 @@ struct StepReport {
 /// The model on text it does not learn from.
 struct ValidationReport {
   Index step = 0, epoch = 0;
-  double loss = 0;    // mean negative log-likelihood of a target token
-  bool best = false;  // of all so far
+  double loss = 0;                   // mean negative log-likelihood of a target token
+  double value = 0;                  // what decides which model is best, lower is better: the loss, or minus the score
+  bool best = false;                 // of all so far
+  std::optional<double> score = {};  // of TrainOptions::score, such as BLEU; higher is better
+  std::optional<double> source_gain = {};  // see train/source_gain.hpp
   double perplexity() const { return std::exp(loss); }
 };
 
@@ -32,6 +36,7 @@ struct Callback {
   virtual ~Callback() = default;
   virtual void on_step(const StepReport&) {}
   virtual void on_validation(const ValidationReport&) {}
+  virtual void on_warning(const std::string&) {}  // that something goes wrong, and what helps
   virtual void on_end() {}
   /// Asked after every step: true ends the training there, as TrainOptions::stop does.
   virtual bool stop_training() { return false; }

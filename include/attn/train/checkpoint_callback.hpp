@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "attn/train/best_models.hpp"
 #include "attn/train/callback.hpp"
 #include "attn/train/checkpoint.hpp"
 #include "attn/train/finite.hpp"
@@ -10,19 +11,27 @@
 namespace attn {
 
 /// CheckpointCallback checkpoints(folder, trainer): keeps a training safe in a folder. model.safetensors is the best model
-/// so far, training.safetensors all it takes to go on from the last validation, or from the end. Values that are not finite
-/// end the training instead: what was saved before them stays.
+/// so far, training.safetensors all it takes to go on from the last validation, or from the end; of the best `keep` models each has
+/// a file of its own (train/best_models.hpp). Values that are not finite end the training instead: what was saved before them
+/// stays.
 template <class Trainer>
 class CheckpointCallback : public Callback {
  public:
-  CheckpointCallback(std::filesystem::path folder, const Trainer& trainer, Metadata metadata = {})
-      : folder_(std::move(folder)), trainer_(trainer), metadata_(std::move(metadata)) {}
+  CheckpointCallback(std::filesystem::path folder, const Trainer& trainer, Metadata metadata = {}, Index keep = 0)
+      : best(folder, keep), folder_(std::move(folder)), trainer_(trainer), metadata_(std::move(metadata)) {}
+
+  BestModels best;
 
   void on_validation(const ValidationReport& report) override {
     check_parameters();
     require(std::isfinite(report.loss), "step ", report.step, ": the validation loss is ", report.loss,
             ", though all parameters are finite: nothing is saved", remedy());
-    if (report.best) save_model(folder_ / "model.safetensors", trainer_.network.parameters, metadata_);
+    if (report.best || best.wants(report.value)) {
+      const WeightsToUse use(trainer_.optimiser);
+      const auto save_to = [&](const auto& path) { save_model(path, trainer_.network.parameters, metadata_); };
+      if (report.best) save_to(folder_ / "model.safetensors");
+      if (best.wants(report.value)) best.add({report.step, report.value}, save_to);
+    }
     save();
   }
   void on_end() override {

@@ -44,14 +44,18 @@ class RunLog : public Callback {
   }
   void on_validation(const ValidationReport& report) override {
     validation_.points.push_back({static_cast<double>(report.step), report.loss});
-    write({{"event", "validation"},
-           {"step", report.step},
-           {"epoch", report.epoch},
-           {"loss", report.loss},
-           {"perplexity", report.perplexity()},
-           {"best", report.best}});
+    nlohmann::json event{{"event", "validation"},
+                         {"step", report.step},
+                         {"epoch", report.epoch},
+                         {"loss", report.loss},
+                         {"perplexity", report.perplexity()},
+                         {"best", report.best}};
+    if (report.score) event["score"] = *report.score;
+    if (report.source_gain) event["source_gain"] = *report.source_gain;
+    write(event);
     draw();
   }
+  void on_warning(const std::string& text) override { write({{"event", "warning"}, {"text", text}}); }
   void on_end() override { draw(); }
 
  private:

@@ -19,10 +19,12 @@ class TerminalCallback : public Callback {
   void on_validation(const ValidationReport& report) override {
     std::ostringstream line;
     line << "step " << format_count(report.step) << ": validation loss " << std::fixed << std::setprecision(3)
-         << report.loss << ", perplexity " << std::setprecision(2) << report.perplexity()
-         << (report.best ? ", the best so far" : "");
+         << report.loss << ", perplexity " << std::setprecision(2) << report.perplexity();
+    if (report.score) line << ", score " << *report.score;
+    line << (report.best ? ", the best so far" : "");
     progress_.say(line.str());
   }
+  void on_warning(const std::string& text) override { progress_.say("warning: " + text); }
   void on_end() override { progress_.finish(); }
 
  private:

@@ -7,6 +7,9 @@
 
 namespace attn {
 
+/// By what the best model is known, and patience counted.
+enum class BestBy { loss, score };
+
 struct TrainOptions {
   Index epochs = 10;
   Index steps = 0;       // the most there may be; 0: as many as the epochs have
@@ -17,7 +20,9 @@ struct TrainOptions {
   Index prefetch = 4;                  // batches that a thread of its own makes in advance; 0: no thread
   Index report_every = 10;             // steps
   Index validate_every = 0;            // steps; 0: at the end of each epoch
-  Index patience = 0;                  // validations in a row without improvement after which to stop; 0: never
+  std::function<double()> score = {};  // computed at each validation, such as BLEU of translations; higher is better
+  BestBy best_by = BestBy::loss;
+  Index patience = 0;  // validations in a row without improvement after which to stop; 0: never
   std::function<bool()> stop = [] { return false; };  // asked after every step
 };
 
@@ -25,9 +30,9 @@ struct TrainOptions {
 /// stopped.
 struct TrainState {
   Index step = 0;
-  Batches::Position position;  // of the next batch
-  double best = std::numeric_limits<double>::infinity();
-  Index stale = 0;  // validations since the best
+  Batches::Position position;                             // of the next batch
+  double best = std::numeric_limits<double>::infinity();  // validation loss, or minus the score, whichever decides
+  Index stale = 0;                                        // validations since the best
 };
 
 }  // namespace attn

@@ -9,11 +9,13 @@
 #include "attn/data/batches.hpp"
 #include "attn/data/prefetch.hpp"
 #include "attn/metrics/perplexity.hpp"
+#include "attn/optim/averaged.hpp"
 #include "attn/optim/optimiser.hpp"
 #include "attn/optim/schedules.hpp"
 #include "attn/tape/cross_entropy.hpp"
 #include "attn/tape/embedding.hpp"
 #include "attn/train/callback.hpp"
+#include "attn/train/source_gain.hpp"
 #include "attn/train/train_options.hpp"
 
 namespace attn {
@@ -66,6 +68,8 @@ class Trainer {
         group_(static_cast<std::size_t>(std::max<Index>(options_.accumulate, 1))) {
     require(options_.accumulate >= 1, "Trainer: a step cannot have ", options_.accumulate,
             " batches; accumulate 1 at least");
+    require(options_.best_by == BestBy::loss || options_.score,
+            "Trainer: the best model is to be known by its score, but TrainOptions::score is empty");
   }
 
   Network<Model>& network;
@@ -182,10 +186,17 @@ void Trainer<Model, Optim, Rate>::report(const Prefetch& training, const Callbac
 
 template <class Model, class Optim, class Rate>
 void Trainer<Model, Optim, Rate>::validate(Batches& validation, const Callbacks& callbacks) {
-  ValidationReport report{state.step, state.position.epoch, perplexity(network, validation).mean()};
-  report.best = report.loss < state.best;
+  ValidationReport report{.step = state.step, .epoch = state.position.epoch};
+  {
+    const WeightsToUse use(optimiser);
+    report.loss = perplexity(network, validation).mean();
+    report.source_gain = source_gain(network, validation);
+    if (options_.score) report.score = options_.score();
+  }
+  report.value = options_.best_by == BestBy::loss ? report.loss : -*report.score;
+  report.best = report.value < state.best;
   state.stale = report.best ? 0 : state.stale + 1;
-  if (report.best) state.best = report.loss;
+  if (report.best) state.best = report.value;
   for (Callback* callback : callbacks) callback->on_validation(report);
 }
 

@@ -1,0 +1,73 @@
+#pragma once
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iomanip>
+#include <locale>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "attn/core/file.hpp"
+#include "attn/core/types.hpp"
+
+namespace attn {
+
+/// The best models of a run, each in a file of its own: best/STEP.safetensors in the run's folder, the best `most` of them. Their
+/// names and how good they are stand in best/list.txt, so that a run that is resumed knows them.
+class BestModels {
+ public:
+  struct Entry {
+    Index step = 0;
+    double value = 0;  // lower is better
+  };
+
+  BestModels(const std::filesystem::path& run, Index most) : folder_(run / "best"), most_(most) { read(); }
+
+  /// Whether a model of this value belongs to the best.
+  bool wants(double value) const { return most_ > 0 && (std::ssize(entries_) < most_ || value < entries_.back().value); }
+
+  /// Lets save(path) write a model that it wants, and removes the worst where there are too many now.
+  template <class Save>
+  void add(Entry entry, const Save& save) {
+    std::filesystem::create_directories(folder_);
+    save(path_of(entry.step));
+    std::erase_if(entries_, [&](const Entry& one) { return one.step == entry.step; });
+    entries_.insert(std::ranges::upper_bound(entries_, entry.value, {}, &Entry::value), entry);
+    std::vector<Entry> worse;
+    for (; std::ssize(entries_) > most_; entries_.pop_back()) worse.push_back(entries_.back());
+    write();  // first the list, then the files that it no longer names
+    for (const Entry& one : worse) std::filesystem::remove(path_of(one.step));
+  }
+
+  const std::vector<Entry>& entries() const { return entries_; }  // the best first
+  std::vector<std::filesystem::path> files() const {
+    std::vector<std::filesystem::path> paths;
+    for (const Entry& entry : entries_) paths.push_back(path_of(entry.step));
+    return paths;
+  }
+
+ private:
+  std::filesystem::path path_of(Index step) const { return folder_ / (std::to_string(step) + ".safetensors"); }
+  std::filesystem::path list() const { return folder_ / "list.txt"; }
+
+  void read() {
+    std::ifstream in(list());
+    for (Entry entry; in >> entry.step >> entry.value;)
+      if (std::filesystem::exists(path_of(entry.step))) entries_.push_back(entry);
+    std::ranges::stable_sort(entries_, {}, &Entry::value);
+  }
+  void write() const {
+    std::ostringstream lines;
+    lines.imbue(std::locale::classic());
+    lines << std::setprecision(17);
+    for (const Entry& entry : entries_) lines << entry.step << ' ' << entry.value << '\n';
+    write_file(list(), lines.str());
+  }
+
+  std::filesystem::path folder_;
+  Index most_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace attn

@@ -1,0 +1,71 @@
+#include "attn/train/learning_watch.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace attn;
+
+namespace {
+
+struct Watch {
+  std::vector<std::string> said;
+  LearningWatch watch{[this](const std::string& text) { said.push_back(text); }};
+  Index step = 0;
+
+  void loss(double value, int reports = 1, std::optional<double> norm = {}) {
+    for (int i = 0; i < reports; ++i) watch.on_step({.step = step += 10, .loss = value, .gradient_norm = norm});
+  }
+  void validation(double value, std::optional<double> gain) {
+    watch.on_validation({.step = step += 100, .loss = value, .source_gain = gain});
+  }
+  bool says(const char* words) const {
+    return said.size() == 1 && said[0].find(words) != std::string::npos &&
+           said[0].find("learning rate") != std::string::npos;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a training that learns is not commented on") {
+  Watch watch;
+  for (int i = 0; i < 200; ++i) watch.loss(8 - 0.02 * i + (i % 3) * 0.1, 1, 1 + (i % 7));
+  for (const double loss : {5.0, 4.0, 3.5, 3.2, 3.1, 3.1, 3.1, 3.1}) watch.validation(loss, 8 - loss);
+  CHECK(watch.said.empty());
+}
+
+TEST_CASE("a training loss that rises is said once") {
+  Watch watch;
+  watch.loss(5, 10);
+  watch.loss(4, 20);
+  watch.loss(4.4, 20);
+  CHECK(watch.said.empty());
+  watch.loss(6.5, 20);
+  CHECK(watch.says("has risen from 4.00 to 4.61"));
+}
+
+TEST_CASE("gradients that explode are said, one outlier is not") {
+  Watch watch;
+  watch.loss(5, 40, 1.5);
+  watch.loss(5, 2, 100);
+  watch.loss(5, 10, 1.5);
+  CHECK(watch.said.empty());
+  watch.loss(5, 3, 100);
+  CHECK(watch.says("the norm of the gradients is 100.0"));
+  watch.loss(5, 20, 100);
+  CHECK(watch.said.size() == 1);
+}
+
+TEST_CASE("a model that ignores its source is said at the fifth validation") {
+  Watch watch;
+  for (int i = 0; i < 4; ++i) watch.validation(5 - 0.2 * i, 0.05);
+  CHECK(watch.said.empty());
+  watch.validation(4.2, 0.05);
+  CHECK(watch.says("does not look at what it translates"));
+}
+
+TEST_CASE("a validation loss that stands still is said where the source is of little use, and only there") {
+  Watch little, much, none;
+  for (int i = 0; i < 8; ++i) little.validation(5, 0.5), much.validation(2, 4.0), none.validation(5, {});
+  CHECK(little.says("has not fallen in four validations"));
+  CHECK(much.said.empty());
+  CHECK(none.said.empty());
+}
