@@ -70,8 +70,8 @@ int run(Options options) {
   make_folder(options.output);
   const FolderLock lock(options.output);
   const std::optional<RunCard> before = card_to_resume(options);
-  const Texts texts = read_texts(options);
-  apply_recipe(options, static_cast<Index>(texts.training.source.size()));
+  Texts texts = read_texts(options);
+  apply_recipe(options, texts.pairs());
   const std::optional<RunCard> start = card_to_start_from(options);
   const Corpus corpus = encode_texts(options, texts, tokenizer_of(before ? before : start));
   std::cout << "settings: " << describe_settings(options) << "\n";

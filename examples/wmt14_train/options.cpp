@@ -28,6 +28,7 @@ void add_text_options(const AddOptions& add, Options& o) {
   add("--train-source", o.train_source,
       "Training text, one file or several, plain, .xz or .gz; without it the bundled corpus", CLI::ExistingFile);
   add("--train-target", o.train_target, "Its translation, as many files", CLI::ExistingFile);
+  add("--shards", o.shards, "Or training text that tokenize has made into shards: their folder", CLI::ExistingDirectory);
   add("--valid-source", o.valid_source, "Validation text; without it the last 1 % of the training text", CLI::ExistingFile);
   add("--valid-target", o.valid_target, "Its translation", CLI::ExistingFile);
   add("--test-source", o.test_source, "Text to translate at the end; without it the validation text", CLI::ExistingFile);
@@ -100,6 +101,8 @@ void check(const CLI::App& app, const Options& o) {
   };
   if (o.train_source.size() != o.train_target.size())
     throw CLI::ValidationError("--train-source and --train-target go together: as many files of each");
+  if (!o.shards.empty() && !(o.train_source.empty() && o.vocab.empty() && o.vocabulary == 0))
+    throw CLI::ValidationError("--shards bring text and tokenizer: leave --train-source, --vocab and --vocabulary out");
   together(o.valid_source.empty(), o.valid_target.empty(), "--valid-source and --valid-target");
   together(o.test_source.empty(), o.test_target.empty(), "--test-source and --test-target");
   together(o.vocab.empty(), o.merges.empty(), "--vocab and --merges");

@@ -12,6 +12,7 @@
 struct Options {
   // text: none given means the bundled corpus, which is generated
   std::vector<std::filesystem::path> train_source, train_target;
+  std::filesystem::path shards;  // or a folder of them, made by tokenize
   std::filesystem::path valid_source, valid_target, test_source, test_target;
   std::int64_t generated_pairs = 56'000;
   std::int64_t truncate = 256;
@@ -43,7 +44,7 @@ struct Options {
   attn::DeviceOptions device;
   std::set<std::string> given;  // names of the options that the command line or a file has
 
-  bool bundled() const { return train_source.empty(); }
+  bool bundled() const { return train_source.empty() && shards.empty(); }
   /// The model's registered name.
   std::string model_name() const;
   /// All options of the model and the training by name, as text.

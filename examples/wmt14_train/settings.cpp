@@ -25,7 +25,7 @@ ModelSpec model_spec(const Options& options, const Corpus& corpus) {
 Metadata settings_of(const Options& options, const Corpus& corpus) {
   Metadata settings = options.settings();
   settings["tokenizer"] = std::to_string(corpus.tokenizer.hash());
-  settings["training text"] = std::to_string(content_hash(corpus.training));
+  settings["training text"] = std::to_string(corpus.hash());
   return settings;
 }
 
@@ -36,8 +36,8 @@ TrainingRun training_run(const Options& options, const Corpus& corpus, const Met
                                                          : BatchOrder::sequential;
   return {
       .folder = options.output,
-      .training = corpus.training,
-      .validation = corpus.validation,
+      .training = corpus.training(),
+      .validation = corpus.validation(),
       .special_tokens = special_tokens_of(corpus.tokenizer, corpus.tokenizer),
       .batches = {.size = options.batch, .unit = unit, .order = order, .seed = options.seed},
       .validation_batches = {.size = options.batch, .unit = unit, .order = BatchOrder::pooled},

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "attn/data/sharded_corpus.hpp"
 #include "attn/optim/adam.hpp"
 #include "attn/optim/sgd.hpp"
 #include "attn/train/checkpoint_callback.hpp"
@@ -288,6 +289,47 @@ TEST_CASE("a model saved from one precision loads into another, and only into it
   Parameters<Cpu<double>> more(device, deeper, 1);
   CHECK_THROWS_WITH_AS(load_model(file, more), doctest::Contains("there is no tensor 'encoder.layers.1"), Error);
   CHECK_THROWS_WITH_AS(load_training(file, run.parameters, run.adam), doctest::Contains("not a training to resume"), Error);
+}
+
+TEST_CASE("batches made in advance, or read from shards, train to the same bits") {
+  const TemporaryFolder folder;
+  const auto trained = [&](Index prefetch, bool shards) {
+    Run run;
+    ShardPairs pairs;
+    for (Index i = 0; i < run.text.size(); ++i) pairs.add(run.text.source[i], run.text.target[i]);
+    ShardHeader header;
+    header.source_vocabulary = header.target_vocabulary = 12;
+    write_shard(folder / "a.shard", header, pairs);
+    const ShardedCorpus sharded({folder / "a.shard"});
+    if (shards) run.training = Batches(sharded, special_tokens, {.size = 8, .order = BatchOrder::pooled, .seed = 5});
+    TrainOptions options = run.options();
+    options.prefetch = prefetch;
+    Trainer trainer(run.network, run.adam, InverseSquareRoot{16, 20, 0.5}, options);
+    Recorder recorder;
+    trainer.run(run.training, run.validation, {&recorder});
+    for (const StepReport& report : recorder.steps) CHECK((report.waiting >= 0 && report.waiting <= 1));
+    CHECK(trainer.state.position == Batches::Position{4, 0});
+    CHECK(run.training.position() == Batches::Position{4, 0});
+    return run.numbers();
+  };
+  const std::vector<float> plain = trained(0, false);
+  CHECK(plain == trained(1, false));
+  CHECK(plain == trained(4, false));
+  CHECK(plain == trained(3, true));
+}
+
+TEST_CASE("what goes wrong while a batch is made ends the training with its sentence") {
+  const TemporaryFolder folder;
+  ShardPairs pairs;
+  for (Index i = 0; i < 60; ++i) pairs.add(std::vector<Token>{5, 6}, std::vector<Token>{i == 50 ? 12 : 7});
+  ShardHeader header;
+  header.source_vocabulary = header.target_vocabulary = 12;
+  write_shard(folder / "a.shard", header, pairs);
+  const ShardedCorpus broken({folder / "a.shard"});
+  Run run;
+  Batches batches(broken, special_tokens, {.size = 8, .order = BatchOrder::sequential});
+  CHECK(contains(error_of([&] { run.trainer.run(batches); }), "a.shard is damaged"));
+  CHECK(run.trainer.state.step == 3);
 }
 
 TEST_CASE("a trainer validates and saves the averaged weights, and goes on from its own") {

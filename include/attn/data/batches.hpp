@@ -46,7 +46,9 @@ class Batches {
     bool operator==(const Position&) const = default;
   };
 
-  Batches(const ParallelCorpus& corpus, SpecialTokens special_tokens, BatchOptions options);
+  Batches(CorpusView corpus, SpecialTokens special_tokens, BatchOptions options);
+  Batches(const ParallelCorpus& corpus, SpecialTokens special_tokens, BatchOptions options)
+      : Batches(paired(corpus), special_tokens, options) {}
   Batches(ParallelCorpus&&, SpecialTokens, BatchOptions) = delete;  // it would dangle
 
   void start_epoch(Index epoch) { seek({epoch, 0}); }
@@ -68,27 +70,34 @@ class Batches {
 
  private:
   using Range = std::pair<Index, Index>;  // from, to: places in order_
+  using Place = std::uint32_t;            // of a pair in the corpus: what a large corpus takes most memory for
 
-  Index source_rows(Index id) const { return corpus_->source.length(id) + (special_tokens_.source_end ? 1 : 0); }
-  Index target_rows(Index id) const { return corpus_->target.length(id) + 1; }
+  static CorpusView paired(const ParallelCorpus& corpus) {
+    require(corpus.source.size() == corpus.target.size(), "Batches: ", corpus.source.size(),
+            " source sentences do not pair with ", corpus.target.size(), " target sentences");
+    return corpus;
+  }
+  Index source_rows(Index id) const { return corpus_.source_length(id) + (special_tokens_.source_end ? 1 : 0); }
+  Index target_rows(Index id) const { return corpus_.target_length(id) + 1; }
   void arrange(Index epoch);
   void cut(Range range, Index limit, std::vector<Range>& pieces) const;
   void reserve();
 
-  const ParallelCorpus* corpus_;
+  CorpusView corpus_;
   SpecialTokens special_tokens_;
   BatchOptions options_;
-  std::vector<Index> order_;    // sentences in the order of the epoch
+  std::vector<Place> order_;    // sentences in the order of the epoch
   std::vector<Range> batches_;  // which of them make which batch
   Position position_{-1, 0};
+  std::vector<Token> source_space_, target_space_;  // for tokens that the corpus does not have as they are needed
   std::size_t most_sentences_ = 0, most_source_ = 0, most_target_ = 0;  // in any batch of any epoch
 };
 
-inline Batches::Batches(const ParallelCorpus& corpus, SpecialTokens special_tokens, BatchOptions options)
-    : corpus_(&corpus), special_tokens_(special_tokens), options_(options) {
-  require(corpus.source.size() == corpus.target.size(), "Batches: ", corpus.source.size(),
-          " source sentences do not pair with ", corpus.target.size(), " target sentences");
+inline Batches::Batches(CorpusView corpus, SpecialTokens special_tokens, BatchOptions options)
+    : corpus_(corpus), special_tokens_(special_tokens), options_(options) {
   require(corpus.size() > 0, "Batches: the corpus has no sentences");
+  require(corpus.size() <= Index{std::numeric_limits<Place>::max()}, "Batches: ", corpus.size(), " pairs are more than ",
+          std::numeric_limits<Place>::max(), "; train on parts of the corpus");
   constexpr Index most = std::numeric_limits<std::int32_t>::max();  // and size * pool stays a number
   require(options.size >= 1 && options.size <= most, "Batches: the size ", options.size, " is not in 1 to ", most);
   require(options.pool >= 1 && options.pool <= most, "Batches: the pool ", options.pool, " is not in 1 to ", most);
@@ -98,25 +107,32 @@ inline Batches::Batches(const ParallelCorpus& corpus, SpecialTokens special_toke
 
 /// Bounds every batch of every epoch, so that no later batch outgrows the memory that the first one took.
 inline void Batches::reserve() {
-  std::vector<Index> source, target, both;
-  for (Index id = 0; id < corpus_->size(); ++id) {
-    source.push_back(source_rows(id)), target.push_back(target_rows(id));
-    both.push_back(source.back() + target.back());
-  }
-  const auto sum_of_longest = [](std::vector<Index>& rows, Index count) {
-    const auto end = rows.begin() + std::min(count, static_cast<Index>(rows.size()));
-    std::partial_sort(rows.begin(), end, rows.end(), std::greater<>());
-    return static_cast<std::size_t>(std::accumulate(rows.begin(), end, Index{0}));
-  };
-  if (options_.unit == BatchUnit::sentences) {
-    most_sentences_ = static_cast<std::size_t>(std::min(options_.size, corpus_->size()));
-    most_source_ = sum_of_longest(source, options_.size);
-    most_target_ = sum_of_longest(target, options_.size);
-  } else {
-    const Index total = std::accumulate(both.begin(), both.end(), Index{0});
-    const Index rows = std::max(std::min(options_.size, total), *std::max_element(both.begin(), both.end()));
+  const auto count = static_cast<std::size_t>(std::min(options_.size, corpus_.size()));
+  if (options_.unit == BatchUnit::tokens) {
+    Index total = 0, longest = 0;
+    for (Index id = 0; id < corpus_.size(); ++id) {
+      const Index rows = source_rows(id) + target_rows(id);
+      total += rows;
+      longest = std::max(longest, rows);
+    }
+    const Index rows = std::max(std::min(options_.size, total), longest);
     most_sentences_ = most_source_ = most_target_ = static_cast<std::size_t>(rows);  // a pair has one row at least
+    return;
   }
+  std::vector<Index> source, target;  // the longest so far, as heaps whose top is the shortest of them
+  const auto add = [count](std::vector<Index>& rows, Index length) {
+    if (rows.size() == count && length <= rows.front()) return;
+    if (rows.size() == count) {
+      std::pop_heap(rows.begin(), rows.end(), std::greater<>());
+      rows.pop_back();
+    }
+    rows.push_back(length);
+    std::push_heap(rows.begin(), rows.end(), std::greater<>());
+  };
+  for (Index id = 0; id < corpus_.size(); ++id) add(source, source_rows(id)), add(target, target_rows(id));
+  most_sentences_ = count;
+  most_source_ = static_cast<std::size_t>(std::accumulate(source.begin(), source.end(), Index{0}));
+  most_target_ = static_cast<std::size_t>(std::accumulate(target.begin(), target.end(), Index{0}));
 }
 
 /// Cuts a range of order_ into pieces as long as `limit` units allow; what alone is longer makes its own piece.
@@ -136,20 +152,26 @@ inline void Batches::cut(Range range, Index limit, std::vector<Range>& pieces) c
 
 inline void Batches::arrange(Index epoch) {
   Random random(options_.seed, static_cast<std::uint64_t>(epoch));
-  order_.resize(static_cast<std::size_t>(corpus_->size()));
-  std::iota(order_.begin(), order_.end(), Index{0});
+  order_.resize(static_cast<std::size_t>(corpus_.size()));
+  std::iota(order_.begin(), order_.end(), Place{0});
   batches_.clear();
   if (options_.order != BatchOrder::sequential) random.shuffle(order_);
-  const Range all{0, corpus_->size()};
+  const Range all{0, corpus_.size()};
   if (options_.order != BatchOrder::pooled) return cut(all, options_.size, batches_);
 
   std::vector<Range> pools;
   cut(all, options_.size * options_.pool, pools);
-  const auto lengths = [&](Index id) { return std::pair(source_rows(id), target_rows(id)); };
+  std::vector<std::pair<std::uint64_t, Place>> sorted;  // by source, then by target
   for (const Range& pool : pools) {
+    sorted.clear();
+    for (Index i = pool.first; i < pool.second; ++i) {
+      const Place id = order_[static_cast<std::size_t>(i)];
+      sorted.emplace_back(static_cast<std::uint64_t>(source_rows(id)) << 32 | static_cast<std::uint64_t>(target_rows(id)),
+                          id);
+    }
     // Stable, so that sentences of equal length stay in random order, and the same one on every machine.
-    std::stable_sort(order_.begin() + pool.first, order_.begin() + pool.second,
-                     [&](Index a, Index b) { return lengths(a) < lengths(b); });
+    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::size_t i = 0; i < sorted.size(); ++i) order_[static_cast<std::size_t>(pool.first) + i] = sorted[i].second;
     cut(pool, options_.size, batches_);
   }
   random.shuffle(batches_);
@@ -177,7 +199,7 @@ inline bool Batches::next(Batch& batch) {
   const auto [first, last] = batches_[static_cast<std::size_t>(position_.batch)];
   for (Index i = first; i < last; ++i) {
     const Index id = order_[static_cast<std::size_t>(i)];
-    batch.add(corpus_->source[id], corpus_->target[id], special_tokens_);
+    batch.add(corpus_.source_tokens(id, source_space_), corpus_.target_tokens(id, target_space_), special_tokens_);
     batch.sentence_ids.push_back(id);
   }
   ++position_.batch;

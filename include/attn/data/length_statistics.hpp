@@ -15,6 +15,14 @@ class LengthStatistics {
     ++sentences_;
   }
 
+  void add(const LengthStatistics& others) {
+    if (others.sentences_ == 0) return;
+    shortest_ = sentences_ == 0 ? others.shortest_ : std::min(shortest_, others.shortest_);
+    longest_ = std::max(longest_, others.longest_);
+    total_ += others.total_;
+    sentences_ += others.sentences_;
+  }
+
   Index sentences() const { return sentences_; }
   Index total() const { return total_; }
   Index shortest() const { return shortest_; }  // 0 without sentences, as the others

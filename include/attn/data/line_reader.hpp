@@ -5,6 +5,7 @@
 #include <fstream>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "attn/core/error.hpp"
 #include "attn/core/types.hpp"
@@ -17,7 +18,9 @@ namespace attn {
 /// editor's. Pipes can be read too.
 class LineReader {
  public:
-  explicit LineReader(const std::filesystem::path& path) : name_(path.string()) {
+  /// `name` stands for the path in what it says: of a pipe, the file that comes through it.
+  explicit LineReader(const std::filesystem::path& path, std::string name = "")
+      : name_(name.empty() ? path.string() : std::move(name)) {
     std::error_code ignored;
     require(!std::filesystem::is_directory(path, ignored), "cannot read ", name_,
             ": it is a directory; name a file inside it");
@@ -28,6 +31,14 @@ class LineReader {
 
   /// The next line; false when there is none.
   bool next(std::string& line) {
+    if (!next_bytes(line)) return false;
+    const std::size_t bad = utf8::first_invalid(line);
+    if (bad != std::string::npos) refuse(line, bad);
+    return true;
+  }
+
+  /// The same, of bytes that need not be UTF-8.
+  bool next_bytes(std::string& line) {
     if (!std::getline(in_, line)) {
       require(!in_.bad(), "cannot read ", name_, ": reading failed after line ", lines_, "; check the disk");
       return false;
@@ -35,15 +46,13 @@ class LineReader {
     ++lines_;
     if (lines_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
     if (line.ends_with('\r')) line.pop_back();
-    const std::size_t bad = utf8::first_invalid(line);
-    if (bad != std::string::npos) refuse(line, bad);
     return true;
   }
 
   const std::string& name() const { return name_; }
   Index lines() const { return lines_; }  // read so far
 
- private:
+  /// Refuses the line just read, whose byte `bad` begins no character.
   [[noreturn]] void refuse(const std::string& line, std::size_t bad) const {
     const bool first = lines_ == 1;
     require(!first || !line.starts_with("\3757zXZ"), name_, " is compressed; unpack it first (xz -d does)");
@@ -52,6 +61,7 @@ class LineReader {
          " is not valid UTF-8; convert the file to UTF-8 (iconv does) or mend the line");
   }
 
+ private:
   std::string name_;
   std::ifstream in_;
   Index lines_ = 0;

@@ -5,11 +5,14 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attn/core/error.hpp"
+#include "attn/core/parallel_for.hpp"
 #include "attn/core/sentences.hpp"
 #include "attn/core/types.hpp"
+#include "attn/data/corpus_view.hpp"
 #include "attn/data/parallel_text.hpp"
 #include "attn/text/tokenizer.hpp"
 
@@ -22,7 +25,15 @@ struct ParallelCorpus {
 
   Index size() const { return source.size(); }
   bool operator==(const ParallelCorpus&) const = default;
+
+  // As a CorpusView sees it.
+  Index source_length(Index i) const { return source.length(i); }
+  Index target_length(Index i) const { return target.length(i); }
+  std::span<const Token> source_tokens(Index i, std::vector<Token>&) const { return source[i]; }
+  std::span<const Token> target_tokens(Index i, std::vector<Token>&) const { return target[i]; }
 };
+
+static_assert(TokenPairs<ParallelCorpus>);
 
 /// A fingerprint of all pairs, in their order.
 inline std::uint64_t content_hash(const ParallelCorpus& corpus) {
@@ -36,21 +47,44 @@ inline std::uint64_t content_hash(const ParallelCorpus& corpus) {
 
 inline constexpr Index keep_all_tokens = std::numeric_limits<Index>::max();
 
-/// Encodes lines of text, keeping the first `truncate` tokens of each.
+/// Encodes lines of text, keeping the first `truncate` tokens of each. Many lines are shared out among `threads` threads,
+/// which call the same tokenizer; the result does not depend on how many.
 template <EncodesText AnyTokenizer>
 Sentences encode_lines(const std::vector<std::string>& lines, const AnyTokenizer& tokenizer,
-                       Index truncate = keep_all_tokens) {
+                       Index truncate = keep_all_tokens, Index threads = all_threads()) {
   require(truncate > 0, "encode_lines: cannot truncate sentences to ", truncate, " tokens; keep at least 1");
-  constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();  // what the offsets of Sentences can count
+  const std::size_t most = std::numeric_limits<std::int32_t>::max();  // what the offsets of Sentences can count
+  const auto require_room = [most](std::size_t all) {
+    require(all <= most, "encode_lines: ", all, " tokens are more than ", most,
+            "; make shards of the text (the program tokenize) and train on these");
+  };
+  constexpr std::size_t kBlock = 4096;
+  std::vector<Sentences> blocks((lines.size() + kBlock - 1) / kBlock);
+  parallel_for(std::ssize(blocks), threads, [&](Index block) {
+    const std::size_t first = static_cast<std::size_t>(block) * kBlock;
+    Sentences& sentences = blocks[static_cast<std::size_t>(block)];
+    std::vector<Token> tokens;
+    for (std::size_t i = first; i < std::min(first + kBlock, lines.size()); ++i) {
+      tokens.clear();
+      tokenizer.encode(lines[i], tokens);
+      const auto kept = std::min(tokens.size(), static_cast<std::size_t>(truncate));
+      require_room(sentences.tokens.size() + kept);
+      sentences.push_back(std::span(tokens).first(kept));
+    }
+  });
+  if (blocks.size() == 1) return std::move(blocks.front());
+
+  std::size_t all = 0;
+  for (const Sentences& block : blocks) all += block.tokens.size();
+  require_room(all);
   Sentences sentences;
-  std::vector<Token> tokens;
-  for (const std::string& line : lines) {
-    tokens.clear();
-    tokenizer.encode(line, tokens);
-    const auto kept = std::min(tokens.size(), static_cast<std::size_t>(truncate));
-    require(sentences.tokens.size() + kept <= most, "encode_lines: line ", sentences.size() + 1, " takes the corpus past ",
-            most, " tokens; split the corpus");
-    sentences.push_back(std::span(tokens).first(kept));
+  sentences.tokens.reserve(all);
+  sentences.offsets.reserve(lines.size() + 1);
+  for (Sentences& block : blocks) {
+    const auto before = static_cast<std::int32_t>(sentences.tokens.size());
+    sentences.tokens.insert(sentences.tokens.end(), block.tokens.begin(), block.tokens.end());
+    for (std::size_t i = 1; i < block.offsets.size(); ++i) sentences.offsets.push_back(before + block.offsets[i]);
+    block = {};
   }
   return sentences;
 }

@@ -17,8 +17,7 @@ class AnyModel;
 /// A training, for a model of any type: the texts, the settings, and the folder that gets the weights.
 struct TrainingRun {
   std::filesystem::path folder;
-  const ParallelCorpus& training;
-  const ParallelCorpus& validation;
+  CorpusView training, validation;
   SpecialTokens special_tokens;
   BatchOptions batches = {}, validation_batches = {};
   AdamOptions adam = {};

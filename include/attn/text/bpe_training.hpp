@@ -3,13 +3,16 @@
 #include <array>
 #include <numeric>
 #include <queue>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "attn/core/parallel_for.hpp"
 #include "attn/text/byte_bpe.hpp"
+#include "attn/text/string_map.hpp"
 
 namespace attn {
 
@@ -23,7 +26,11 @@ class BpeTrainer {
   /// Counts the words of a line of UTF-8.
   void add(std::string_view line) {
     utf8::require_valid(line);
-    for_each_word(line, [this](std::string_view word) { ++counts_[std::string(word)]; });
+    for_each_word(line, [this](std::string_view word) { count(word, 1); });
+  }
+  /// Counts what another has counted.
+  void add(const BpeTrainer& other) {
+    for (const auto& [word, times] : other.counts_) count(word, times);
   }
 
   /// <s> <pad> </s> <unk>, the 256 bytes, then merges up to the given size; fewer where no pair is left that occurs twice.
@@ -31,17 +38,33 @@ class BpeTrainer {
   ByteBpe train(Index vocabulary_size) const;
 
  private:
-  std::unordered_map<std::string, Index> counts_;
+  void count(std::string_view word, Index times) {
+    if (const auto found = counts_.find(word); found != counts_.end())
+      found->second += times;
+    else
+      counts_.emplace(word, times);
+  }
+
+  detail::StringMap<Index> counts_;
 };
+
+/// Counts the words of many lines on several threads.
+inline void add_lines(BpeTrainer& trainer, std::span<const std::string> lines, Index threads = all_threads()) {
+  constexpr std::size_t kFewest = 20'000;  // lines that are worth a thread
+  const std::size_t parts = std::clamp<std::size_t>(lines.size() / kFewest, 1, static_cast<std::size_t>(threads));
+  std::vector<BpeTrainer> counted(parts);
+  parallel_for(std::ssize(counted), threads, [&](Index part) {
+    const auto at = static_cast<std::size_t>(part), first = lines.size() * at / parts;
+    for (const std::string& line : lines.subspan(first, lines.size() * (at + 1) / parts - first)) counted[at].add(line);
+  });
+  for (const BpeTrainer& part : counted) trainer.add(part);
+}
 
 /// A byte-level BPE of texts, each a list of lines: of one language, or of both for a joint vocabulary.
 template <class... Texts>
 ByteBpe learn_byte_bpe(Index vocabulary_size, const Texts&... texts) {
   BpeTrainer trainer;
-  const auto add = [&](const auto& lines) {
-    for (const std::string& line : lines) trainer.add(line);
-  };
-  (add(texts), ...);
+  (add_lines(trainer, texts), ...);
   return trainer.train(vocabulary_size);
 }
 

@@ -48,23 +48,25 @@ inline std::string format_decimals(double value, int decimals) {
 struct ProgressState {
   Index step = 0, total = 0;
   double loss = 0, tokens_per_second = 0, seconds_left = 0;
+  double waiting = 0;  // for batches: a share of the time
 };
 
-/// Its figures: "4,200/10,000  loss 2.314  31,200 tok/s  3 min 12 s left".
+/// Its figures: "4,200/10,000  loss 2.314  31,200 tok/s  3 min 12 s left"; and "waiting 12 %" where that is 5 or more.
 inline std::string progress_figures(const ProgressState& now) {
   char loss[40];
   std::snprintf(loss, sizeof loss, now.loss < 1e6 ? "%.3f" : "%.3g", now.loss);
   const Index rate = std::isfinite(now.tokens_per_second) ? std::llround(now.tokens_per_second) : 0;
   return format_count(now.step) + "/" + format_count(now.total) + "  loss " + loss + "  " + format_count(rate) +
-         " tok/s  " + format_duration(now.seconds_left) + " left";
+         " tok/s  " + format_duration(now.seconds_left) + " left" +
+         (now.waiting >= 0.05 ? "  waiting " + std::to_string(std::llround(100 * now.waiting)) + " %" : "");
 }
 
-/// The moment in one line of at most `columns`: percent, a bar that takes the room the figures leave, and the figures. When
-/// they leave none, the bar goes first and then the figures from the right. Without columns: never a bar, nothing cut.
-inline std::string progress_line(const ProgressState& now, std::optional<Index> columns = 80) {
-  const Index step = std::clamp(now.step, Index{0}, std::max(now.total, Index{0})), total = std::max(now.total, Index{1});
+/// How far some work is, in one line of at most `columns`: percent, a bar that takes the room the figures leave, and the figures.
+/// When they leave none, the bar goes first and then the figures from the right. Without columns: never a bar, nothing cut.
+inline std::string progress_line(Index step, Index total, const std::string& said, std::optional<Index> columns) {
+  step = std::clamp(step, Index{0}, std::max(total, Index{0})), total = std::max(total, Index{1});
   const std::string percent = std::to_string(step * 100 / total);  // rounded down: 100 only at the end
-  const std::string figures = "  " + progress_figures(now);
+  const std::string figures = "  " + said;
   std::string line = std::string(3 - percent.size(), ' ') + percent + " %";
   if (!columns) return line + figures;
 
@@ -79,6 +81,11 @@ inline std::string progress_line(const ProgressState& now, std::optional<Index> 
   return line + figures;
 }
 
+/// A run's moment in such a line.
+inline std::string progress_line(const ProgressState& now, std::optional<Index> columns = 80) {
+  return progress_line(now.step, now.total, progress_figures(now), columns);
+}
+
 /// Shows how a run of `total` steps goes. On a terminal one line redraws itself in place; elsewhere (a file, a pipe) a
 /// plain line appears every half minute.
 class Progress {
@@ -89,8 +96,8 @@ class Progress {
   Progress(std::ostream& out, bool terminal, Index total, Index step = 0, Clock::time_point now = Clock::now())
       : out_(out), terminal_(terminal), total_(total), first_step_(step), start_(now), drawn_(now) {}
 
-  /// After a step: its number, its loss, and how many tokens it learnt from.
-  void update(Index step, double loss, Index tokens, Clock::time_point now = Clock::now()) {
+  /// After a step: its number, its loss, how many tokens it learnt from, and which share of the time it waited for them.
+  void update(Index step, double loss, Index tokens, Clock::time_point now = Clock::now(), double waiting = 0) {
     tokens_ += tokens;
     const double since = seconds(now - drawn_);
     const bool due = !shown_ || step >= total_ || since >= (terminal_ ? 0.1 : 30.0);
@@ -104,7 +111,7 @@ class Progress {
     shown_ = true;
     const double a_step = seconds(now - start_) / static_cast<double>(std::max(step - first_step_, Index{1}));
     const double left = a_step * static_cast<double>(std::max(total_ - step, Index{0}));
-    draw({step, total_, loss, tokens_per_second_, left});
+    draw({step, total_, loss, tokens_per_second_, left, waiting});
   }
 
   /// Prints a line of text above the bar: a validation result, a file that was saved.

@@ -37,7 +37,8 @@ class RunLog : public Callback {
                          {"loss", report.loss},
                          {"rate", report.rate},
                          {"tokens", report.tokens},
-                         {"tokens_per_second", report.tokens_per_second}};
+                         {"tokens_per_second", report.tokens_per_second},
+                         {"waiting", report.waiting}};
     if (report.gradient_norm) event["gradient_norm"] = *report.gradient_norm;
     write(event);
   }

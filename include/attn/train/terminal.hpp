@@ -13,7 +13,9 @@ class TerminalCallback : public Callback {
   TerminalCallback(std::ostream& out, bool terminal, Index total, Index first_step = 0)
       : progress_(out, terminal, total, first_step) {}
 
-  void on_step(const StepReport& report) override { progress_.update(report.step, report.loss, report.tokens); }
+  void on_step(const StepReport& report) override {
+    progress_.update(report.step, report.loss, report.tokens, Progress::Clock::now(), report.waiting);
+  }
   void on_validation(const ValidationReport& report) override {
     std::ostringstream line;
     line << "step " << format_count(report.step) << ": validation loss " << std::fixed << std::setprecision(3)

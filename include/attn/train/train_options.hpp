@@ -17,6 +17,7 @@ struct TrainOptions {
   LossOptions loss = {};
   BatchUnit mean = BatchUnit::tokens;  // of what a step's loss is the mean: of target tokens, or of sentences
   std::uint64_t seed = 1;              // of dropout
+  Index prefetch = 4;                  // batches that a thread of its own makes in advance; 0: no thread
   Index report_every = 10;             // steps
   Index validate_every = 0;            // steps; 0: at the end of each epoch
   std::function<double()> score = {};  // computed at each validation, such as BLEU of translations; higher is better

@@ -7,6 +7,7 @@
 
 #include "attn/core/network.hpp"
 #include "attn/data/batches.hpp"
+#include "attn/data/prefetch.hpp"
 #include "attn/metrics/perplexity.hpp"
 #include "attn/optim/averaged.hpp"
 #include "attn/optim/optimiser.hpp"
@@ -95,8 +96,8 @@ class Trainer {
     return stop;
   }
   void run(Batches& training, Batches* validation, const Callbacks& callbacks);
-  bool step(Batches& training);
-  void report(const Callbacks& callbacks);
+  bool step(Prefetch& training);
+  void report(const Prefetch& training, const Callbacks& callbacks);
   void validate(Batches& validation, const Callbacks& callbacks);
 
   Rate rate_;
@@ -104,22 +105,24 @@ class Trainer {
   Buffer<typename Device::Real, typename Device::Memory> sums_;  // of losses since the last report
   std::vector<Batch> group_;                                     // a step's batches
   Index tokens_ = 0, target_tokens_ = 0, reported_ = 0;          // since, since, at
+  double waited_ = 0;                                            // for batches, until the last report
   Clock::time_point since_;
 };
 
 template <class Model, class Optim, class Rate>
-void Trainer<Model, Optim, Rate>::run(Batches& training, Batches* validation, const Callbacks& callbacks) {
+void Trainer<Model, Optim, Rate>::run(Batches& text, Batches* validation, const Callbacks& callbacks) {
   network.device().zero(sums_.data(), 2);
   tokens_ = target_tokens_ = 0;
   reported_ = state.step;
   since_ = Clock::now();
-  training.seek(state.position);
+  waited_ = 0;
+  Prefetch training(text, state.position, options_.prefetch);
   Index validated = state.step;
   bool stop = false;
   while (!stop && unfinished()) {
     const bool ended = !step(training);
-    if (ended || state.step - reported_ >= options_.report_every) report(callbacks);
-    if (ended) training.start_epoch(state.position.epoch + 1);
+    if (ended || state.step - reported_ >= options_.report_every) report(training, callbacks);
+    if (ended) training.next_epoch();
     state.position = training.position();
     if (validation != nullptr &&
         (options_.validate_every > 0 ? !ended && state.step % options_.validate_every == 0 : ended)) {
@@ -129,7 +132,7 @@ void Trainer<Model, Optim, Rate>::run(Batches& training, Batches* validation, co
     }
     stop = unfinished() && stopped(callbacks);
   }
-  report(callbacks);
+  report(training, callbacks);
   if (validation != nullptr && validated < state.step && !stop && !options_.stop())
     validate(*validation, callbacks);  // what comes after the last interval counts too
   for (Callback* callback : callbacks) callback->on_end();
@@ -137,7 +140,7 @@ void Trainer<Model, Optim, Rate>::run(Batches& training, Batches* validation, co
 
 /// One step of the optimiser; false when the epoch has no batch left for it.
 template <class Model, class Optim, class Rate>
-bool Trainer<Model, Optim, Rate>::step(Batches& training) {
+bool Trainer<Model, Optim, Rate>::step(Prefetch& training) {
   std::size_t batches = 0;
   Index labels = 0, sentences = 0;
   for (; batches < group_.size() && training.next(group_[batches]); ++batches) {
@@ -160,7 +163,7 @@ bool Trainer<Model, Optim, Rate>::step(Batches& training) {
 }
 
 template <class Model, class Optim, class Rate>
-void Trainer<Model, Optim, Rate>::report(const Callbacks& callbacks) {
+void Trainer<Model, Optim, Rate>::report(const Prefetch& training, const Callbacks& callbacks) {
   if (target_tokens_ == 0) return;
   typename Device::Real sums[2];
   network.device().download(sums, sums_.data(), 2);
@@ -172,10 +175,12 @@ void Trainer<Model, Optim, Rate>::report(const Callbacks& callbacks) {
                           .rate = static_cast<double>(rate_(state.step)),
                           .tokens = tokens_,
                           .tokens_per_second = static_cast<double>(tokens_) / seconds,
-                          .gradient_norm = gradient_norm(optimiser)};
+                          .gradient_norm = gradient_norm(optimiser),
+                          .waiting = std::min(1.0, (training.seconds_waited() - waited_) / seconds)};
   for (Callback* callback : callbacks) callback->on_step(report);
   tokens_ = target_tokens_ = 0;
   reported_ = state.step;
+  waited_ = training.seconds_waited();
   since_ = Clock::now();
 }
 

@@ -1,0 +1,150 @@
+// Makes parallel text into shards of tokens, ready to train on, and says what the text is like.
+
+#include <unistd.h>
+
+#include <chrono>
+#include <exception>
+#include <iomanip>
+#include <iostream>
+
+#include "attn/core/folder_lock.hpp"
+#include "attn/data/count_words.hpp"
+#include "attn/run/corpus_folder.hpp"
+#include "attn/run/stop_signal.hpp"
+#include "attn/train/progress.hpp"
+#include "options.hpp"
+
+using namespace attn;
+
+namespace {
+
+/// How far a pass over the text is: on a terminal a line that redraws itself, elsewhere a line every half minute.
+class PassProgress {
+ public:
+  PassProgress(const PairStream& text, std::string what) : text_(text), what_(std::move(what)) {}
+  ~PassProgress() {
+    if (drawn_ && terminal_) std::cout << "\n" << std::flush;
+  }
+
+  /// Whether to go on.
+  bool operator()(Index pairs, Index tokens) {
+    const auto now = Clock::now();
+    if (now - shown_ >= std::chrono::milliseconds(terminal_ ? 100 : 30'000)) {
+      shown_ = now;
+      const double seconds = std::chrono::duration<double>(now - start_).count(), begun = text_.begun();
+      const std::string figures =
+          what_ + "  " + format_count(pairs) + " pairs  " +
+          (tokens > 0 ? format_count(static_cast<Index>(static_cast<double>(tokens) / seconds)) + " tok/s  " : "") +
+          format_duration(begun > 0 ? seconds * (1 - begun) / begun : -1) + " left";
+      const std::string line = progress_line(static_cast<Index>(begun * 1000), 1000, figures,
+                                             terminal_ ? std::optional<Index>(79) : std::nullopt);
+      std::cout << (terminal_ ? "\r" + line + "\x1b[K" : line + "\n") << std::flush;
+      drawn_ = true;
+    }
+    return stop_signal() == 0;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  const PairStream& text_;
+  std::string what_;
+  const bool terminal_ = ::isatty(1) != 0;
+  bool drawn_ = false;
+  const Clock::time_point start_ = Clock::now();
+  Clock::time_point shown_ = start_;
+};
+
+/// Says what the tokenizers are learnt from, so that they need not be learnt again.
+std::string learnt_from(const Options& o) {
+  std::string words = "learnt: " + std::to_string(o.vocabulary) + (o.separate ? " tokens each" : " tokens") + " of";
+  for (const PairFiles& files : o.text.files)
+    for (const auto& file : {files.source, files.target})
+      if (!file.empty()) words += " " + file.string() + " " + std::to_string(std::filesystem::file_size(file));
+  return words;
+}
+
+/// Those that are given, those that the folder has from before, or new ones; none when it is to stop.
+std::optional<CorpusTokenizers> find_tokenizers(const Options& o) {
+  if (!o.vocab.empty()) {
+    const AnyTokenizer given = load_byte_bpe(o.vocab, o.merges);
+    begin_corpus(o.folder, {given, given}, "given");
+    return CorpusTokenizers{given, given};
+  }
+  if (auto before = tokenizers_of_corpus(o.folder, learnt_from(o))) return before;
+  PairStream text(o.text);
+  WordsOfPairs words;
+  {
+    PassProgress progress(text, "counting words");
+    words = count_words(text, o.shards.threads, [&](Index pairs) { return progress(pairs, 0); });
+  }
+  if (stop_signal() != 0) return std::nullopt;
+  if (!o.separate) words.source.add(words.target);
+  const AnyTokenizer source = words.source.train(o.vocabulary);
+  const CorpusTokenizers learnt{source, o.separate ? AnyTokenizer(words.target.train(o.vocabulary)) : source};
+  std::cout << "learnt " << format_count(learnt.source.size()) << " tokens"
+            << (o.separate ? " and " + format_count(learnt.target.size()) : "") << "\n";
+  begin_corpus(o.folder, learnt, learnt_from(o));
+  return learnt;
+}
+
+void summarise(const Options& o, const PairStream& text, const MadeShards& made) {
+  const RuleCounts& counts = text.counts();
+  const auto& rules = o.text.rules;
+  const auto say = [](Index count, const char* what, const char* became) {
+    if (count > 0) std::cout << "  " << format_count(count) << " " << what << ": " << became << "\n";
+  };
+  std::cout << format_count(counts.read) << " pairs read, " << format_count(made.pairs) << " kept, of "
+            << format_count(made.tokens) << " tokens\n";
+  say(counts.invalid, "are not valid UTF-8", rules.invalid == InvalidUtf8::repair ? "repaired" : "left out");
+  say(counts.blank, "have a blank side", rules.blank == BlankSide::keep ? "kept" : "left out");
+  say(counts.duplicates, "were there before", "left out");
+  say(text.unpaired(), "lines have no counterpart", "left out");
+  say(made.too_long, "are too long", "left out");
+  say(made.source_cut + made.target_cut, "sentences are too long", "cut");
+  std::cout << "\n" << std::left << std::setw(28) << "tokens, with <s> and </s>" << std::right;
+  for (const char* head : {"average", "rounded up", "shortest", "longest"}) std::cout << std::setw(12) << head;
+  for (const auto& [name, side] : {std::pair("source", &made.source), {"target", &made.target}}) {
+    const bool none = side->sentences() == 0;
+    std::cout << "\n"
+              << std::left << std::setw(28) << name << std::right << std::setw(12)
+              << format_decimals(side->average() + 2, 2);
+    for (const Index figure : {side->average_rounded_up(), side->shortest(), side->longest()})
+      std::cout << std::setw(12) << format_count(none ? 0 : figure + 2);
+  }
+  std::cout << "\n\n" << made.files.size() << " shards in " << o.folder.string() << ", " << made.made << " of them new\n";
+}
+
+}  // namespace
+
+int main(int count, char** words) try {
+  const Options options = read_options(count, words);
+  make_folder(options.folder);
+  const FolderLock lock(options.folder);
+  watch_stop_signals();
+  const auto tokenizers = find_tokenizers(options);
+  PairStream text(options.text);
+  MadeShards made;
+  if (tokenizers && stop_signal() == 0) {
+    PassProgress progress(text, "tokenising");
+    made = make_shards(text, tokenizers->source, tokenizers->target, options.folder, options.shards,
+                       [&](const MadeShards& now) { return progress(now.pairs, now.tokens); });
+  }
+  if (stop_signal() != 0) {
+    std::cout << "stopped; the same command goes on\n";
+    return stop_status();
+  }
+  require(made.pairs > 0, "the text has no pairs that its rules keep (", text.counts().read, " were read)");
+  const RuleCounts& counts = text.counts();
+  complete_corpus(options.folder, made,
+                  {{"read", counts.read},
+                   {"invalid", counts.invalid},
+                   {"blank", counts.blank},
+                   {"duplicates", counts.duplicates},
+                   {"unpaired", text.unpaired()},
+                   {"too_long", made.too_long},
+                   {"cut", made.source_cut + made.target_cut}});
+  summarise(options, text, made);
+} catch (const std::exception& error) {
+  std::cerr << "tokenize: " << error.what() << "\n";
+  return 1;
+}

@@ -1,0 +1,143 @@
+#pragma once
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attn/core/error.hpp"
+#include "attn/data/csv_reader.hpp"
+#include "attn/data/line_reader.hpp"
+#include "attn/data/packed_file.hpp"
+
+namespace attn {
+
+enum class PairFormat { lines, tsv, csv };
+enum class UnequalLines { refuse, drop };  // drop: lines without a counterpart at the end of the longer file
+
+/// A text and its translation in files: two, of which line i of one translates line i of the other; or one, with a column for
+/// each. All may be compressed (.xz, .gz).
+struct PairFiles {
+  PairFormat format = PairFormat::lines;
+  std::filesystem::path source, target = {};  // target: of lines only
+  /// Of columns: their names in the first row, or their numbers, from 1, where there is no such row.
+  std::string source_column = "1", target_column = "2";
+};
+
+/// Reads pairs, one after another. They need not be UTF-8: that is a rule's matter (data/pair_rules.hpp).
+class PairReader {
+ public:
+  explicit PairReader(const PairFiles& files, UnequalLines unequal = UnequalLines::refuse);
+
+  /// The next pair; false when there is none.
+  bool next(std::string& source, std::string& target);
+
+  /// Where the pair stands that was read last: "train.tsv, line 7".
+  std::string where() const {
+    return csv_ ? csv_->name() + ", line " + std::to_string(csv_->line())
+                : source_->name() + ", line " + std::to_string(source_->lines());
+  }
+  Index unpaired() const { return unpaired_; }  // lines that were dropped because the other file has fewer
+
+ private:
+  bool next_lines(std::string& source, std::string& target);
+  bool next_row(std::vector<std::string>& fields);
+  bool close() {
+    for (PackedFile* file : {source_file_.get(), target_file_.get()})
+      if (file != nullptr) file->close();
+    return false;
+  }
+
+  PairFormat format_;
+  UnequalLines unequal_;
+  std::unique_ptr<PackedFile> source_file_, target_file_;
+  std::unique_ptr<LineReader> source_, target_;
+  std::unique_ptr<CsvReader> csv_;
+  std::size_t source_column_ = 0, target_column_ = 1;
+  std::vector<std::string> fields_;
+  std::string name_;
+  Index unpaired_ = 0;
+};
+
+inline PairReader::PairReader(const PairFiles& files, UnequalLines unequal)
+    : format_(files.format), unequal_(unequal), name_(files.source.string()) {
+  source_file_ = std::make_unique<PackedFile>(files.source);
+  if (format_ == PairFormat::csv)
+    csv_ = std::make_unique<CsvReader>(source_file_->path(), name_);
+  else
+    source_ = std::make_unique<LineReader>(source_file_->path(), name_);
+  if (format_ == PairFormat::lines) {
+    target_file_ = std::make_unique<PackedFile>(files.target);
+    target_ = std::make_unique<LineReader>(target_file_->path(), files.target.string());
+    return;
+  }
+  const auto number = [](const std::string& column) -> std::optional<std::size_t> {
+    std::size_t value = 0;
+    const char* const last = column.data() + column.size();
+    const auto [end, error] = std::from_chars(column.data(), last, value);
+    return error == std::errc() && end == last && value >= 1 ? std::optional(value - 1) : std::nullopt;
+  };
+  const auto source = number(files.source_column), target = number(files.target_column);
+  require(source.has_value() == target.has_value(), name_, ": '", files.source_column, "' and '", files.target_column,
+          "' are a name and a number; give two columns by name, or two by number");
+  if (source) {
+    source_column_ = *source, target_column_ = *target;
+    return;
+  }
+  if (!next_row(fields_)) fields_.clear();
+  for (const auto& [column, place] :
+       {std::pair(&files.source_column, &source_column_), {&files.target_column, &target_column_}}) {
+    const auto found = std::find(fields_.begin(), fields_.end(), *column);
+    std::string known;
+    for (const std::string& field : fields_) known += (known.empty() ? "'" : ", '") + field + "'";
+    require(found != fields_.end(), name_, ": its first row has no column '", *column, "'; it has ",
+            known.empty() ? "none" : known, "; name two of them, or give numbers where there are no names");
+    *place = static_cast<std::size_t>(found - fields_.begin());
+  }
+}
+
+inline bool PairReader::next(std::string& source, std::string& target) {
+  if (format_ == PairFormat::lines) return next_lines(source, target);
+  if (!next_row(fields_)) return close();
+  if (fields_.size() == 1 && fields_[0].empty()) {  // an empty line
+    source.clear(), target.clear();
+    return true;
+  }
+  const std::size_t needed = std::max(source_column_, target_column_) + 1;
+  require(fields_.size() >= needed, where(), ": the row has ", fields_.size(), " columns, and column ", needed,
+          " is asked for; mend the row or name other columns");
+  source = std::move(fields_[source_column_]);
+  target = std::move(fields_[target_column_]);
+  return true;
+}
+
+inline bool PairReader::next_row(std::vector<std::string>& fields) {
+  if (csv_) return csv_->next(fields);
+  std::string line;
+  if (!source_->next_bytes(line)) return false;
+  fields.clear();
+  std::string_view rest = line;
+  for (std::size_t tab = 0; tab != rest.npos; rest.remove_prefix(tab == rest.npos ? 0 : tab + 1)) {
+    tab = rest.find('\t');
+    fields.emplace_back(rest.substr(0, tab));
+  }
+  return true;
+}
+
+inline bool PairReader::next_lines(std::string& source, std::string& target) {
+  const bool more_source = source_->next_bytes(source), more_target = target_->next_bytes(target);
+  if (more_source && more_target) return true;
+  if (more_source == more_target) return close();
+  unpaired_ = 1;
+  while (more_source ? source_->next_bytes(source) : target_->next_bytes(target)) ++unpaired_;
+  require(unequal_ == UnequalLines::drop, source_->name(), " has ", source_->lines(), " lines and ", target_->name(),
+          " has ", target_->lines(),
+          "; parallel files need as many lines, each the translation of the same line of the other file");
+  return close();
+}
+
+}  // namespace attn

@@ -1,0 +1,72 @@
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "attn/data/pair_reader.hpp"
+#include "attn/data/pair_rules.hpp"
+#include "attn/data/parallel_text.hpp"
+
+namespace attn {
+
+/// A text in files, and the rules for reading it.
+struct PairText {
+  std::vector<PairFiles> files;
+  UnequalLines unequal = UnequalLines::refuse;
+  PairRules rules = {};
+};
+
+/// The pairs of a text that its rules keep, file after file, in blocks: what is in memory does not grow with the text.
+class PairStream {
+ public:
+  explicit PairStream(PairText text) : text_(std::move(text)), filter_(text_.rules) {}
+
+  /// The next pairs, `most` of them; fewer at the end, then none.
+  ParallelText next(Index most) {
+    ParallelText block;
+    std::string source, target;
+    while (static_cast<Index>(block.source.size()) < most) {
+      if (!reader_) {
+        if (file_ == text_.files.size()) break;
+        reader_ = std::make_unique<PairReader>(text_.files[file_++], text_.unequal);
+      }
+      if (!reader_->next(source, target)) {
+        unpaired_ += reader_->unpaired();
+        reader_.reset();
+        continue;
+      }
+      if (!filter_.keep(source, target, [&] { return reader_->where(); })) continue;
+      block.source.push_back(source);
+      block.target.push_back(target);
+    }
+    return block;
+  }
+
+  const RuleCounts& counts() const { return filter_.counts(); }
+  Index unpaired() const { return unpaired_; }
+
+  /// How much of the files has been begun, by their sizes: 0 to 1.
+  double begun() const {
+    double all = 0, done = 0;
+    for (std::size_t i = 0; i < text_.files.size(); ++i) {
+      std::error_code ignored;
+      const auto size = std::filesystem::file_size(text_.files[i].source, ignored);
+      if (ignored) continue;
+      all += static_cast<double>(size);
+      if (i < file_) done += static_cast<double>(size) * (i + 1 == file_ && reader_ ? 0.5 : 1);
+    }
+    return all == 0 ? 0 : done / all;
+  }
+
+ private:
+  PairText text_;
+  PairFilter filter_;
+  std::unique_ptr<PairReader> reader_;
+  std::size_t file_ = 0;  // the next to open
+  Index unpaired_ = 0;
+};
+
+}  // namespace attn

@@ -1,0 +1,154 @@
+#pragma once
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <future>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attn/core/parallel_for.hpp"
+#include "attn/data/pair_stream.hpp"
+#include "attn/data/shard.hpp"
+#include "attn/text/tokenizer.hpp"
+
+namespace attn {
+
+enum class TooLong { cut, drop };  // a sentence of more tokens, or the pair with it
+
+struct ShardOptions {
+  Index pairs = 1 << 17;  // that are read for one shard
+  Index longest = 1023;   // tokens of a sentence; a batch adds one
+  TooLong too_long = TooLong::cut;
+  Index threads = all_threads();  // the shards do not depend on how many
+};
+
+/// What a text has become.
+struct MadeShards {
+  std::vector<std::filesystem::path> files;
+  Index made = 0;  // of the files; the others were there
+  Index pairs = 0, tokens = 0;
+  Index source_cut = 0, target_cut = 0, too_long = 0;
+  LengthStatistics source, target;  // of all sentences, before they were cut or left out
+};
+
+namespace detail {
+
+/// Pairs of a block as tokens, and what the header says of them.
+struct EncodedPairs {
+  ShardPairs pairs;
+  ShardHeader counts;
+
+  void add(const EncodedPairs& other) {
+    const auto before = static_cast<std::uint32_t>(pairs.tokens.size());
+    require(other.pairs.tokens.size() <= std::numeric_limits<std::uint32_t>::max() - before,
+            "a shard has too many tokens; read fewer pairs for one");
+    pairs.tokens.insert(pairs.tokens.end(), other.pairs.tokens.begin(), other.pairs.tokens.end());
+    for (std::size_t i = 1; i < other.pairs.begins.size(); ++i) pairs.begins.push_back(before + other.pairs.begins[i]);
+    counts.source_cut += other.counts.source_cut;
+    counts.target_cut += other.counts.target_cut;
+    counts.too_long += other.counts.too_long;
+    counts.source.add(other.counts.source);
+    counts.target.add(other.counts.target);
+  }
+};
+
+template <EncodesText Source, EncodesText Target>
+EncodedPairs encode_pairs(const ParallelText& text, std::size_t first, std::size_t last, const Source& source,
+                          const Target& target, const ShardOptions& options) {
+  EncodedPairs encoded;
+  ShardHeader& counts = encoded.counts;
+  std::vector<Token> from, to;
+  const auto longest = static_cast<std::size_t>(options.longest);
+  for (std::size_t i = first; i < last; ++i) {
+    from.clear(), to.clear();
+    source.encode(text.source[i], from);
+    target.encode(text.target[i], to);
+    counts.source.add(std::ssize(from));
+    counts.target.add(std::ssize(to));
+    if (options.too_long == TooLong::drop && std::max(from.size(), to.size()) > longest) {
+      ++counts.too_long;
+      continue;
+    }
+    if (from.size() > longest) from.resize(longest), ++counts.source_cut;
+    if (to.size() > longest) to.resize(longest), ++counts.target_cut;
+    encoded.pairs.add(from, to);
+  }
+  return encoded;
+}
+
+/// A fingerprint of all that decides what a shard holds, but for the tokenizers.
+inline std::uint64_t hash_of_block(const ParallelText& text, const ShardOptions& options) {
+  Checksum sum;
+  for (const auto* side : {&text.source, &text.target})
+    for (const std::string& line : *side) {
+      const auto length = static_cast<Index>(line.size());
+      sum.add(&length, sizeof length);
+      sum.add(line.data(), length);
+    }
+  const Index rule[] = {options.longest, options.too_long == TooLong::cut ? 0 : 1};
+  sum.add(rule, sizeof rule);
+  return sum.value();
+}
+
+}  // namespace detail
+
+/// Tokenises a text into shards FOLDER/00000.shard and so on. A shard that is there already is not made again if it was made of
+/// the same text by the same rules and tokenizers, so that making them can be stopped and repeated. `say(made so far)` is called
+/// after each shard; returning false stops.
+template <Tokenizer Source, Tokenizer Target>
+MadeShards make_shards(PairStream& text, const Source& source, const Target& target, const std::filesystem::path& folder,
+                       const ShardOptions& options, const std::function<bool(const MadeShards&)>& say = {}) {
+  require(options.pairs >= 1, "make_shards: a shard cannot be read from ", options.pairs, " pairs; 1 is the least");
+  require(options.longest >= 1, "make_shards: sentences cannot have ", options.longest, " tokens at most; keep 1 at least");
+  MadeShards made;
+  const auto read = [&] { return text.next(options.pairs); };
+  for (ParallelText block = read(); !block.source.empty();) {
+    auto next = std::async(std::launch::async, read);  // while this one is encoded
+    ShardHeader header;
+    header.number = made.files.size();
+    header.made_of = detail::hash_of_block(block, options);
+    header.source_tokenizer = source.hash(), header.target_tokenizer = target.hash();
+    header.source_vocabulary = static_cast<std::uint64_t>(source.size());
+    header.target_vocabulary = static_cast<std::uint64_t>(target.size());
+    std::string number = std::to_string(header.number);
+    number.insert(0, 5 - std::min<std::size_t>(5, number.size()), '0');
+    const std::filesystem::path path = folder / (number + ".shard");
+
+    std::optional<ShardHeader> there = read_shard_header(path);
+    if (there && (there->made_of != header.made_of || there->source_tokenizer != header.source_tokenizer ||
+                  there->target_tokenizer != header.target_tokenizer))
+      there.reset();
+    if (!there) {
+      constexpr std::size_t kPart = 1024;
+      const std::size_t pairs = block.source.size();
+      std::vector<detail::EncodedPairs> parts((pairs + kPart - 1) / kPart);
+      parallel_for(std::ssize(parts), options.threads, [&](Index i) {
+        const std::size_t first = static_cast<std::size_t>(i) * kPart;
+        parts[static_cast<std::size_t>(i)] =
+            detail::encode_pairs(block, first, std::min(first + kPart, pairs), source, target, options);
+      });
+      detail::EncodedPairs all{{}, header};
+      for (detail::EncodedPairs& part : parts) {
+        all.add(part);
+        part = {};
+      }
+      there = write_shard(path, all.counts, all.pairs);
+      ++made.made;
+    }
+    made.files.push_back(path);
+    made.pairs += static_cast<Index>(there->pairs);
+    made.tokens += static_cast<Index>(there->tokens);
+    made.source_cut += static_cast<Index>(there->source_cut);
+    made.target_cut += static_cast<Index>(there->target_cut);
+    made.too_long += static_cast<Index>(there->too_long);
+    made.source.add(there->source);
+    made.target.add(there->target);
+    block = next.get();
+    if (say && !say(made)) break;
+  }
+  return made;
+}
+
+}  // namespace attn

@@ -1,0 +1,91 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include "attn/data/corpus_view.hpp"
+#include "attn/data/parallel_corpus.hpp"
+#include "attn/data/shard.hpp"
+#include "attn/text/content_hash.hpp"
+
+namespace attn {
+
+/// Sentence pairs in shards, one after another. Nothing of them is copied into memory, whatever their size.
+class ShardedCorpus {
+ public:
+  /// Of each sentence, the first `truncate` tokens are there.
+  explicit ShardedCorpus(const std::vector<std::filesystem::path>& shards, Index truncate = keep_all_tokens);
+
+  Index size() const { return ends_.back(); }
+  Index source_length(Index i) const {
+    const auto [shard, place] = find(i);
+    return std::min(shard->source_length(place), truncate_);
+  }
+  Index target_length(Index i) const {
+    const auto [shard, place] = find(i);
+    return std::min(shard->target_length(place), truncate_);
+  }
+  std::span<const Token> source_tokens(Index i, std::vector<Token>& space) const {
+    const auto [shard, place] = find(i);
+    return shard->source_tokens(place, truncate_, space);
+  }
+  std::span<const Token> target_tokens(Index i, std::vector<Token>& space) const {
+    const auto [shard, place] = find(i);
+    return shard->target_tokens(place, truncate_, space);
+  }
+
+  const std::vector<Shard>& shards() const { return shards_; }
+  const ShardHeader& header() const { return shards_.front().header(); }  // tokenizers and vocabularies are those of all
+
+  /// Tokens of both sides, before `truncate`.
+  Index tokens() const {
+    Index all = 0;
+    for (const Shard& shard : shards_) all += static_cast<Index>(shard.header().tokens);
+    return all;
+  }
+
+  /// An Error unless these are the tokenizers that the shards were made with.
+  template <class SourceTokenizer, class TargetTokenizer>
+  void require_tokenizers(const SourceTokenizer& source, const TargetTokenizer& target) const {
+    require(source.hash() == header().source_tokenizer && target.hash() == header().target_tokenizer,
+            shards_.front().path().string(),
+            " was made with another tokenizer: its tokens have other numbers; "
+            "use the tokenizer that lies with the shards, or make them again");
+  }
+
+ private:
+  std::pair<const Shard*, Index> find(Index i) const {
+    const auto at = std::upper_bound(ends_.begin(), ends_.end(), i) - ends_.begin() - 1;
+    return {&shards_[static_cast<std::size_t>(at)], i - ends_[static_cast<std::size_t>(at)]};
+  }
+
+  std::vector<Shard> shards_;
+  std::vector<Index> ends_{0};  // pairs before each shard, and in all of them
+  Index truncate_;
+};
+
+static_assert(TokenPairs<ShardedCorpus>);
+
+inline ShardedCorpus::ShardedCorpus(const std::vector<std::filesystem::path>& shards, Index truncate)
+    : truncate_(truncate) {
+  require(!shards.empty(), "ShardedCorpus: there are no shards");
+  require(truncate > 0, "ShardedCorpus: cannot truncate sentences to ", truncate, " tokens; keep at least 1");
+  for (const std::filesystem::path& path : shards) {
+    const ShardHeader& added = shards_.emplace_back(path).header();
+    require(added.source_tokenizer == header().source_tokenizer && added.target_tokenizer == header().target_tokenizer,
+            path.string(), " was made with another tokenizer than ", shards.front().string(),
+            "; make both with the same one");
+    ends_.push_back(ends_.back() + static_cast<Index>(added.pairs));
+  }
+}
+
+/// A fingerprint of all pairs, in their order, and of how they are cut into shards.
+inline std::uint64_t content_hash(const ShardedCorpus& corpus) {
+  ContentHash hash;
+  for (const Shard& shard : corpus.shards()) hash.add(shard.header().data_checksum);
+  return hash.value();
+}
+
+}  // namespace attn

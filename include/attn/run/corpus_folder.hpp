@@ -1,0 +1,115 @@
+#pragma once
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attn/core/file.hpp"
+#include "attn/data/shard_maker.hpp"
+#include "attn/data/sharded_corpus.hpp"
+#include "attn/run/tokenizer_files.hpp"
+
+namespace attn {
+
+// A corpus's folder: a text as tokens, ready to train on.
+//
+//   corpus.json                     the tokenizers, the shards, how the text was read
+//   00000.shard, 00001.shard, ...   its pairs (data/shard.hpp)
+//   source.*, target.*              the tokenizers; one, tokenizer.*, where both sides have the same
+
+inline constexpr int corpus_format = 1;
+
+namespace detail {
+
+inline nlohmann::json read_corpus_card(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / "corpus.json";
+  require(std::filesystem::exists(path), folder.string(),
+          " holds no corpus of shards: there is no corpus.json in it; make one with the program tokenize");
+  const auto card = nlohmann::json::parse(read_file(path), nullptr, false);
+  require(card.is_object() && card.contains("format") && card["format"].is_number_integer(), path.string(),
+          " is damaged or not a corpus's; make the shards again");
+  require(card["format"] == corpus_format, path.string(), " has the format ", card["format"].dump(),
+          ", and this program reads ", corpus_format, "; make the shards again, or use the attn that made them");
+  return card;
+}
+
+inline nlohmann::json lengths_card(const LengthStatistics& lengths) {
+  return {{"average", lengths.average()}, {"shortest", lengths.shortest()}, {"longest", lengths.longest()}};
+}
+
+}  // namespace detail
+
+/// Two tokenizers that lie in a folder.
+struct CorpusTokenizers {
+  AnyTokenizer source, target;
+};
+
+/// Begins a corpus: writes its tokenizers, and what they were made of (any words, compared when it is made again).
+inline void begin_corpus(const std::filesystem::path& folder, const CorpusTokenizers& tokenizers,
+                         const std::string& made_of) {
+  const bool same = tokenizers.source.hash() == tokenizers.target.hash();
+  const nlohmann::json source = save_tokenizer(tokenizers.source, folder, same ? "tokenizer" : "source");
+  const nlohmann::json card{{"format", corpus_format},
+                            {"complete", false},
+                            {"made_of", made_of},
+                            {"source", source},
+                            {"target", same ? source : save_tokenizer(tokenizers.target, folder, "target")}};
+  write_file(folder / "corpus.json", card.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+/// Completes it: lists the shards, in order, with what `about` says of the text.
+inline void complete_corpus(const std::filesystem::path& folder, const MadeShards& made, const nlohmann::json& about = {}) {
+  nlohmann::json card = detail::read_corpus_card(folder);
+  card["complete"] = true;
+  card["pairs"] = made.pairs;
+  card["tokens"] = made.tokens;
+  card["lengths"] = {{"source", detail::lengths_card(made.source)}, {"target", detail::lengths_card(made.target)}};
+  card["text"] = about;
+  card["shards"] = nlohmann::json::array();
+  for (const std::filesystem::path& file : made.files) card["shards"].push_back(file.filename().string());
+  write_file(folder / "corpus.json", card.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+/// The tokenizers of a corpus that was begun, complete or not, if they were made of the same.
+inline std::optional<CorpusTokenizers> tokenizers_of_corpus(const std::filesystem::path& folder,
+                                                            const std::string& made_of) {
+  if (!std::filesystem::exists(folder / "corpus.json")) return std::nullopt;
+  try {
+    const nlohmann::json card = detail::read_corpus_card(folder);
+    if (card.at("made_of") != made_of) return std::nullopt;
+    return CorpusTokenizers{load_tokenizer(card.at("source"), folder), load_tokenizer(card.at("target"), folder)};
+  } catch (const std::exception&) {  // whatever is wrong with them, they are made again
+    return std::nullopt;
+  }
+}
+
+/// A corpus as training reads it.
+struct OpenCorpus {
+  CorpusTokenizers tokenizers;
+  ShardedCorpus pairs;
+};
+
+/// Opens it, with the first `truncate` tokens of each sentence.
+inline OpenCorpus open_corpus(const std::filesystem::path& folder, Index truncate = keep_all_tokens) {
+  const nlohmann::json card = detail::read_corpus_card(folder);
+  try {
+    require(card.at("complete").get<bool>(), folder.string(),
+            " is not complete: making it was stopped; repeat the command that made it, which goes on where it was");
+    std::vector<std::filesystem::path> files;
+    for (const auto& name : card.at("shards"))
+      files.push_back(folder / std::filesystem::path(name.get<std::string>()).filename());
+    require(!files.empty(), folder.string(), " has no pairs: nothing to train on");
+    OpenCorpus corpus{{load_tokenizer(card.at("source"), folder), load_tokenizer(card.at("target"), folder)},
+                      ShardedCorpus(files, truncate)};
+    corpus.pairs.require_tokenizers(corpus.tokenizers.source, corpus.tokenizers.target);
+    require(corpus.pairs.size() == card.at("pairs").get<Index>(), folder.string(), " has shards of ", corpus.pairs.size(),
+            " pairs, and corpus.json says ", card.at("pairs").dump(), "; make the shards again");
+    return corpus;
+  } catch (const nlohmann::json::exception& error) {
+    fail((folder / "corpus.json").string(), " is damaged (", error.what(), "); make the shards again");
+  }
+}
+
+}  // namespace attn

@@ -1,0 +1,73 @@
+#include "attn/data/pair_stream.hpp"
+
+#include <doctest/doctest.h>
+
+#include "attn/core/file.hpp"
+#include "support/files.hpp"
+
+using namespace attn;
+
+namespace {
+
+const auto nowhere = [] { return std::string("here"); };
+
+/// Which of some pairs a filter keeps.
+std::vector<bool> kept(PairFilter& filter, const std::vector<std::pair<std::string, std::string>>& pairs) {
+  std::vector<bool> all;
+  for (auto [source, target] : pairs) all.push_back(filter.keep(source, target, nowhere));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("blank sides are dropped or kept, and counted") {
+  CHECK(is_blank(""));
+  CHECK(is_blank(" \t\u00A0\u3000"));
+  CHECK_FALSE(is_blank(" ."));
+  PairFilter drop({}), keep({.blank = BlankSide::keep});
+  CHECK(kept(drop, {{"a", "b"}, {"a", " "}, {"", "b"}, {"", ""}}) == std::vector{true, false, false, false});
+  CHECK(drop.counts() == RuleCounts{.read = 4, .kept = 1, .blank = 3});
+  CHECK(kept(keep, {{"a", "b"}, {"a", " "}}) == std::vector{true, true});
+  CHECK(keep.counts() == RuleCounts{.read = 2, .kept = 2, .blank = 1});
+}
+
+TEST_CASE("what is not UTF-8 is dropped, repaired or refused") {
+  PairFilter drop({}), repair({.invalid = InvalidUtf8::repair}), refuse({.invalid = InvalidUtf8::refuse});
+  CHECK(kept(drop, {{"sch\xF6n", "b"}, {"a", "\xFF"}, {"ö", "b"}}) == std::vector{false, false, true});
+  CHECK(drop.counts() == RuleCounts{.read = 3, .kept = 1, .invalid = 2});
+  std::string source = "sch\xF6n", target = "b";
+  CHECK(repair.keep(source, target, nowhere));
+  CHECK(source == "sch\uFFFDn");
+  CHECK(target == "b");
+  CHECK(repair.counts() == RuleCounts{.read = 1, .kept = 1, .invalid = 1});
+  CHECK(contains(error_of([&] { kept(refuse, {{"a", "b"}, {"sch\xF6n", "b"}}); }), "here: byte 4 is not valid UTF-8"));
+  CHECK(contains(error_of([&] { kept(refuse, {{"a", "\xFF"}}); }), "here: byte 1 of the target is not valid UTF-8"));
+}
+
+TEST_CASE("of equal pairs the first is kept") {
+  PairFilter drop({.duplicates = Duplicates::drop}), keep({});
+  const std::vector<std::pair<std::string, std::string>> pairs{{"a", "b"}, {"a", "c"}, {"ab", ""},
+                                                               {"a", "b"}, {"", "ab"}, {"a", "c"}};
+  CHECK(kept(drop, pairs) == std::vector{true, true, false, false, false, false});
+  CHECK(drop.counts() == RuleCounts{.read = 6, .kept = 2, .blank = 2, .duplicates = 2});
+  kept(keep, pairs);
+  CHECK(keep.counts() == RuleCounts{.read = 6, .kept = 4, .blank = 2});
+}
+
+TEST_CASE("a stream reads file after file in blocks, with the rules of all") {
+  const TemporaryFolder folder;
+  write_file(folder / "a.en", "one\n\ntwo\n");
+  write_file(folder / "a.de", "eins\nx\nzwei\n");
+  write_file(folder / "b.tsv", "three\tdrei\none\teins\n");
+  PairStream stream({.files = {{PairFormat::lines, folder / "a.en", folder / "a.de"}, {PairFormat::tsv, folder / "b.tsv"}},
+                     .rules = {.duplicates = Duplicates::drop}});
+  CHECK(stream.begun() == 0);
+  CHECK(stream.next(1).source == std::vector<std::string>{"one"});
+  const ParallelText rest = stream.next(10);
+  CHECK(rest.source == std::vector<std::string>{"two", "three"});
+  CHECK(rest.target == std::vector<std::string>{"zwei", "drei"});
+  CHECK(stream.next(10).source.empty());
+  CHECK(stream.counts() == RuleCounts{.read = 5, .kept = 3, .blank = 1, .duplicates = 1});
+  CHECK(stream.begun() == 1);
+  CHECK(PairStream({}).next(5).source.empty());
+}

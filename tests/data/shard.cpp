@@ -1,0 +1,136 @@
+#include "attn/data/shard.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+#include "attn/data/parallel_corpus.hpp"
+#include "support/files.hpp"
+
+using namespace attn;
+
+namespace {
+
+using Tokens = std::vector<Token>;
+
+ShardHeader header(Index vocabulary) {
+  ShardHeader header;
+  header.number = 3;
+  header.source_tokenizer = 11, header.target_tokenizer = 12;
+  header.source_vocabulary = header.target_vocabulary = static_cast<std::uint64_t>(vocabulary);
+  header.source.add(2);
+  return header;
+}
+
+ShardPairs three_pairs(Token largest) {
+  ShardPairs pairs;
+  pairs.add(Tokens{5, largest}, Tokens{7, 8, 9});
+  pairs.add(Tokens{}, Tokens{1});
+  pairs.add(Tokens{4}, Tokens{});
+  return pairs;
+}
+
+Tokens copy(std::span<const Token> tokens) { return {tokens.begin(), tokens.end()}; }
+
+/// Changes bytes of a file in place.
+void put(const std::filesystem::path& path, std::size_t at, const std::string& bytes) {
+  std::string contents = read_file(path);
+  contents.replace(at, bytes.size(), bytes);
+  std::ofstream(path, std::ios::binary) << contents;
+}
+
+std::string number(std::uint32_t value) { return {reinterpret_cast<const char*>(&value), sizeof value}; }
+
+}  // namespace
+
+TEST_CASE("a shard holds tokens of 16 bits where all ids fit, and of 32 where not") {
+  const TemporaryFolder folder;
+  for (const auto& [vocabulary, bytes] : {std::pair(Index{65'536}, 2), {Index{65'537}, 4}}) {
+    CAPTURE(vocabulary);
+    const auto largest = static_cast<Token>(vocabulary - 1);
+    const auto path = folder / (std::to_string(vocabulary) + ".shard");
+    const ShardHeader written = write_shard(path, header(vocabulary), three_pairs(largest));
+    CHECK(std::filesystem::file_size(path) == sizeof(ShardHeader) + 7 * 4 + 7u * static_cast<unsigned>(bytes));
+    const Shard shard(path);
+    CHECK(shard.header().token_bytes == static_cast<unsigned>(bytes));
+    CHECK(shard.header().data_checksum == written.data_checksum);
+    CHECK(shard.header().source_tokenizer == 11);
+    CHECK(shard.header().source.longest() == 2);
+    CHECK(shard.pairs() == 3);
+    Tokens space;
+    CHECK(copy(shard.source_tokens(0, keep_all_tokens, space)) == Tokens{5, largest});
+    CHECK(copy(shard.target_tokens(0, keep_all_tokens, space)) == Tokens{7, 8, 9});
+    CHECK(copy(shard.target_tokens(0, 2, space)) == Tokens{7, 8});
+    CHECK(copy(shard.source_tokens(1, keep_all_tokens, space)) == Tokens{});
+    CHECK(copy(shard.target_tokens(1, keep_all_tokens, space)) == Tokens{1});
+    CHECK(copy(shard.target_tokens(2, keep_all_tokens, space)) == Tokens{});
+    CHECK(shard.source_length(0) == 2);
+    CHECK(shard.target_length(0) == 3);
+    CHECK(shard.source_length(1) == 0);
+    CHECK(shard.target_length(2) == 0);
+    CHECK_NOTHROW(shard.verify());
+  }
+}
+
+TEST_CASE("a shard without pairs is one") {
+  const TemporaryFolder folder;
+  write_shard(folder / "a.shard", header(10), {});
+  CHECK(Shard(folder / "a.shard").pairs() == 0);
+  CHECK_NOTHROW(Shard(folder / "a.shard").verify());
+}
+
+TEST_CASE("a shard that is not as it was written is refused") {
+  const TemporaryFolder folder;
+  const auto path = folder / "a.shard";
+  const auto remade = [&] {
+    std::filesystem::remove(path);
+    write_shard(path, header(100), three_pairs(99));
+  };
+  const auto refusal = [&] { return error_of([&] { Shard shard(path); }); };
+  const std::size_t size = sizeof(ShardHeader) + 7 * 4 + 7 * 2;
+
+  CHECK(contains(error_of([&] { Shard shard(folder / "none.shard"); }), "none.shard: No such file or directory"));
+  std::filesystem::create_directories(folder / "folder.shard");
+  CHECK(contains(error_of([&] { Shard shard(folder / "folder.shard"); }), "it is not a file"));
+  for (const std::size_t kept : {std::size_t{0}, std::size_t{20}, sizeof(ShardHeader), size - 1}) {
+    remade();
+    std::filesystem::resize_file(path, kept);
+    CHECK(contains(refusal(), "a.shard is cut off: it has " + std::to_string(kept) + " bytes of "));
+    CHECK_FALSE(read_shard_header(path).has_value());
+  }
+  remade();
+  CHECK(read_shard_header(path)->pairs == 3);
+  std::filesystem::resize_file(path, size + 1);
+  CHECK(contains(refusal(), "is damaged"));
+  remade();
+  put(path, 0, "x");
+  CHECK(contains(refusal(), "a.shard is not a shard of tokens"));
+  remade();
+  put(path, 8, number(2));
+  CHECK(contains(refusal(), "a.shard has the format 2, and this program reads 1; make the shards again"));
+  remade();
+  put(path, 24, number(1));  // pairs
+  CHECK(contains(refusal(), "is damaged: its bytes are not those that were written; delete it and make it again"));
+
+  SUBCASE("where a sentence begins") {
+    remade();
+    put(path, sizeof(ShardHeader) + 4, number(1000));
+    const Shard shard(path);
+    CHECK(contains(error_of([&] { shard.source_length(0); }), "is damaged"));
+    CHECK(contains(error_of([&] { shard.target_length(0); }), "is damaged"));
+    CHECK(contains(error_of([&] { shard.verify(); }), "is damaged"));
+  }
+  SUBCASE("a token that the vocabulary does not have") {
+    remade();
+    put(path, sizeof(ShardHeader) + 7 * 4, std::string("\x64\x00", 2));  // 100 instead of 5
+    const Shard shard(path);
+    Tokens space;
+    CHECK(contains(error_of([&] { shard.source_tokens(0, 10, space); }), "is damaged"));
+    CHECK_NOTHROW(shard.target_tokens(0, 10, space));
+  }
+  SUBCASE("a token that it does have is found by reading all") {
+    remade();
+    put(path, sizeof(ShardHeader) + 7 * 4, std::string("\x06\x00", 2));
+    CHECK(contains(error_of([&] { Shard(path).verify(); }), "is damaged"));
+  }
+}

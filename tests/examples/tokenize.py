@@ -1,0 +1,130 @@
+"""Runs tokenize as a person would: every format, every rule with its count, stopping and going on, bad input; then trains on the shards."""
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from checks import check, finish, program, refused, run
+
+data = Path(os.environ.get("ATTN_DATA", Path(__file__).resolve().parents[3] / "shared/data"))
+train = sys.argv[2]
+
+
+def made(*arguments):
+    result = run(*arguments)
+    if result.returncode != 0:
+        print(result.stdout, result.stderr)
+    check(result.returncode == 0, "ends well: " + " ".join(str(a) for a in arguments[1:3]))
+    return result.stdout
+
+
+def card(folder):
+    return json.loads((folder / "corpus.json").read_text())
+
+
+def shards(folder):
+    return [path.read_bytes() for path in sorted(folder.glob("*.shard"))]
+
+
+def says(output, line):
+    check(any(" ".join(found.split()) == line for found in output.splitlines()), f"says '{line}'")
+
+
+with tempfile.TemporaryDirectory() as name:
+    folder = Path(name)
+    english = [f"The {noun} number {i} is {color}." for i in range(40) for noun in ("cat", "dog") for color in ("red", "green")]
+    german = [f"{noun} Nummer {i} ist {color}." for i in range(40) for noun in ("Die Katze", "Der Hund") for color in ("rot", "grün")]
+    (folder / "a.en").write_text("\n".join(english) + "\n")
+    with gzip.open(folder / "a.de.gz", "wt", encoding="utf-8") as file:
+        file.write("\n".join(german) + "\n")
+    (folder / "a.tsv").write_text("".join(f"{e}\t{d}\n" for e, d in zip(english, german)))
+    quoted = [f'"{e[:-1]},\n""yes""."' for e in english]
+    (folder / "a.csv").write_text("en,de\n" + "".join(f"{e},{d}\n" for e, d in zip(quoted, german)))
+    pair = ["--source", folder / "a.en", "--target", folder / "a.de.gz", "--vocabulary", 300]
+
+    output = made(folder / "lines", *pair, "--shard-pairs", 64)
+    says(output, "160 pairs read, 160 kept, of " + f"{card(folder / 'lines')['tokens']:,} tokens")
+    says(output, f"3 shards in {folder / 'lines'}, 3 of them new")
+    check(card(folder / "lines")["complete"] and card(folder / "lines")["pairs"] == 160, "corpus.json says what there is")
+    says(made(folder / "lines", *pair, "--shard-pairs", 64), f"3 shards in {folder / 'lines'}, 0 of them new")
+    made(folder / "threads", *pair, "--shard-pairs", 64, "--threads", 7)
+    check(shards(folder / "lines") == shards(folder / "threads"), "the shards do not depend on the number of threads")
+    made(folder / "tsv", "--tsv", folder / "a.tsv", "--vocabulary", 300, "--shard-pairs", 64)
+    check(shards(folder / "lines") == shards(folder / "tsv"), "a TSV gives the same shards")
+    made(folder / "csv", "--csv", folder / "a.csv", "--vocabulary", 300)
+    check(card(folder / "csv")["pairs"] == 160 and card(folder / "csv")["tokens"] > card(folder / "tsv")["tokens"], "a CSV with quotes, commas and line breaks is read")
+    given = ["--vocab", folder / "lines/tokenizer.vocab.json", "--merges", folder / "lines/tokenizer.merges.txt"]
+    made(folder / "given", *pair[:4], *given, "--shard-pairs", 64)
+    check(shards(folder / "lines") == shards(folder / "given"), "a tokenizer that is given makes the same shards")
+    made(folder / "separate", *pair, "--separate")
+    check((folder / "separate/target.vocab.json").exists(), "each language can have its own tokenizer")
+
+    rows = [b"one two\teins zwei", b"sch\xf6n\tbad", b" \tblank", b"one two\teins zwei", b"one " * 50 + b"\tlang", b"last\tletzte"]
+    (folder / "odd.tsv").write_bytes(b"\n".join(rows) + b"\n")
+    odd = ["--tsv", folder / "odd.tsv", *given, "--longest", 40]
+    output = made(folder / "odd", *odd, "--duplicates", "drop")
+    for line in ("6 pairs read, 3 kept", "1 are not valid UTF-8: left out", "1 have a blank side: left out", "1 were there before: left out", "1 sentences are too long: cut"):
+        check(line in output, f"says '{line}'")
+    output = made(folder / "odd", *odd, "--invalid", "repair", "--blank", "keep", "--too-long", "drop")
+    for line in ("6 pairs read, 5 kept", "1 are not valid UTF-8: repaired", "1 have a blank side: kept", "1 are too long: left out"):
+        check(line in output, f"says '{line}'")
+    refused("invalid UTF-8, where it is refused", folder / "x", *odd, "--invalid", "refuse", says="odd.tsv, line 2: byte 4 is not valid UTF-8")
+    (folder / "short").write_text("eins\n")
+    unequal = ["--source", folder / "a.en", "--target", folder / "short", *given]
+    refused("unequal files", folder / "x", *unequal, says="has 160 lines and")
+    output = made(folder / "unequal", *unequal, "--unequal", "drop")
+    check("1 pairs read, 1 kept" in output and "159 lines have no counterpart: left out" in output, "or the rest is left out, and counted")
+    (folder / "blank").write_text("\n")
+    refused("nothing that is kept", folder / "x", "--source", folder / "blank", "--target", folder / "blank", *given, says="no pairs that its rules keep (1 were read)")
+    refused("no text", folder / "x", says="there is no text")
+    refused("half a pair", folder / "x", "--source", folder / "a.en", says="as many files of each")
+    refused("half a tokenizer", folder / "x", *pair, "--vocab", given[1], says="--vocab and --merges go together")
+    refused("a column that is not there", folder / "x", "--csv", folder / "a.csv", "--columns", "en,fr", says="its first row has no column 'fr'; it has 'en', 'de'")
+
+    # a run that is stopped goes on: the text comes slowly through a pipe, and the program is killed at some moment
+    (folder / "long.tsv").write_text("".join(f"{e}\t{d}\n" for _ in range(500) for e, d in zip(english, german)))
+    long = ["--tsv", folder / "long.tsv", *given, "--shard-pairs", 4000]
+    made(folder / "whole", *long)
+    killed = subprocess.Popen([program, str(folder / "killed"), *map(str, long)], stdout=subprocess.DEVNULL)
+    while killed.poll() is None and len(list((folder / "killed").glob("*.shard"))) < 3:
+        time.sleep(0.001)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    refused_or_whole = subprocess.run([train, "--shards", str(folder / "killed"), "--output", str(folder / "y")], capture_output=True, text=True)
+    check("is not complete: making it was stopped" in refused_or_whole.stderr, "a corpus that is not complete is not trained on")
+    output = made(folder / "killed", *long)
+    check("0 of them new" not in output and "20 of them new" not in output, "what was made before it was killed is not made again")
+    check(shards(folder / "whole") == shards(folder / "killed"), "and the shards are the same")
+
+    options = ["--epochs", 1, "--batch", 16, "--batch-unit", "sentences", "--size", "small", "--truncate", 64, "--limit", 8, "--threads", 2]
+    files = ["--train-source", folder / "a.en", "--train-target", folder / "a.de.gz", *given]
+    results = []
+    for source, output in ((files, folder / "run1"), (["--shards", folder / "lines"], folder / "run2")):
+        results.append(subprocess.run([train, *map(str, [*source, *options, "--output", output])], capture_output=True, text=True))
+        if results[-1].returncode != 0:
+            print(results[-1].stdout, results[-1].stderr)
+    check(all(result.returncode == 0 for result in results), "wmt14_train trains on files and on shards")
+    logs = [[json.loads(line) for line in (folder / run / "log.jsonl").read_text().splitlines()] for run in ("run1", "run2")]
+    losses = [[event["loss"] for event in log if event["event"] in ("step", "validation")] for log in logs]
+    check(len(losses[0]) > 1 and losses[0] == losses[1], "with the same losses, to the last bit")
+    check(all(0 <= event["waiting"] <= 1 for log in logs for event in log if event["event"] == "step"), "and logs the time spent waiting for batches")
+    result = subprocess.run([train, "--shards", str(folder / "separate"), "--output", str(folder / "z")], capture_output=True, text=True)
+    check("has a tokenizer for each language" in result.stderr, "a tokenizer for each language is not for wmt14_train")
+    result = subprocess.run([train, "--shards", str(folder / "lines"), "--vocabulary", "500"], capture_output=True, text=True)
+    check("--shards bring text and tokenizer" in result.stderr, "shards have their tokenizer")
+
+if (data / "bart-bpe").exists() and (data / "wmt14").exists():
+    with tempfile.TemporaryDirectory() as name:
+        bart = ["--vocab", data / "bart-bpe/vocab.json", "--merges", data / "bart-bpe/merges.txt"]
+        output = made(Path(name), "--source", data / "wmt14/newstest2014.en", "--target", data / "wmt14/newstest2014.de", *bart)
+        rows = {line.split()[0]: line.split()[2:] for line in output.splitlines() if line.startswith(("source", "target"))}
+        check(rows == {"source": ["27", "4", "118"], "target": ["51", "5", "168"]}, "lengths in tokens are those of Hugging Face's tokenizers")
+else:
+    print(f"skipped: no bart-bpe and wmt14 under {data}")
+
+finish()

@@ -1,0 +1,108 @@
+#include "attn/run/corpus_folder.hpp"
+
+#include <doctest/doctest.h>
+
+#include "attn/text/bpe_training.hpp"
+#include "support/files.hpp"
+
+using namespace attn;
+
+namespace {
+
+/// A corpus of three pairs in a folder, begun or complete.
+struct Made {
+  TemporaryFolder folder;
+  ParallelText lines{{"a cat", "a dog", "the cat"}, {"eine Katze", "ein Hund", "die Katze"}};
+  AnyTokenizer source = learn_byte_bpe(262, lines.source), target = source;
+  MadeShards shards;
+
+  explicit Made(bool separate = false) {
+    if (separate) target = learn_byte_bpe(263, lines.target);
+    write_file(folder / "a.tsv", "a cat\teine Katze\na dog\tein Hund\nthe cat\tdie Katze\n");
+    begin_corpus(folder.path(), {source, target}, "these words");
+    PairStream stream({.files = {{PairFormat::tsv, folder / "a.tsv"}}});
+    shards = make_shards(stream, source, target, folder.path(), {.pairs = 2});
+  }
+  void complete() { complete_corpus(folder.path(), shards, {{"read", 3}}); }
+  std::string refusal() const {
+    return error_of([&] { open_corpus(folder.path()); });
+  }
+  void replace(const std::string& from, const std::string& to) const {
+    std::string card = read_file(folder / "corpus.json");
+    REQUIRE(contains(card, from));
+    write_file(folder / "corpus.json", card.replace(card.find(from), from.size(), to));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a corpus's folder opens with its tokenizers and pairs") {
+  for (const bool separate : {false, true}) {
+    Made made(separate);
+    made.complete();
+    const OpenCorpus corpus = open_corpus(made.folder.path());
+    CHECK(corpus.tokenizers.source.hash() == made.source.hash());
+    CHECK(corpus.tokenizers.target.hash() == made.target.hash());
+    CHECK(std::filesystem::exists(made.folder / (separate ? "target.vocab.json" : "tokenizer.vocab.json")));
+    REQUIRE(corpus.pairs.size() == 3);
+    std::vector<Token> space;
+    CHECK(corpus.tokenizers.target.decode(corpus.pairs.target_tokens(2, space)) == "die Katze");
+    CHECK(open_corpus(made.folder.path(), 2).pairs.target_length(2) == 2);
+    const auto card = nlohmann::json::parse(read_file(made.folder / "corpus.json"));
+    CHECK(card["text"]["read"] == 3);
+    CHECK(card["shards"] == nlohmann::json{"00000.shard", "00001.shard"});
+    CHECK(card["lengths"]["source"]["longest"] == made.shards.source.longest());
+  }
+}
+
+TEST_CASE("a folder that is no complete corpus, or not the one that was made, is refused") {
+  const TemporaryFolder empty;
+  CHECK(contains(error_of([&] { open_corpus(empty.path()); }),
+                 "there is no corpus.json in it; make one with the program tokenize"));
+  Made made;
+  CHECK(contains(made.refusal(), "is not complete: making it was stopped; repeat the command"));
+  made.complete();
+  REQUIRE(made.refusal().empty());
+
+  SUBCASE("a newer format") {
+    made.replace("\"format\": 1", "\"format\": 7");
+    CHECK(contains(made.refusal(), "corpus.json has the format 7, and this program reads 1"));
+  }
+  SUBCASE("not JSON") {
+    write_file(made.folder / "corpus.json", "{");
+    CHECK(contains(made.refusal(), "corpus.json is damaged or not a corpus's"));
+  }
+  SUBCASE("a part missing") {
+    made.replace("\"pairs\"", "\"peers\"");
+    CHECK(contains(made.refusal(), "corpus.json is damaged ("));
+  }
+  SUBCASE("a shard missing") {
+    std::filesystem::remove(made.folder / "00001.shard");
+    CHECK(contains(made.refusal(), "00001.shard: No such file or directory"));
+  }
+  SUBCASE("a shard left out") {
+    made.replace(",\n  \"00001.shard\"", "");
+    CHECK(contains(made.refusal(), "has shards of 2 pairs, and corpus.json says 3"));
+  }
+  SUBCASE("another tokenizer") {
+    const AnyTokenizer other = learn_byte_bpe(261, made.lines.target);
+    begin_corpus(made.folder.path(), {other, other}, "");
+    made.complete();
+    CHECK(contains(made.refusal(), "00000.shard was made with another tokenizer"));
+  }
+  SUBCASE("no shards") {
+    complete_corpus(made.folder.path(), {});
+    CHECK(contains(made.refusal(), "has no pairs"));
+  }
+}
+
+TEST_CASE("tokenizers that were learnt are found again, if they were learnt from the same") {
+  const Made made;
+  const auto found = tokenizers_of_corpus(made.folder.path(), "these words");
+  REQUIRE(found.has_value());
+  CHECK(found->source.hash() == made.source.hash());
+  CHECK_FALSE(tokenizers_of_corpus(made.folder.path(), "other words").has_value());
+  CHECK_FALSE(tokenizers_of_corpus(made.folder / "none", "these words").has_value());
+  std::filesystem::remove(made.folder / "tokenizer.merges.txt");
+  CHECK_FALSE(tokenizers_of_corpus(made.folder.path(), "these words").has_value());
+}
