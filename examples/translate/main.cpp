@@ -4,7 +4,7 @@
 #include <exception>
 #include <iostream>
 
-#include "command_line.hpp"
+#include "attn/run/command_line.hpp"
 #include "jobs.hpp"
 #include "papers/models.hpp"
 
