@@ -5,7 +5,6 @@
 
 #include "attn/train/callback.hpp"
 #include "attn/train/checkpoint.hpp"
-#include "attn/train/finite.hpp"
 
 namespace attn {
 
@@ -19,26 +18,28 @@ class CheckpointCallback : public Callback {
       : folder_(std::move(folder)), trainer_(trainer), metadata_(std::move(metadata)) {}
 
   void on_validation(const ValidationReport& report) override {
-    check_parameters();
+    Weights weights = finite_weights();
     require(std::isfinite(report.loss), "step ", report.step, ": the validation loss is ", report.loss,
             ", though all parameters are finite: nothing is saved", remedy());
-    if (report.best) save_model(folder_ / "model.safetensors", trainer_.network.parameters, metadata_);
-    save();
+    if (report.best) weights.save(folder_ / "model.safetensors", metadata_);
+    save(std::move(weights));
   }
-  void on_end() override {
-    check_parameters();
-    save();
-  }
+  void on_end() override { save(finite_weights()); }
 
  private:
-  void save() const {
-    save_training(folder_ / "training.safetensors", trainer_.network.parameters, trainer_.optimiser, trainer_.state,
-                  metadata_);
-  }
-  void check_parameters() const {
-    const std::string bad = first_not_finite(trainer_.network.parameters);
+  using Weights = checkpoint::Tensors<typename Trainer::Device::Real>;
+
+  /// What is checked is what is saved: one copy from the device serves both.
+  Weights finite_weights() const {
+    Weights weights = checkpoint::copy_of(trainer_.network.parameters);
+    const std::string bad = weights.first_not_finite();
     require(bad.empty(), "step ", trainer_.state.step, ": parameter '", bad, "' is no longer finite: nothing is saved",
             remedy());
+    return weights;
+  }
+  void save(Weights weights) const {
+    checkpoint::save_training(folder_ / "training.safetensors", std::move(weights), trainer_.network.parameters.device(),
+                              trainer_.optimiser, trainer_.state, metadata_);
   }
   std::string remedy() const {
     const auto last = folder_ / "training.safetensors";
