@@ -4,17 +4,13 @@
 //   corpus_stats train.en train.de --vocab vocab.json --merges merges.txt   lengths in tokens of a byte-level BPE
 //   corpus_stats train.en train.de --prepare en-de --seen-at-least 10    raw text, prepared for recurrent models first
 
-#include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <exception>
 #include <iomanip>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <optional>
-#include <string>
-#include <vector>
 
-#include "attn/data/length_statistics.hpp"
+#include "attn/data/text_statistics.hpp"
+#include "attn/run/command_line.hpp"
 #include "attn/text/byte_bpe_files.hpp"
 #include "attn/text/word_vocabulary_files.hpp"
 #include "attn/train/progress.hpp"
@@ -32,52 +28,44 @@ struct Options {
   bool json = false;
 };
 
+const char* about =
+    R"(Counts the words of a parallel corpus and measures its sentences.
+
+Both files are UTF-8, line i of one the translation of line i of the other; words stand between white space. A compressed
+file goes through the shell: corpus_stats <(xz -dc train.en.xz) <(xz -dc train.de.xz)
+)";
+
 Options read_options(int count, char** words) {
   Options o;
-  CLI::App app(
-      "Counts the words of a parallel corpus and measures its sentences.\n\n"
-      "Both files are UTF-8, line i of one the translation of line i of the other; words stand between white space. A "
-      "compressed\nfile goes through the shell: corpus_stats <(xz -dc train.en.xz) <(xz -dc train.de.xz)\n");
-  app.option_defaults()->always_capture_default();
+  CLI::App app(about, "corpus_stats");
+  const AddOptions add{app, "Options"};
   app.add_option("source", o.source, "The text")->required();
   app.add_option("target", o.target, "Its translation")->required();
-  app.add_option("--seen-at-least", o.seen_at_least, "Words seen less often are not in the vocabulary")
-      ->check(CLI::PositiveNumber);
-  auto* vocab = app.add_option("--vocab", o.vocab, "Measure in tokens: vocab.json of a byte-level BPE (GPT-2, BART)");
-  auto* merges = app.add_option("--merges", o.merges, "and its merges.txt");
-  vocab->needs(merges), merges->needs(vocab);
-  app.add_option("--prepare", o.prepare,
-                 "Of raw text, take pairs of moderate length, split words, write contractions out, drop case and "
-                 "punctuation, put <num> for numbers")
-      ->check(CLI::IsMember({"en-de", "de-en"}));
-  app.add_option("--write-vocabularies", o.write, "Folder to write source.vocab and target.vocab to: lines of word,id");
-  app.add_flag("--json", o.json, "Print JSON instead of tables");
-  try {
-    app.parse(count, words);
-  } catch (const CLI::ParseError& error) {
-    std::exit(app.exit(error));
-  }
+  add("--seen-at-least", o.seen_at_least, "Words seen less often are not in the vocabulary", whole_number(1))
+      ->capture_default_str();
+  auto* vocab = add("--vocab", o.vocab, "Measure in tokens: vocab.json of a byte-level BPE (GPT-2, BART)");
+  vocab->needs(add("--merges", o.merges, "and its merges.txt")->needs(vocab));
+  add("--prepare", o.prepare,
+      "Of raw text, take pairs of moderate length, split words, write contractions out, drop case and punctuation, put "
+      "<num> for numbers",
+      CLI::IsMember({"en-de", "de-en"}));
+  add("--write-vocabularies", o.write, "Folder to write source.vocab and target.vocab to: lines of word,id");
+  add("--json", o.json, "Print JSON instead of tables");
+  read_command_line(app, count, words);
   return o;
 }
 
-struct Side {
-  WordCounts words;
-  LengthStatistics lengths;
-};
-
 struct Corpus {
   Index lines = 0;  // pairs in the files; kept ones are lengths.sentences()
-  Side source, target;
+  TextStatistics source, target;
 };
 
 Corpus read_corpus(const Options& options) {
   std::optional<ByteBpe> bpe;
   if (!options.vocab.empty()) bpe = load_byte_bpe(options.vocab, options.merges);
-  const auto add = [&](Side& side, const std::string& line) {
-    const Index before = side.words.tokens();
-    side.words.add(line);
-    // BART's tokenizer adds <s> and </s>.
-    side.lengths.add(bpe ? static_cast<Index>(bpe->encode(line).size()) + 2 : side.words.tokens() - before);
+  const auto add = [&](TextStatistics& side, const std::string& line) {
+    if (!bpe) return side.add(line);
+    side.add(line, *bpe, 2);  // <s> and </s>, which BART's tokenizer adds
   };
 
   Corpus corpus;
@@ -98,7 +86,7 @@ Corpus read_corpus(const Options& options) {
 }
 
 /// What is known of a side. Its vocabulary counts one special token, <unk>.
-Json describe(const Side& side, const WordVocabulary& vocabulary, Index seen_at_least) {
+Json describe(const TextStatistics& side, const WordVocabulary& vocabulary, Index seen_at_least) {
   return {{"tokens", side.words.tokens()},
           {"types", side.words.types()},
           {"seen_once", side.words.seen_once()},

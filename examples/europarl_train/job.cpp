@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "attn/optim/schedules.hpp"
+#include "attn/run/begin_run.hpp"
 #include "attn/run/draw_attention.hpp"
 #include "attn/run/open_translator.hpp"
 #include "attn/run/stop_signal.hpp"
@@ -37,20 +38,14 @@ void finish(const Job& job, const AnyModel& model, const Metadata& settings, con
     line += ", " + test.title + " BLEU " + format_decimals(scores.paper, 2) + " (sacreBLEU " +
             format_decimals(scores.sacrebleu, 2) + "), of the last epoch " + format_decimals(later.paper, 2);
   }
-  const json outcome{{"experiment", experiment.name},
-                     {"row", job.row.name},
-                     {"seed", job.seed},
-                     {"parameters", model.parameters()},
-                     {"device", model.device()},
-                     {"steps", log.steps},
-                     {"epochs", log.validations.points.size()},
-                     {"seconds", log.seconds},
-                     {"milliseconds_per_step", log.steps > 0 ? 1000 * log.seconds / static_cast<double>(log.steps) : 0},
-                     {"perplexity", std::exp(log.best)},
-                     {"last_perplexity", std::exp(log.last)},
-                     {"training_loss", log.training_loss},
-                     {"tests", tests},
-                     {"settings", settings}};
+  json outcome = figures(log);
+  outcome.update({{"experiment", experiment.name},
+                  {"row", job.row.name},
+                  {"seed", job.seed},
+                  {"parameters", model.parameters()},
+                  {"device", model.device()},
+                  {"tests", tests},
+                  {"settings", settings}});
   write_file(job.folder() / "outcome.json", outcome.dump(2) + "\n");
   job.progress.say(line);
 }
@@ -129,13 +124,9 @@ void run(const Job& job) {
   device.threads = job.threads;
   device.plans = job.group();
   RunCard card = run_card(job);
-  const std::shared_ptr<AnyModel> model = models().make(card.model, device, job.seed);
-  card.shape = model->shape();
-  card.device = model->device();
   const TrainingRun training = training_run(job, card.settings);
-  if (training.resume)
-    check_same_settings(job.folder(), read_run_card(job.folder()).settings, card.settings, {"epochs", "patience", "steps"});
-  write_run_card(job.folder(), card);
+  const std::shared_ptr<AnyModel> model =
+      begin_run(job.folder(), card, device, training.resume, {"epochs", "patience", "steps"});
   const TrainingOutcome outcome = model->train(training);
   if (stop_signal() != 0) return;
 

@@ -10,9 +10,9 @@
 
 #include "attn/core/error.hpp"
 #include "attn/core/folder_lock.hpp"
-#include "attn/run/command_line.hpp"
 #include "attn/run/open_translator.hpp"
 #include "attn/run/run_several.hpp"
+#include "attn/run/say_device.hpp"
 #include "job.hpp"
 #include "papers/models.hpp"
 #include "table.hpp"
