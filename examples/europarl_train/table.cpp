@@ -1,15 +1,9 @@
 #include "table.hpp"
 
-#include <algorithm>
-#include <set>
-
 #include "attn/metrics/bleu.hpp"
+#include "attn/metrics/run_statistics.hpp"
 #include "attn/run/machine.hpp"
 #include "attn/train/log_summary.hpp"
-#include "attn/train/progress.hpp"
-#include "command_line.hpp"
-#include "scores.hpp"
-#include "statistics.hpp"
 
 using namespace attn;
 using nlohmann::json;
@@ -18,86 +12,89 @@ namespace {
 
 /// A row's finished runs.
 struct Results {
-  const Row* row;
+  const Row& row;
   std::vector<json> runs;
 
-  Statistics of(const json::json_pointer& place) const {
+  RunStatistics of(const std::string& place) const {
     std::vector<double> values;
-    for (const json& run : runs) values.push_back(run.at(place).get<double>());
-    return Statistics(values);
+    for (const json& run : runs) values.push_back(run.at(json::json_pointer(place)).get<double>());
+    return RunStatistics(values);
   }
 };
 
-std::vector<Results> finished(const std::vector<Job>& jobs) {
-  std::vector<Results> results;
+/// Reads what a row's runs have left, and draws all seeds in one picture.
+Results results_of(const Row& row, const std::vector<Job>& jobs) {
+  Results results{row, {}};
+  std::vector<Series> curves;
   for (const Job& job : jobs) {
-    if (!job.finished()) continue;
-    auto found = std::find_if(results.begin(), results.end(), [&](const Results& one) { return one.row == &job.row; });
-    if (found == results.end()) found = results.insert(found, {&job.row, {}});
-    found->runs.push_back(json::parse(read_file(job.folder() / "outcome.json")));
+    if (&job.row != &row) continue;
+    if (job.finished()) results.runs.push_back(json::parse(read_file(job.folder() / "outcome.json")));
+    if (!std::filesystem::exists(job.folder() / "log.jsonl")) continue;
+    LogSummary log = read_log(job.folder() / "log.jsonl");
+    const std::string seed = job.options.seeds.size() > 1 ? ", seed " + std::to_string(job.seed) : "";
+    log.training.name = "training" + seed;
+    log.validations.name = "validation" + seed;
+    curves.push_back(log.training);
+    curves.push_back(log.validations);
   }
+  if (!curves.empty()) write_learning_curve(jobs[0].group() / (row.name + ".svg"), row.title, curves);
   return results;
 }
 
-/// All of a row's seeds in one picture.
-void draw_curves(const std::vector<Job>& jobs) {
-  std::set<const Row*> drawn;
-  for (const Job& first : jobs) {
-    if (!drawn.insert(&first.row).second) continue;
-    std::vector<Series> series;
-    for (const Job& job : jobs) {
-      if (&job.row != &first.row || !std::filesystem::exists(job.folder() / "log.jsonl")) continue;
-      LogSummary log = read_log(job.folder() / "log.jsonl");
-      const std::string seed = job.options.seeds.size() > 1 ? ", seed " + std::to_string(job.seed) : "";
-      log.training.name = "training" + seed;
-      log.validations.name = "validation" + seed;
-      series.push_back(log.training);
-      series.push_back(log.validations);
-    }
-    if (!series.empty()) write_learning_curve(first.group() / (first.row.name + ".svg"), first.row.title, series);
+struct Column {
+  std::string head;
+  std::function<std::string(const Results&)> cell;
+};
+
+std::vector<Column> columns(const std::vector<papers::TestSet>& tests) {
+  const auto figure = [](const std::string& head, const std::string& place, int decimals) -> Column {
+    return {head, [=](const Results& results) { return results.of(place).to_string(decimals); }};
+  };
+  const auto paper = [](const std::string& head, const auto& of_row, int decimals) -> Column {
+    return {head + ", paper", [=](const Results& results) {
+              const double value = of_row(results.row);
+              return value > 0 ? format_decimals(value, decimals) : "–";
+            }};
+  };
+  std::vector<Column> all{
+      {"model", [](const Results& results) { return results.row.title; }},
+      {"row", [](const Results& results) { return "`" + results.row.name + "`"; }},
+      {"parameters", [](const Results& results) { return format_count(results.runs[0].at("parameters")); }}};
+  for (const auto& [name, title, text] : tests) {
+    all.push_back(paper(
+        title + ": BLEU", [name = name](const Row& row) { return row.bleu.at(name); }, 2));
+    all.push_back(figure(title + ": BLEU, best epoch", "/tests/" + name + "/bleu", 2));
+    all.push_back(figure(title + ": BLEU, last epoch", "/tests/" + name + "/last_bleu", 2));
+    all.push_back(figure(title + ": sacreBLEU, best epoch", "/tests/" + name + "/sacrebleu", 2));
   }
+  const std::vector<Column> others{
+      paper(
+          "perplexity", [](const Row& row) { return row.perplexity; }, 1),
+      figure("perplexity, best epoch", "/perplexity", 1),
+      figure("perplexity, last epoch", "/last_perplexity", 1),
+      paper(
+          "training loss", [](const Row& row) { return row.training_loss; }, 3),
+      figure("training loss, here", "/training_loss", 3),
+      figure("epochs", "/epochs", 0),
+      figure("ms a step", "/milliseconds_per_step", 2),
+      {"training time", [](const Results& results) { return format_duration(results.of("/seconds").mean); }},
+      {"runs", [](const Results& results) { return std::to_string(results.runs.size()); }}};
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
 }
 
-std::string markdown(const Job& any, const std::vector<Results>& results, const json& about) {
-  const std::string none = "–";
-  const auto paper = [&](double figure, int decimals) { return figure > 0 ? format_decimals(figure, decimals) : none; };
-  std::vector<std::string> head{"model", "row", "parameters"};
-  for (const TestSet& test : any.corpus.tests)
-    for (const char* what : {": BLEU, paper", ": BLEU, best epoch", ": BLEU, last epoch", ": sacreBLEU, best epoch"})
-      head.push_back(test.title + what);
-  for (const char* what : {"perplexity, paper", "perplexity, best epoch", "perplexity, last epoch", "training loss, paper",
-                           "training loss, here", "epochs", "ms a step", "training time", "runs"})
-    head.emplace_back(what);
-  std::string text;
-  const auto add = [&](const std::vector<std::string>& cells) {
-    for (const std::string& cell : cells) text += "| " + cell + " ";
+std::string markdown(const std::vector<Column>& columns, const std::vector<Results>& results, const json& about) {
+  std::string text, rule;
+  for (const Column& column : columns) text += "| " + column.head + " ", rule += "| --- ";
+  text += "|\n" + rule + "|\n";
+  for (const Results& row : results) {
+    for (const Column& column : columns) text += "| " + column.cell(row) + " ";
     text += "|\n";
-  };
-  add(head);
-  add(std::vector<std::string>(head.size(), "---"));
-  for (const Results& result : results) {
-    const Row& row = *result.row;
-    const auto figure = [&](const char* place, int decimals) {
-      return result.of(json::json_pointer(place)).to_string(decimals);
-    };
-    std::vector<std::string> cells{row.title, "`" + row.name + "`", format_count(result.runs[0].at("parameters"))};
-    for (const TestSet& test : any.corpus.tests) {
-      cells.push_back(paper(row.bleu.at(test.name), 2));
-      for (const char* what : {"bleu", "last_bleu", "sacrebleu"})
-        cells.push_back(figure(("/tests/" + test.name + "/" + what).c_str(), 2));
-    }
-    cells.insert(
-        cells.end(),
-        {paper(row.perplexity, 1), figure("/perplexity", 1), figure("/last_perplexity", 1), paper(row.training_loss, 3),
-         figure("/training_loss", 3), figure("/epochs", 0), figure("/milliseconds_per_step", 2),
-         format_duration(result.of(json::json_pointer("/seconds")).mean), std::to_string(result.runs.size())});
-    add(cells);
   }
   text += "\nBLEU as the paper computed it: " + about.at("bleu").get<std::string>() +
           ". sacreBLEU: " + about.at("sacrebleu").get<std::string>() +
           ". Perplexity of the validation text; the best epoch is that of the lowest. Training loss of the last epoch, "
-          "with dropout, in nats per token. Several runs: mean ± standard "
-          "deviation.\n\n";
+          "with dropout, in nats per token. Several runs: mean ± standard deviation.\n\n";
   for (const char* key : {"command", "seeds", "commit", "machine", "settings"}) {
     const json& value = about.at(key);
     text += std::string("- ") + key + ": `" + (value.is_string() ? value.get<std::string>() : value.dump()) + "`\n";
@@ -108,32 +105,33 @@ std::string markdown(const Job& any, const std::vector<Results>& results, const 
 }  // namespace
 
 std::string write_table(const std::vector<Job>& jobs) {
-  const Job& any = jobs.front();
-  const Options& options = any.options;
-  const std::vector<Results> results = finished(jobs);
-  draw_curves(jobs);
-  if (results.empty()) return "";
-  json settings = results[0].runs[0].at("settings");
+  const Options& options = jobs[0].options;
+  const Experiment& experiment = options.experiment;
+  std::vector<Results> finished;
+  json rows;
+  for (const Row& row : experiment.rows)
+    if (const Results results = results_of(row, jobs); !results.runs.empty()) {
+      finished.push_back(results);
+      rows.push_back({{"row", row.name},
+                      {"title", row.title},
+                      {"paper", {{"bleu", row.bleu}, {"perplexity", row.perplexity}, {"training_loss", row.training_loss}}},
+                      {"runs", results.runs}});
+    }
+  if (finished.empty()) return "";
+  const json& first = finished[0].runs[0];
+  json settings = first.at("settings");
   for (const char* key : {"row", "seed"}) settings.erase(key);
-  json about{{"experiment", options.experiment},
-             {"command", options.command},
-             {"seeds", options.seeds},
-             {"commit", ATTN_COMMIT},
-             {"machine", processor_name() + "; " + results[0].runs[0].at("device").get<std::string>()},
-             {"bleu", paper_bleu(options.experiment)},
-             {"sacrebleu", Bleu().signature()},
-             {"settings", settings},
-             {"rows", json::array()}};
-  for (const Results& result : results) {
-    const Row& row = *result.row;
-    about["rows"].push_back(
-        {{"row", row.name},
-         {"title", row.title},
-         {"paper", {{"bleu", row.bleu}, {"perplexity", row.perplexity}, {"training_loss", row.training_loss}}},
-         {"runs", result.runs}});
-  }
-  const std::string table = markdown(any, results, about);
-  write_file(options.output / (options.experiment + ".md"), "# " + options.experiment + "\n\n" + table);
-  write_file(options.output / (options.experiment + ".json"), about.dump(2) + "\n");
+  const json about{{"experiment", experiment.name},
+                   {"command", options.command},
+                   {"seeds", options.seeds},
+                   {"commit", ATTN_COMMIT},
+                   {"machine", processor_name() + "; " + first.at("device").get<std::string>()},
+                   {"bleu", experiment.paper_bleu},
+                   {"sacrebleu", Bleu().signature()},
+                   {"settings", settings},
+                   {"rows", rows}};
+  const std::string table = markdown(columns(jobs[0].corpus.tests), finished, about);
+  write_file(options.output / (experiment.name + ".md"), "# " + experiment.name + "\n\n" + table);
+  write_file(options.output / (experiment.name + ".json"), about.dump(2) + "\n");
   return table;
 }

@@ -10,22 +10,11 @@ void add_cpu_models(attn::ModelRegistry& registry);
 void add_cuda_models(attn::ModelRegistry& registry);
 
 const std::vector<std::string>& model_names() {
-  static const std::vector<std::string> names{"seq2seq",
-                                              "additive-encoder",
-                                              "additive-both",
-                                              "additive-self",
-                                              "multiplicative-encoder",
-                                              "multiplicative-both",
-                                              "multiplicative-self",
-                                              "scaled-dot-encoder",
-                                              "scaled-dot-both",
-                                              "scaled-dot-self",
-                                              "key-value-encoder",
-                                              "key-value-both",
-                                              "key-value-self",
-                                              "input-feeding",
-                                              "input-feeding-deeper",
-                                              "input-feeding-lexical"};
+  static const std::vector<std::string> names = [] {
+    attn::ModelRegistry own;
+    add_cpu_models(own);
+    return own.names();
+  }();
   return names;
 }
 

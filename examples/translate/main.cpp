@@ -4,7 +4,7 @@
 #include <exception>
 #include <iostream>
 
-#include "command_line.hpp"
+#include "attn/run/say_device.hpp"
 #include "jobs.hpp"
 #include "papers/models.hpp"
 

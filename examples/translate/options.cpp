@@ -1,6 +1,8 @@
 #include "options.hpp"
 
-#include "command_line.hpp"
+#include "attn/run/command_line.hpp"
+
+using namespace attn;
 
 Options read_options(int count, char** words) {
   Options o;

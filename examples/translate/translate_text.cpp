@@ -6,7 +6,7 @@
 
 #include "attn/data/parallel_text.hpp"
 #include "attn/decode/attention_folder.hpp"
-#include "counter.hpp"
+#include "attn/train/line_counter.hpp"
 #include "jobs.hpp"
 
 using namespace attn;
@@ -39,7 +39,7 @@ void translate_text(const Options& options, FolderTranslator& translator) {
   translator.options.warn = [&](Index line, const std::string& what) {
     std::cerr << "translate: line " << done + line << " " << what << "\n";
   };
-  Counter counter;
+  LineCounter counter(std::cerr, ::isatty(2) != 0);
   for (auto lines = some_lines(in, together); !lines.empty(); lines = some_lines(in, together)) {
     for (const Translation& translation : translator.translate(lines)) {
       std::cout << translation.text << '\n';

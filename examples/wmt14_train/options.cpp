@@ -1,7 +1,9 @@
 #include "options.hpp"
 
-#include "command_line.hpp"
+#include "attn/run/command_line.hpp"
 #include "papers/models.hpp"
+
+using namespace attn;
 
 namespace {
 
@@ -127,8 +129,8 @@ std::string Options::model_name() const {
   return papers::is_recurrent(model) ? model : model + "-" + size + (norm == "pre" ? "-pre" : "");
 }
 
-attn::Metadata Options::settings() const {
-  attn::Metadata settings;
+Metadata Options::settings() const {
+  Metadata settings;
   Options values = *this;
   list_model(NoteSettings{settings}, values);
   list_training(NoteSettings{settings}, values);

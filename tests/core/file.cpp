@@ -22,6 +22,14 @@ TEST_CASE("file: what is written can be read, byte for byte") {
   CHECK_FALSE(fs::exists(folder / "file.partial"));
 }
 
+TEST_CASE("file: lines are written with an end each") {
+  const TemporaryFolder folder;
+  write_lines(folder / "file", std::vector<std::string>{"one", "", "two"});
+  CHECK(read_file(folder / "file") == "one\n\ntwo\n");
+  write_lines(folder / "file", {});
+  CHECK(read_file(folder / "file").empty());
+}
+
 TEST_CASE("file: missing files and folders are refused by name") {
   const TemporaryFolder folder;
   CHECK(contains(error_of([&] { read_file(folder / "none.txt"); }), "none.txt: No such file"));

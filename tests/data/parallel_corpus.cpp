@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "attn/text/word_vocabulary.hpp"
+
 using namespace attn;
 
 namespace {
@@ -42,6 +44,15 @@ TEST_CASE("encode_corpus encodes each side with its tokenizer, bare") {
   CHECK(corpus.source.offsets == std::vector<std::int32_t>{0, 2, 2, 3});
   CHECK(corpus.target.tokens == std::vector<Token>{50, 51});
   CHECK(corpus.target.offsets == std::vector<std::int32_t>{0, 1, 2, 2});
+}
+
+TEST_CASE("decode_corpus gives the text back, each side by its tokenizer") {
+  const WordVocabulary english({"<unk>", "<pad>", "<sos>", "<eos>", "a", "cat"});
+  const WordVocabulary german({"<unk>", "<pad>", "<sos>", "<eos>", "eine", "Katze"});
+  const ParallelText text{{"a cat", "", "a dog"}, {"eine Katze", "Katze", ""}};
+  const ParallelText back = decode_corpus(encode_corpus(text, english, german), english, german);
+  CHECK(back.source == std::vector<std::string>{"a cat", "", "a <unk>"});
+  CHECK(back.target == text.target);
 }
 
 TEST_CASE("encode_corpus keeps the first tokens of long sentences") {

@@ -10,7 +10,7 @@ using namespace attn;
 
 namespace {
 
-// Two source words of one and two tokens and an end token; two target words of two tokens and one, behind a begin token.
+// Two source words of one and two tokens and an end token; two target words of two tokens and one, after a begin token.
 const WordTokens source{{5, 6, 7}, {0, 1, 3}}, target{{8, 9, 10}, {0, 2, 3}};
 const AttentionMap map{"a",
                        0,

@@ -4,78 +4,16 @@
 
 #include "attn/cpu.hpp"
 #include "support/gradients.hpp"
+#include "support/layer_norm_op.hpp"
 #include "support/reference.hpp"
 #include "support/threads.hpp"
 
 using attn::Cpu;
 using attn::Index;
 
-namespace {
-
-struct Gradients {
-  Numbers dx, dbranch, dgain, dbias;
-};
-
-/// Layer normalisation of random rows, with a branch or without.
-template <class T>
-struct LayerNorm {
-  Cpu<T>& device;
-  Tensor<Cpu<T>> x, branch, gain, bias, dy, z, y, mean, inverse;
-  bool has_branch;
-  attn::Dropout dropout;
-
-  LayerNorm(Cpu<T>& on, Index rows, Index width, bool with_branch = false, float rate = 0, Index gap = 0)
-      : device(on),
-        x(on, rows, width, random_numbers(rows * width, 1, 2), gap),
-        branch(on, rows, width, random_numbers(rows * width, 2), gap),
-        gain(on, 1, width, random_numbers(width, 3)),
-        bias(on, 1, width, random_numbers(width, 4)),
-        dy(on, rows, width, random_numbers(rows * width, 5), gap),
-        z(on, rows, width, kUnset, gap),
-        y(on, rows, width, kUnset, gap),
-        mean(on, 1, rows),
-        inverse(on, 1, rows),
-        has_branch(with_branch),
-        dropout{rate, attn::key_of_seed(6)} {}
-
-  Numbers forward() {
-    layer_norm(device, {.x = x,
-                        .branch = has_branch ? branch.view() : attn::Matrix<T>(),
-                        .dropout = dropout,
-                        .gain = gain.data(),
-                        .bias = bias.data(),
-                        .z = z,
-                        .y = y,
-                        .mean = mean.data(),
-                        .inverse_deviation = inverse.data()});
-    CHECK(y.outside_untouched());
-    CHECK(z.outside_untouched());
-    return y.read();
-  }
-  Gradients backward(bool add = false, double start = kUnset, double parameters = 0) {
-    Tensor<Cpu<T>> dx(device, x.rows(), x.cols(), start), dbranch(device, x.rows(), x.cols(), start),
-        dgain(device, 1, x.cols(), parameters), dbias(device, 1, x.cols(), parameters);
-    attn::Sink<T> branch_sink{};
-    if (has_branch) branch_sink = {dbranch, add};
-    layer_norm_gradient(device, {.z = has_branch ? z : x,
-                                 .dy = dy,
-                                 .gain = gain.data(),
-                                 .mean = mean.data(),
-                                 .inverse_deviation = inverse.data(),
-                                 .dropout = dropout,
-                                 .dx = {dx, add},
-                                 .dbranch = branch_sink,
-                                 .dgain = dgain.data(),
-                                 .dbias = dbias.data()});
-    return {dx.read(), dbranch.read(), dgain.read(), dbias.read()};
-  }
-};
-
-}  // namespace
-
 TEST_CASE_TEMPLATE("layer_norm and its gradients are PyTorch's", T, float, double) {
   Cpu<T> device(2);
-  LayerNorm<T> op(device, 5, 8);
+  LayerNormOp<T> op(device, 5, 8);
   op.x.write(reference("layer_norm/x"));
   op.gain.write(reference("layer_norm/gain"));
   op.bias.write(reference("layer_norm/bias"));
@@ -89,7 +27,7 @@ TEST_CASE_TEMPLATE("layer_norm and its gradients are PyTorch's", T, float, doubl
 
 TEST_CASE("layer_norm of small numbers is what a hand computes") {
   Cpu<double> device(1);
-  LayerNorm<double> op(device, 1, 4, true);
+  LayerNormOp<double> op(device, 1, 4, true);
   op.x.write({1, 2, 0, 4});
   op.branch.write({0, 0, 3, 4});
   op.gain.write({1, 1, 2, 1});
@@ -102,7 +40,7 @@ TEST_CASE("layer_norm of small numbers is what a hand computes") {
 
 TEST_CASE("without a branch layer_norm does not write z") {
   Cpu<double> device(1);
-  LayerNorm<double> op(device, 2, 3);
+  LayerNormOp<double> op(device, 2, 3);
   op.forward();
   for (const double number : op.z.read()) CHECK(std::isnan(number));
 }
@@ -110,7 +48,7 @@ TEST_CASE("without a branch layer_norm does not write z") {
 TEST_CASE_TEMPLATE("layer_norm needs no place for z", T, float, double) {
   Cpu<T> device(2);
   for (const Index width : {5, 32}) {
-    LayerNorm<T> op(device, 20, width, true, 0.3f);
+    LayerNormOp<T> op(device, 20, width, true, 0.3f);
     const Numbers with = op.forward();
     layer_norm(device, {.x = op.x,
                         .branch = op.branch,
@@ -130,7 +68,7 @@ TEST_CASE("the gradients of layer_norm are those of differences") {
     for (const bool branch : {false, true})
       for (const float rate : {0.0f, 0.4f}) {
         CAPTURE(width);
-        LayerNorm<double> op(device, 4, width, branch, rate, 2);
+        LayerNormOp<double> op(device, 4, width, branch, rate, 2);
         const auto loss = [&] { return dot(op.dy.read(), op.forward()); };
         op.forward();
         const auto [dx, dbranch, dgain, dbias] = op.backward();
@@ -143,7 +81,7 @@ TEST_CASE("the gradients of layer_norm are those of differences") {
 
 TEST_CASE("layer_norm's gradients set or add as asked, and those of parameters always add") {
   Cpu<double> device(2);
-  LayerNorm<double> op(device, 20, 5, true, 0.3f);
+  LayerNormOp<double> op(device, 20, 5, true, 0.3f);
   op.forward();
   const auto once = op.backward();
   const auto more = op.backward(true, 2, 3);
@@ -155,7 +93,7 @@ TEST_CASE("layer_norm's gradients set or add as asked, and those of parameters a
 
 TEST_CASE("what dropout stopped in the branch has gradient 0") {
   Cpu<double> device(1);
-  LayerNorm<double> op(device, 30, 7, true, 0.5f);
+  LayerNormOp<double> op(device, 30, 7, true, 0.5f);
   op.forward();
   const Numbers x = op.x.read(), z = op.z.read(), dbranch = op.backward().dbranch;
   int dropped = 0;
@@ -168,7 +106,7 @@ TEST_CASE("what dropout stopped in the branch has gradient 0") {
 
 TEST_CASE_TEMPLATE("layer_norm of equal numbers is the bias, and of no rows nothing", T, float, double) {
   Cpu<T> device(2);
-  LayerNorm<T> flat(device, 3, 5), none(device, 0, 5, true);
+  LayerNormOp<T> flat(device, 3, 5), none(device, 0, 5, true);
   flat.x.write(Numbers(15, 4));
   const Numbers bias = flat.bias.read();
   CHECK(flat.forward() == joined({bias, bias, bias}));
@@ -178,7 +116,7 @@ TEST_CASE_TEMPLATE("layer_norm of equal numbers is the bias, and of no rows noth
 
 TEST_CASE("layer_norm in float keeps its digits far from 0 and stays finite where squares overflow") {
   Cpu<float> device(1);
-  LayerNorm<float> op(device, 1, 4);
+  LayerNormOp<float> op(device, 1, 4);
   op.gain.write({1, 1, 1, 1});
   op.bias.write({0, 0, 0, 0});
   op.x.write({10001, 10002, 10003, 10004});
@@ -194,7 +132,7 @@ TEST_CASE("layer_norm in float keeps its digits far from 0 and stays finite wher
 TEST_CASE_TEMPLATE("layer_norm gives the same bits with any number of threads", T, float, double) {
   for (const Index width : {7, 200})
     check_threads<T>([&](Cpu<T>& device) {
-      LayerNorm<T> op(device, 101, width, true, 0.1f);
+      LayerNormOp<T> op(device, 101, width, true, 0.1f);
       const Numbers y = op.forward();
       const auto [dx, dbranch, dgain, dbias] = op.backward();
       return joined({y, op.z.read(), dx, dbranch, dgain, dbias});

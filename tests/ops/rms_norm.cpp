@@ -5,6 +5,7 @@
 #include "attn/cpu.hpp"
 #include "attn/ops/layer_norm.hpp"
 #include "support/gradients.hpp"
+#include "support/layer_norm_op.hpp"
 #include "support/threads.hpp"
 
 using attn::Cpu;
@@ -12,69 +13,16 @@ using attn::Index;
 
 namespace {
 
-struct Gradients {
-  Numbers dx, dbranch, dgain;
-};
-
-/// RMS normalisation of random rows, with a branch or without.
 template <class T>
-struct RmsNorm {
-  Cpu<T>& device;
-  Tensor<Cpu<T>> x, branch, gain, dy, z, y, mean, inverse;
-  bool has_branch;
-  attn::Dropout dropout;
-
-  RmsNorm(Cpu<T>& on, Index rows, Index width, bool with_branch = false, float rate = 0)
-      : device(on),
-        x(on, rows, width, random_numbers(rows * width, 1, 2), 2),
-        branch(on, rows, width, random_numbers(rows * width, 2), 2),
-        gain(on, 1, width, random_numbers(width, 3)),
-        dy(on, rows, width, random_numbers(rows * width, 4), 2),
-        z(on, rows, width, kUnset, 2),
-        y(on, rows, width, kUnset, 2),
-        mean(on, 1, rows),
-        inverse(on, 1, rows),
-        has_branch(with_branch),
-        dropout{rate, attn::key_of_seed(6)} {}
-
-  Numbers forward() {
-    layer_norm(device, {.x = x,
-                        .branch = has_branch ? branch.view() : attn::Matrix<T>(),
-                        .dropout = dropout,
-                        .gain = gain.data(),
-                        .bias = nullptr,
-                        .z = z,
-                        .y = y,
-                        .mean = mean.data(),
-                        .inverse_deviation = inverse.data(),
-                        .center = false});
-    CHECK(y.outside_untouched());
-    return y.read();
-  }
-  Gradients backward() {
-    Tensor<Cpu<T>> dx(device, x.rows(), x.cols()), dbranch(device, x.rows(), x.cols()), dgain(device, 1, x.cols(), 0.0);
-    attn::Sink<T> branch_sink{};
-    if (has_branch) branch_sink = {dbranch};
-    layer_norm_gradient(device, {.z = has_branch ? z : x,
-                                 .dy = dy,
-                                 .gain = gain.data(),
-                                 .mean = mean.data(),
-                                 .inverse_deviation = inverse.data(),
-                                 .dropout = dropout,
-                                 .dx = {dx},
-                                 .dbranch = branch_sink,
-                                 .dgain = dgain.data(),
-                                 .dbias = nullptr,
-                                 .center = false});
-    return {dx.read(), dbranch.read(), dgain.read()};
-  }
-};
+LayerNormOp<T> rms_norm(Cpu<T>& on, Index rows, Index width, bool with_branch = false, float rate = 0) {
+  return LayerNormOp<T>(on, rows, width, with_branch, rate, 2, false);
+}
 
 }  // namespace
 
 TEST_CASE_TEMPLATE("RMS norm and its gradients are PyTorch's, of a row of zeros too", T, float, double) {
   Cpu<T> device(2);
-  RmsNorm<T> op(device, 3, 4);
+  auto op = rms_norm<T>(device, 3, 4);
   op.x.write({1, 2, -3, 4, 0, 0, 0, 0, -0.5, 0.25, 8, 1});
   op.gain.write({1, -1, 2, 0.5});
   op.dy.write({1, 0, 2, -1, 1, 1, 1, 1, 0.5, -1, 0.25, 3});
@@ -82,7 +30,7 @@ TEST_CASE_TEMPLATE("RMS norm and its gradients are PyTorch's, of a row of zeros 
   CHECK(distance(op.forward(), {0.3651481282381064, -0.7302962564762128, -2.1908887694286383, 0.7302962564762128, 0, 0, 0,
                                 0, -0.12373760708701312, -0.06186880354350656, 3.95960342678442, 0.12373760708701312}) <=
         tolerance);
-  const auto [dx, dbranch, dgain] = op.backward();
+  const auto [dx, dbranch, dgain, dbias] = op.backward();
   const Numbers expected{0.5233787728337597,  0.31646128919130656, 0.9859005791654657,   0.45034851426355993,
                          316.2277660168379,   -316.2277660168379,  632.4555320336758,    158.11388300841895,
                          0.13415760972323845, 0.24226521285591357, -0.04298243509259214, 0.3503728159885887};
@@ -96,10 +44,10 @@ TEST_CASE("the gradients of RMS norm are those of differences") {
     for (const bool branch : {false, true})
       for (const float rate : {0.0f, 0.4f}) {
         CAPTURE(width);
-        RmsNorm<double> op(device, 4, width, branch, rate);
+        auto op = rms_norm<double>(device, 4, width, branch, rate);
         const auto loss = [&] { return dot(op.dy.read(), op.forward()); };
         op.forward();
-        const auto [dx, dbranch, dgain] = op.backward();
+        const auto [dx, dbranch, dgain, dbias] = op.backward();
         check_gradient("x", op.x, dx, loss);
         if (branch) check_gradient("branch", op.branch, dbranch, loss);
         check_gradient("gain", op.gain, dgain, loss);
@@ -108,13 +56,13 @@ TEST_CASE("the gradients of RMS norm are those of differences") {
 
 TEST_CASE_TEMPLATE("RMS norm gives the same bits with any number of threads, and of no rows nothing", T, float, double) {
   check_threads<T>([&](Cpu<T>& device) {
-    RmsNorm<T> op(device, 101, 33, true, 0.1f);
+    auto op = rms_norm<T>(device, 101, 33, true, 0.1f);
     const Numbers y = op.forward();
-    const auto [dx, dbranch, dgain] = op.backward();
+    const auto [dx, dbranch, dgain, dbias] = op.backward();
     return joined({y, dx, dbranch, dgain});
   });
   Cpu<T> device(2);
-  RmsNorm<T> none(device, 0, 5);
+  auto none = rms_norm<T>(device, 0, 5);
   CHECK(none.forward().empty());
   CHECK(none.backward().dgain == Numbers(5, 0));
 }

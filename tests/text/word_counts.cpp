@@ -17,6 +17,15 @@ TEST_CASE("word counts: tokens, types and words seen once") {
   CHECK(counts.count("bird") == 0);
 }
 
+TEST_CASE("word counts: of several lines at once; how many words of a text a vocabulary does not know") {
+  const WordCounts counts(std::vector<std::string>{"a a a", "b b c", ""});
+  CHECK(counts.tokens() == 6);
+  CHECK(counts.tokens_seen_less_than(1) == 0);
+  CHECK(counts.tokens_seen_less_than(2) == 1);
+  CHECK(counts.tokens_seen_less_than(3) == 3);
+  CHECK(counts.tokens_seen_less_than(4) == 6);
+}
+
 TEST_CASE("word counts: the most frequent first, equals in the order of their bytes") {
   WordCounts counts;
   counts.add("b a c a \u00E4 z b a");

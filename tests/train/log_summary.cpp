@@ -35,6 +35,18 @@ TEST_CASE("log summary: steps, time, the best and the last validation, the loss 
   CHECK(log.validations.points.size() == 2);
 }
 
+TEST_CASE("log summary: its figures by name") {
+  const LogSummary log{{}, {"", {{10, 1.0}, {20, 0.5}}}, 20, 4, 0.5, 0.75, 0.25};
+  const nlohmann::json found = figures(log);
+  CHECK(found.at("steps") == 20);
+  CHECK(found.at("epochs") == 2);
+  CHECK(found.at("milliseconds_per_step") == 200.0);
+  CHECK(found.at("perplexity") == doctest::Approx(1.6487212707001282));
+  CHECK(found.at("last_perplexity") == doctest::Approx(2.117000016612675));
+  CHECK(found.at("training_loss") == 0.25);
+  CHECK(figures(LogSummary{}).at("milliseconds_per_step") == 0);
+}
+
 TEST_CASE("log summary: what was done again after a stop counts once") {
   const TemporaryFolder folder;
   write_file(folder / "log",

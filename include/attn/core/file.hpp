@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -98,6 +99,13 @@ void replace_file(const std::filesystem::path& path, Write&& write) {
 /// Replaces a file by these bytes.
 inline void write_file(const std::filesystem::path& path, std::string_view contents) {
   replace_file(path, [&](OpenFile& file) { file.write(contents.data(), static_cast<Index>(contents.size())); });
+}
+
+/// Replaces a file by these lines.
+inline void write_lines(const std::filesystem::path& path, std::span<const std::string> lines) {
+  std::string text;
+  for (const std::string& line : lines) text.append(line) += '\n';
+  write_file(path, text);
 }
 
 /// All bytes of a file.

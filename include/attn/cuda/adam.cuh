@@ -14,7 +14,7 @@ struct AdamFactors {
   float beta2, rest2;
   float epsilon;
   float step, root;       // rate / (1 - beta1^t), 1 / sqrt(1 - beta2^t)
-  float coupled, shrink;  // weight decay, as part of the gradient or of the value
+  float coupled, shrink;  // weight decay, coupled to the gradient or of the value alone
   float clip_norm;        // 0: no clipping
 };
 

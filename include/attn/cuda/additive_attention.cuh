@@ -12,21 +12,21 @@ template <int N, class T>
 __global__ void __launch_bounds__(32 * kAdditiveWarps)
     additive_attention(const AttentionArgs<Cuda<T>> args, const T* u, const AttentionBlocks blocks, float* space) {
   extern __shared__ float additive_scores[];
-  const AttentionPart<T> part(args, blocks);
-  const int warp = static_cast<int>(threadIdx.x) / 32, query = part.block * kAdditiveWarps + warp;
-  if (query >= part.queries) return;
-  const int visible = part.visible(query);
+  const AttentionTask<T> task(args, blocks);
+  const int warp = static_cast<int>(threadIdx.x) / 32, query = task.block * kAdditiveWarps + warp;
+  if (query >= task.queries) return;
+  const int visible = task.visible(query);
   float* scores =
-      space != nullptr ? space + part.statistic(query, 1) * args.keys.longest : additive_scores + warp * args.keys.longest;
-  score_rows<true, N>(scores, part.query(args.q, query), u, part.key(args.k, 0), args.k.stride, visible, part.width);
+      space != nullptr ? space + task.statistic(query, 1) * args.keys.longest : additive_scores + warp * args.keys.longest;
+  score_rows<true, N>(scores, task.query(args.q, query), u, task.key(args.k, 0), args.k.stride, visible, task.width);
   const Softmax softmax(scores, visible);
-  if (lane_of_warp() == 0) args.lse[part.statistic(query, 1)] = softmax.log_sum_exp();
+  if (lane_of_warp() == 0) args.lse[task.statistic(query, 1)] = softmax.log_sum_exp();
   for (int j = lane_of_warp(); j < visible; j += 32) scores[j] = softmax(scores[j]);
   __syncwarp();
   sum_rows<N>(
-      part.key_values(args.v, 0), args.v.stride, visible, part.value_width, [&](int j) { return scores[j]; },
+      task.key_values(args.v, 0), args.v.stride, visible, task.value_width, [&](int j) { return scores[j]; },
       [&](int column, const float(&y)[8]) {
-        put_eight<N>(part.query_values(args.y, query), column, part.value_width, y, false);
+        put_eight<N>(task.query_values(args.y, query), column, task.value_width, y, false);
       });
 }
 

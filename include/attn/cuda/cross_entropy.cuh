@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(1024, 2)
   const float at_label = to_float(row[label]);
 
   float most = -FLT_MAX, sum = 0, total = 0;
-  const int whole = classes / N * N, rest = whole + static_cast<int>(threadIdx.x);  // behind the packs: a class a thread
+  const int whole = classes / N * N, rest = whole + static_cast<int>(threadIdx.x);  // after the packs: a class a thread
   const auto add = [&]<int M>(int j) {
     const Pack<T, M> x = load_pack<M>(row + j);
     if (by.keep) store_pack(kept + j, x);

@@ -31,7 +31,7 @@ class Cuda {
   using Scalar = T;                                        // activations and the weights that models compute with
   using Real = float;                                      // statistics, gradients of parameters, optimiser state
   using Memory = CudaMemory;                               // where they live
-  static constexpr Index logits_at_once = Index{1} << 28;  // large products, and still a small part of a GPU's memory
+  static constexpr Index logits_at_once = Index{1} << 28;  // large products, and still a small fraction of a GPU's memory
   static constexpr Index ragged_block = 64;                // rows that attention takes at once: see Ragged
 
   explicit Cuda(CudaOptions options = {});

@@ -9,7 +9,7 @@
 //
 //   sum_runs    sums the pieces of runs in a segment. A run within one segment goes to the table; a piece of a run that began
 //               earlier is the segment's head, a piece of one that began here and goes on is its tail
-//   join_runs   adds up a tail and the heads behind it
+//   join_runs   adds up a tail and the heads after it
 //
 // So the order of every sum is fixed, and a frequent word is shared by many warps.
 
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(32 * kRowWarps) embedding(EmbeddingArgs<Cuda<T
   }
 }
 
-inline constexpr int kSegment = 8;  // short: each run ends with a wait for the table's numbers
+inline constexpr int kSegment = 8;  // short: each run ends with a wait for the table's weights
 
 /// numbers += what is at `from`, or the other way round.
 template <int N>
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(32)
   float* head = parts + Index{blockIdx.x} * 2 * width + j;
   const TokenAt mine = lane < rows ? sorted[first + lane] : TokenAt{};
   const Token before = first > 0 ? sorted[first - 1].token : -1;
-  const Token behind = first + rows < count ? sorted[first + rows].token : -1;
+  const Token after = first + rows < count ? sorted[first + rows].token : -1;
 
   float sum[N] = {};
   for (int at = 0; at < rows; at += kAtOnce) {
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(32)
     for (int r = 0; r < kAtOnce; ++r) {
       if (at + r >= rows) break;
       const Token token = __shfl_sync(kAllLanes, mine.token, at + r);
-      const Token next = at + r + 1 < rows ? __shfl_sync(kAllLanes, mine.token, at + r + 1) : behind;
+      const Token next = at + r + 1 < rows ? __shfl_sync(kAllLanes, mine.token, at + r + 1) : after;
       const Factors<N> factors(args.dropout.row(__shfl_sync(kAllLanes, mine.row, at + r)), j);
 #pragma unroll
       for (int k = 0; k < N; ++k) sum[k] += factors[k] * dy[r][k];

@@ -42,7 +42,7 @@ void project_sentences(Cuda<T>& device, const char* what, Matrix<const T> e, Rag
   const Index k = e.rows / blocks, width = in.cols / blocks;
   if (rows.count == 0 || k == 0 || width == 0) return;
   if constexpr (!Transposed) {
-    // Sentences of one length, one behind the other, and so short that y is hardly smaller than x: one product for all.
+    // Sentences of one length, one after the other, and so short that y is hardly smaller than x: one product for all.
     const bool packed = rows.end == rows.begin + 1 && rows.rows == rows.count * rows.longest && rows.rows == in.rows;
     if (packed && blocks == 1 && rows.count > 1 && k > 64 && rows.longest > 0 && rows.longest <= 2 * k)
       return gemm(device, GemmArgs<T, T>{.a = e.columns(0, rows.longest),

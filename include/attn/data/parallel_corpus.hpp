@@ -89,7 +89,7 @@ Sentences encode_lines(const std::vector<std::string>& lines, const AnyTokenizer
   return sentences;
 }
 
-/// Encodes both sides of a text, keeping the first `truncate` tokens of each sentence. A batch adds one mark to each, so a
+/// Encodes both sides of a text, keeping the first `truncate` tokens of each sentence. A batch adds one special token to each, so a
 /// model with room for n positions takes truncate = n - 1.
 template <EncodesText SourceTokenizer, EncodesText TargetTokenizer>
 ParallelCorpus encode_corpus(const ParallelText& text, const SourceTokenizer& source, const TargetTokenizer& target,
@@ -97,6 +97,17 @@ ParallelCorpus encode_corpus(const ParallelText& text, const SourceTokenizer& so
   require(text.source.size() == text.target.size(), "encode_corpus: ", text.source.size(),
           " source lines do not pair with ", text.target.size(), " target lines");
   return {encode_lines(text.source, source, truncate), encode_lines(text.target, target, truncate)};
+}
+
+/// The text of a corpus: what encode_corpus encoded, as far as its tokenizers keep it.
+template <class SourceTokenizer, class TargetTokenizer>
+ParallelText decode_corpus(const ParallelCorpus& corpus, const SourceTokenizer& source, const TargetTokenizer& target) {
+  ParallelText text;
+  for (Index i = 0; i < corpus.size(); ++i) {
+    text.source.push_back(source.decode(corpus.source[i]));
+    text.target.push_back(target.decode(corpus.target[i]));
+  }
+  return text;
 }
 
 /// A corpus in two: what to train on, and what to validate on.

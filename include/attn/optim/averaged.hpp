@@ -40,9 +40,11 @@ class Averaged {
     update(std::min(decay_, (1 + t) / (10 + t)));
   }
 
+  bool averages_weights() const { return average_.size() > 0; }
+
   /// The model gets the averaged weights, the average keeps its own; once more, and all is as before.
   void exchange() {
-    if (average_.size() == 0) return;
+    if (!averages_weights()) return;
     exchange_average(parameters_.device(), {.value = parameters_.values(),
                                             .average = average_.data(),
                                             .compute = parameters_.compute(),
@@ -55,12 +57,12 @@ class Averaged {
   template <class Visit>
   void for_each_state(const Visit& visit) {
     optimiser_.for_each_state(visit);
-    if (average_.size() > 0) visit("average", average_);
+    if (averages_weights()) visit("average", average_);
   }
 
  private:
   void update(double decay) {
-    if (average_.size() > 0)
+    if (averages_weights())
       moving_average(parameters_.device(), {parameters_.values(), average_.data(), parameters_.size(), decay});
   }
 
@@ -72,6 +74,15 @@ class Averaged {
 
 template <class Model, class Optim>
 Averaged(Network<Model>&, Optim&, double) -> Averaged<typename Model::DeviceType, Optim>;
+
+/// Whether an optimiser keeps an average of the weights.
+template <class Optim>
+bool averages_weights(const Optim& optimiser) {
+  if constexpr (requires { optimiser.averages_weights(); })
+    return optimiser.averages_weights();
+  else
+    return false;
+}
 
 /// While it lives, the model has the weights that are to be used: the averaged ones, where the optimiser keeps an average.
 template <class Optim>

@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,11 @@ namespace attn {
 /// How often each word occurs in a text. Words stand between white space of any kind (Unicode's White_Space).
 class WordCounts {
  public:
+  WordCounts() = default;
+  explicit WordCounts(std::span<const std::string> lines) {
+    for (const std::string& line : lines) add(line);
+  }
+
   /// Counts the words of a line of UTF-8.
   void add(std::string_view line) {
     utf8::require_valid(line);
@@ -30,6 +36,12 @@ class WordCounts {
   Index types() const { return static_cast<Index>(counts_.size()); }  // different words
   Index seen_once() const {
     return std::count_if(counts_.begin(), counts_.end(), [](auto& word) { return word.second == 1; });
+  }
+  /// Words of the text whose like is seen less than so many times: those that a vocabulary without them does not know.
+  Index tokens_seen_less_than(Index times) const {
+    Index tokens = 0;
+    for (const auto& [word, count] : counts_) tokens += count < times ? count : 0;
+    return tokens;
   }
   Index count(std::string_view word) const {
     const auto found = counts_.find(word);

@@ -1,5 +1,7 @@
 #pragma once
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <deque>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -19,16 +21,6 @@ namespace attn {
 // from which training can go on also holds the optimiser's state and where the training stood.
 
 namespace checkpoint {
-
-/// The numbers of a tensor of this shape as Real, whatever floating type the file has them in.
-template <class Real>
-std::vector<Real> read_as(const SafetensorsFile& file, const std::string& name, const std::vector<Index>& shape) {
-  const TensorView& tensor = file[name];
-  require(is_floating(tensor.dtype) && tensor.shape == shape, file.path().string(), ": tensor '", name, "' is ",
-          name_of(tensor.dtype), " of the shape ", nlohmann::json(tensor.shape), ", but floating numbers of the shape ",
-          nlohmann::json(shape), " are needed; the file belongs to another model");
-  return numbers_of<Real>(tensor);
-}
 
 /// Numbers that come back with the same bits.
 inline std::string exact(double value) {
@@ -61,11 +53,21 @@ Number number(const SafetensorsFile& file, const std::string& key, Format... for
 template <class Real>
 class Tensors {
  public:
+  Tensors() = default;
+  Tensors(Tensors&&) = default;  // a copy's views would be the original's
+
   void add(std::string name, std::vector<Real> numbers, std::vector<Index> shape) {
     numbers_.push_back(std::move(numbers));
     views_.push_back(tensor_view<Real>(std::move(name), numbers_.back(), std::move(shape)));
   }
   void save(const std::filesystem::path& path, const Metadata& metadata) const { save_safetensors(path, views_, metadata); }
+
+  /// The name of the first tensor that holds NaN or infinity, or "".
+  std::string first_not_finite() const {
+    for (std::size_t i = 0; i < views_.size(); ++i)
+      if (!std::ranges::all_of(numbers_[i], [](Real number) { return std::isfinite(number); })) return views_[i].name;
+    return "";
+  }
 
  private:
   std::deque<std::vector<Real>> numbers_;
@@ -73,8 +75,28 @@ class Tensors {
 };
 
 template <class Device>
-void add_parameters(Tensors<typename Device::Real>& tensors, const Parameters<Device>& parameters) {
+Tensors<typename Device::Real> copy_of(const Parameters<Device>& parameters) {
+  Tensors<typename Device::Real> tensors;
   for (const auto& entry : parameters.entries()) tensors.add(entry.name, parameters.read(entry), shape_of(entry));
+  return tensors;
+}
+
+/// Saves a training of which the parameters are copied already.
+template <class Device, Optimiser Optim>
+void save_training(const std::filesystem::path& path, Tensors<typename Device::Real> tensors, Device& device,
+                   Optim& optimiser, const TrainState& state, Metadata metadata) {
+  optimiser.for_each_state([&](const std::string& name, const auto& buffer) {
+    std::vector<typename Device::Real> numbers(static_cast<std::size_t>(buffer.size()));
+    device.download(numbers.data(), buffer.data(), buffer.size());
+    tensors.add(std::string(Optim::name) + "." + name, std::move(numbers), {buffer.size()});
+  });
+  metadata["training.optimiser"] = Optim::name;
+  metadata["training.step"] = std::to_string(state.step);
+  metadata["training.epoch"] = std::to_string(state.position.epoch);
+  metadata["training.batch"] = std::to_string(state.position.batch);
+  metadata["training.best"] = exact(state.best);
+  metadata["training.stale"] = std::to_string(state.stale);
+  tensors.save(path, metadata);
 }
 
 }  // namespace checkpoint
@@ -82,29 +104,14 @@ void add_parameters(Tensors<typename Device::Real>& tensors, const Parameters<De
 /// Saves a model's parameters, with whatever its user should know of it as metadata; load_model loads them.
 template <class Device>
 void save_model(const std::filesystem::path& path, const Parameters<Device>& parameters, const Metadata& metadata = {}) {
-  checkpoint::Tensors<typename Device::Real> tensors;
-  checkpoint::add_parameters(tensors, parameters);
-  tensors.save(path, metadata);
+  checkpoint::copy_of(parameters).save(path, metadata);
 }
 
 /// Saves a training: the model, the optimiser's states under its name ("adam.m"), and where it stands.
 template <class Device, Optimiser Optim>
 void save_training(const std::filesystem::path& path, const Parameters<Device>& parameters, Optim& optimiser,
-                   const TrainState& state, Metadata metadata = {}) {
-  checkpoint::Tensors<typename Device::Real> tensors;
-  checkpoint::add_parameters(tensors, parameters);
-  optimiser.for_each_state([&](const std::string& name, const auto& buffer) {
-    std::vector<typename Device::Real> numbers(static_cast<std::size_t>(buffer.size()));
-    parameters.device().download(numbers.data(), buffer.data(), buffer.size());
-    tensors.add(std::string(Optim::name) + "." + name, std::move(numbers), {buffer.size()});
-  });
-  metadata["training.optimiser"] = Optim::name;
-  metadata["training.step"] = std::to_string(state.step);
-  metadata["training.epoch"] = std::to_string(state.position.epoch);
-  metadata["training.batch"] = std::to_string(state.position.batch);
-  metadata["training.best"] = checkpoint::exact(state.best);
-  metadata["training.stale"] = std::to_string(state.stale);
-  tensors.save(path, metadata);
+                   const TrainState& state, const Metadata& metadata = {}) {
+  checkpoint::save_training(path, checkpoint::copy_of(parameters), parameters.device(), optimiser, state, metadata);
 }
 
 /// Loads all of it; the next step has the bits it would have had without the stop.
@@ -123,7 +130,11 @@ TrainState load_training(const SafetensorsFile& file, Parameters<Device>& parame
           " cannot go on; resume with the same optimiser");
   load_model(file, parameters);
   optimiser.for_each_state([&](const std::string& name, const auto& buffer) {
-    const auto numbers = checkpoint::read_as<Real>(file, std::string(Optim::name) + "." + name, {buffer.size()});
+    const std::string tensor = std::string(Optim::name) + "." + name;
+    checkpoint::Wanted wanted{tensor, buffer.size(), 1, {{tensor}}};
+    checkpoint::check_shapes(file, wanted);
+    std::vector<Real> numbers(static_cast<std::size_t>(buffer.size()));
+    checkpoint::read_parts<Real>(file, wanted, true, numbers);
     parameters.device().upload(buffer.data(), numbers.data(), buffer.size());
   });
   optimiser.set_steps(state.step);

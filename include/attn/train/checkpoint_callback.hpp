@@ -6,7 +6,6 @@
 #include "attn/train/best_models.hpp"
 #include "attn/train/callback.hpp"
 #include "attn/train/checkpoint.hpp"
-#include "attn/train/finite.hpp"
 
 namespace attn {
 
@@ -23,31 +22,40 @@ class CheckpointCallback : public Callback {
   BestModels best;
 
   void on_validation(const ValidationReport& report) override {
-    check_parameters();
+    Weights weights = finite_weights();
     require(std::isfinite(report.loss), "step ", report.step, ": the validation loss is ", report.loss,
             ", though all parameters are finite: nothing is saved", remedy());
     if (report.best || best.wants(report.value)) {
-      const WeightsToUse use(trainer_.optimiser);
-      const auto save_to = [&](const auto& path) { save_model(path, trainer_.network.parameters, metadata_); };
-      if (report.best) save_to(folder_ / "model.safetensors");
-      if (best.wants(report.value)) best.add({report.step, report.value}, save_to);
+      if (averages_weights(trainer_.optimiser)) {
+        const WeightsToUse use(trainer_.optimiser);
+        save_model_of(report, checkpoint::copy_of(trainer_.network.parameters));
+      } else {
+        save_model_of(report, weights);
+      }
     }
-    save();
+    save(std::move(weights));
   }
-  void on_end() override {
-    check_parameters();
-    save();
-  }
+  void on_end() override { save(finite_weights()); }
 
  private:
-  void save() const {
-    save_training(folder_ / "training.safetensors", trainer_.network.parameters, trainer_.optimiser, trainer_.state,
-                  metadata_);
-  }
-  void check_parameters() const {
-    const std::string bad = first_not_finite(trainer_.network.parameters);
+  using Weights = checkpoint::Tensors<typename Trainer::Device::Real>;
+
+  /// What is checked is what is saved: one copy from the device serves both.
+  Weights finite_weights() const {
+    Weights weights = checkpoint::copy_of(trainer_.network.parameters);
+    const std::string bad = weights.first_not_finite();
     require(bad.empty(), "step ", trainer_.state.step, ": parameter '", bad, "' is no longer finite: nothing is saved",
             remedy());
+    return weights;
+  }
+  void save_model_of(const ValidationReport& report, const Weights& weights) {
+    const auto save_to = [&](const auto& path) { weights.save(path, metadata_); };
+    if (report.best) save_to(folder_ / "model.safetensors");
+    if (best.wants(report.value)) best.add({report.step, report.value}, save_to);
+  }
+  void save(Weights weights) const {
+    checkpoint::save_training(folder_ / "training.safetensors", std::move(weights), trainer_.network.parameters.device(),
+                              trainer_.optimiser, trainer_.state, metadata_);
   }
   std::string remedy() const {
     const auto last = folder_ / "training.safetensors";

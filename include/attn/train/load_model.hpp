@@ -110,21 +110,14 @@ inline void check_tensors(const SafetensorsFile& file, std::span<Wanted> all, co
   for (Wanted& wanted : all) check_shapes(file, wanted);
 }
 
-/// A tensor's numbers as Real, whatever floating type the file has them in.
-template <class Real>
-std::vector<Real> numbers_of(const TensorView& tensor) {
-  std::vector<Real> numbers(static_cast<std::size_t>(tensor.elements()));
-  convert_numbers<Real>(tensor.dtype, tensor.bytes, numbers);
-  return numbers;
-}
-
 /// The part's rows, to where the parameter has them.
 template <class Real>
 void read_part(const SafetensorsFile& file, const StoredPart& part, bool allow_not_finite, std::span<Real> into) {
   const TensorView& tensor = file[part.name];
   const auto [whole, rows, cols] = matrix_of(tensor, part.transposed);
   if (part.transposed) {
-    const std::vector<Real> numbers = numbers_of<Real>(tensor);
+    std::vector<Real> numbers(static_cast<std::size_t>(tensor.elements()));
+    convert_numbers<Real>(tensor.dtype, tensor.bytes, numbers);
     for (Index row = 0; row < part.rows; ++row)
       for (Index col = 0; col < cols; ++col)
         into[static_cast<std::size_t>(row * cols + col)] =
@@ -138,6 +131,16 @@ void read_part(const SafetensorsFile& file, const StoredPart& part, bool allow_n
   require(bad == into.end(), file.path().string(), ": tensor '", part.name, "' holds ", bad == into.end() ? Real{} : *bad,
           ", which is no weight, or a number too large for the model's type; take an earlier checkpoint, or load with "
           "allow_not_finite");
+}
+
+/// All parts of what is wanted, one after another.
+template <class Real>
+void read_parts(const SafetensorsFile& file, const Wanted& wanted, bool allow_not_finite, std::span<Real> into) {
+  for (const StoredPart& part : wanted.parts) {
+    const auto count = static_cast<std::size_t>(part.rows * wanted.cols);
+    read_part(file, part, allow_not_finite, into.first(count));
+    into = into.subspan(count);
+  }
 }
 
 }  // namespace checkpoint
@@ -157,13 +160,7 @@ void load_model(const SafetensorsFile& file, Parameters<Device>& parameters, con
     const auto& entry = parameters.entries()[i];
     const std::span<Real> numbers = std::span(all).subspan(static_cast<std::size_t>(entry.offset));
     if (wanted[i].parts.empty()) std::ranges::copy(parameters.read(entry), numbers.begin());
-    Index row = 0;
-    for (const StoredPart& part : wanted[i].parts) {
-      const auto first = static_cast<std::size_t>(row * entry.cols),
-                 count = static_cast<std::size_t>(part.rows * entry.cols);
-      checkpoint::read_part(file, part, options.allow_not_finite, numbers.subspan(first, count));
-      row += part.rows;
-    }
+    checkpoint::read_parts(file, wanted[i], options.allow_not_finite, numbers);
   }
   parameters.device().upload(parameters.values(), all.data(), parameters.size());
   parameters.refresh();

@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -62,6 +63,17 @@ inline LogSummary read_log(const std::filesystem::path& path) {
   summary.steps = before;
   summary.training_loss /= static_cast<double>(std::max<Index>(counted, 1));
   return summary;
+}
+
+/// Its figures by name: steps, validations ("epochs"), seconds, milliseconds a step, perplexities of validation, training loss.
+inline nlohmann::json figures(const LogSummary& log) {
+  return {{"steps", log.steps},
+          {"epochs", log.validations.points.size()},
+          {"seconds", log.seconds},
+          {"milliseconds_per_step", log.steps > 0 ? 1000 * log.seconds / static_cast<double>(log.steps) : 0},
+          {"perplexity", std::exp(log.best)},
+          {"last_perplexity", std::exp(log.last)},
+          {"training_loss", log.training_loss}};
 }
 
 }  // namespace attn

@@ -57,22 +57,22 @@ __global__ void __launch_bounds__(32 * kRowWarps)
     additive_attention_dq(const AttentionArgs<Cuda<T>> args, const T* u, const Matrix<const T> dy, const Sink<T> dq,
                           const AttentionBlocks blocks, const AdditiveSpace space) {
   extern __shared__ float additive_du[];  // a row a warp
-  const AttentionPart<T> part(args, blocks);
+  const AttentionTask<T> task(args, blocks);
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
-  float* du = space.du + Index{blockIdx.x} * part.width;
-  if (part.block * kRowWarps >= part.queries) {
-    for (int column = thread; column < part.width; column += 32 * kRowWarps) du[column] = 0;
+  float* du = space.du + Index{blockIdx.x} * task.width;
+  if (task.block * kRowWarps >= task.queries) {
+    for (int column = thread; column < task.width; column += 32 * kRowWarps) du[column] = 0;
     return;
   }
-  const bool busy = part.block * kRowWarps + warp < part.queries;
-  const int query = busy ? part.block * kRowWarps + warp : part.queries - 1, visible = busy ? part.visible(query) : 0;
-  const T* keys = part.key(args.k, 0);
-  float* p = space.p + part.statistic(query, 1) * args.keys.longest;
-  float* ds = space.ds + part.statistic(query, 1) * args.keys.longest;
+  const bool busy = task.block * kRowWarps + warp < task.queries;
+  const int query = busy ? task.block * kRowWarps + warp : task.queries - 1, visible = busy ? task.visible(query) : 0;
+  const T* keys = task.key(args.k, 0);
+  float* p = space.p + task.statistic(query, 1) * args.keys.longest;
+  float* ds = space.ds + task.statistic(query, 1) * args.keys.longest;
 
-  score_rows<true, N>(p, part.query(args.q, query), u, keys, args.k.stride, visible, part.width);
-  score_rows<false, N>(ds, part.query_values(dy, query), u, part.key_values(args.v, 0), args.v.stride, visible,
-                       part.value_width);  // dP
+  score_rows<true, N>(p, task.query(args.q, query), u, keys, args.k.stride, visible, task.width);
+  score_rows<false, N>(ds, task.query_values(dy, query), u, task.key_values(args.v, 0), args.v.stride, visible,
+                       task.value_width);  // dP
   const Softmax softmax(p, visible);
   float delta = 0;
   for (int j = lane_of_warp(); j < visible; j += 32) {
@@ -83,16 +83,16 @@ __global__ void __launch_bounds__(32 * kRowWarps)
   for (int j = lane_of_warp(); j < visible; j += 32) ds[j] = p[j] * (ds[j] - delta);
   __syncwarp();
   sum_squashed<true, N>(
-      part.query(args.q, query), keys, args.k.stride, visible, part.width, [&](int j) { return ds[j]; },
+      task.query(args.q, query), keys, args.k.stride, visible, task.width, [&](int j) { return ds[j]; },
       [&](int column, const float(&slopes)[8], const float(&squashed)[8]) {
-        if (busy) put_times<N>(part.query(dq.to, query), u, column, part.width, slopes, dq.add);
-        put_eight<1>(additive_du + warp * part.width, column, part.width, squashed, false);
+        if (busy) put_times<N>(task.query(dq.to, query), u, column, task.width, slopes, dq.add);
+        put_eight<1>(additive_du + warp * task.width, column, task.width, squashed, false);
       });
   __syncthreads();
-  for (int column = thread; column < part.width; column += 32 * kRowWarps) {
+  for (int column = thread; column < task.width; column += 32 * kRowWarps) {
     float sum = 0;
 #pragma unroll
-    for (int i = 0; i < kRowWarps; ++i) sum += additive_du[i * part.width + column];
+    for (int i = 0; i < kRowWarps; ++i) sum += additive_du[i * task.width + column];
     du[column] = sum;
   }
 }
@@ -123,21 +123,21 @@ __global__ void __launch_bounds__(32 * kRowWarps)
                            const Sink<T> dv, const AttentionBlocks blocks, const AdditiveSpace space, float* du) {
   if (blockIdx.x >= blocks.all)
     return add_du(space, static_cast<int>(blockIdx.x - blocks.all) * kDuColumns, static_cast<int>(args.q.cols), du);
-  const AttentionPart<T> part(args, blocks);
-  const int key = part.block * kRowWarps + static_cast<int>(threadIdx.x) / 32;
-  if (key >= part.keys) return;
-  const int first = part.first_to_see(key), count = max(part.queries - first, 0);
-  const Index longest = args.keys.longest, place = part.statistic(first, 1) * longest + key;
+  const AttentionTask<T> task(args, blocks);
+  const int key = task.block * kRowWarps + static_cast<int>(threadIdx.x) / 32;
+  if (key >= task.keys) return;
+  const int first = task.first_to_see(key), count = max(task.queries - first, 0);
+  const Index longest = args.keys.longest, place = task.statistic(first, 1) * longest + key;
   sum_squashed<false, N>(
-      part.key(args.k, key), part.query(args.q, first), args.q.stride, count, part.width,
+      task.key(args.k, key), task.query(args.q, first), args.q.stride, count, task.width,
       [&](int i) { return space.ds[place + i * longest]; },
       [&](int column, const float(&slopes)[8], const float(&)[8]) {
-        put_times<N>(part.key(dk.to, key), u, column, part.width, slopes, dk.add);
+        put_times<N>(task.key(dk.to, key), u, column, task.width, slopes, dk.add);
       });
   sum_rows<N>(
-      part.query_values(dy, first), dy.stride, count, part.value_width, [&](int i) { return space.p[place + i * longest]; },
+      task.query_values(dy, first), dy.stride, count, task.value_width, [&](int i) { return space.p[place + i * longest]; },
       [&](int column, const float(&sum)[8]) {
-        put_eight<N>(part.key_values(dv.to, key), column, part.value_width, sum, dv.add);
+        put_eight<N>(task.key_values(dv.to, key), column, task.value_width, sum, dv.add);
       });
 }
 

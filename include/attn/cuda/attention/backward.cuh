@@ -10,7 +10,7 @@
 
 namespace attn {
 
-template <int Parts>
+template <int Slices>
 void attention_backward(Cuda<bfloat16>& device, const AttentionGradientArgs<Cuda<bfloat16>>& args) {
   const AttentionArgs<Cuda<bfloat16>>& forward = args.forward;
   const bool drop = forward.dropout.active();
@@ -19,17 +19,17 @@ void attention_backward(Cuda<bfloat16>& device, const AttentionGradientArgs<Cuda
   const kernels::QueryStatistics statistics{space, space + count};
   // Long sentences: all warpgroups of a block share each tile that they walk along. Short ones: many small blocks.
   const auto groups = [](const Ragged& ragged, unsigned most) { return ragged.rows > 256 * ragged.count ? most : 1U; };
-  constexpr std::size_t slot = Parts * kTile * sizeof(bfloat16);
+  constexpr std::size_t slot = Slices * kTile * sizeof(bfloat16);
 
-  const unsigned of_queries = groups(forward.queries, kernels::kQueryGroups<Parts>);
+  const unsigned of_queries = groups(forward.queries, kernels::kQueryGroups<Slices>);
   const unsigned of_keys = groups(forward.keys, kernels::kKeyGroups);
   const kernels::AttentionBlocks query_blocks(forward, forward.queries, of_queries * kernels::kRows);
   launch(device, "attention's gradient of queries", {query_blocks.all, 128 * of_queries, (6 + 3 * of_queries) * slot},
-         drop ? kernels::attention_dq<Parts, true> : kernels::attention_dq<Parts, false>, args, query_blocks, statistics);
+         drop ? kernels::attention_dq<Slices, true> : kernels::attention_dq<Slices, false>, args, query_blocks, statistics);
   const std::size_t small = 3 * kernels::kRows * (2 * sizeof(float) + (drop ? sizeof(RandomKey) : 0));
   const kernels::AttentionBlocks key_blocks(forward, forward.keys, of_keys * kernels::kRows);
   launch(device, "attention's gradient of keys", {key_blocks.all, 128 * of_keys, (6 + 2 * of_keys) * slot + small},
-         drop ? kernels::attention_dkv<Parts, true> : kernels::attention_dkv<Parts, false>, args, key_blocks, statistics);
+         drop ? kernels::attention_dkv<Slices, true> : kernels::attention_dkv<Slices, false>, args, key_blocks, statistics);
 }
 
 }  // namespace attn

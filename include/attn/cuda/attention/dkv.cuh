@@ -7,22 +7,22 @@ namespace attn::kernels {
 inline constexpr unsigned kKeyGroups = 2;
 
 /// dK and dV of 64 keys a warpgroup. Rows are keys here, and columns queries.
-template <int Parts, bool Drop>
+template <int Slices, bool Drop>
 __global__ void __launch_bounds__(128 * kKeyGroups, 1)
     attention_dkv(const AttentionGradientArgs<Cuda<bfloat16>> args, const AttentionBlocks blocks,
                   const QueryStatistics statistics) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(1024) bfloat16 attention_tiles[];
-  constexpr int kSlot = Parts * kTile;
+  constexpr int kSlot = Slices * kTile;
   const AttentionArgs<Cuda<bfloat16>>& forward = args.forward;
-  const AttentionPart<bfloat16> part(forward, blocks);
-  const int groups = static_cast<int>(blockDim.x) / 128, first = part.block * groups * kRows;
-  if (first >= part.keys) return;
-  const Place at;
+  const AttentionTask<bfloat16> task(forward, blocks);
+  const int groups = static_cast<int>(blockDim.x) / 128, first = task.block * groups * kRows;
+  if (first >= task.keys) return;
+  const ThreadPosition at;
   const int mine = first + at.group * kRows;  // this warpgroup's first key
-  const bool busy = mine < part.keys;
-  const int start = part.first_to_see(first) / kRows;                    // the first tile of queries with anything to see
-  const int tiles = max((part.queries + kRows - 1) / kRows, start + 1);  // at least one: a product sets dK and dV
+  const bool busy = mine < task.keys;
+  const int start = task.first_to_see(first) / kRows;                    // the first tile of queries with anything to see
+  const int tiles = max((task.queries + kRows - 1) / kRows, start + 1);  // at least one: a product sets dK and dV
 
   bfloat16* const queries = attention_tiles;                             // three slots
   bfloat16* const gradients = queries + 3 * kSlot;                       // dY: three slots
@@ -35,33 +35,33 @@ __global__ void __launch_bounds__(128 * kKeyGroups, 1)
 
   const auto fill_queries = [&](int tile, int slot) {
     const int row = tile * kRows, thread = static_cast<int>(threadIdx.x), query = row + thread % kRows;
-    fill<Parts>(queries + slot * kSlot, forward.q, part.first_query + row, part.queries - row, part);
-    fill<Parts>(gradients + slot * kSlot, args.dy, part.first_query + row, part.queries - row, part);
+    fill<Slices>(queries + slot * kSlot, forward.q, task.first_query + row, task.queries - row, task);
+    fill<Slices>(gradients + slot * kSlot, args.dy, task.first_query + row, task.queries - row, task);
     if (thread >= 2 * kRows) return;
     float* const to = (thread < kRows ? lse : delta) + slot * kRows + thread % kRows;
     const float* const from = thread < kRows ? statistics.lse : statistics.delta;
-    if (query < part.queries)
-      copy_word(to, from + part.head * forward.q.rows + part.first_query + query);
+    if (query < task.queries)
+      copy_word(to, from + task.head * forward.q.rows + task.first_query + query);
     else
       *to = thread < kRows ? INFINITY : 0;  // no such query: its weights are 0
-    if (Drop && thread < kRows) random[slot * kRows + thread] = part.random_key(forward, query);
+    if (Drop && thread < kRows) random[slot * kRows + thread] = task.random_key(forward, query);
   };
   for (int g = 0; g < groups; ++g) {
     const int row = first + g * kRows;
-    fill<Parts>(keys + g * kSlot, forward.k, part.first_key + row, part.keys - row, part);
-    fill<Parts>(values + g * kSlot, forward.v, part.first_key + row, part.keys - row, part);
+    fill<Slices>(keys + g * kSlot, forward.k, task.first_key + row, task.keys - row, task);
+    fill<Slices>(values + g * kSlot, forward.v, task.first_key + row, task.keys - row, task);
   }
   fill_queries(start, start % 3);
   close_copies();
 
-  const int first_seer[2] = {part.first_to_see(mine + at.row(0)), part.first_to_see(mine + at.row(1))};
-  const int all_see = part.first_to_see(mine + kRows - 1);  // from here on, every row of the warpgroup is seen
+  const int first_seer[2] = {task.first_to_see(mine + at.row(0)), task.first_to_see(mine + at.row(1))};
+  const int all_see = task.first_to_see(mine + kRows - 1);  // from here on, every row of the warpgroup is seen
   const auto scale = static_cast<float>(forward.scale * kLog2E);
   const Dropout::Row dropout = forward.dropout.row(0);
   std::uint32_t weights[4][4];
-  float dk[Parts][32], dv[Parts][32];
+  float dk[Slices][32], dv[Slices][32];
 
-  const auto meet = [&] {
+  const auto sync = [&] {
     wait_for_copies<0>();
     __syncthreads();  // the next tile is there, and nobody needs the one before the last
   };
@@ -70,19 +70,19 @@ __global__ void __launch_bounds__(128 * kKeyGroups, 1)
     close_copies();
   };
   if (!busy) {
-    for (int tile = start; tile < tiles; ++tile) meet(), fill_next(tile);
+    for (int tile = start; tile < tiles; ++tile) sync(), fill_next(tile);
     return;
   }
   int tile = start;
   do {
-    meet();
+    sync();
     const int now = tile % 3;
     const bfloat16 *q = queries + now * kSlot, *dy = gradients + now * kSlot;
     float s[32], dp[32];
     begin_products();
-    multiply_rows<Parts>(s, own_keys, q);
+    multiply_rows<Slices>(s, own_keys, q);
     close_products();
-    multiply_rows<Parts>(dp, own_values, dy);
+    multiply_rows<Slices>(dp, own_values, dy);
     close_products();
     fill_next(tile);
     wait_for_products<1>();  // dK and dV of the tile before, and S
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(128 * kKeyGroups, 1)
     }
     attn::settle(weights);
     begin_products();
-    multiply_columns<Parts>(dv, weights, dy, tile > start);
+    multiply_columns<Slices>(dv, weights, dy, tile > start);
     close_products();
     wait_for_products<1>();  // dP
     attn::settle(dp);
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(128 * kKeyGroups, 1)
     round_rows(weights, s);
     attn::settle(weights);
     begin_products();
-    multiply_columns<Parts>(dk, weights, q, tile > start);
+    multiply_columns<Slices>(dk, weights, q, tile > start);
     close_products();
   } while (++tile < tiles);
   wait_for_copies<0>();
@@ -141,11 +141,11 @@ __global__ void __launch_bounds__(128 * kKeyGroups, 1)
   settle(dk);
   settle(dv);
   const float of_dk = static_cast<float>(forward.scale), of_dv = Drop ? dropout.scale : 1;
-  const int rows = part.keys - mine;
-  store_rows<Parts>(part.key(args.dk.to, mine), args.dk.to.stride, args.dk.add, rows, part.width, dk, {of_dk, of_dk},
-                    own_keys, at);
-  store_rows<Parts>(part.key(args.dv.to, mine), args.dv.to.stride, args.dv.add, rows, part.width, dv, {of_dv, of_dv},
-                    own_values, at);
+  const int rows = task.keys - mine;
+  store_rows<Slices>(task.key(args.dk.to, mine), args.dk.to.stride, args.dk.add, rows, task.width, dk, {of_dk, of_dk},
+                     own_keys, at);
+  store_rows<Slices>(task.key(args.dv.to, mine), args.dv.to.stride, args.dv.add, rows, task.width, dv, {of_dv, of_dv},
+                     own_values, at);
 #endif
 }
 

@@ -4,8 +4,8 @@
 namespace attn::kernels {
 
 /// Warpgroups that a block may have here: as many as find registers on a multiprocessor.
-template <int Parts>
-inline constexpr unsigned kQueryGroups = Parts == 1 ? 3 : 2;
+template <int Slices>
+inline constexpr unsigned kQueryGroups = Slices == 1 ? 3 : 2;
 
 /// The dot product of two rows of bfloat16 pairs.
 __device__ inline float dot(std::uint32_t a, std::uint32_t b, float sum) {
@@ -20,23 +20,23 @@ struct QueryStatistics {
 };
 
 /// dQ of 64 queries a warpgroup, and the statistics.
-template <int Parts, bool Drop>
-__global__ void __launch_bounds__(128 * kQueryGroups<Parts>, 1)
+template <int Slices, bool Drop>
+__global__ void __launch_bounds__(128 * kQueryGroups<Slices>, 1)
     attention_dq(const AttentionGradientArgs<Cuda<bfloat16>> args, const AttentionBlocks blocks,
                  const QueryStatistics statistics) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(1024) bfloat16 attention_tiles[];
-  constexpr int kSlot = Parts * kTile;
+  constexpr int kSlot = Slices * kTile;
   const AttentionArgs<Cuda<bfloat16>>& forward = args.forward;
-  AttentionPart<bfloat16> part(forward, blocks);
+  AttentionTask<bfloat16> task(forward, blocks);
   if (forward.causal && blocks.listed == nullptr)
-    part.block = static_cast<int>(blocks.each) - 1 - part.block;  // those that see most begin first
-  const int groups = static_cast<int>(blockDim.x) / 128, first = part.block * groups * kRows;
-  if (first >= part.queries) return;
-  const Place at;
+    task.block = static_cast<int>(blocks.each) - 1 - task.block;  // those that see most begin first
+  const int groups = static_cast<int>(blockDim.x) / 128, first = task.block * groups * kRows;
+  if (first >= task.queries) return;
+  const ThreadPosition at;
   const int mine = first + at.group * kRows;  // this warpgroup's first query
-  const bool busy = mine < part.queries;
-  const int seen = part.visible(min(first + groups * kRows, part.queries) - 1);
+  const bool busy = mine < task.queries;
+  const int seen = task.visible(min(first + groups * kRows, task.queries) - 1);
   const int tiles = max((seen + kRows - 1) / kRows, 1);  // at least one, if only of missing keys: a product sets dQ
 
   bfloat16* const keys = attention_tiles;                  // three slots
@@ -49,13 +49,13 @@ __global__ void __launch_bounds__(128 * kQueryGroups<Parts>, 1)
   const auto fill_queries = [&](bfloat16* to, const auto& from) {
     for (int g = 0; g < groups; ++g) {
       const int query = first + g * kRows;
-      fill<Parts>(to + g * kSlot, from, part.first_query + query, part.queries - query, part);
+      fill<Slices>(to + g * kSlot, from, task.first_query + query, task.queries - query, task);
     }
   };
   const auto fill_keys = [&](int tile, int slot) {
     const int row = tile * kRows;
-    fill<Parts>(keys + slot * kSlot, forward.k, part.first_key + row, part.keys - row, part);
-    fill<Parts>(values + slot * kSlot, forward.v, part.first_key + row, part.keys - row, part);
+    fill<Slices>(keys + slot * kSlot, forward.k, task.first_key + row, task.keys - row, task);
+    fill<Slices>(values + slot * kSlot, forward.v, task.first_key + row, task.keys - row, task);
   };
   fill_queries(queries, forward.q);
   fill_queries(gradients, args.dy);
@@ -68,13 +68,13 @@ __global__ void __launch_bounds__(128 * kQueryGroups<Parts>, 1)
   RandomKey random[2];
   for (int half = 0; half < 2; ++half) {
     const int query = mine + at.row(half);
-    const float natural = query < part.queries ? forward.lse[part.statistic(query, forward.heads)] : -INFINITY;
+    const float natural = query < task.queries ? forward.lse[task.statistic(query, forward.heads)] : -INFINITY;
     // A query that is not there, or sees no key: its weights are 0.
     lse[half] = natural == -INFINITY ? INFINITY : natural * kLog2E;
-    visible[half] = part.visible(query);
-    if (Drop) random[half] = part.random_key(forward, query);
+    visible[half] = task.visible(query);
+    if (Drop) random[half] = task.random_key(forward, query);
   }
-  const int all_visible = part.visible(mine);  // to every row of the warpgroup
+  const int all_visible = task.visible(mine);  // to every row of the warpgroup
   const auto scale = static_cast<float>(forward.scale * kLog2E);
   const Dropout::Row dropout = forward.dropout.row(0);
 
@@ -85,28 +85,28 @@ __global__ void __launch_bounds__(128 * kQueryGroups<Parts>, 1)
     for (int half = 0; half < 2; ++half) {
       delta[half] = quad_sum(delta[half]);
       const int query = mine + at.row(half);
-      if (at.lane % 4 != 0 || query >= part.queries) continue;
-      const Index place = part.head * forward.q.rows + part.first_query + query;
+      if (at.lane % 4 != 0 || query >= task.queries) continue;
+      const Index place = task.head * forward.q.rows + task.first_query + query;
       statistics.lse[place] = lse[half];
       statistics.delta[place] = delta[half];
     }
   };
   std::uint32_t rounded[4][4];
-  float dq[Parts][32];
+  float dq[Slices][32];
   wait_for_copies<0>();
   __syncthreads();
   if (busy && tiles > 1) {
-    std::uint32_t y[4 * Parts][4], dy[4 * Parts][4];
-    load_rows<Parts>(y, results + at.group * kSlot, at.warp);
-    load_rows<Parts>(dy, own_gradients, at.warp);
+    std::uint32_t y[4 * Slices][4], dy[4 * Slices][4];
+    load_rows<Slices>(y, results + at.group * kSlot, at.warp);
+    load_rows<Slices>(dy, own_gradients, at.warp);
 #pragma unroll
-    for (int k = 0; k < 4 * Parts; ++k)
+    for (int k = 0; k < 4 * Slices; ++k)
 #pragma unroll
       for (int i = 0; i < 4; ++i) delta[i % 2] = dot(y[k][i], dy[k][i], delta[i % 2]);
     note_statistics();
   }
 
-  const auto meet = [&] {
+  const auto sync = [&] {
     wait_for_copies<0>();
     __syncthreads();  // the next tile is there, and nobody needs the one before the last
   };
@@ -115,18 +115,18 @@ __global__ void __launch_bounds__(128 * kQueryGroups<Parts>, 1)
     close_copies();
   };
   if (!busy) {
-    for (int tile = 0; tile < tiles; ++tile) meet(), fill_next(tile);
+    for (int tile = 0; tile < tiles; ++tile) sync(), fill_next(tile);
     return;
   }
   int tile = 0;
   do {
-    meet();
+    sync();
     const bfloat16 *k = keys + tile % 3 * kSlot, *v = values + tile % 3 * kSlot;
     float s[32], dp[32];
     begin_products();
-    multiply_rows<Parts>(s, own, k);
+    multiply_rows<Slices>(s, own, k);
     close_products();
-    multiply_rows<Parts>(dp, own_gradients, v);
+    multiply_rows<Slices>(dp, own_gradients, v);
     close_products();
     fill_next(tile);
     wait_for_products<1>();  // dQ of the tile before, and S
@@ -157,14 +157,14 @@ __global__ void __launch_bounds__(128 * kQueryGroups<Parts>, 1)
     round_rows(rounded, s);
     attn::settle(rounded);
     begin_products();
-    multiply_columns<Parts>(dq, rounded, k, tile > 0);
+    multiply_columns<Slices>(dq, rounded, k, tile > 0);
     close_products();
   } while (++tile < tiles);
   wait_for_products<0>();
   settle(dq);
   const auto factor = static_cast<float>(forward.scale);
-  store_rows<Parts>(part.query(args.dq.to, mine), args.dq.to.stride, args.dq.add, part.queries - mine, part.width, dq,
-                    {factor, factor}, own, at);
+  store_rows<Slices>(task.query(args.dq.to, mine), args.dq.to.stride, args.dq.add, task.queries - mine, task.width, dq,
+                     {factor, factor}, own, at);
 #endif
 }
 

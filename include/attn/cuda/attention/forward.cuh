@@ -37,37 +37,37 @@ struct OnlineSoftmax {
 
 /// Y and the log-sum-exps of 64 queries a warpgroup. The products of a tile's scores and of the weighted values of the tile before
 /// run together, while the next tile is fetched.
-template <int Parts, bool Drop>
-__global__ void __launch_bounds__(256, Parts == 1 ? 2 : 1)
+template <int Slices, bool Drop>
+__global__ void __launch_bounds__(256, Slices == 1 ? 2 : 1)
     attention_forward(const AttentionArgs<Cuda<bfloat16>> args, const AttentionBlocks blocks) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(1024) bfloat16 attention_tiles[];
-  constexpr int kSlot = Parts * kTile;
+  constexpr int kSlot = Slices * kTile;
   bfloat16* const keys = attention_tiles;        // two slots, taken in turns
   bfloat16* const values = keys + 2 * kSlot;     // two slots
   bfloat16* const queries = values + 2 * kSlot;  // one a warpgroup
 
-  AttentionPart<bfloat16> part(args, blocks);
+  AttentionTask<bfloat16> task(args, blocks);
   if (args.causal && blocks.listed == nullptr)
-    part.block = static_cast<int>(blocks.each) - 1 - part.block;  // those that see most begin first
-  const int groups = static_cast<int>(blockDim.x) / 128, first = part.block * groups * kRows;
-  if (first >= part.queries) return;
-  const Place at;
+    task.block = static_cast<int>(blocks.each) - 1 - task.block;  // those that see most begin first
+  const int groups = static_cast<int>(blockDim.x) / 128, first = task.block * groups * kRows;
+  if (first >= task.queries) return;
+  const ThreadPosition at;
   const int mine = first + at.group * kRows;  // this warpgroup's first query
-  const bool busy = mine < part.queries;
-  const int seen = part.visible(min(first + groups * kRows, part.queries) - 1);
+  const bool busy = mine < task.queries;
+  const int seen = task.visible(min(first + groups * kRows, task.queries) - 1);
   const int tiles = max((seen + kRows - 1) / kRows, 1);
   bfloat16* const own = queries + at.group * kSlot;
 
   const auto fill_keys = [&](int tile) {
-    fill<Parts>(keys + tile % 2 * kSlot, args.k, part.first_key + tile * kRows, part.keys - tile * kRows, part);
+    fill<Slices>(keys + tile % 2 * kSlot, args.k, task.first_key + tile * kRows, task.keys - tile * kRows, task);
   };
   const auto fill_values = [&](int tile) {
-    fill<Parts>(values + tile % 2 * kSlot, args.v, part.first_key + tile * kRows, part.keys - tile * kRows, part);
+    fill<Slices>(values + tile % 2 * kSlot, args.v, task.first_key + tile * kRows, task.keys - tile * kRows, task);
   };
   for (int g = 0; g < groups; ++g) {
     const int query = first + g * kRows;
-    fill<Parts>(queries + g * kSlot, args.q, part.first_query + query, part.queries - query, part);
+    fill<Slices>(queries + g * kSlot, args.q, task.first_query + query, task.queries - query, task);
   }
   fill_keys(0);
   close_copies();
@@ -75,15 +75,15 @@ __global__ void __launch_bounds__(256, Parts == 1 ? 2 : 1)
   if (tiles > 1) fill_keys(1);
   close_copies();
 
-  const int visible[2] = {part.visible(mine + at.row(0)), part.visible(mine + at.row(1))};
-  const int all_visible = part.visible(mine);  // to every row of the warpgroup
+  const int visible[2] = {task.visible(mine + at.row(0)), task.visible(mine + at.row(1))};
+  const int all_visible = task.visible(mine);  // to every row of the warpgroup
   RandomKey random[2];
   if (Drop)
-    for (int half = 0; half < 2; ++half) random[half] = part.random_key(args, mine + at.row(half));
+    for (int half = 0; half < 2; ++half) random[half] = task.random_key(args, mine + at.row(half));
   const Dropout::Row dropout = args.dropout.row(0);
 
-  std::uint32_t q[4 * Parts][4], p[4][4];
-  float y[Parts][32];
+  std::uint32_t q[4 * Slices][4], p[4][4];
+  float y[Slices][32];
   OnlineSoftmax softmax{static_cast<float>(args.scale * kLog2E)};
   const auto weigh = [&](float(&s)[32], int tile) {
     if ((tile + 1) * kRows > all_visible)
@@ -102,18 +102,18 @@ __global__ void __launch_bounds__(256, Parts == 1 ? 2 : 1)
   wait_for_copies<1>();
   __syncthreads();
   if (busy) {
-    load_rows<Parts>(q, own, at.warp);
+    load_rows<Slices>(q, own, at.warp);
     attn::settle(q);
     float s[32];
     begin_products();
-    multiply_rows<Parts>(s, q, keys);
+    multiply_rows<Slices>(s, q, keys);
     close_products();
     wait_for_products<0>();
     attn::settle(s);
     weigh(s, 0);
     round_rows(p, s);
   }
-  const auto meet = [&] {
+  const auto sync = [&] {
     wait_for_copies<0>();
     __syncthreads();  // a tile's keys and the values before are there, and everybody is done with those before
   };
@@ -123,18 +123,18 @@ __global__ void __launch_bounds__(256, Parts == 1 ? 2 : 1)
     close_copies();
   };
   if (!busy) {
-    for (int tile = 1; tile < tiles; ++tile) meet(), fill_next(tile);
-    return meet();
+    for (int tile = 1; tile < tiles; ++tile) sync(), fill_next(tile);
+    return sync();
   }
   for (int tile = 1; tile < tiles; ++tile) {
-    meet();
+    sync();
     attn::settle(p);
     settle(y);
     float s[32];
     begin_products();
-    multiply_rows<Parts>(s, q, keys + tile % 2 * kSlot);
+    multiply_rows<Slices>(s, q, keys + tile % 2 * kSlot);
     close_products();
-    multiply_columns<Parts>(y, p, values + (tile - 1) % 2 * kSlot, tile > 1);
+    multiply_columns<Slices>(y, p, values + (tile - 1) % 2 * kSlot, tile > 1);
     close_products();
     fill_next(tile);
     wait_for_products<1>();
@@ -148,11 +148,11 @@ __global__ void __launch_bounds__(256, Parts == 1 ? 2 : 1)
       for (int i = 0; i < 32; ++i) numbers[i] *= softmax.shrink[i / 2 % 2];
     round_rows(p, s);
   }
-  meet();
+  sync();
   attn::settle(p);
   settle(y);
   begin_products();
-  multiply_columns<Parts>(y, p, values + (tiles - 1) % 2 * kSlot, tiles > 1);
+  multiply_columns<Slices>(y, p, values + (tiles - 1) % 2 * kSlot, tiles > 1);
   close_products();
   wait_for_products<0>();
   settle(y);
@@ -162,11 +162,11 @@ __global__ void __launch_bounds__(256, Parts == 1 ? 2 : 1)
     const float sum = quad_sum(softmax.sum[half]);
     const int query = mine + at.row(half);
     factor[half] = sum > 0 ? (Drop ? dropout.scale : 1) / sum : 0;  // 0: no key was seen
-    if (at.lane % 4 == 0 && query < part.queries)
-      args.lse[part.statistic(query, args.heads)] =
+    if (at.lane % 4 == 0 && query < task.queries)
+      args.lse[task.statistic(query, args.heads)] =
           sum > 0 ? (softmax.most[half] * softmax.scale + log2f(sum)) * kLn2 : -INFINITY;
   }
-  store_rows<Parts>(part.query(args.y, mine), args.y.stride, false, part.queries - mine, part.width, y, factor, own, at);
+  store_rows<Slices>(task.query(args.y, mine), args.y.stride, false, task.queries - mine, task.width, y, factor, own, at);
 #endif
 }
 
@@ -174,14 +174,14 @@ __global__ void __launch_bounds__(256, Parts == 1 ? 2 : 1)
 
 namespace attn {
 
-template <int Parts>
+template <int Slices>
 void attention_forward(Cuda<bfloat16>& device, const AttentionArgs<Cuda<bfloat16>>& args) {
   // Long sentences: two warpgroups share each tile of keys. Short ones: many small blocks.
   const unsigned groups = args.queries.rows > 256 * args.queries.count ? 2 : 1;
   const kernels::AttentionBlocks blocks(args, args.queries, groups * kernels::kRows);
-  const Spread spread{blocks.all, 128 * groups, (4 + groups) * Parts * kTile * sizeof(bfloat16)};
+  const Spread spread{blocks.all, 128 * groups, (4 + groups) * Slices * kTile * sizeof(bfloat16)};
   launch(device, "attention", spread,
-         args.dropout.active() ? kernels::attention_forward<Parts, true> : kernels::attention_forward<Parts, false>, args,
+         args.dropout.active() ? kernels::attention_forward<Slices, true> : kernels::attention_forward<Slices, false>, args,
          blocks);
 }
 

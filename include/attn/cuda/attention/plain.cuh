@@ -4,32 +4,32 @@
 #include "attn/cuda/attention/plain_tiles.cuh"
 
 // Attention in plain float arithmetic, for every shape: any head width, values of any width, any stride, either type. A block takes
-// tiles of 64 queries by 64 keys and computes one part of 64 columns of the result, or several; so wider heads take several blocks.
+// tiles of 64 queries by 64 keys and computes one slice of 64 columns of the result, or several; so wider heads take several blocks.
 // These need the same scores: as a cluster they share the work, where the GPU has clusters as large; else each computes all of them.
 
 namespace attn::kernels {
 
-inline constexpr int kPlainParts = 4;  // of a block that has several: their sums fill the registers
+inline constexpr int kPlainSlices = 4;  // of a block that has several: their sums fill the registers
 
-/// Y, 64 queries by 64 columns a part, and the log-sum-exps.
-template <int Parts, class T>
+/// Y, 64 queries by 64 columns a slice, and the log-sum-exps.
+template <int Slices, class T>
 __global__ void __launch_bounds__(PlainTiles::kThreads)
     plain_attention(const AttentionArgs<Cuda<T>> args, const AttentionBlocks blocks) {
   __shared__ PlainTiles tiles;
-  const AttentionPart<T> part(args, blocks);
-  const int first = part.block * 64, out_col = static_cast<int>(blockIdx.y) * 64 * Parts;
-  if (first >= part.queries) return;
+  const AttentionTask<T> task(args, blocks);
+  const int first = task.block * 64, out_col = static_cast<int>(blockIdx.y) * 64 * Slices;
+  if (first >= task.queries) return;
   const bool drop = args.dropout.rate > 0;
   Dropout::Row factors = args.dropout.row(0);
   const auto scale = static_cast<float>(args.scale);
-  const int seen = part.visible(min(first + 64, part.queries) - 1);
-  float y[Parts][4][4] = {}, p[4][4], most[4], sum[4] = {};
+  const int seen = task.visible(min(first + 64, task.queries) - 1);
+  float y[Slices][4][4] = {}, p[4][4], most[4], sum[4] = {};
   for (float& m : most) m = -INFINITY;
 
   for (int key = 0; key < seen; key += 64) {
-    tiles.scores(p, query_rows(part, args.q, first), key_rows(part, args.k, key));
+    tiles.scores(p, query_rows(task, args.q, first), key_rows(task, args.k, key));
     for (int i = 0; i < 4; ++i) {
-      const int query = first + tiles.y() + 16 * i, visible = part.visible(query);
+      const int query = first + tiles.y() + 16 * i, visible = task.visible(query);
       float top = most[i], total = 0;
       for (int j = 0; j < 4; ++j) {
         p[i][j] = key + tiles.x() + 16 * j < visible ? p[i][j] * scale : -INFINITY;
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
       }
       top = row_max(top);
       const float base = top == -INFINITY ? 0 : top, shrink = expf(most[i] - base);
-      if (drop) factors.key = part.random_key(args, query);
+      if (drop) factors.key = task.random_key(args, query);
       for (auto& columns : y)
         for (float& number : columns[i]) number *= shrink;
       for (int j = 0; j < 4; ++j) {
@@ -48,16 +48,16 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
       sum[i] = sum[i] * shrink + row_sum(total);
       most[i] = top;
     }
-    tiles.add_weighted(y, p, key_value_rows(part, args.v, key, out_col));
+    tiles.add_weighted(y, p, key_value_rows(task, args.v, key, out_col));
   }
   for (int i = 0; i < 4; ++i) {
     const int query = first + tiles.y() + 16 * i;
     for (auto& columns : y)
       for (float& number : columns[i]) number /= sum[i] > 0 ? sum[i] : 1;  // a query that sees no key: 0
-    if (out_col == 0 && tiles.x() == 0 && query < part.queries)
-      args.lse[part.statistic(query, args.heads)] = most[i] + logf(sum[i]);
+    if (out_col == 0 && tiles.x() == 0 && query < task.queries)
+      args.lse[task.statistic(query, args.heads)] = most[i] + logf(sum[i]);
   }
-  tiles.store(y, 1, query_value_rows(part, args.y, first, out_col), false);
+  tiles.store(y, 1, query_value_rows(task, args.y, first, out_col), false);
 }
 
 /// What the keys' kernel needs to know of each query and head beside its log-sum-exp.
@@ -66,39 +66,39 @@ struct PlainStatistics {
   float* norm;   // of the weights: what makes their sum 1 in spite of the log-sum-exp's rounding
 };
 
-/// dQ, 64 queries by 64 columns a part; and the statistics. Where all keys are in one tile, delta is taken from the weights
+/// dQ, 64 queries by 64 columns a slice; and the statistics. Where all keys are in one tile, delta is taken from the weights
 /// themselves.
-template <int Parts, class T>
+template <int Slices, class T>
 __global__ void __launch_bounds__(PlainTiles::kThreads)
     plain_attention_dq(const AttentionGradientArgs<Cuda<T>> args, const AttentionBlocks blocks,
                        PlainStatistics statistics) {
   __shared__ PlainTiles tiles;
   const AttentionArgs<Cuda<T>>& forward = args.forward;
-  const AttentionPart<T> part(forward, blocks);
-  const int first = part.block * 64, out_col = static_cast<int>(blockIdx.y) * 64 * Parts;
-  if (first >= part.queries) return;
+  const AttentionTask<T> task(forward, blocks);
+  const int first = task.block * 64, out_col = static_cast<int>(blockIdx.y) * 64 * Slices;
+  if (first >= task.queries) return;
   const bool drop = forward.dropout.rate > 0;
   Dropout::Row factors = forward.dropout.row(0);
   const auto scale = static_cast<float>(forward.scale);
-  const int seen = part.visible(min(first + 64, part.queries) - 1);
+  const int seen = task.visible(min(first + 64, task.queries) - 1);
   const bool one = seen <= 64;  // tile of keys
-  float dq[Parts][4][4] = {}, p[4][4], dp[4][4], lse[4] = {}, delta[4] = {}, sum[4] = {}, norm[4] = {1, 1, 1, 1};
+  float dq[Slices][4][4] = {}, p[4][4], dp[4][4], lse[4] = {}, delta[4] = {}, sum[4] = {}, norm[4] = {1, 1, 1, 1};
   for (int i = 0; i < 4; ++i) {
     const int query = first + tiles.y() + 16 * i;
-    if (query >= part.queries) continue;
-    const T *y = part.query_values(forward.y, query), *dy = part.query_values(args.dy, query);
-    for (int col = tiles.x(); col < part.value_width && !one; col += 16) delta[i] += to_float(y[col]) * to_float(dy[col]);
-    lse[i] = forward.lse[part.statistic(query, forward.heads)];
+    if (query >= task.queries) continue;
+    const T *y = task.query_values(forward.y, query), *dy = task.query_values(args.dy, query);
+    for (int col = tiles.x(); col < task.value_width && !one; col += 16) delta[i] += to_float(y[col]) * to_float(dy[col]);
+    lse[i] = forward.lse[task.statistic(query, forward.heads)];
   }
   if (!one)
     for (float& number : delta) number = row_sum(number);
 
   for (int key = 0; key < seen; key += 64) {
-    tiles.scores(p, query_rows(part, forward.q, first), key_rows(part, forward.k, key));
-    tiles.scores(dp, query_value_rows(part, args.dy, first), key_value_rows(part, forward.v, key));
+    tiles.scores(p, query_rows(task, forward.q, first), key_rows(task, forward.k, key));
+    tiles.scores(dp, query_value_rows(task, args.dy, first), key_value_rows(task, forward.v, key));
     for (int i = 0; i < 4; ++i) {
-      const int query = first + tiles.y() + 16 * i, visible = part.visible(query);
-      if (drop) factors.key = part.random_key(forward, query);
+      const int query = first + tiles.y() + 16 * i, visible = task.visible(query);
+      if (drop) factors.key = task.random_key(forward, query);
       for (int j = 0; j < 4; ++j) {
         const int k = key + tiles.x() + 16 * j;
         if (drop) dp[i][j] *= factors(k);
@@ -117,44 +117,44 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
       }
       for (int j = 0; j < 4; ++j) p[i][j] *= dp[i][j] - delta[i];
     }
-    tiles.add_weighted(dq, p, key_rows(part, forward.k, key, out_col));
+    tiles.add_weighted(dq, p, key_rows(task, forward.k, key, out_col));
   }
   for (int i = 0; i < 4 && !one; ++i)
     for (auto& columns : dq)
       for (float& number : columns[i]) number *= norm[i];
-  tiles.store(dq, scale, query_rows(part, args.dq.to, first, out_col), args.dq.add);
+  tiles.store(dq, scale, query_rows(task, args.dq.to, first, out_col), args.dq.add);
   for (int i = 0; i < 4; ++i) {
     const int query = first + tiles.y() + 16 * i;
-    if (out_col > 0 || tiles.x() > 0 || query >= part.queries) continue;
-    statistics.delta[part.statistic(query, forward.heads)] = delta[i];
-    statistics.norm[part.statistic(query, forward.heads)] = norm[i];
+    if (out_col > 0 || tiles.x() > 0 || query >= task.queries) continue;
+    statistics.delta[task.statistic(query, forward.heads)] = delta[i];
+    statistics.norm[task.statistic(query, forward.heads)] = norm[i];
   }
 }
 
-/// dK and dV, 64 keys by 64 columns a part; where one is narrower than the other, nothing is beyond its columns. Here rows are keys
+/// dK and dV, 64 keys by 64 columns a slice; where one is narrower than the other, nothing is beyond its columns. Here rows are keys
 /// and columns queries.
-template <int Parts, class T>
+template <int Slices, class T>
 __global__ void __launch_bounds__(PlainTiles::kThreads)
     plain_attention_dkv(const AttentionGradientArgs<Cuda<T>> args, const AttentionBlocks blocks,
                         PlainStatistics statistics) {
   __shared__ PlainTiles tiles;
   const AttentionArgs<Cuda<T>>& forward = args.forward;
-  const AttentionPart<T> part(forward, blocks);
-  const int first = part.block * 64, out_col = static_cast<int>(blockIdx.y) * 64 * Parts;
-  if (first >= part.keys) return;
+  const AttentionTask<T> task(forward, blocks);
+  const int first = task.block * 64, out_col = static_cast<int>(blockIdx.y) * 64 * Slices;
+  if (first >= task.keys) return;
   const bool drop = forward.dropout.rate > 0;
   Dropout::Row factors = forward.dropout.row(0);
   const auto scale = static_cast<float>(forward.scale);
-  float dk[Parts][4][4] = {}, dv[Parts][4][4] = {}, p[4][4], dp[4][4];
+  float dk[Slices][4][4] = {}, dv[Slices][4][4] = {}, p[4][4], dp[4][4];
 
-  for (int query = part.first_to_see(first) / 64 * 64; query < part.queries; query += 64) {
-    tiles.scores(p, key_rows(part, forward.k, first), query_rows(part, forward.q, query));
-    tiles.scores(dp, key_value_rows(part, forward.v, first), query_value_rows(part, args.dy, query));
+  for (int query = task.first_to_see(first) / 64 * 64; query < task.queries; query += 64) {
+    tiles.scores(p, key_rows(task, forward.k, first), query_rows(task, forward.q, query));
+    tiles.scores(dp, key_value_rows(task, forward.v, first), query_value_rows(task, args.dy, query));
     for (int j = 0; j < 4; ++j) {
-      const int q = query + tiles.x() + 16 * j, visible = q < part.queries ? part.visible(q) : 0;
-      const Index place = part.statistic(min(q, part.queries - 1), forward.heads);
+      const int q = query + tiles.x() + 16 * j, visible = q < task.queries ? task.visible(q) : 0;
+      const Index place = task.statistic(min(q, task.queries - 1), forward.heads);
       const float lse = forward.lse[place], delta = statistics.delta[place], norm = statistics.norm[place];
-      if (drop) factors.key = part.random_key(forward, q);
+      if (drop) factors.key = task.random_key(forward, q);
       for (int i = 0; i < 4; ++i) {
         const int key = first + tiles.y() + 16 * i;
         const float weight = key < visible ? expf(fmaf(p[i][j], scale, -lse)) * norm : 0;
@@ -163,26 +163,26 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
         dp[i][j] = weight * (dp[i][j] * factor - delta);
       }
     }
-    tiles.add_weighted(dv, p, query_value_rows(part, args.dy, query, out_col));
-    tiles.add_weighted(dk, dp, query_rows(part, forward.q, query, out_col));
+    tiles.add_weighted(dv, p, query_value_rows(task, args.dy, query, out_col));
+    tiles.add_weighted(dk, dp, query_rows(task, forward.q, query, out_col));
   }
-  tiles.store(dk, scale, key_rows(part, args.dk.to, first, out_col), args.dk.add);
-  tiles.store(dv, 1, key_value_rows(part, args.dv.to, first, out_col), args.dv.add);
+  tiles.store(dk, scale, key_rows(task, args.dk.to, first, out_col), args.dk.add);
+  tiles.store(dv, 1, key_value_rows(task, args.dv.to, first, out_col), args.dv.add);
 }
 
 }  // namespace attn::kernels
 
 namespace attn {
 
-/// Launches a kernel of `blocks` blocks for each part of 64 of `cols` columns; fewer of the one that computes several parts with one
-/// set of scores, where parts would wait for a multiprocessor anyway. Blocks that need the same scores are a cluster. How scores are
+/// Launches a kernel of `blocks` blocks for each slice of 64 of `cols` columns; fewer of the one that computes several slices with one
+/// set of scores, where slices would wait for a multiprocessor anyway. Blocks that need the same scores are a cluster. How scores are
 /// summed goes by the tiles that `rows` rows of all heads fill, not by the blocks, of which a list of blocks has fewer.
 template <class T, class... Args>
 void launch_in_parts(Cuda<T>& device, const char* what, unsigned blocks, Index rows, Index cols, void (*one)(Args...),
                      void (*several)(Args...), const std::type_identity_t<Args>&... args) {
-  const Index parts = divide_up(cols, 64);
-  const bool many = parts > 1 && divide_up(rows, 64) * parts > 2 * device.multiprocessors();
-  const auto high = static_cast<unsigned>(many ? divide_up(parts, kernels::kPlainParts) : parts);
+  const Index slices = divide_up(cols, 64);
+  const bool many = slices > 1 && divide_up(rows, 64) * slices > 2 * device.multiprocessors();
+  const auto high = static_cast<unsigned>(many ? divide_up(slices, kernels::kPlainSlices) : slices);
   const bool clusters = device.properties().major >= 9 && high <= kClusterEverywhere;
   launch_in_clusters(device, what, {{blocks, high}, kernels::PlainTiles::kThreads}, dim3(1, clusters ? high : 1),
                      many ? several : one, args...);
@@ -192,7 +192,7 @@ template <class T>
 void plain_attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
   const kernels::AttentionBlocks blocks(args, args.queries, 64);
   launch_in_parts(device, "attention", blocks.all, args.q.rows * args.heads, args.v.cols / args.heads,
-                  kernels::plain_attention<1, T>, kernels::plain_attention<kernels::kPlainParts, T>, args, blocks);
+                  kernels::plain_attention<1, T>, kernels::plain_attention<kernels::kPlainSlices, T>, args, blocks);
 }
 
 template <class T>
@@ -203,11 +203,11 @@ void plain_attention_gradient(Cuda<T>& device, const AttentionGradientArgs<Cuda<
   float* space = device.template workspace<float>(2 * count);
   const kernels::PlainStatistics statistics{space, space + count};
   launch_in_parts(device, "attention's gradient of queries", of_queries.all, count, width,
-                  kernels::plain_attention_dq<1, T>, kernels::plain_attention_dq<kernels::kPlainParts, T>, args, of_queries,
-                  statistics);
+                  kernels::plain_attention_dq<1, T>, kernels::plain_attention_dq<kernels::kPlainSlices, T>, args,
+                  of_queries, statistics);
   launch_in_parts(device, "attention's gradient of keys", of_keys.all, forward.k.rows * forward.heads,
                   std::max(width, forward.v.cols / forward.heads), kernels::plain_attention_dkv<1, T>,
-                  kernels::plain_attention_dkv<kernels::kPlainParts, T>, args, of_keys, statistics);
+                  kernels::plain_attention_dkv<kernels::kPlainSlices, T>, args, of_keys, statistics);
 }
 
 }  // namespace attn

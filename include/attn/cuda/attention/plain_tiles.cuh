@@ -1,5 +1,5 @@
 #pragma once
-#include "attn/cuda/attention/part.cuh"
+#include "attn/cuda/attention/task.cuh"
 #include "attn/cuda/support/cluster.cuh"
 
 // 256 threads work on tiles of 64 by 64 numbers, each on 4 x 4 of them: rows y + 16 i, columns x + 16 j. Operands pass through
@@ -15,20 +15,20 @@ struct Rows {
   int rows, cols;
 };
 template <class T, class U>
-__device__ Rows<U> query_rows(const AttentionPart<T>& part, const Matrix<U>& m, int first, int col = 0) {
-  return {part.query(m, first) + col, m.stride, part.queries - first, part.width - col};
+__device__ Rows<U> query_rows(const AttentionTask<T>& task, const Matrix<U>& m, int first, int col = 0) {
+  return {task.query(m, first) + col, m.stride, task.queries - first, task.width - col};
 }
 template <class T, class U>
-__device__ Rows<U> key_rows(const AttentionPart<T>& part, const Matrix<U>& m, int first, int col = 0) {
-  return {part.key(m, first) + col, m.stride, part.keys - first, part.width - col};
+__device__ Rows<U> key_rows(const AttentionTask<T>& task, const Matrix<U>& m, int first, int col = 0) {
+  return {task.key(m, first) + col, m.stride, task.keys - first, task.width - col};
 }
 template <class T, class U>
-__device__ Rows<U> query_value_rows(const AttentionPart<T>& part, const Matrix<U>& m, int first, int col = 0) {
-  return {part.query_values(m, first) + col, m.stride, part.queries - first, part.value_width - col};
+__device__ Rows<U> query_value_rows(const AttentionTask<T>& task, const Matrix<U>& m, int first, int col = 0) {
+  return {task.query_values(m, first) + col, m.stride, task.queries - first, task.value_width - col};
 }
 template <class T, class U>
-__device__ Rows<U> key_value_rows(const AttentionPart<T>& part, const Matrix<U>& m, int first, int col = 0) {
-  return {part.key_values(m, first) + col, m.stride, part.keys - first, part.value_width - col};
+__device__ Rows<U> key_value_rows(const AttentionTask<T>& task, const Matrix<U>& m, int first, int col = 0) {
+  return {task.key_values(m, first) + col, m.stride, task.keys - first, task.value_width - col};
 }
 
 struct PlainTiles {
@@ -82,23 +82,23 @@ struct PlainTiles {
   __device__ void add_up(Numbers& out, int blocks) {
     __syncthreads();
     put(out);
-    meet_cluster();
+    sync_cluster();
     for (int rank = 0; rank < blocks; ++rank) {
       const float* its = of_rank(&a[y()][x()], rank);
       for (int i = 0; i < 4; ++i)
         for (int j = 0; j < 4; ++j) out[i][j] = its[16 * i * 65 + 16 * j] + (rank == 0 ? 0 : out[i][j]);
     }
-    meet_cluster();  // nobody reads any more
+    sync_cluster();  // nobody reads any more
   }
-  /// out += weights B, for up to 64 columns of B in each of out's parts; some terms are summed first here too
-  template <int Parts, class T>
-  __device__ void add_weighted(Numbers (&out)[Parts], const Numbers& weights, const Rows<T>& from_b) {
+  /// out += weights B, for up to 64 columns of B in each of out's slices; some terms are summed first here too
+  template <int Slices, class T>
+  __device__ void add_weighted(Numbers (&out)[Slices], const Numbers& weights, const Rows<T>& from_b) {
 #pragma unroll
-    for (int part = 0; part < Parts; ++part) {
-      if (64 * part >= from_b.cols) break;
+    for (int slice = 0; slice < Slices; ++slice) {
+      if (64 * slice >= from_b.cols) break;
       __syncthreads();
-      if (part == 0) put(weights);
-      load(b, from_b, 64 * part);
+      if (slice == 0) put(weights);
+      load(b, from_b, 64 * slice);
       __syncthreads();
       for (int some = 0; some < 64; some += 16) {
         Numbers sum = {};
@@ -106,20 +106,20 @@ struct PlainTiles {
         for (int k = some; k < some + 16; ++k)
           for (int i = 0; i < 4; ++i)
             for (int j = 0; j < 4; ++j) sum[i][j] += a[y() + 16 * i][k] * b[k][x() + 16 * j];
-        add(out[part], sum);
+        add(out[slice], sum);
       }
     }
   }
-  template <int Parts, class T>
-  __device__ static void store(const Numbers (&numbers)[Parts], float factor, const Rows<T>& to, bool add) {
+  template <int Slices, class T>
+  __device__ static void store(const Numbers (&numbers)[Slices], float factor, const Rows<T>& to, bool add) {
 #pragma unroll
-    for (int part = 0; part < Parts; ++part)
+    for (int slice = 0; slice < Slices; ++slice)
       for (int i = 0; i < 4; ++i)
         for (int j = 0; j < 4; ++j) {
-          const int row = y() + 16 * i, col = 64 * part + x() + 16 * j;
+          const int row = y() + 16 * i, col = 64 * slice + x() + 16 * j;
           if (row >= to.rows || col >= to.cols) continue;
           T& place = to.data[row * to.stride + col];
-          place = from_float<T>(factor * numbers[part][i][j] + (add ? to_float(place) : 0));
+          place = from_float<T>(factor * numbers[slice][i][j] + (add ? to_float(place) : 0));
         }
   }
 };

@@ -1,5 +1,5 @@
 #pragma once
-#include "attn/cuda/attention/part.cuh"
+#include "attn/cuda/attention/task.cuh"
 #include "attn/cuda/support/rows.cuh"
 
 // What the kernels share in which a warp works on one query or one key, so that few of them are enough. Rows that it looks at

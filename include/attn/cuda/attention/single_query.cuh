@@ -3,7 +3,7 @@
 
 // Attention of one query a sentence: what each step of a decoder asks for. A block takes a head of a sentence, and its one kernel
 // computes the gradient of queries, keys and values together. Groups of eight lanes take a key each; in sums over keys, warps take
-// 64 columns each. The query lies in shared memory, in float, with 0 behind it up to the next multiple of 64.
+// 64 columns each. The query lies in shared memory, in float, with 0 after it up to the next multiple of 64.
 
 namespace attn {
 namespace kernels {
@@ -54,27 +54,27 @@ template <int N, class T>
 __global__ void __launch_bounds__(kSingleThreads)
     single_attention(const AttentionArgs<Cuda<T>> args, const AttentionBlocks blocks) {
   extern __shared__ float4 single_shared[];
-  const AttentionPart<T> part(args, blocks);
-  if (part.queries == 0) return;
+  const AttentionTask<T> task(args, blocks);
+  if (task.queries == 0) return;
   auto* const x = reinterpret_cast<float*>(single_shared);  // width
-  float* const p = x + up_to_64(part.width);                // keys
+  float* const p = x + up_to_64(task.width);                // keys
   const int thread = static_cast<int>(threadIdx.x);
-  stage_row(x, part.query(args.q, 0), part.width);
+  stage_row(x, task.query(args.q, 0), task.width);
   __syncthreads();
-  multiply_rows<N>(p, static_cast<float>(args.scale), x, part.key(args.k, 0), args.k.stride, part.keys, part.width);
+  multiply_rows<N>(p, static_cast<float>(args.scale), x, task.key(args.k, 0), args.k.stride, task.keys, task.width);
   __syncthreads();
-  const Softmax softmax(p, part.keys);  // in every warp, the same
+  const Softmax softmax(p, task.keys);  // in every warp, the same
   __syncthreads();
   const bool drop = args.dropout.rate > 0;
   Dropout::Row factors = args.dropout.row(0);
-  factors.key = part.random_key(args, 0);
-  for (int j = thread; j < part.keys; j += kSingleThreads) p[j] = softmax(p[j]) * (drop ? factors(j) : 1);
-  if (thread == 0) args.lse[part.statistic(0, args.heads)] = softmax.log_sum_exp();
+  factors.key = task.random_key(args, 0);
+  for (int j = thread; j < task.keys; j += kSingleThreads) p[j] = softmax(p[j]) * (drop ? factors(j) : 1);
+  if (thread == 0) args.lse[task.statistic(0, args.heads)] = softmax.log_sum_exp();
   __syncthreads();
   sum_rows<N>(
-      part.key_values(args.v, 0), args.v.stride, part.keys, part.value_width, [&](int j) { return p[j]; },
+      task.key_values(args.v, 0), args.v.stride, task.keys, task.value_width, [&](int j) { return p[j]; },
       [&](int column, const float(&y)[8]) {
-        put_eight<N>(part.query_values(args.y, 0), column, part.value_width, y, false);
+        put_eight<N>(task.query_values(args.y, 0), column, task.value_width, y, false);
       },
       thread / 32 * 64, kSingleWarps * 64);
 }
@@ -85,30 +85,30 @@ __global__ void __launch_bounds__(kSingleThreads)
     single_attention_gradient(const AttentionGradientArgs<Cuda<T>> args, const AttentionBlocks blocks) {
   extern __shared__ float4 single_shared[];
   const AttentionArgs<Cuda<T>>& forward = args.forward;
-  const AttentionPart<T> part(forward, blocks);
+  const AttentionTask<T> task(forward, blocks);
   auto* const x = reinterpret_cast<float*>(single_shared);  // width: q
-  float* const dy = x + up_to_64(part.width);               // value width
-  float* const p = dy + up_to_64(part.value_width);         // keys: scores, then dropout(P)
-  float* const ds = p + part.keys;                          // keys: dP, then scale * dS
+  float* const dy = x + up_to_64(task.width);               // value width
+  float* const p = dy + up_to_64(task.value_width);         // keys: scores, then dropout(P)
+  float* const ds = p + task.keys;                          // keys: dP, then scale * dS
   const int thread = static_cast<int>(threadIdx.x);
-  const bool asks = part.queries > 0;
+  const bool asks = task.queries > 0;
   const auto scale = static_cast<float>(forward.scale);
-  stage_row(x, asks ? part.query(forward.q, 0) : nullptr, part.width);
-  stage_row(dy, asks ? part.query_values(args.dy, 0) : nullptr, part.value_width);
+  stage_row(x, asks ? task.query(forward.q, 0) : nullptr, task.width);
+  stage_row(dy, asks ? task.query_values(args.dy, 0) : nullptr, task.value_width);
   __syncthreads();
-  multiply_rows<N>(p, scale, x, part.key(forward.k, 0), forward.k.stride, part.keys, part.width);
-  multiply_rows<N>(ds, 1, dy, part.key_values(forward.v, 0), forward.v.stride, part.keys, part.value_width);
+  multiply_rows<N>(p, scale, x, task.key(forward.k, 0), forward.k.stride, task.keys, task.width);
+  multiply_rows<N>(ds, 1, dy, task.key_values(forward.v, 0), forward.v.stride, task.keys, task.value_width);
   __syncthreads();
   const bool drop = forward.dropout.rate > 0;
   Dropout::Row factors = forward.dropout.row(0);
-  factors.key = part.random_key(forward, 0);
+  factors.key = task.random_key(forward, 0);
   const auto factor = [&](int j) { return drop ? factors(static_cast<std::uint32_t>(j)) : 1; };
-  const Softmax softmax(p, part.keys);
+  const Softmax softmax(p, task.keys);
   float delta = 0;
-  for (int j = lane_of_warp(); j < part.keys; j += 32) delta += softmax(p[j]) * (ds[j] * factor(j));
+  for (int j = lane_of_warp(); j < task.keys; j += 32) delta += softmax(p[j]) * (ds[j] * factor(j));
   delta = warp_sum(delta);
   __syncthreads();
-  for (int j = thread; j < part.keys; j += kSingleThreads) {
+  for (int j = thread; j < task.keys; j += kSingleThreads) {
     const float weight = softmax(p[j]), kept = factor(j);
     p[j] = weight * kept;
     ds[j] = scale * weight * (ds[j] * kept - delta);
@@ -116,9 +116,9 @@ __global__ void __launch_bounds__(kSingleThreads)
   __syncthreads();
   if (asks)
     sum_rows<N>(
-        part.key(forward.k, 0), forward.k.stride, part.keys, part.width, [&](int j) { return ds[j]; },
+        task.key(forward.k, 0), forward.k.stride, task.keys, task.width, [&](int j) { return ds[j]; },
         [&](int column, const float(&dq)[8]) {
-          put_eight<N>(part.query(args.dq.to, 0), column, part.width, dq, args.dq.add);
+          put_eight<N>(task.query(args.dq.to, 0), column, task.width, dq, args.dq.add);
         },
         thread / 32 * 64, kSingleWarps * 64);
   __syncthreads();  // dQ may lie where dK is added
@@ -131,9 +131,9 @@ __global__ void __launch_bounds__(kSingleThreads)
       put_eight<N>(row, column, width, product, add);
     }
   };
-  for (int j = thread / 8; j < part.keys; j += kSingleRows) {
-    put_product(part.key(args.dk.to, j), part.width, ds[j], x, args.dk.add);
-    put_product(part.key_values(args.dv.to, j), part.value_width, p[j], dy, args.dv.add);
+  for (int j = thread / 8; j < task.keys; j += kSingleRows) {
+    put_product(task.key(args.dk.to, j), task.width, ds[j], x, args.dk.add);
+    put_product(task.key_values(args.dv.to, j), task.value_width, p[j], dy, args.dv.add);
   }
 }
 

@@ -1,9 +1,9 @@
 #pragma once
-#include "attn/cuda/attention/part.cuh"
+#include "attn/cuda/attention/task.cuh"
 #include "attn/cuda/support/tensor_core.cuh"
 
 // What attention's kernels on tensor cores share. A warpgroup owns 64 rows of a head: queries, or keys where it computes dK and dV.
-// A head of up to 64 columns is one tile wide, of up to 128 two (Parts); columns beyond its width are 0. All products are of 64 x 64.
+// A head of up to 64 columns is one tile wide, of up to 128 two (Slices); columns beyond its width are 0. All products are of 64 x 64.
 
 namespace attn::kernels {
 
@@ -12,7 +12,7 @@ inline constexpr float kLog2E = 1.44269504f;  // exponentials are powers of 2: t
 inline constexpr float kLn2 = 0.693147181f;
 
 /// Where a thread stands: its warpgroup, the warp of that, the lane; and where its numbers of a 64 x 64 result lie.
-struct Place {
+struct ThreadPosition {
   // Asked of lane 0, so that the compiler knows that a warp shares them.
   int group = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 128, 0);
   int warp = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 32 % 4, 0);
@@ -38,61 +38,62 @@ __device__ inline float quad_max(float x) {
   return fmaxf(x, __shfl_xor_sync(0xffffffffU, x, 2));
 }
 
-/// Begins to copy 64 rows of a head, from row `first` on, of which `rows` exist, into Parts tiles side by side. The whole block
+/// Begins to copy 64 rows of a head, from row `first` on, of which `rows` exist, into Slices tiles side by side. The whole block
 /// calls this.
-template <int Parts, class T>
-__device__ void fill(bfloat16* tiles, const Matrix<T>& matrix, int first, int rows, const AttentionPart<bfloat16>& part) {
+template <int Slices, class T>
+__device__ void fill(bfloat16* tiles, const Matrix<T>& matrix, int first, int rows, const AttentionTask<bfloat16>& task) {
   const int thread = static_cast<int>(threadIdx.x), row = thread / 8, col = thread % 8 * 8;
   const int step = static_cast<int>(blockDim.x) / 8;  // rows; a multiple of 8, so the place within them stays
-  const bfloat16* from = matrix.data + row_offset(first + row, matrix.stride) + (part.head * part.width + col);
+  const bfloat16* from = matrix.data + row_offset(first + row, matrix.stride) + (task.head * task.width + col);
   tiles += in_tile(row, col);
 #pragma unroll
   for (int i = 0; i < kRows / 16; ++i) {
     if (row >= kRows - i * step) break;
 #pragma unroll
-    for (int side = 0; side < Parts; ++side)
-      copy_chunk(tiles + side * kTile, from + side * 64, row < rows - i * step && side * 64 + col < part.width);
+    for (int side = 0; side < Slices; ++side)
+      copy_chunk(tiles + side * kTile, from + side * 64, row < rows - i * step && side * 64 + col < task.width);
     tiles += step * 64;
     from += row_offset(step, matrix.stride);
   }
 }
 
 /// Issues C = A Bᵀ: A in registers, the rows of B in tiles.
-template <int Parts>
-__device__ void multiply_rows(float (&c)[32], const std::uint32_t (&a)[4 * Parts][4], const bfloat16* tiles) {
+template <int Slices>
+__device__ void multiply_rows(float (&c)[32], const std::uint32_t (&a)[4 * Slices][4], const bfloat16* tiles) {
 #pragma unroll
-  for (int k = 0; k < 4 * Parts; ++k)
+  for (int k = 0; k < 4 * Slices; ++k)
     multiply<ColumnsIn::rows>(c, a[k], describe_tile<ColumnsIn::rows>(tiles + k / 4 * kTile, k % 4), k > 0);
 }
 /// The same with A in tiles.
-template <int Parts>
+template <int Slices>
 __device__ void multiply_rows(float (&c)[32], const bfloat16* a, const bfloat16* tiles) {
 #pragma unroll
-  for (int k = 0; k < 4 * Parts; ++k)
+  for (int k = 0; k < 4 * Slices; ++k)
     multiply<ColumnsIn::rows>(c, describe_tile<ColumnsIn::rows>(a + k / 4 * kTile, k % 4),
                               describe_tile<ColumnsIn::rows>(tiles + k / 4 * kTile, k % 4), k > 0);
 }
 /// Issues C = A B or C += A B: A, 64 x 64, in registers, B in tiles.
-template <int Parts>
-__device__ void multiply_columns(float (&c)[Parts][32], const std::uint32_t (&a)[4][4], const bfloat16* tiles, bool add) {
+template <int Slices>
+__device__ void multiply_columns(float (&c)[Slices][32], const std::uint32_t (&a)[4][4], const bfloat16* tiles, bool add) {
 #pragma unroll
-  for (int part = 0; part < Parts; ++part)
+  for (int slice = 0; slice < Slices; ++slice)
 #pragma unroll
     for (int k = 0; k < 4; ++k)
-      multiply<ColumnsIn::columns>(c[part], a[k], describe_tile<ColumnsIn::columns>(tiles + part * kTile, k), add || k > 0);
+      multiply<ColumnsIn::columns>(c[slice], a[k], describe_tile<ColumnsIn::columns>(tiles + slice * kTile, k),
+                                   add || k > 0);
 }
 
-template <int Parts>
-__device__ void settle(float (&c)[Parts][32]) {
+template <int Slices>
+__device__ void settle(float (&c)[Slices][32]) {
 #pragma unroll
-  for (auto& part : c) attn::settle(part);
+  for (auto& slice : c) attn::settle(slice);
 }
 
 /// A warpgroup's 64 rows of tiles as A.
-template <int Parts>
-__device__ void load_rows(std::uint32_t (&a)[4 * Parts][4], const bfloat16* tiles, int warp) {
+template <int Slices>
+__device__ void load_rows(std::uint32_t (&a)[4 * Slices][4], const bfloat16* tiles, int warp) {
 #pragma unroll
-  for (int k = 0; k < 4 * Parts; ++k) load_a(a[k], tiles + k / 4 * kTile, 16 * warp, k % 4);
+  for (int k = 0; k < 4 * Slices; ++k) load_a(a[k], tiles + k / 4 * kTile, 16 * warp, k % 4);
 }
 __device__ inline void round_rows(std::uint32_t (&a)[4][4], const float (&c)[32]) {
 #pragma unroll
@@ -101,25 +102,25 @@ __device__ inline void round_rows(std::uint32_t (&a)[4][4], const float (&c)[32]
 
 /// Writes a warpgroup's 64 rows, of which `rows` exist, times a factor a row; through tiles that no other warpgroup uses, and
 /// that each warp uses for its own rows only, so that whole rows go to memory at once.
-template <int Parts>
-__device__ void store_rows(bfloat16* to, Index stride, bool add, int rows, int width, const float (&c)[Parts][32],
-                           const float (&factor)[2], bfloat16* tiles, const Place& at) {
+template <int Slices>
+__device__ void store_rows(bfloat16* to, Index stride, bool add, int rows, int width, const float (&c)[Slices][32],
+                           const float (&factor)[2], bfloat16* tiles, const ThreadPosition& at) {
   __syncwarp();
 #pragma unroll
-  for (int part = 0; part < Parts; ++part)
+  for (int slice = 0; slice < Slices; ++slice)
 #pragma unroll
     for (int i = 0; i < 32; i += 2)
-      *reinterpret_cast<std::uint32_t*>(tiles + part * kTile + in_tile(at.row(i / 2 % 2), at.col(i / 4))) =
-          pair(c[part][i] * factor[i / 2 % 2], c[part][i + 1] * factor[i / 2 % 2]);
+      *reinterpret_cast<std::uint32_t*>(tiles + slice * kTile + in_tile(at.row(i / 2 % 2), at.col(i / 4))) =
+          pair(c[slice][i] * factor[i / 2 % 2], c[slice][i + 1] * factor[i / 2 % 2]);
   __syncwarp();
 #pragma unroll
-  for (int part = 0; part < Parts; ++part)
+  for (int slice = 0; slice < Slices; ++slice)
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int row = 16 * at.warp + 4 * i + at.lane / 8, col = at.lane % 8 * 8;
-      if (row >= rows || part * 64 + col >= width) continue;
-      Pack<bfloat16> pack = load_pack(tiles + part * kTile + in_tile(row, col));
-      bfloat16* const place = to + row * stride + part * 64 + col;
+      if (row >= rows || slice * 64 + col >= width) continue;
+      Pack<bfloat16> pack = load_pack(tiles + slice * kTile + in_tile(row, col));
+      bfloat16* const place = to + row * stride + slice * 64 + col;
       if (add) {
         const Pack<bfloat16> before = load_pack(place);
 #pragma unroll

@@ -10,12 +10,12 @@ namespace kernels {
 template <bool Additive, int N, class T>
 __global__ void __launch_bounds__(32 * kRowWarps)
     attention_weights(const AttentionArgs<Cuda<T>> args, const T* u, const AttentionBlocks blocks, Matrix<float> weights) {
-  const AttentionPart<T> part(args, blocks);
-  const int query = part.block * kRowWarps + static_cast<int>(threadIdx.x) / 32;
-  if (query >= part.queries) return;
-  const int visible = part.visible(query);
-  float* row = row_of(weights, part.head * args.q.rows + part.first_query + query);
-  score_rows<Additive, N>(row, part.query(args.q, query), u, part.key(args.k, 0), args.k.stride, visible, part.width);
+  const AttentionTask<T> task(args, blocks);
+  const int query = task.block * kRowWarps + static_cast<int>(threadIdx.x) / 32;
+  if (query >= task.queries) return;
+  const int visible = task.visible(query);
+  float* row = row_of(weights, task.head * args.q.rows + task.first_query + query);
+  score_rows<Additive, N>(row, task.query(args.q, query), u, task.key(args.k, 0), args.k.stride, visible, task.width);
   const auto scale = static_cast<float>(args.scale);
   for (int j = lane_of_warp(); j < visible; j += 32) row[j] *= scale;
   const Softmax softmax(row, visible);  // exacter than from a log-sum-exp that was rounded

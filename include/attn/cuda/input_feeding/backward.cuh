@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(kFeedingThreads)
   const int width = static_cast<int>(f.width()), context = static_cast<int>(f.context()), i = block.warp;
   const int units = walk.mix.units, passes = (units + kFeedingUnits - 1) / kFeedingUnits, top = f.layers - 1;
   const auto dh = [&](int l, int unit) -> float& { return block.kept(walk.states, f.layers, l, unit, width); };
-  for (int pass = 0; pass < passes; ++pass) {  // nothing comes from behind the last step
+  for (int pass = 0; pass < passes; ++pass) {  // nothing comes from after the last step
     const int unit = block.unit(units, pass, width);
     if (unit < 0 || i >= block.members) continue;
     for (int l = 0; l < f.layers; ++l) {
@@ -42,19 +42,19 @@ __global__ void __launch_bounds__(kFeedingThreads)
   }
   int alive = 0;
   for (int t = block.length[0] - 1; t >= 0; --t) {
-    const int behind = alive;
+    const int after = alive;
     while (alive < block.members && block.length[alive] > t) ++alive;
     const bool lives = i < alive;
     const Index r = lives ? block.row(t) : 0;
 
-    meet_cluster();  // what was fed to the step behind, and the state of the first layer
-    const auto dgates = block.operand(f.layer[0].gates, t + 1, behind);
+    sync_cluster();  // what was fed to the step after, and the state of the first layer
+    const auto dgates = block.operand(f.layer[0].gates, t + 1, after);
     for (int pass = 0; pass < passes; ++pass) {
-      if (behind > 0) block.multiply(walk.gates[0], pass, dgates);
+      if (after > 0) block.multiply(walk.gates[0], pass, dgates);
       const int unit = block.unit(units, pass, width);
       if (!lives || unit < 0) continue;
       float da = args.dfed.data == nullptr ? 0 : to_float(row_of(args.dfed, r)[unit]);
-      if (i < behind) {
+      if (i < after) {
         da += block.sum(walk.gates[0], pass, 0);
         dh(0, unit) = block.sum(walk.gates[0], pass, 1);
       }
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(kFeedingThreads)
       set(args.dmix, r, unit, da * dropped(f.dropout, r, unit) * (1 - a * a));
     }
 
-    meet_cluster();
+    sync_cluster();
     const auto dmix = block.operand(args.dmix, t, alive);
     for (int pass = 0; pass < passes; ++pass) {
       block.multiply(walk.mix, pass, dmix);
@@ -77,14 +77,14 @@ __global__ void __launch_bounds__(kFeedingThreads)
       set(args.dcontext, r, column, to_float(row_of(args.dcontext, r)[column]) + block.sum(walk.context, pass, 0));
     }
 
-    meet_cluster();
+    sync_cluster();
     for (int s = block.rank; s < alive; s += walk.blocks) {
       float* to = walk.queries + (Index{block.group} * kFeedingSentences + s) * width;
       feeding_attention_gradient(block, args, s, Index{block.first_row[s]} + t,
                                  [&](int column, float total) { to[column] = total; });
     }
 
-    meet_cluster();
+    sync_cluster();
     for (int pass = 0; pass < passes; ++pass) {
       const int unit = block.unit(units, pass, width);
       if (!lives || unit < 0) continue;
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(kFeedingThreads)
       feeding_cell_gradient(block, f, top, t, unit, dh(top, unit) + dq);
     }
     for (int l = top; l > 0; --l) {
-      meet_cluster();
+      sync_cluster();
       const auto above = block.operand(f.layer[l].gates, t, alive);
       for (int pass = 0; pass < passes; ++pass) {
         block.multiply(walk.gates[l], pass, above);

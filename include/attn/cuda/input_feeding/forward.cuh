@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(kFeedingThreads)
 
     for (int l = 0; l < args.layers; ++l) {
       const InputFeedingLayer<Cuda<T>>& layer = args.layer[l];
-      meet_cluster();
+      sync_cluster();
       const auto below = block.operand(layer.below, t, alive), before = block.operand(layer.before, t, alive);
       for (int pass = 0; pass < passes; ++pass) {
         const int unit = block.unit(units, pass, width);
@@ -57,10 +57,10 @@ __global__ void __launch_bounds__(kFeedingThreads)
       }
     }
 
-    meet_cluster();
+    sync_cluster();
     for (int s = block.rank; s < alive; s += walk.blocks) feeding_attention(block, args, s, Index{block.first_row[s]} + t);
 
-    meet_cluster();
+    sync_cluster();
     const auto h = block.operand(args.seen, t, alive), c = block.operand(args.seen, t, alive, width);
     for (int pass = 0; pass < passes; ++pass) {
       block.multiply(walk.mix, pass, h, c);

@@ -7,7 +7,7 @@
 
 // How an input-feeding decoder's walk is spread. A cluster of blocks takes a group of sentences, neighbours in `order`, through all
 // steps and waits for no other cluster. Each block owns some units: their columns of every product, whose weights stay in its shared
-// memory where they fit. Between a product and the next one that reads it the blocks meet; what they pass each other are the
+// memory where they fit. Between a product and the next one that reads it the blocks wait for each other; what they pass each other are the
 // matrices that the backward pass needs anyway. A warp owns a sentence of the group, its lanes the units of a pass: whatever a unit
 // remembers from step to step is read and written by one thread. For attention a block takes whole sentences.
 
@@ -44,7 +44,7 @@ __device__ inline bfloat16 load_fresh_number(const bfloat16* from) {
   return __ushort_as_bfloat16(bits);
 }
 
-/// 16 bytes of a row, from column k on, that other blocks may have written. Behind its end: numbers that meet zeros.
+/// 16 bytes of a row, from column k on, that other blocks may have written. After its end: values that are multiplied by zeros.
 template <int N, class T>
 __device__ Pack<T> load_operand(const T* row, int k, int terms) {
   if constexpr (N > 1) {
@@ -61,7 +61,7 @@ template <class T, int N>
 struct FeedingBlock {
   const FeedingWalk<T>& walk;
   T* weights;                                             // those that fit
-  float* sums;                                            // parts x 16 x columns; attention's numbers
+  float* sums;                                            // parts x 16 x columns; the values of attention
   int *sentence, *first_row, *length, *first_key, *keys;  // of each sentence of the group
   int rank, group, members, warp, lane;
 
@@ -92,7 +92,7 @@ struct FeedingBlock {
     __syncthreads();
   }
 
-  /// Copies a matrix's part of this block, if it has a place.
+  /// Copies a matrix's share of this block to shared memory, if it has room there.
   __device__ void fetch(const FeedingMatrix<T>& matrix) const {
     if (matrix.place < 0) return;
     const T* from = matrix.packed + Index{rank} * matrix.size();

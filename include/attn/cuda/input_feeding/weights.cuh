@@ -16,7 +16,7 @@ struct FeedingMatrix {
   const T* packed = nullptr;  // the parts of all blocks
   int sets = 0, units = 0;    // units: of a block, a multiple of 8
   int terms[2] = {};          // of the two operands side by side; the second may have none
-  int place = -1;             // of the block's part in shared memory, in numbers; none: it stays where it is
+  int place = -1;             // of the block's share in shared memory, in elements; none: it stays where it is
 
   __host__ __device__ int chunks(int operand) const { return (terms[operand] + kLstmChunk - 1) / kLstmChunk; }
   __host__ __device__ int chunks() const { return chunks(0) + chunks(1); }

@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(kLstmThreads) lstm_backward(LstmGradientArgs<C
     LstmCell<V> cells[kLstmCells];
     Pack<T, V> gates[kLstmCells][4] = {}, c[kLstmCells] = {}, c_before[kLstmCells] = {}, dy[kLstmCells] = {};
     float dc[kLstmCells][V] = {};
-    const auto load = [&](int k, int t) {  // what step t needs; on its way while the step behind it is computed
+    const auto load = [&](int k, int t) {  // what step t needs; on its way while the step after it is computed
       const LstmCell<V>& cell = cells[k];
       const Index row = cell.first_row + Index{direction} * t;
       const bool last = t == cell.length - 1;
@@ -35,22 +35,22 @@ __global__ void __launch_bounds__(kLstmThreads) lstm_backward(LstmGradientArgs<C
     for (int k = 0; k < kLstmCells; ++k) {
       cells[k] = LstmCell<V>(block, k);
       if (!cells[k].there) continue;
-      const Pack<T, V> behind = load_or_zero<V>(args.dlast_c, cells[k].sentence, cells[k].unit);
+      const Pack<T, V> after = load_or_zero<V>(args.dlast_c, cells[k].sentence, cells[k].unit);
 #pragma unroll
-      for (int v = 0; v < V; ++v) dc[k][v] = behind[v];
+      for (int v = 0; v < V; ++v) dc[k][v] = after[v];
       if (steps > 0 && cells[k].length == steps) load(k, steps - 1);
     }
-    // Adds the gradient of h behind step t that comes from the step behind it, or from behind the sentence.
+    // Adds the gradient of h after step t that comes from the step after it, or from after the sentence.
     const auto add_behind = [&](const LstmCell<V>& cell, int t, float(&dh)[V][1]) {
       if (t + 1 < cell.length) return block.add_sums(dh, cell.i, cell.column);
       const Pack<T, V> last = load_or_zero<V>(args.dlast_h, cell.sentence, cell.unit);
 #pragma unroll
       for (int v = 0; v < V; ++v) dh[v][0] += last[v];
     };
-    int alive = 0;  // at the step behind: their gradients are the states of the next product
+    int alive = 0;  // at the step after: their gradients are the states of the next product
     for (int t = steps - 1; t >= 0; --t) {
       if (alive > 0) {
-        block.meet();
+        block.sync();
         block.multiply((t + 1) % 2, alive);
       }
       while (alive < block.members && block.length[alive] > t) ++alive;
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(kLstmThreads) lstm_backward(LstmGradientArgs<C
       }
     }
     if (args.dh0.to.data != nullptr && alive > 0) {
-      block.meet();
+      block.sync();
       block.multiply(0, alive);
     }
 #pragma unroll

@@ -22,7 +22,7 @@ __device__ float lstm_tanh(float x) {
     return tanhf(x);
 }
 
-/// The gates become activated, c becomes that behind the step; gives h.
+/// The gates become activated, c becomes that after the step; gives h.
 template <class T>
 __device__ float lstm_unit(float (&gate)[4], float& c) {
   gate[0] = lstm_sigmoid<T>(gate[0]);

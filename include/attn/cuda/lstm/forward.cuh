@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(kLstmThreads) lstm_forward(LstmArgs<Cuda<T>> a
       const bool product = t > 0 || args.h0.data != nullptr;
       while (block.length[alive - 1] <= t) --alive;
       if (product) {
-        block.meet();
+        block.sync();
         block.multiply(t % 2, alive);
       }
 #pragma unroll

@@ -15,17 +15,17 @@ inline constexpr int kStepParts =
 inline constexpr int kStepTiles = 4;  // of 16 sentences, that a block takes at most
 
 /// Where a sentence is at step t.
-struct LstmPlace {
+struct LstmPosition {
   Index sentence = 0, row = 0;
   int length = 0;
 
-  __device__ LstmPlace(const Ragged& rows, Index s, bool reverse, int t) : sentence(s) {
+  __device__ LstmPosition(const Ragged& rows, Index s, bool reverse, int t) : sentence(s) {
     length = rows.end[s] - rows.begin[s];
     row = reverse ? rows.end[s] - 1 - t : rows.begin[s] + t;
   }
 };
 
-/// 16 bytes of a row of `terms` numbers, from term k on; 0 behind its end, and where there is no row.
+/// 16 bytes of a row of `terms` numbers, from term k on; 0 after its end, and where there is no row.
 template <bool Packs, class T>
 __device__ Pack<T> load_terms(const T* row, int k, int terms) {
   Pack<T> pack{};
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(32 * kStepParts * kStepTiles) lstm_step(LstmAr
   const int part = warp % kStepParts, tile = warp / kStepParts, tiles = static_cast<int>(blockDim.x) / (32 * kStepParts);
   const int first_unit = static_cast<int>(blockIdx.x) * 8, direction = args.reverse ? -1 : 1;
   const Index first = (Index{blockIdx.y} * tiles + tile) * 16 + lane / 4;
-  const auto before = [&](const auto& states, const Matrix<const T>& initial, const LstmPlace& place) -> const T* {
+  const auto before = [&](const auto& states, const Matrix<const T>& initial, const LstmPosition& place) -> const T* {
     if (t > 0) return row_of(states, place.row - direction);
     return initial.data == nullptr ? nullptr : row_of(initial, place.sentence);
   };
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(32 * kStepParts * kStepTiles) lstm_step(LstmAr
   const int unit = first_unit + lane % 4 * 2 + part % 2;
   const Index mine = first + part / 2 * 8;
   const bool there = mine < args.rows.count && unit < width;
-  const LstmPlace place(args.rows, there ? args.order[mine] : 0, args.reverse, t);
+  const LstmPosition place(args.rows, there ? args.order[mine] : 0, args.reverse, t);
   const bool now = there && t < place.length;
   float gate[4] = {}, c = 0;
   T h = from_float<T>(0);
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(32 * kStepParts * kStepTiles) lstm_step(LstmAr
 #pragma unroll
     for (int half = 0; half < 2; ++half)
       if (const Index i = first + half * 8; i < args.rows.count) {
-        const LstmPlace other(args.rows, args.order[i], args.reverse, t);
+        const LstmPosition other(args.rows, args.order[i], args.reverse, t);
         if (t < other.length) rows[half] = before(args.h, args.h0, other);
       }
     float sums[4][4] = {};
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(32 * kStepParts * kStepTiles) lstm_step(LstmAr
 template <class T>
 struct LstmStepSpace {
   Matrix<T> dgates;      // of the step, 0 where the sentence has ended
-  Matrix<float> dh, dc;  // that come from behind it
+  Matrix<float> dh, dc;  // that come from after it
 };
 
 /// Step t, but for the product that the step before it needs.
@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(32 * kRowWarps)
   const LstmArgs<Cuda<T>>& forward = args.forward;
   const Index s = row_of_warp();
   if (s >= forward.rows.count) return;
-  const LstmPlace place(forward.rows, s, forward.reverse, t);
+  const LstmPosition place(forward.rows, s, forward.reverse, t);
   const int width = static_cast<int>(forward.h.cols), direction = forward.reverse ? -1 : 1;
   const bool last = t == place.length - 1;
   for (int j = lane_of_warp() * N; j < width; j += 32 * N) {

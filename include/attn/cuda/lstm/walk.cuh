@@ -8,8 +8,8 @@
 #include "attn/ops/lstm.hpp"
 
 // How an LSTM's walk through time is spread. A block owns some units and walks a group of sentences, neighbours in `order`,
-// through all steps; its part of the recurrent weights stays in its shared memory. Where all weights fit there, a block owns
-// all units and waits for nobody. Else the blocks of a group, one for each slice of the units, meet between steps, and pass
+// through all steps; its share of the recurrent weights stays in its shared memory. Where all weights fit there, a block owns
+// all units and waits for nobody. Else the blocks of a group, one for each slice of the units, wait for each other between steps, and pass
 // what they computed through global memory.
 
 namespace attn::kernels {
@@ -17,7 +17,7 @@ namespace attn::kernels {
 inline constexpr int kLstmWarps = 16, kLstmThreads = 32 * kLstmWarps;
 inline constexpr int kLstmCells = 2;  // of a thread: it keeps their numbers from step to step
 
-/// Columns in eights that a warp multiplies with at once: where blocks meet, all that a block has, as states come from afar. And
+/// Columns in eights that a warp multiplies with at once: where blocks wait for each other, all that a block has, as states come from afar. And
 /// the chunks of states that are on their way meanwhile.
 __host__ __device__ constexpr int lstm_tiles(bool alone, bool backward) { return alone ? 4 : backward ? 2 : 8; }
 __host__ __device__ constexpr int lstm_ahead(bool alone, bool backward) { return backward && !alone ? 4 : 2; }
@@ -48,7 +48,7 @@ struct LstmBlock {
   float* sums;                         // parts x sentences x columns
   int *sentence, *first_row, *length;  // of each sentence of the group
   int stride, first_unit, group = 0, members = 0;
-  unsigned meetings = 0;
+  unsigned arrivals = 0;
 
   __device__ LstmBlock(const LstmWalk<T>& how, void* shared) : walk(how), stride(how.stride()) {
     weights = static_cast<T*>(shared);
@@ -124,12 +124,12 @@ struct LstmBlock {
   }
 
   /// All blocks of the group have written what the next step reads.
-  __device__ void meet() {
+  __device__ void sync() {
     if (Alone) return __syncthreads();
-    meetings += static_cast<unsigned>(walk.slices);
-    meet_blocks(walk.tickets + 2 * blockIdx.y, meetings);
+    arrivals += static_cast<unsigned>(walk.slices);
+    sync_blocks(walk.tickets + 2 * blockIdx.y, arrivals);
   }
-  /// Behind the last meeting.
+  /// After the last barrier.
   __device__ void leave() const {
     if (!Alone) leave_blocks(walk.tickets + 2 * blockIdx.y, static_cast<unsigned>(walk.slices));
   }

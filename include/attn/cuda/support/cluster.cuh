@@ -10,8 +10,8 @@
 namespace attn {
 namespace kernels {
 
-/// All threads of a cluster's blocks. What each wrote to global memory before it, all may read behind it, past the nearest cache.
-__device__ inline void meet_cluster() {
+/// All threads of a cluster's blocks. What each wrote to global memory before it, all may read after it, past the nearest cache.
+__device__ inline void sync_cluster() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;\n" ::: "memory");
 #else

@@ -93,7 +93,7 @@ void column_sums(Cuda<T>& device, Matrix<const T> x, float* sums, Matrix<const T
   if (x.rows == 0 || x.cols == 0) return;
   const auto aligned = [](const auto& m) { return in_packs(m.data, Pack<T>::size, m.stride); };
   if (const Index whole = x.cols / Pack<T>::size * Pack<T>::size;
-      whole > 0 && whole < x.cols && aligned(x) && aligned(gate)) {  // packs, and the few columns behind them
+      whole > 0 && whole < x.cols && aligned(x) && aligned(gate)) {  // packs, and the few columns after them
     const auto part = [&](Index first, Index count) {
       column_sums(device, x.columns(first, count), sums == nullptr ? nullptr : sums + first,
                   gated == nullptr ? gate : gate.columns(first, count), gated == nullptr ? nullptr : gated + first);

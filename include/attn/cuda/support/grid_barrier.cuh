@@ -1,9 +1,9 @@
 #pragma once
 #include "attn/core/types.hpp"
 
-// How blocks that run at the same time (launch_cooperative) wait for each other. What each wrote before a meeting, all may read behind
-// it: a block's threads meet first, then one of them tells the others with an addition that releases, and waits with loads that
-// acquire; its own threads learn it at the second barrier.
+// How blocks that run at the same time (launch_cooperative) wait for each other. What each wrote before the barrier, all may read
+// after it: a block's threads synchronise first, then one of them tells the others with an addition that releases, and waits with
+// loads that acquire; its own threads learn it at the second __syncthreads.
 
 namespace attn::kernels {
 
@@ -22,7 +22,7 @@ __device__ inline unsigned take_ticket(unsigned* ticket) {
 }
 
 /// Waits until `expected` blocks, counted from the kernel's start, have come here.
-__device__ inline void meet_blocks(unsigned* ticket, unsigned expected) {
+__device__ inline void sync_blocks(unsigned* ticket, unsigned expected) {
   __syncthreads();
   if (threadIdx.x == 0) {
     arrive(ticket);
@@ -32,7 +32,7 @@ __device__ inline void meet_blocks(unsigned* ticket, unsigned expected) {
   __syncthreads();
 }
 
-/// Behind the last of their meetings: the last of the blocks to leave puts both tickets back to 0.
+/// After their last barrier: the last of the blocks to leave puts both tickets back to 0.
 __device__ inline void leave_blocks(unsigned* ticket, unsigned blocks) {
   if (threadIdx.x != 0 || take_ticket(ticket + 1) != blocks - 1) return;
   ticket[0] = 0;

@@ -9,7 +9,7 @@
 // 128 that follow one another. Two kernels a pass:
 //
 //   count_digits     how often each digit occurs in each tile
-//   place_by_digit   a row goes behind all smaller digits, behind the same digit in earlier tiles, in earlier warps of its tile, in
+//   place_by_digit   a row goes after all smaller digits, after the same digit in earlier tiles, in earlier warps of its tile, in
 //                    earlier rows of its warp
 
 namespace attn {
@@ -68,7 +68,7 @@ static __global__ void __launch_bounds__(kDigits)
   for (int w = 0; w < kSortWarps; ++w) places[w][thread] = 0;
   __syncthreads();
   TokenAt rows[kRounds];
-  int digits[kRounds];  // -1 behind the last row
+  int digits[kRounds];  // -1 after the last row
 #pragma unroll
   for (int k = 0; k < kRounds; ++k) {
     const bool there = first + 32 * k < count;

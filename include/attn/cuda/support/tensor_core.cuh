@@ -75,7 +75,7 @@ __device__ void fill_tile(bfloat16* tile, const bfloat16* from, Index stride, in
 
 // ---- Reading A from a tile into registers ----
 
-/// Rows `first` to first + 15 of columns 16 k to 16 k + 15 of a tile, as one warp's part of A.
+/// Rows `first` to first + 15 of columns 16 k to 16 k + 15 of a tile, as one warp's share of A.
 __device__ inline void load_a(std::uint32_t (&a)[4], const bfloat16* tile, int first, int k) {
   const int lane = static_cast<int>(threadIdx.x) % 32, row = first + lane % 16, col = 16 * k + lane / 16 * 8;
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"

@@ -1,4 +1,4 @@
-#include "corpus.hpp"
+#include "papers/europarl_corpus.hpp"
 
 #include <algorithm>
 #include <iostream>
@@ -9,26 +9,17 @@
 #include "papers/encoded_pairs.hpp"
 #include "papers/plain_pairs.hpp"
 
-using namespace attn;
-using namespace papers;
+namespace papers {
+
 namespace fs = std::filesystem;
 
 namespace {
 
-fs::path folder_in(const Options& options, const char* name) {
-  const fs::path folder = options.data / name;
+fs::path folder_in(const fs::path& data, const char* name) {
+  const fs::path folder = data / name;
   require(fs::is_directory(folder), "there is no folder ", folder.string(), "; name the folder that holds ", name,
           "/ with --data");
   return folder;
-}
-
-ParallelText decoded(const ParallelCorpus& corpus, const WordVocabulary& source, const WordVocabulary& target) {
-  ParallelText text;
-  for (Index i = 0; i < corpus.size(); ++i) {
-    text.source.push_back(source.decode(corpus.source[i]));
-    text.target.push_back(target.decode(corpus.target[i]));
-  }
-  return text;
 }
 
 /// The folder's train*.en, plain or packed, each once; of a plain and a packed one the plain.
@@ -48,7 +39,7 @@ std::vector<fs::path> training_files(const fs::path& folder) {
 
 /// Chittersu's pairs of the raw text, encoded. 19 words a side where the paper has 18: this edition of Europarl has fewer
 /// short sentences than the paper's, and 19 makes as many pairs as the paper trained on.
-ParallelCorpus read_training(const fs::path& folder, const Corpus& corpus, Index most) {
+ParallelCorpus read_training(const fs::path& folder, const EuroparlCorpus& corpus, Index most) {
   ParallelCorpus training;
   std::vector<Token> ids;
   const auto add = [&](Sentences& side, const WordVocabulary& vocabulary, const std::string& words) {
@@ -72,32 +63,29 @@ ParallelCorpus read_training(const fs::path& folder, const Corpus& corpus, Index
   return training;
 }
 
-Corpus attention_corpus(const Options& options) {
-  const fs::path own = folder_in(options, "europarl-seed003"), europarl = folder_in(options, "europarl");
-  Corpus corpus{"en", "de", load_word_vocabulary(own / "en.vocab"), load_word_vocabulary(own / "de.vocab"), {}, {}, {}};
+EuroparlCorpus attention_corpus(const fs::path& data, Index training_pairs) {
+  const fs::path own = folder_in(data, "europarl-seed003"), europarl = folder_in(data, "europarl");
+  EuroparlCorpus corpus{"en", "de", load_word_vocabulary(own / "en.vocab"), load_word_vocabulary(own / "de.vocab"), {},
+                        {},   {}};
   const auto encoded = [&](const char* name) { return load_encoded_pairs(own / name, corpus.source, corpus.target); };
   corpus.validation = encoded("proc.dev.tsv");
-  corpus.tests.push_back({"wmt", "WMT test", decoded(encoded("proc.test.tsv"), corpus.source, corpus.target)});
+  corpus.tests.push_back({"wmt", "WMT test", decode_corpus(encoded("proc.test.tsv"), corpus.source, corpus.target)});
   const ParallelText raw = read_parallel(europarl / "test.en", europarl / "test.de");
   const auto plain = encode_corpus(plain_pairs(raw, Language::english, Language::german), corpus.source, corpus.target);
-  corpus.tests.push_back({"europarl", "Europarl test", decoded(plain, corpus.source, corpus.target)});
-  corpus.training = read_training(europarl, corpus, options.recipe.training_pairs);
+  corpus.tests.push_back({"europarl", "Europarl test", decode_corpus(plain, corpus.source, corpus.target)});
+  corpus.training = read_training(europarl, corpus, training_pairs);
   return corpus;
 }
 
-Corpus coursework_corpus(const Options& options) {
-  const fs::path folder = folder_in(options, "europarl-10k");
+EuroparlCorpus coursework_corpus(const fs::path& data, Index training_pairs) {
+  const fs::path folder = folder_in(data, "europarl-10k");
   const auto read = [&](const std::string& name) {
     return read_parallel(folder / (name + ".de"), folder / (name + ".en"));
   };
   ParallelText text = read("train");
-  const auto vocabulary = [](const std::vector<std::string>& lines) {
-    WordCounts counts;
-    for (const std::string& line : lines) counts.add(line);
-    return WordVocabulary(counts, {.seen_at_least = 2});
-  };
-  Corpus corpus{"de", "en", vocabulary(text.source), vocabulary(text.target), {}, {}, {}};
-  if (const auto most = static_cast<std::size_t>(options.recipe.training_pairs); most > 0 && most < text.source.size()) {
+  const WordVocabulary::Limits twice{.seen_at_least = 2};
+  EuroparlCorpus corpus{"de", "en", {WordCounts(text.source), twice}, {WordCounts(text.target), twice}, {}, {}, {}};
+  if (const auto most = static_cast<std::size_t>(training_pairs); most > 0 && most < text.source.size()) {
     text.source.resize(most);
     text.target.resize(most);
   }
@@ -109,20 +97,22 @@ Corpus coursework_corpus(const Options& options) {
 
 }  // namespace
 
-Corpus load_corpus(const Options& options) {
-  Corpus corpus = options.experiment == "attention" ? attention_corpus(options) : coursework_corpus(options);
-  require(corpus.training.size() > 0, "no training pairs are left in ", options.data.string(), " for ", options.experiment,
+EuroparlCorpus load_europarl(const std::string& name, const fs::path& data, Index training_pairs) {
+  const std::string in = " in " + data.string();
+  EuroparlCorpus corpus =
+      name == "attention" ? attention_corpus(data, training_pairs) : coursework_corpus(data, training_pairs);
+  require(corpus.training.size() > 0, "no training pairs are left", in, " for ", name,
           "; do its files hold sentences of 7 to 20 words?");
-  require(corpus.validation.size() > 0, "the validation text of ", options.experiment, " in ", options.data.string(),
-          " is empty");
+  require(corpus.validation.size() > 0, "the validation text of ", name, in, " is empty");
   std::cout << "corpus: " << format_count(corpus.training.size()) << " training pairs, "
             << format_count(corpus.validation.size()) << " for validation";
   for (const TestSet& test : corpus.tests) {
-    require(!test.text.source.empty(), "the ", test.title, " text of ", options.experiment, " in ", options.data.string(),
-            " is empty");
+    require(!test.text.source.empty(), "the ", test.title, " text of ", name, in, " is empty");
     std::cout << ", " << format_count(static_cast<Index>(test.text.source.size())) << " of the " << test.title;
   }
   std::cout << "; " << format_count(corpus.source.size()) << " words of " << corpus.source_language << ", "
             << format_count(corpus.target.size()) << " of " << corpus.target_language << std::endl;
   return corpus;
 }
+
+}  // namespace papers

@@ -29,14 +29,14 @@ struct AttentionBlocks {
 
 /// What a block of threads works on: a block of rows of one head of one sentence.
 template <class T>
-struct AttentionPart {
+struct AttentionTask {
   int block, head;             // which rows, which columns
   int width, value_width;      // of a head
   int queries, keys;           // of the sentence
   int first_query, first_key;  // their rows
   bool causal;
 
-  __device__ AttentionPart(const AttentionArgs<Cuda<T>>& args, const AttentionBlocks& blocks) : causal(args.causal) {
+  __device__ AttentionTask(const AttentionArgs<Cuda<T>>& args, const AttentionBlocks& blocks) : causal(args.causal) {
     const auto heads = static_cast<unsigned>(args.heads);
     unsigned sentence;
     if (blocks.listed != nullptr) {
@@ -45,10 +45,10 @@ struct AttentionPart {
       sentence = static_cast<unsigned>(blocks.listed[2 * entry]);
       block = blocks.listed[2 * entry + 1];
     } else {
-      const unsigned task = blockIdx.x / blocks.each;
-      sentence = task / heads;
-      block = static_cast<int>(blockIdx.x - task * blocks.each);
-      head = static_cast<int>(task - sentence * heads);
+      const unsigned pair = blockIdx.x / blocks.each;
+      sentence = pair / heads;
+      block = static_cast<int>(blockIdx.x - pair * blocks.each);
+      head = static_cast<int>(pair - sentence * heads);
     }
     width = static_cast<int>(args.q.cols) / args.heads;
     value_width = static_cast<int>(args.v.cols) / args.heads;
@@ -81,7 +81,7 @@ struct AttentionPart {
   __device__ U* key_values(const Matrix<U>& m, int i) const {
     return m.data + row_offset(first_key + i, m.stride) + head * value_width;
   }
-  /// Where a query's log-sum-exp and the like are, one a head.
+  /// Where a query's statistics are (its log-sum-exp, its delta), one a head.
   __device__ Index statistic(int query, int heads) const { return Index{first_query + query} * heads + head; }
   /// The random numbers of a query's dropout.
   __device__ RandomKey random_key(const AttentionArgs<Cuda<T>>& args, int query) const {

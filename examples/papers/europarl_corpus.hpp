@@ -1,0 +1,32 @@
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "attn/data/parallel_corpus.hpp"
+#include "attn/data/parallel_text.hpp"
+#include "attn/text/word_vocabulary.hpp"
+
+namespace papers {
+
+using namespace attn;
+
+/// A text to translate, as words with spaces between them, and what it should become.
+struct TestSet {
+  std::string name, title;
+  ParallelText text;
+};
+
+/// The texts of an experiment. Read once; all runs share it and none changes it.
+struct EuroparlCorpus {
+  std::string source_language, target_language;
+  WordVocabulary source, target;
+  ParallelCorpus training, validation;
+  std::vector<TestSet> tests;
+};
+
+/// Reads the texts of "attention" (Chittersu) or "coursework" (Edinburgh) below the folder `data`, at most `training_pairs` to
+/// train on (0: all), and says what it found.
+EuroparlCorpus load_europarl(const std::string& experiment, const std::filesystem::path& data, Index training_pairs);
+
+}  // namespace papers

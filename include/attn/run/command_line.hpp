@@ -1,0 +1,155 @@
+#pragma once
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "attn/run/device_options.hpp"
+#include "attn/train/safetensors.hpp"
+#include "attn/version.hpp"
+
+// What command lines of programs share. This header alone needs CLI11: link CLI11::CLI11.
+//
+// A list of options is a function that calls `add(name, value, what, check)` for each of them: AddOptions reads their values,
+// NoteSettings writes them down.
+//
+//     void list_training(const auto& add, Settings& s) {
+//       add("--epochs", s.epochs, "Passes over the training text", whole_number(1));
+//       add("--amsgrad", s.amsgrad, "Adam divides by the largest second moment so far");
+//     }
+//     list_training(AddOptions{app, "Training"}, s);   // --help, and the command line's values
+//     list_training(NoteSettings{card.settings}, s);   // {"epochs": "10", "amsgrad": "false"}
+
+namespace attn {
+
+namespace detail {
+
+/// How many letters have to be changed, added or left out (Levenshtein).
+inline std::size_t distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t corner = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j)
+      corner = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, corner + (a[i - 1] == b[j - 1] ? 0 : 1)}));
+  }
+  return row[b.size()];
+}
+
+/// "; did you mean --epochs?" or nothing.
+inline std::string suggestion(const CLI::App& app, const std::string& given) {
+  std::string nearest;
+  std::size_t least = std::max<std::size_t>(2, given.size() / 3) + 1;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames())
+      if (const std::size_t d = distance(given, "--" + name); d < least) least = d, nearest = "--" + name;
+  return nearest.empty() ? "" : "; did you mean " + nearest + "?";
+}
+
+/// Takes what is a number as a whole and within limits; else says that it is not `what`.
+template <class Number>
+CLI::Validator number_that(const std::function<bool(Number)>& within, const std::string& what) {
+  const auto check = [=](const std::string& text) {
+    Number value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool read = error == std::errc() && end == text.data() + text.size();
+    return read && within(value) ? "" : "'" + text + "' is not a " + what;
+  };
+  return {check, ""};
+}
+
+}  // namespace detail
+
+/// Checks with messages that say what was given and what is right.
+inline CLI::Validator whole_number(std::int64_t least, std::int64_t most = INT64_MAX) {
+  return detail::number_that<std::int64_t>([=](std::int64_t value) { return value >= least && value <= most; },
+                                           "whole number of at least " + std::to_string(least) +
+                                               (most == INT64_MAX ? "" : " and at most " + std::to_string(most)));
+}
+
+/// A finite one.
+inline CLI::Validator number(double least, double most) {
+  std::ostringstream range;
+  range << "number from " << least << " to " << most;
+  return detail::number_that<double>([=](double value) { return value >= least && value <= most; }, range.str());
+}
+
+inline CLI::Validator positive_number() {
+  return detail::number_that<double>([](double value) { return value > 0 && std::isfinite(value); }, "number above 0");
+}
+
+/// Adds options to a group of the command line.
+struct AddOptions {
+  CLI::App& app;
+  const char* group;
+
+  template <class Value>
+  CLI::Option* operator()(const char* name, Value& value, const char* what, const CLI::Validator& check = {}) const {
+    if constexpr (std::is_same_v<Value, bool>)
+      return app.add_flag(name, value, what)->group(group);
+    else
+      return app.add_option(name, value, what)->group(group)->check(check);
+  }
+};
+
+/// Writes down the values of options, under their names without dashes.
+struct NoteSettings {
+  Metadata& settings;
+
+  void operator()(const std::string& names, const nlohmann::json& value, const auto&...) const {
+    const std::string name = names.substr(2, names.find(',') - 2);
+    settings[name] = value.is_string() ? value.get<std::string>() : value.dump();
+  }
+};
+
+/// The options --device, --threads, --gpu, --precision and --tf32.
+inline void add_device_options(CLI::App& app, DeviceOptions& device) {
+  const AddOptions add{app, "Device"};
+  const auto cores = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
+  add("--device", device.device, "cpu, cuda, or auto: a GPU if this program was built for one and finds one",
+      CLI::IsMember({"cpu", "cuda", "auto"}));
+  add("--threads", device.threads, "CPU: cores to use; 0: all", whole_number(0, cores));
+  add("--gpu", device.gpu, "GPU: which one, where there are several", whole_number(0));
+  add("--precision", device.precision,
+      "float, bf16 (on a CPU that can: for matrix products), or auto: bf16 on a GPU, float on the CPU",
+      CLI::IsMember({"auto", "bf16", "float"}));
+  add("--tf32", device.tf32, "GPU, with --precision float: matrix products of operands rounded to TF32, faster");
+}
+
+/// What is wrong with a command line, in words, with the nearest name of an option that does not exist.
+inline std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> left = app.remaining();
+  if (!left.empty() && left[0].starts_with("-")) return "there is no option " + left[0] + detail::suggestion(app, left[0]);
+  if (!left.empty()) return "'" + left[0] + "' is one word too many";
+  const bool in_file = dynamic_cast<const CLI::ConfigError*>(&error) != nullptr;
+  return error.what() + std::string(in_file ? "; a configuration file has the options' names without dashes" : "");
+}
+
+/// Reads the command line; prints help, the version or what is wrong and ends the program where that is all there is to do.
+/// `check` looks at options that must fit together: it throws CLI::ValidationError.
+inline void read_command_line(
+    CLI::App& app, int count, char** words, const std::function<void()>& check = [] {}) {
+  app.set_version_flag("--version", "attn " ATTN_VERSION);
+  app.allow_config_extras(CLI::config_extras_mode::error);
+  for (CLI::Option* option : app.get_options()) option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  try {
+    app.parse(count, words);
+    check();
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) std::exit(app.exit(error));  // help, version
+    std::cerr << app.get_name() << ": " << explain(app, error) << "\nRun with --help for all options.\n";
+    std::exit(error.get_exit_code());
+  }
+}
+
+}  // namespace attn

@@ -1,0 +1,74 @@
+#include "attn/run/command_line.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace attn;
+
+namespace {
+
+struct Settings {
+  Index epochs = 10;
+  double rate = 1e-3;
+  std::string order = "pooled";
+  bool shared = true;
+};
+
+void list(const auto& add, Settings& s) {
+  add("--epochs", s.epochs, "Passes", whole_number(1, 100));
+  add("--rate", s.rate, "Peak", positive_number());
+  add("--order", s.order, "Of batches", CLI::IsMember({"pooled", "shuffled"}));
+  add("--shared,!--not-shared", s.shared, "One table");
+}
+
+/// The sentence that says what is wrong with these words, or "".
+std::string wrong(Settings& settings, std::vector<std::string> words) {
+  CLI::App app("test");
+  list(AddOptions{app, "Training"}, settings);
+  std::reverse(words.begin(), words.end());
+  try {
+    app.parse(words);
+  } catch (const CLI::ParseError& error) {
+    return explain(app, error);
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("command line: a list of options is read, and written down as settings") {
+  Settings settings;
+  Metadata noted;
+  CHECK(wrong(settings, {"--epochs", "3", "--rate", "0.25", "--not-shared"}) == "");
+  CHECK((settings.epochs == 3 && settings.rate == 0.25 && settings.order == "pooled" && !settings.shared));
+  list(NoteSettings{noted}, settings);
+  CHECK(noted == Metadata{{"epochs", "3"}, {"rate", "0.25"}, {"order", "pooled"}, {"shared", "false"}});
+}
+
+TEST_CASE("command line: what is wrong is said in words, with the nearest option") {
+  Settings settings;
+  CHECK(wrong(settings, {"--epoch", "3"}) == "there is no option --epoch; did you mean --epochs?");
+  CHECK(wrong(settings, {"--nothing-of-the-kind"}) == "there is no option --nothing-of-the-kind");
+  CHECK(wrong(settings, {"more"}) == "'more' is one word too many");
+  CHECK(wrong(settings, {"--epochs", "0"}) == "--epochs: '0' is not a whole number of at least 1 and at most 100");
+  CHECK(wrong(settings, {"--epochs", "ten"}) == "--epochs: 'ten' is not a whole number of at least 1 and at most 100");
+  CHECK(wrong(settings, {"--epochs", "3x"}) == "--epochs: '3x' is not a whole number of at least 1 and at most 100");
+  CHECK(wrong(settings, {"--rate", "nan"}) == "--rate: 'nan' is not a number above 0");
+  CHECK(wrong(settings, {"--rate", "inf"}) == "--rate: 'inf' is not a number above 0");
+}
+
+TEST_CASE("command line: numbers within limits") {
+  CHECK(whole_number(1)("9223372036854775807") == "");
+  CHECK(whole_number(1)("9223372036854775808") == "'9223372036854775808' is not a whole number of at least 1");
+  CHECK(number(0, 0.99)("0.99") == "");
+  CHECK(number(0, 0.99)("1") == "'1' is not a number from 0 to 0.99");
+  CHECK(number(0, 0.99)("nan") == "'nan' is not a number from 0 to 0.99");
+  CHECK(positive_number()("1e-30") == "");
+}
+
+TEST_CASE("command line: the device's options") {
+  CLI::App app("test");
+  DeviceOptions device;
+  add_device_options(app, device);
+  app.parse("--device cpu --threads 1 --gpu 2 --precision float --tf32", false);
+  CHECK((device.device == "cpu" && device.threads == 1 && device.gpu == 2 && device.precision == "float" && device.tf32));
+}
