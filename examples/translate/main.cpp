@@ -12,7 +12,9 @@ int main(int count, char** words) try {
   papers::add_models(attn::models());
   const Options options = read_options(count, words);
   say_device(std::cerr, options.device);
-  attn::FolderTranslator translator = attn::open_translator(options.model, options.device);
+  std::vector<std::filesystem::path> folders{options.model};
+  folders.insert(folders.end(), options.ensemble.begin(), options.ensemble.end());
+  attn::FolderTranslator translator = attn::open_ensemble(folders, options.device);
   if (options.reference.empty())
     translate_text(options, translator);
   else

@@ -1,6 +1,7 @@
 #include "options.hpp"
 
 #include "attn/run/command_line.hpp"
+#include "search_flags.hpp"
 
 using namespace attn;
 
@@ -9,6 +10,7 @@ Options read_options(int count, char** words) {
   CLI::App app(
       "Translates lines of text with a model that wmt14_train or europarl_train trained, and shows where it looked.\n\n"
       "  translate runs/wmt14 < in.en > out.de                         line by line; empty lines stay empty\n"
+      "  translate runs/wmt14 in.en --beam 5 --n-best 3 > out.nbest    hypotheses as: line ||| text ||| score\n"
       "  translate runs/wmt14 in.en --maps maps > out.de               and draws attention maps of every sentence\n"
       "  translate runs/wmt14 in.en --reference in.de --maps maps      the same while it is made to write given "
       "translations\n"
@@ -31,11 +33,16 @@ Options read_options(int count, char** words) {
   app.add_option("--links", o.link_order, "Whose word a gold link names first")
       ->capture_default_str()
       ->check(CLI::IsMember({"source-target", "target-source"}));
-  app.add_option("--together", o.together,
-                 "Lines read before they are translated, in batches of similar length; 0: one on a terminal, else 1,024")
-      ->check(whole_number(0));
+  app.add_option(
+         "--together", o.together,
+         "The most lines that are read before they are translated, in batches of similar length; fewer where no more "
+         "have come")
+      ->capture_default_str()
+      ->check(whole_number(1));
+  SearchFlags search(app, o);
   add_device_options(app, o.device);
   read_command_line(app, count, words, [&] {
+    search.apply(o);
     if (!o.reference.empty() && o.text.empty()) throw CLI::ValidationError("--reference goes with a file to translate");
     if (!o.reference.empty() && o.maps.empty() && o.align.empty())
       throw CLI::ValidationError("--reference goes with --maps or --align: there is nothing to translate");

@@ -1,8 +1,11 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "attn/decode/search_options.hpp"
 #include "attn/run/device_options.hpp"
 
 /// Everything that translate can be told.
@@ -14,7 +17,11 @@ struct Options {
   std::filesystem::path maps;       // none: no maps
   std::filesystem::path align;      // none: no alignment error rate
   std::string link_order = "source-target";
-  std::int64_t together = 0;  // lines translated at a time; 0: one on a terminal, else 1024
+  std::int64_t together = 1024;                 // lines translated at a time at most
+  std::optional<attn::SearchOptions> search;    // none: greedy
+  std::vector<std::filesystem::path> ensemble;  // further models
+  std::filesystem::path draw;                   // none: no tree
+  bool n_best = false, scores = false, alignments = false;
 };
 
 /// Reads the command line; prints help or what is wrong and ends the program where that is all there is to do.

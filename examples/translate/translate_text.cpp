@@ -1,11 +1,13 @@
 #include <unistd.h>
 
-#include <fstream>
 #include <iostream>
 #include <optional>
 
 #include "attn/data/parallel_text.hpp"
 #include "attn/decode/attention_folder.hpp"
+#include "attn/decode/search_tree_picture.hpp"
+#include "attn/decode/translation_report.hpp"
+#include "attn/run/ready_lines.hpp"
 #include "attn/train/line_counter.hpp"
 #include "jobs.hpp"
 
@@ -13,37 +15,57 @@ using namespace attn;
 
 namespace {
 
-/// Lines of a file or of standard input, whatever bytes they hold.
-std::vector<std::string> some_lines(std::istream& in, std::size_t most) {
-  std::vector<std::string> lines;
-  for (std::string line; lines.size() < most && std::getline(in, line);) {
-    if (line.ends_with('\r')) line.pop_back();
-    lines.push_back(line);
-  }
-  return lines;
+/// A line of text as it goes out, or several where a list of the best is asked for: line ||| text ||| score ||| alignment,
+/// those of them that are.
+void print(const Options& options, const FolderTranslator& translator, Index line, const Translation& translation) {
+  const auto print_one = [&](const TranslatedHypothesis& one) {
+    std::vector<std::string> fields;
+    if (options.n_best) fields.push_back(std::to_string(line));
+    fields.push_back(one.text);
+    if (options.n_best || options.scores) fields.push_back(format_score(one.score));
+    if (options.alignments)
+      fields.push_back(one.tokens.empty() ? "" : format_links(translator.alignment(translation.source, one.tokens)));
+    std::cout << join_fields(fields) << '\n';
+  };
+  if (translation.n_best.empty()) print_one({});
+  for (std::size_t i = 0; i < translation.n_best.size() && (i == 0 || options.n_best); ++i)
+    print_one(translation.n_best[i]);
+}
+
+/// The tree of hypotheses of the first line that is not blank.
+void draw_tree(const Options& options, const FolderTranslator& translator, const std::string& line) {
+  const AnyTokenizer& words = translator.card().target;
+  write_file(options.draw, draw_search_tree(
+                               translator.search_tree(line), [&](Token token) { return words.name(token); }, line));
 }
 
 }  // namespace
 
 void translate_text(const Options& options, FolderTranslator& translator) {
-  std::ifstream file;
-  if (!options.text.empty()) file.open(options.text, std::ios::binary);
-  std::istream& in = options.text.empty() ? std::cin : file;
-  require(in.good(), "cannot read ", options.text.string(), "; check the path and its permissions");
-  const auto together = static_cast<std::size_t>(options.together > 0                       ? options.together
-                                                 : options.text.empty() && ::isatty(0) != 0 ? 1
-                                                                                            : 1024);
+  std::optional<ReadyLines> in;
+  if (options.text.empty())
+    in.emplace(STDIN_FILENO);
+  else
+    in.emplace(options.text);
+  const auto together = static_cast<std::size_t>(options.together);
   std::optional<AttentionFolder> maps;
   if (!options.maps.empty()) maps.emplace(options.maps, translator.card().source, translator.card().target);
+  translator.options.search = options.search;
   Index done = 0;
+  bool drawn = options.draw.empty();
+  UnfinishedTranslations unfinished;
   translator.options.warn = [&](Index line, const std::string& what) {
     std::cerr << "translate: line " << done + line << " " << what << "\n";
   };
   LineCounter counter(std::cerr, ::isatty(2) != 0);
-  for (auto lines = some_lines(in, together); !lines.empty(); lines = some_lines(in, together)) {
+  for (auto lines = in->next(together); !lines.empty(); lines = in->next(together)) {
+    translator.options.lines_before = done;
+    const Index first = done;
     for (const Translation& translation : translator.translate(lines)) {
-      std::cout << translation.text << '\n';
-      ++done;
+      print(options, translator, done, translation);
+      if (!drawn && !translation.source.empty())
+        draw_tree(options, translator, lines[static_cast<std::size_t>(done - first)]), drawn = true;
+      unfinished.add(++done, translation);
       if (maps && !translation.source.empty())
         maps->add(done, translation.source, translation.target,
                   translator.attention_maps(translation.source, translation.target));
@@ -54,4 +76,5 @@ void translate_text(const Options& options, FolderTranslator& translator) {
   }
   if (!options.text.empty()) counter.finish(done);
   if (maps) maps->finish();
+  if (unfinished.count() > 0) std::cerr << "translate: " << unfinished.to_string(translator.options.limit) << "\n";
 }

@@ -23,6 +23,7 @@
 #include "attn/cpu/sgd.hpp"
 #include "attn/cpu/sum_of_squares.hpp"
 #include "attn/cpu/tanh.hpp"
+#include "attn/cpu/top_k.hpp"
 #include "attn/ops/every_op.hpp"
 
 #ifdef ATTN_OPS_ELSEWHERE

@@ -25,6 +25,7 @@
 #include "attn/cuda/sum_of_squares.cuh"
 #include "attn/cuda/support/convert.cuh"
 #include "attn/cuda/tanh.cuh"
+#include "attn/cuda/top_k.cuh"
 #include "attn/ops/every_op.hpp"
 
 #ifdef ATTN_OPS_ELSEWHERE

@@ -47,6 +47,7 @@ class BackendOn : public Backend {
     if (op == "sinusoid") return sinusoid_case(device_, test, precision);
     if (op == "cross_entropy") return cross_entropy_case(device_, test, precision);
     if (op == "argmax") return argmax_case(device_, test, precision);
+    if (op == "top_k") return top_k_case(device_, test, precision);
     if (op == "adam") return adam_case(device_, test, precision);
     attn::fail("no op is called ", op);
   }

@@ -80,6 +80,7 @@ ATTN_CHECK_OP("embedding")
 ATTN_CHECK_OP("sinusoid")
 ATTN_CHECK_OP("cross_entropy")
 ATTN_CHECK_OP("argmax")
+ATTN_CHECK_OP("top_k")
 ATTN_CHECK_OP("adam")
 
 TEST_CASE("the error of a result: its norm and its worst element, relative, and never NaN") {

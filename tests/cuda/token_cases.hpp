@@ -2,6 +2,7 @@
 #include "attn/ops/argmax.hpp"
 #include "attn/ops/cross_entropy.hpp"
 #include "attn/ops/embedding.hpp"
+#include "attn/ops/top_k.hpp"
 #include "cuda/guarded.hpp"
 
 /// lengths, vocabulary, kinds: how many different tokens there are; width, gap; positions, first or each sentence's firsts; scale, dropout.
@@ -89,4 +90,36 @@ Results argmax_case(Device& device, const OpCase& test, Precision precision) {
   device.download(best.data(), on_device.data(), rows + 1);
   (void)logits.read("logits");
   return {{.name = "best", .numbers = Numbers(best.begin(), best.end()), .exact = true}};  // the last is -1 still
+}
+
+/// rows, classes, k, gap, except; levels: as of argmax; only: every so many-th row has one choice.
+template <class Device>
+Results top_k_case(Device& device, const OpCase& test, Precision precision) {
+  const attn::Index rows = test.size("rows"), classes = test.size("classes"), k = test.size("k"), every = test.size("only");
+  Numbers numbers = operand(rows * classes, 1, precision);
+  if (const attn::Index levels = test.size("levels"); levels > 0) {
+    const auto whole = whole_numbers(rows * classes, 1, levels);
+    numbers.assign(whole.begin(), whole.end());
+  }
+  const Activations<Device> logits(device, rows, classes, numbers, test.size("gap"));
+  std::vector<std::int32_t> one_choice = whole_numbers(rows, 2, classes);
+  for (attn::Index i = 0; i < rows; ++i)
+    if (every == 0 || i % every != 0) one_choice[static_cast<std::size_t>(i)] = -1;
+  const std::vector<std::int32_t> never =
+      test.settings.contains("except") ? test.lengths("except") : std::vector<std::int32_t>{};
+  const Integers<Device> only(device, one_choice), except(device, never);
+  std::vector<attn::Token> best(static_cast<std::size_t>(rows * k) + 1, -7);
+  attn::Buffer<attn::Token, typename Device::Memory> on_device(rows * k + 1);
+  device.upload(on_device.data(), best.data(), rows * k + 1);
+  const Reals<Device> log_probabilities(device, rows, k);
+  top_k(device, {.logits = logits,
+                 .best = {on_device.data(), rows, k},
+                 .log_probabilities = log_probabilities,
+                 .except = except.data(),
+                 .excepted = static_cast<attn::Index>(never.size()),
+                 .only = every > 0 ? only.data() : nullptr});
+  device.download(best.data(), on_device.data(), rows * k + 1);
+  (void)logits.read("logits");
+  return {{.name = "best", .numbers = Numbers(best.begin(), best.end()), .exact = true},  // the last is -7 still
+          {.name = "log_probabilities", .numbers = log_probabilities.read("log_probabilities"), .in_float = true}};
 }

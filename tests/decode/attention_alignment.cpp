@@ -63,3 +63,30 @@ TEST_CASE("attention alignment: words one by one give the tokens of the whole li
   CHECK(words.tokens == std::vector<Token>{4, 0, 4});
   CHECK(words.first == std::vector<Index>{0, 1, 2, 3});
 }
+
+TEST_CASE("attention alignment: the words that tokens write are those of the text") {
+  const std::vector<std::string> text{"the cat , isn't it ?", "the cats aren't 42 cats !"};
+  const ByteBpe bpe = learn_byte_bpe(270, text, text);
+  for (const std::string& line : text) {
+    const auto tokens = bpe.encode(line);
+    const WordTokens words = group_words(tokens, bpe), expected = encode_words(line, bpe);
+    CHECK(words.tokens == expected.tokens);
+    CHECK(words.first == expected.first);
+  }
+  const WordVocabulary vocabulary({"<unk>", "<pad>", "<sos>", "<eos>", "the", "cat"});
+  CHECK(group_words(std::vector<Token>{4, 0, 5}, vocabulary).first == std::vector<Index>{0, 1, 2, 3});
+  CHECK(group_words(std::vector<Token>{}, vocabulary).words() == 0);
+}
+
+TEST_CASE("attention alignment: by the last layer that looks at the source, the mean of its heads") {
+  AttentionMap first = map, second = map, own = map;
+  std::fill(first.weights.begin(), first.weights.end(), 0.25f);
+  second.head = 1, first.heads = second.heads = 2;
+  first.layer = second.layer = "b";
+  own.at = Side::target;
+  // The mean of even weights and the map's keeps what the map prefers.
+  const std::vector<AttentionMap> maps{own, map, first, second, own};
+  CHECK(align_by_last_layer(maps, source, target) == std::vector<WordLink>{{1, 0}, {1, 1}});
+  CHECK(align_by_last_layer(std::vector{map}, source, target) == std::vector<WordLink>{{1, 0}, {0, 1}});
+  CHECK(contains(error_of([&] { align_by_last_layer(std::vector{own}, source, target); }), "mixtures of positions"));
+}

@@ -14,15 +14,17 @@ const WordVocabulary words({"<unk>", "<pad>", "<sos>", "<eos>", "a", "b", "c", "
 /// Translates a sentence into itself, backwards, without its end; notes what it was given.
 struct Backwards {
   std::vector<std::vector<std::size_t>> lengths;
+  std::vector<std::vector<Index>> lines;
 
   auto decoder() {
-    return [this](const Sentences& batch) {
-      std::vector<std::vector<Token>> results;
+    return [this](const Sentences& batch, std::span<const Index> places) {
+      std::vector<std::vector<Hypothesis>> results;
+      lines.emplace_back(places.begin(), places.end());
       lengths.emplace_back();
       for (Index i = 0; i < batch.size(); ++i) {
         const auto sentence = batch[i];
         lengths.back().push_back(sentence.size());
-        results.emplace_back(sentence.rbegin() + 1, sentence.rend());
+        results.push_back({{.tokens = {sentence.rbegin() + 1, sentence.rend()}}});
       }
       return results;
     };
@@ -69,8 +71,8 @@ TEST_CASE("translate lines: what is not UTF-8 or too long is said, and loses no 
 
 TEST_CASE("translate lines: a line end inside a translation is a space") {
   Backwards model;
-  const auto ends = [](const Sentences& batch) {
-    return std::vector<std::vector<Token>>(static_cast<std::size_t>(batch.size()), {4, 7, 5});
+  const auto ends = [](const Sentences& batch, std::span<const Index>) {
+    return as_hypotheses(std::vector<std::vector<Token>>(static_cast<std::size_t>(batch.size()), {4, 7, 5}), 256);
   };
   CHECK(texts(translate_lines({"a"}, words, words, {}, ends)) == std::vector<std::string>{"a   b"});
 }
@@ -79,4 +81,41 @@ TEST_CASE("translate lines: options that allow nothing are refused") {
   Backwards model;
   CHECK(contains(error_of([&] { translate_lines({"a"}, words, words, {.limit = 0}, model.decoder()); }), "at least 1"));
   CHECK(contains(error_of([&] { translate_lines({"a"}, words, words, {.batch = 0}, model.decoder()); }), "at least 1"));
+}
+
+TEST_CASE("translate lines: each batch is told its lines; hypotheses keep their order, and the first is the translation") {
+  Backwards model;
+  translate_lines({"a b c", "", "a", "b c"}, words, words, {.batch = 2}, model.decoder());
+  CHECK(model.lines == std::vector<std::vector<Index>>{{2, 3}, {0}});
+  const auto two = [](const Sentences&, std::span<const Index>) {
+    return std::vector<std::vector<Hypothesis>>{
+        {{.tokens = {4}, .log_probability = -1, .score = -0.5}, {.tokens = {5, 5}, .score = -2, .complete = false}}};
+  };
+  const auto result = translate_lines({"", "a"}, words, words, {}, two);
+  CHECK(result[0].n_best.empty());
+  CHECK(result[0].complete());
+  REQUIRE(result[1].n_best.size() == 2);
+  CHECK(result[1].text == "a");
+  CHECK(result[1].target == std::vector<Token>{4});
+  CHECK(result[1].complete());
+  CHECK(result[1].n_best[0].score == -0.5);
+  CHECK(result[1].n_best[1].text == "b b");
+  CHECK_FALSE(result[1].n_best[1].complete);
+}
+
+TEST_CASE("translate lines: how to search for some lines of a text") {
+  TranslatorOptions options{.limit = 9, .never = 0, .search = SearchOptions{.beam = 3, .never = {7}}, .lines_before = 100};
+  options.search->prefixes = {{4}, {5}, {6}};
+  const std::vector<Index> lines{2, 0};
+  const SearchOptions search = search_options_of(options, words, lines);
+  CHECK(search.begin == words.begin());
+  CHECK(search.end == words.end());
+  CHECK(search.limit == 9);
+  CHECK(search.beam == 3);
+  CHECK(search.never == std::vector<Token>{7, 0});
+  CHECK(search.prefixes == std::vector<std::vector<Token>>{{6}, {4}});
+  CHECK(search.streams == std::vector<std::uint64_t>{102, 100});
+  Backwards model;
+  CHECK(contains(error_of([&] { translate_lines({"a"}, words, words, options, model.decoder()); }),
+                 "3 prefixes for 1 lines"));
 }

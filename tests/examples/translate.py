@@ -107,6 +107,51 @@ with tempfile.TemporaryDirectory() as name:
     page = (translated(folder / "linformer32", text, "--maps", folder / "mixed"), xml.parse(folder / "mixed/0001.html").getroot())[1]
     check("mixtures of positions" in "".join(page.itertext()) and not (folder / "mixed/0001.svg").exists(), "a Linformer's maps say what their columns are")
 
+    with subprocess.Popen([program, model, "--device", "cpu"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as waiting:
+        for line, expected in zip(lines, out.splitlines()):
+            waiting.stdin.write(line + "\n")
+            waiting.stdin.flush()
+            check(waiting.stdout.readline() == expected + "\n", "whoever waits for each line's translation gets it")
+        waiting.stdin.close()
+
+    # Search: lists of hypotheses, scores, alignments, samples, ensembles, a picture.
+    check(translated(model, text, "--beam", 1) == out, "a beam of 1 is greedy decoding")
+    beam = translated(model, text, "--beam", 4)
+    check(beam.count("\n") == 5 and beam.split("\n")[1] == "", "a beam gives a line for each line")
+    check(translated(model, text, "--beam", 4, "--together", 1) == beam, "whatever it is translated with")
+    best = [line.split(" ||| ") for line in translated(model, text, "--beam", 4, "--n-best", 3).splitlines()]
+    check([fields[0] for fields in best] == ["0"] * 3 + ["1"] + ["2"] * 3 + ["3"] + ["4"] * 3, f"lists of the best name their line: {best}")
+    check(all(len(fields) == 3 for fields in best) and [fields[1] for fields in best if fields[0] == "1"] == [""], "blank lines have one blank entry")
+    for line, text_of in enumerate(beam.splitlines()):
+        scores = [float(fields[2]) for fields in best if fields[0] == str(line)]
+        check(best[[fields[0] for fields in best].index(str(line))][1] == text_of, "the first of a list is the best")
+        check(scores == sorted(scores, reverse=True) and all(score <= 0 for score in scores), f"scores fall: {scores}")
+    scored = [line.split(" ||| ") for line in translated(model, text, "--scores").splitlines()]
+    check([fields[0] for fields in scored] == out.splitlines() and all(float(fields[1]) <= 0 for fields in scored), "greedy translations have scores, if asked for")
+    aligned = [line.split(" ||| ") for line in translated(model, text, "--alignments").splitlines()]
+    check([fields[0] for fields in aligned] == out.splitlines(), "alignments do not change translations")
+    pairs = [tuple(map(int, pair.split("-"))) for pair in aligned[0][1].split()]
+    check(pairs and all(i < len(lines[0].split()) and j < len(aligned[0][0].split()) for i, j in pairs), f"and link words: {pairs}")
+    none, reward = (translated(model, text, "--beam", 4, "--length-penalty", kind) for kind in ("none", "reward"))
+    check(none.count("\n") == reward.count("\n") == 5, "the length penalty can be chosen")
+    long = translated(model, text, "--beam", 2, "--min-length", 12, "--no-repeat", 2).splitlines()
+    check(all(line == "" or (lambda words: len(set(zip(words, words[1:]))) == len(words) - 1)(line.split()) for line in long), f"no two words occur twice in a row: {long}")
+    drawn = translated(model, text, "--sample", "--seed", 7)
+    check(drawn.count("\n") == 5 and drawn == translated(model, text, "--sample", "--seed", 7, "--together", 2), "samples repeat with their seed")
+    check(drawn != translated(model, text, "--sample", "--seed", 8), "and not with another")
+    check(translated(model, text, "--sample", "--top-k", 1) == out, "the most probable of one is greedy")
+    check(translated(model, text, "--sample", "--n-best", 2, "--temperature", 0.5, "--top-p", 0.9).count("\n") == 8, "several can be drawn")
+    check(translated(model, text, "--beam", 4, "--ensemble", model) == beam, "a model twice is the model")
+    check(translated(model, text, "--draw", folder / "tree.svg").count("\n") == 5, "a tree can be drawn")
+    tree = xml.parse(folder / "tree.svg").getroot()
+    scores = [float(element.text) for element in tree.iter(f"{svg}text") if element.get("class") == "score"]
+    check(len(scores) > 4 and max(scores) <= 0 and tree.find(f"{svg}title").text == lines[0], f"with the scores of its hypotheses: {scores}")
+    said = run(model, folder / "in.en", "--device", "cpu", "--min-length", 20).stderr
+    check("3 translations did not end within the limit of 20 tokens" in said, f"what does not end is said: {said}")
+    for arguments, says in ((["--n-best", 3], "needs a --beam as wide"), (["--temperature", 2], "--temperature goes with --sample"), (["--sample", "--beam", 2], "goes without --beam"),
+                            (["--beam", 0], "--beam"), (["--ensemble", folder / "additive-both", "--min-length", 30], "longer than the limit of 20")):
+        refused(f"{arguments}", model, folder / "in.en", "--device", "cpu", *arguments, says=says)
+
     # Given translations, and alignments of them.
     (folder / "one.en").write_text("a b c d\nthe dog\n")
     (folder / "one.de").write_text("A B C\nder Hund\n")

@@ -110,6 +110,104 @@ TEST_CASE("open translator: maps name where every head looked") {
   CHECK(maps[4].cols == 4);
 }
 
+TEST_CASE("open translator: a beam of 1 gives greedy translations; hypotheses have the score that forced decoding gives") {
+  Run run;
+  run.train(3);
+  FolderTranslator translate = open_translator(run.folder.path(), {.device = "cpu", .threads = 1});
+  const auto greedy = translate(lines);
+  translate.options.search = SearchOptions{.beam = 1};
+  CHECK(translate(lines) == greedy);
+  translate.options.search = SearchOptions{.beam = 4, .score = {Score::log_probability}, .n_best = 4};
+  const auto results = translate.translate(lines);
+  CHECK(results[1].n_best.empty());
+  REQUIRE(results[0].n_best.size() == 4);
+  CHECK(results[0].text == results[0].n_best[0].text);
+  for (std::size_t i = 1; i < 4; ++i) CHECK(results[0].n_best[i - 1].score >= results[0].n_best[i].score);
+  Index compared = 0;
+  for (const auto& hypothesis : results[0].n_best) {
+    if (!hypothesis.complete || words.encode(hypothesis.text) != hypothesis.tokens) continue;
+    double sum = 0;
+    for (const double p : translate.log_probabilities(lines[0], hypothesis.text)) sum += p;
+    CHECK(sum == doctest::Approx(hypothesis.log_probability).epsilon(1e-5));
+    ++compared;
+  }
+  CHECK(compared > 0);
+
+  Cpu<float> device(1);
+  Network<Tiny> network(device, {.source_vocabulary = 8, .target_vocabulary = 8}, Inference{});
+  load_model(SafetensorsFile(run.folder / "model.safetensors"), network.parameters);
+  const Translator typed(device, network.model, words, words,
+                         {.limit = 6, .truncate = 255, .search = translate.options.search});
+  const auto expected = typed.translate(lines);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    REQUIRE(expected[i].n_best.size() == results[i].n_best.size());
+    for (std::size_t n = 0; n < expected[i].n_best.size(); ++n) {
+      CHECK(expected[i].n_best[n].text == results[i].n_best[n].text);
+      CHECK(expected[i].n_best[n].score == results[i].n_best[n].score);
+    }
+  }
+}
+
+TEST_CASE("open translator: samples repeat with their seed, and do not depend on how a text is cut") {
+  Run run;
+  run.train(1);
+  FolderTranslator translate = open_translator(run.folder.path(), {.device = "cpu", .threads = 1});
+  translate.options.search = SearchOptions{.n_best = 1, .sampling = Sampling{.temperature = 2, .seed = 5}};
+  const auto whole = translate(lines);
+  CHECK(translate(lines) == whole);
+  CHECK(whole[1].empty());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    translate.options.lines_before = static_cast<Index>(i);
+    CHECK(translate({lines[i]})[0] == whole[i]);
+  }
+  translate.options.lines_before = 0;
+  translate.options.search->sampling->seed = 6;
+  CHECK(translate(lines) != whole);
+}
+
+TEST_CASE("open translator: an ensemble of a folder twice is the folder; other tokenizers are refused") {
+  Run run, other;
+  run.train(3);
+  other.train(1);
+  const DeviceOptions cpu{.device = "cpu", .threads = 1};
+  FolderTranslator one = open_translator(run.folder.path(), cpu);
+  FolderTranslator twice = open_ensemble({run.folder.path(), run.folder.path()}, cpu);
+  CHECK(twice(lines) == one(lines));
+  FolderTranslator both = open_ensemble({run.folder.path(), other.folder.path()}, cpu);
+  const auto p = one.log_probabilities("a b", "b"), mean = both.log_probabilities("a b", "b"),
+             q = open_translator(other.folder.path(), cpu).log_probabilities("a b", "b");
+  REQUIRE(mean.size() == 2);
+  for (std::size_t i = 0; i < 2; ++i)
+    CHECK(std::exp(mean[i]) == doctest::Approx((std::exp(p[i]) + std::exp(q[i])) / 2).epsilon(1e-6));
+  both.options.search = SearchOptions{.beam = 3, .score = {Score::log_probability}};
+  const auto found = both.translate({"a b"})[0];
+  if (found.complete()) {
+    double sum = 0;
+    for (const double x : both.log_probabilities("a b", found.text)) sum += x;
+    CHECK(sum == doctest::Approx(found.n_best[0].log_probability).epsilon(1e-5));
+  }
+  const WordVocabulary more({"<unk>", "<pad>", "<sos>", "<eos>", "a", "b", "c", "e"});
+  other.card.source = other.card.target = more;
+  write_run_card(other.folder.path(), other.card);
+  CHECK(contains(error_of([&] { open_ensemble({run.folder.path(), other.folder.path()}, cpu); }), "has other tokenizers"));
+  CHECK(contains(error_of([&] { open_ensemble({}, cpu); }), "no folders are named"));
+}
+
+TEST_CASE("open translator: the tree of a line, and links between words") {
+  Run run;
+  run.train(2);
+  FolderTranslator translate = open_translator(run.folder.path(), {.device = "cpu", .threads = 1});
+  const SearchTree tree = translate.search_tree("a b c");
+  REQUIRE(tree.nodes.size() > 3);
+  CHECK(tree.nodes[1].best + tree.nodes[2].best == 1);
+  const auto links = translate.alignment(words.encode("a b c"), words.encode("c b"));
+  REQUIRE(links.size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(links[i].target == static_cast<Index>(i));
+    CHECK(links[i].source < 3);
+  }
+}
+
 TEST_CASE("open translator: several threads may use one, and each its own") {
   Run run;
   run.train(2);

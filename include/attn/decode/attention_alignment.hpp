@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +33,20 @@ WordTokens encode_words(std::string_view text, const AnyTokenizer& tokenizer) {
   return result;
 }
 
+/// The words of a text that is given as tokens: those that its parts, up to each token, have as spaces part them. A token
+/// belongs to the last word that it writes in.
+template <DecodesTokens AnyTokenizer>
+WordTokens group_words(std::span<const Token> tokens, const AnyTokenizer& tokenizer) {
+  WordTokens result{{tokens.begin(), tokens.end()}, {}};
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    std::size_t words = 0;
+    for_each_spaced_word(tokenizer.decode(tokens.first(i + 1)), [&](std::string_view) { ++words; });
+    while (result.first.size() < std::max<std::size_t>(words, 1)) result.first.push_back(static_cast<Index>(i));
+  }
+  result.first.push_back(static_cast<Index>(tokens.size()));
+  return result;
+}
+
 /// The state of the decoder that a word is aligned by: that which writes it, or that which has read it, one later. Recurrent
 /// models look for a word before they write it; of a Transformer's layers some look at what was just written.
 enum class AlignedBy { writing, reading };
@@ -60,6 +76,18 @@ inline std::vector<WordLink> align(const AttentionMap& map, const WordTokens& so
     if (best >= 0) links.push_back({best, w});
   }
   return links;
+}
+
+/// The same of the last layer whose decoder looks at the source, by the mean of its heads, from maps as attention_maps gives
+/// them.
+inline std::vector<WordLink> align_by_last_layer(std::span<const AttentionMap> maps, const WordTokens& source,
+                                                 const WordTokens& target, AlignedBy by = AlignedBy::writing) {
+  const auto means = mean_of_heads(maps);
+  const auto last = std::find_if(means.rbegin(), means.rend(), [](const AttentionMap& map) { return map.translates(); });
+  require(last != means.rend(),
+          "align: this model's decoder does not look at words of the source, so that its attention aligns nothing; a "
+          "Linformer looks at mixtures of positions");
+  return align(*last, source, target, by);
 }
 
 }  // namespace attn

@@ -2,21 +2,12 @@
 #include <vector>
 
 #include "attn/core/sentences.hpp"
+#include "attn/decode/first_words.hpp"
 #include "attn/decode/greedy_options.hpp"
 #include "attn/ops/argmax.hpp"
 #include "attn/tape/embedding.hpp"
 
 namespace attn {
-
-/// What a decoder reads first: where its state says so, what the state says (a language model's: the last word of each prompt),
-/// else the begin token.
-template <class State>
-std::vector<Token> first_words(const State& state, Token begin) {
-  if constexpr (requires { state.first_words(); })
-    return state.first_words();
-  else
-    return std::vector<Token>(state.alive().size(), begin);
-}
 
 /// Translates each source sentence by taking the likeliest word again and again. ended(sentence, words so far, newest word)
 /// says when a translation is complete; complete ones cost nothing more. Keys, values and the source's states are kept, not

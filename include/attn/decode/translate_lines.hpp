@@ -1,13 +1,17 @@
 #pragma once
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "attn/data/batches.hpp"
 #include "attn/data/parallel_corpus.hpp"
+#include "attn/decode/search_options.hpp"
 #include "attn/text/tokenizer.hpp"
 #include "attn/text/utf8.hpp"
 
@@ -19,19 +23,61 @@ struct TranslatorOptions {
   Index batch = 64;                  // sentences decoded together
   Token never = -1;                  // a token that no translation holds, such as the unknown word; or none
   std::function<void(Index line, const std::string& what)> warn = {};  // what a line lost; lines count from 1
+  /// Beam search or sampling instead of greedy decoding. Its special tokens, its limit and `never` are the translator's; its
+  /// prefixes, if any, are those of the lines.
+  std::optional<SearchOptions> search = {};
+  Index lines_before = 0;  // of the same text, translated earlier: sampling goes on from there
 };
 
-/// A line and what became of it: its tokens and the translation's, without special tokens, and the translation as one line.
-struct Translation {
-  std::vector<Token> source, target;
+/// One of the translations of a line, as one line.
+struct TranslatedHypothesis : Hypothesis {
   std::string text;
 };
 
-/// decode(batch) for sentences of similar length together, results in the order of the sentences.
+/// A line and what became of it: its tokens and the best translation's, without special tokens, and that as one line.
+struct Translation {
+  std::vector<Token> source, target;
+  std::string text;
+  std::vector<TranslatedHypothesis> n_best;  // the best first; none of a blank line
+
+  /// Whether the translation ended before the limit.
+  bool complete() const { return n_best.empty() || n_best[0].complete; }
+};
+
+/// Greedy translations as hypotheses. Their probabilities were not computed, and are NaN.
+inline std::vector<std::vector<Hypothesis>> as_hypotheses(std::vector<std::vector<Token>> translations, Index limit) {
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  std::vector<std::vector<Hypothesis>> all;
+  for (auto& tokens : translations) {
+    const bool complete = static_cast<Index>(tokens.size()) < limit;
+    all.push_back({{std::move(tokens), unknown, unknown, {}, complete}});
+  }
+  return all;
+}
+
+/// How to search for translations of some lines of a text.
+template <HasSpecialTokens TargetTokenizer>
+SearchOptions search_options_of(const TranslatorOptions& options, const TargetTokenizer& target,
+                                std::span<const Index> lines) {
+  SearchOptions search = options.search.value_or(SearchOptions{.beam = 1});
+  search.begin = target.begin(), search.end = target.end();
+  search.limit = options.limit;
+  if (options.never >= 0) search.never.push_back(options.never);
+  const auto prefixes = std::move(search.prefixes);
+  search.prefixes.clear(), search.streams.clear();
+  for (const Index line : lines) {
+    search.streams.push_back(static_cast<std::uint64_t>(options.lines_before + line));
+    if (!prefixes.empty()) search.prefixes.push_back(prefixes[static_cast<std::size_t>(line)]);
+  }
+  return search;
+}
+
+/// decode(batch, places) for sentences of similar length together, given which they are; results in the order of the
+/// sentences.
 template <class Decode>
-std::vector<std::vector<Token>> decode_by_length(const Sentences& sentences, const SpecialTokens& special_tokens,
-                                                 Index batch_size, const Decode& decode) {
-  std::vector<std::vector<Token>> results(static_cast<std::size_t>(sentences.size()));
+std::vector<std::vector<Hypothesis>> decode_by_length(const Sentences& sentences, const SpecialTokens& special_tokens,
+                                                      Index batch_size, const Decode& decode) {
+  std::vector<std::vector<Hypothesis>> results(static_cast<std::size_t>(sentences.size()));
   std::vector<Index> order(results.size());
   std::iota(order.begin(), order.end(), Index{0});
   std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return sentences.length(a) < sentences.length(b); });
@@ -39,7 +85,8 @@ std::vector<std::vector<Token>> decode_by_length(const Sentences& sentences, con
     const std::size_t last = std::min(order.size(), first + static_cast<std::size_t>(batch_size));
     Sentences batch;
     for (std::size_t i = first; i < last; ++i) special_tokens.add_source(batch, sentences[order[i]]);
-    std::vector<std::vector<Token>> decoded = decode(batch);
+    std::vector<std::vector<Hypothesis>> decoded =
+        decode(batch, std::span<const Index>(order).subspan(first, last - first));
     for (std::size_t i = first; i < last; ++i) results[static_cast<std::size_t>(order[i])] = std::move(decoded[i - first]);
   }
   return results;
@@ -47,7 +94,7 @@ std::vector<std::vector<Token>> decode_by_length(const Sentences& sentences, con
 
 /// Translates lines of text: exactly one translation for each line, in their order. A blank line stays blank. What is not
 /// UTF-8 is read as U+FFFD, what is too long up to `truncate` tokens, and `warn` hears of it. Line ends inside a translation
-/// become spaces.
+/// become spaces. decode(batch, lines) gives hypotheses of sentences, which stand in those lines, counted from 0.
 template <Tokenizer SourceTokenizer, Tokenizer TargetTokenizer, class Decode>
 std::vector<Translation> translate_lines(const std::vector<std::string>& lines, const SourceTokenizer& source,
                                          const TargetTokenizer& target, const TranslatorOptions& options,
@@ -55,8 +102,13 @@ std::vector<Translation> translate_lines(const std::vector<std::string>& lines, 
   require(options.batch > 0 && options.limit > 0 && options.truncate > 0,
           "a translator needs a batch, a limit and a truncation of at least 1; they are ", options.batch, ", ",
           options.limit, " and ", options.truncate);
+  if (options.search)
+    require(options.search->prefixes.empty() || options.search->prefixes.size() == lines.size(),
+            "translate: ", options.search->prefixes.size(), " prefixes for ", lines.size(),
+            " lines; give one each, or none");
   std::vector<Translation> translations(lines.size());
-  Sentences sentences;  // those of lines that are not blank
+  Sentences sentences;          // those of lines that are not blank
+  std::vector<Index> its_line;  // of each of them
   const auto warn = [&](std::size_t line, const std::string& what) {
     if (options.warn) options.warn(static_cast<Index>(line) + 1, what);
   };
@@ -74,16 +126,29 @@ std::vector<Translation> translate_lines(const std::vector<std::string>& lines, 
                   " are translated");
       tokens.resize(static_cast<std::size_t>(options.truncate));
     }
-    if (!tokens.empty()) sentences.push_back(tokens);
+    if (tokens.empty()) continue;
+    sentences.push_back(tokens);
+    its_line.push_back(static_cast<Index>(i));
   }
-  auto decoded = decode_by_length(sentences, special_tokens_of(source, target), options.batch, decode);
+  std::vector<Index> batch_lines;
+  auto decoded = decode_by_length(sentences, special_tokens_of(source, target), options.batch,
+                                  [&](const Sentences& batch, std::span<const Index> places) {
+                                    batch_lines.clear();
+                                    for (const Index place : places)
+                                      batch_lines.push_back(its_line[static_cast<std::size_t>(place)]);
+                                    return decode(batch, std::span<const Index>(batch_lines));
+                                  });
   std::size_t next = 0;
   for (Translation& translation : translations) {
     if (translation.source.empty()) continue;
-    translation.target = std::move(decoded[next++]);
-    translation.text = target.decode(translation.target);
-    std::replace_if(
-        translation.text.begin(), translation.text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+    for (Hypothesis& hypothesis : decoded[next++]) {
+      std::string text = target.decode(hypothesis.tokens);
+      std::replace_if(
+          text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+      translation.n_best.push_back({std::move(hypothesis), std::move(text)});
+    }
+    translation.target = translation.n_best[0].tokens;
+    translation.text = translation.n_best[0].text;
   }
   return translations;
 }

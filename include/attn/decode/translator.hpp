@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "attn/decode/greedy.hpp"
+#include "attn/decode/search.hpp"
 #include "attn/decode/translate_lines.hpp"
 
 namespace attn {
@@ -23,14 +24,17 @@ class Translator {
     return texts;
   }
 
-  /// The same with tokens beside the text.
+  /// The same with tokens beside the text, and as many hypotheses as options.search asks for.
   std::vector<Translation> translate(const std::vector<std::string>& lines) const {
-    return translate_lines(lines, source_, target_, options_, [&](const Sentences& batch) { return decode(batch); });
+    return translate_lines(lines, source_, target_, options_,
+                           [&](const Sentences& batch, std::span<const Index> places) { return decode(batch, places); });
   }
 
  private:
-  std::vector<std::vector<Token>> decode(const Sentences& batch) const {
-    return greedy(device_, model_, batch, {target_.begin(), target_.end(), options_.limit, options_.never});
+  std::vector<std::vector<Hypothesis>> decode(const Sentences& batch, std::span<const Index> lines) const {
+    if (options_.search) return search(device_, model_, batch, search_options_of(options_, target_, lines));
+    return as_hypotheses(greedy(device_, model_, batch, {target_.begin(), target_.end(), options_.limit, options_.never}),
+                         options_.limit);
   }
 
   Device& device_;

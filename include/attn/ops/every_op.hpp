@@ -19,6 +19,7 @@
 #include "attn/ops/sgd.hpp"
 #include "attn/ops/sum_of_squares.hpp"
 #include "attn/ops/tanh.hpp"
+#include "attn/ops/top_k.hpp"
 
 // Every op of a device, for programs of many files. Bodies of ops are most of what a model costs to compile, and the same
 // for all models. With ATTN_OPS_ELSEWHERE defined, a file that includes attn/cpu.hpp or attn/cuda.cuh compiles none of them;
@@ -64,4 +65,5 @@
   DECLARE void sinusoid(Device&, Matrix<Device::Scalar>);                                                     \
   DECLARE void sum_of_squares(Device&, const SumOfSquaresArgs<Device>&);                                      \
   DECLARE void tanh_rows(Device&, const TanhArgs<Device>&);                                                   \
-  DECLARE void tanh_rows_gradient(Device&, const TanhGradientArgs<Device>&);
+  DECLARE void tanh_rows_gradient(Device&, const TanhGradientArgs<Device>&);                                  \
+  DECLARE void top_k(Device&, const TopKArgs<Device>&);

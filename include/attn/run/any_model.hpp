@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "attn/core/sentences.hpp"
 #include "attn/decode/attention_map.hpp"
+#include "attn/decode/decoding_steps.hpp"
 #include "attn/decode/greedy_options.hpp"
 #include "attn/run/model_spec.hpp"
 #include "attn/run/training_run.hpp"
@@ -28,6 +30,15 @@ class AnyModel {
 
   /// Greedy translations of sentences that have their special tokens; what it gives has none.
   virtual std::vector<std::vector<Token>> translate(const Sentences& source, const GreedyOptions& options) = 0;
+
+  /// Decoding step by step, for search(*steps, options) of decode/search.hpp and for ensembles: of sentences that have their
+  /// special tokens, with room for `limit` tokens of so many hypotheses of each. One at a time: it ends before the next begins.
+  virtual std::unique_ptr<DecodingSteps> start(const Sentences& source, Index limit, Index hypotheses) = 0;
+
+  /// log P of each target token, and of the end, given the source and what stands before it: a list for each pair of
+  /// sentences, both without special tokens.
+  virtual std::vector<std::vector<double>> log_probabilities(const SpecialTokens& special_tokens, const Sentences& source,
+                                                             const Sentences& target) = 0;
 
   /// The probability of every token to be the next one; both sentences without special tokens.
   virtual std::vector<double> next_token(const SpecialTokens& special_tokens, std::span<const Token> source,

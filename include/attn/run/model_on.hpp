@@ -7,7 +7,9 @@
 
 #include "attn/core/network.hpp"
 #include "attn/decode/attention_maps.hpp"
+#include "attn/decode/forced.hpp"
 #include "attn/decode/greedy.hpp"
+#include "attn/decode/model_steps.hpp"
 #include "attn/decode/next_token.hpp"
 #include "attn/optim/adam.hpp"
 #include "attn/optim/averaged.hpp"
@@ -51,6 +53,13 @@ class ModelOn : public AnyModel {
 
   std::vector<std::vector<Token>> translate(const Sentences& source, const GreedyOptions& options) override {
     return greedy(*device_, network_->model, source, options);
+  }
+  std::unique_ptr<DecodingSteps> start(const Sentences& source, Index limit, Index hypotheses) override {
+    return std::make_unique<ModelSteps<Device, Model>>(*device_, network_->model, source, limit, hypotheses);
+  }
+  std::vector<std::vector<double>> log_probabilities(const SpecialTokens& special_tokens, const Sentences& source,
+                                                     const Sentences& target) override {
+    return forced_log_probabilities(*device_, network_->model, special_tokens, source, target);
   }
   std::vector<double> next_token(const SpecialTokens& special_tokens, std::span<const Token> source,
                                  std::span<const Token> target) override {

@@ -1,7 +1,11 @@
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "attn/decode/attention_alignment.hpp"
+#include "attn/decode/ensemble.hpp"
+#include "attn/decode/search.hpp"
 #include "attn/run/open_translator.hpp"
 
 // Bodies of open_translator.hpp: compiled once in attn::compiled, or inline where a program does without it.
@@ -9,7 +13,10 @@
 namespace attn {
 
 ATTN_RUN_INLINE FolderTranslator::FolderTranslator(RunCard card, std::shared_ptr<AnyModel> model)
-    : card_(std::move(card)), model_(std::move(model)), mutex_(std::make_unique<std::mutex>()) {
+    : FolderTranslator(std::move(card), std::vector{std::move(model)}) {}
+ATTN_RUN_INLINE FolderTranslator::FolderTranslator(RunCard card, std::vector<std::shared_ptr<AnyModel>> models)
+    : card_(std::move(card)), models_(std::move(models)), mutex_(std::make_unique<std::mutex>()) {
+  require(!models_.empty(), "a translator needs a model");
   options.limit = card_.limit;
   options.truncate = card_.truncate;
   if (card_.suppress_unknown) options.never = card_.target.unknown();
@@ -25,15 +32,70 @@ ATTN_RUN_INLINE std::vector<std::string> FolderTranslator::operator()(const std:
 
 ATTN_RUN_INLINE std::vector<Translation> FolderTranslator::translate(const std::vector<std::string>& lines) const {
   const std::lock_guard lock(*mutex_);
-  return translate_lines(lines, card_.source, card_.target, options, [&](const Sentences& batch) {
-    return model_->translate(batch, {card_.target.begin(), card_.target.end(), options.limit, options.never});
-  });
+  return translate_lines(lines, card_.source, card_.target, options,
+                         [&](const Sentences& batch, std::span<const Index> places) { return decode(batch, places); });
+}
+
+ATTN_RUN_INLINE std::unique_ptr<DecodingSteps> FolderTranslator::start(const Sentences& source,
+                                                                       const SearchOptions& search) const {
+  if (models_.size() == 1) return models_[0]->start(source, search.limit, search.rows());
+  std::vector<std::unique_ptr<DecodingSteps>> members;
+  for (const auto& model : models_) members.push_back(model->start(source, search.limit, search.rows()));
+  return std::make_unique<EnsembleSteps>(std::move(members));
+}
+
+ATTN_RUN_INLINE std::vector<std::vector<Hypothesis>> FolderTranslator::decode(const Sentences& batch,
+                                                                              std::span<const Index> lines) const {
+  if (!options.search && models_.size() == 1)
+    return as_hypotheses(
+        models_[0]->translate(batch, {card_.target.begin(), card_.target.end(), options.limit, options.never}),
+        options.limit);
+  const SearchOptions how = search_options_of(options, card_.target, lines);
+  return search(*start(batch, how), how);
+}
+
+ATTN_RUN_INLINE SearchTree FolderTranslator::search_tree(std::string_view line) const {
+  const std::lock_guard lock(*mutex_);
+  const Index first = 0;
+  SearchOptions how = search_options_of(options, card_.target, {&first, 1});
+  require(!how.sampling, "a tree is that of a beam search; sampling has none");
+  if (!options.search) how.beam = 2;
+  auto tokens = card_.source.encode(utf8::repair(std::string(line)));
+  tokens.resize(std::min(tokens.size(), static_cast<std::size_t>(options.truncate)));
+  Sentences source;
+  special_tokens().add_source(source, tokens);
+  std::vector<SearchTree> trees;
+  search(*start(source, how), how, &trees);
+  return trees[0];
+}
+
+ATTN_RUN_INLINE std::vector<double> FolderTranslator::log_probabilities(std::string_view source,
+                                                                        std::string_view target) const {
+  const std::lock_guard lock(*mutex_);
+  Sentences from, to;
+  from.push_back(card_.source.encode(source));
+  to.push_back(card_.target.encode(target));
+  std::vector<double> mean = models_[0]->log_probabilities(special_tokens(), from, to)[0];
+  if (models_.size() == 1) return mean;
+  for (double& p : mean) p = std::exp(p);
+  for (std::size_t m = 1; m < models_.size(); ++m) {
+    const auto other = models_[m]->log_probabilities(special_tokens(), from, to)[0];
+    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += std::exp(other[i]);
+  }
+  for (double& p : mean) p = std::log(p / static_cast<double>(models_.size()));
+  return mean;
+}
+
+ATTN_RUN_INLINE std::vector<WordLink> FolderTranslator::alignment(std::span<const Token> source,
+                                                                  std::span<const Token> target) const {
+  return align_by_last_layer(attention_maps(source, target), group_words(source, card_.source),
+                             group_words(target, card_.target));
 }
 
 ATTN_RUN_INLINE std::vector<TokenProbability> FolderTranslator::next_token(std::string_view source,
                                                                            std::string_view target) const {
   const std::lock_guard lock(*mutex_);
-  const auto p = model_->next_token(special_tokens(), card_.source.encode(source), card_.target.encode(target));
+  const auto p = models_[0]->next_token(special_tokens(), card_.source.encode(source), card_.target.encode(target));
   std::vector<TokenProbability> tokens;
   for (Token id = 0; id < card_.target.size(); ++id)
     tokens.push_back({id, card_.target.name(id), p[static_cast<std::size_t>(id)]});
@@ -45,7 +107,7 @@ ATTN_RUN_INLINE std::vector<TokenProbability> FolderTranslator::next_token(std::
 ATTN_RUN_INLINE std::vector<AttentionMap> FolderTranslator::attention_maps(std::span<const Token> source,
                                                                            std::span<const Token> target) const {
   const std::lock_guard lock(*mutex_);
-  return model_->attention_maps(special_tokens(), source, target);
+  return models_[0]->attention_maps(special_tokens(), source, target);
 }
 
 ATTN_RUN_INLINE FolderTranslator open_translator(const std::filesystem::path& folder, DeviceOptions device) {
@@ -57,6 +119,22 @@ ATTN_RUN_INLINE FolderTranslator open_translator(const std::filesystem::path& fo
   std::shared_ptr<AnyModel> model = models().make(card.model, device);
   model->load(weights);
   return FolderTranslator(std::move(card), std::move(model));
+}
+
+ATTN_RUN_INLINE FolderTranslator open_ensemble(const std::vector<std::filesystem::path>& folders,
+                                               const DeviceOptions& device) {
+  require(!folders.empty(), "open_ensemble: no folders are named; an ensemble has one at least");
+  const FolderTranslator first = open_translator(folders[0], device);
+  std::vector<std::shared_ptr<AnyModel>> models{first.shared_model()};
+  for (const auto& folder : std::span(folders).subspan(1)) {
+    const FolderTranslator one = open_translator(folder, device);
+    require(
+        one.card().source.hash() == first.card().source.hash() && one.card().target.hash() == first.card().target.hash(),
+        "the model in ", folder.string(), " has other tokenizers than that in ", folders[0].string(),
+        "; the models of an ensemble share theirs");
+    models.push_back(one.shared_model());
+  }
+  return FolderTranslator(first.card(), std::move(models));
 }
 
 }  // namespace attn

@@ -1,0 +1,184 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "attn/decode/decoding_steps.hpp"
+#include "attn/decode/repetition.hpp"
+#include "attn/decode/search_options.hpp"
+#include "attn/decode/search_tree.hpp"
+
+namespace attn {
+
+/// The hypotheses of one sentence in a beam search (decode/search.hpp says by which rules).
+class Beam {
+ public:
+  Beam(const SearchOptions& options, std::span<const Token> prefix, SearchTree* tree)
+      : options_(options), prefix_(prefix), tree_(tree) {
+    if (tree_ != nullptr) tree_->nodes = {{-1, options.begin, 0, SearchTree::Fate::live}};
+  }
+
+  bool over() const { return live_.empty(); }
+  Index rows() const { return static_cast<Index>(live_.size()); }
+  Index length() const { return length_; }
+  Token newest(Index row) const { return node(row).token; }
+  /// The live hypothesis, before the last step, that this one continues.
+  Index continues(Index row) const { return live_[static_cast<std::size_t>(row)].row; }
+
+  /// What every row has to take next, or -1.
+  Token forced() const {
+    return length_ < static_cast<Index>(prefix_.size()) ? prefix_[static_cast<std::size_t>(length_)] : -1;
+  }
+
+  /// Tokens that a row may not take, beside those that no row may.
+  std::vector<Token> blocked(Index row) const {
+    if (options_.no_repeat == 0 || forced() >= 0) return {};
+    return repeating_tokens(tokens(live_[static_cast<std::size_t>(row)].node), options_.no_repeat);
+  }
+
+  /// One step: the choices of its rows, from choices' row `first` on, and what each may not take.
+  void step(const Choices& choices, Index first, std::span<const std::vector<Token>> blocked);
+
+  /// At the limit: live ones count as complete.
+  void finish() {
+    for (const Live& live : live_) set_aside(live.node, false);
+    live_.clear();
+  }
+
+  /// The best of the complete ones; of equals those found first.
+  std::vector<Hypothesis> best() const;
+
+ private:
+  struct Node {
+    Index parent = -1;
+    Token token = -1;
+    double log_probability = 0, total = 0;
+    Index drawn = 0;  // in the tree
+  };
+  struct Live {
+    Index node, row;
+  };
+  struct Complete {
+    Index node;
+    double score;
+    bool ended;
+  };
+  struct Candidate {
+    double total, log_probability;
+    Token token;
+    Index row, drawn;
+  };
+
+  const Node& node(Index row) const { return nodes_[static_cast<std::size_t>(live_[static_cast<std::size_t>(row)].node)]; }
+  std::vector<Token> tokens(Index at) const {
+    std::vector<Token> words;
+    for (; at > 0; at = nodes_[static_cast<std::size_t>(at)].parent)
+      words.push_back(nodes_[static_cast<std::size_t>(at)].token);
+    std::reverse(words.begin(), words.end());
+    return words;
+  }
+  /// Its length counts the end, where that came.
+  void set_aside(Index at, bool ended) {
+    complete_.push_back({at, options_.score(nodes_[static_cast<std::size_t>(at)].total, length_), ended});
+    if (tree_ == nullptr) return;
+    auto& drawn = tree_->nodes[static_cast<std::size_t>(nodes_[static_cast<std::size_t>(at)].drawn)];
+    drawn.fate = ended ? SearchTree::Fate::complete : SearchTree::Fate::limit;
+  }
+  bool nothing_better() const;
+
+  const SearchOptions& options_;
+  std::span<const Token> prefix_;
+  SearchTree* tree_;
+  Index length_ = 0;
+  std::vector<Node> nodes_{{}};  // the root
+  std::vector<Live> live_{{0, 0}};
+  std::vector<Complete> complete_;
+  std::vector<Candidate> candidates_;
+};
+
+inline void Beam::step(const Choices& choices, Index first, std::span<const std::vector<Token>> blocked) {
+  const auto beam = static_cast<std::size_t>(options_.beam);
+  const bool must = forced() >= 0;
+  candidates_.clear();
+  for (Index row = 0; row < rows(); ++row) {
+    const auto& taboo = blocked[static_cast<std::size_t>(row)];
+    std::size_t of_row = 0;
+    for (Index j = 0; j < choices.k && of_row <= beam; ++j) {
+      const auto at = static_cast<std::size_t>((first + row) * choices.k + j);
+      const Token token = choices.tokens[at];
+      const double log_probability = choices.log_probabilities[at];
+      if (token < 0 || (!must && !(log_probability > -HUGE_VAL))) break;  // nothing that is possible is left
+      if (std::find(taboo.begin(), taboo.end(), token) != taboo.end()) continue;
+      Candidate candidate{node(row).total + log_probability, log_probability, token, row, 0};
+      if (tree_ != nullptr && of_row < beam) {
+        candidate.drawn = static_cast<Index>(tree_->nodes.size());
+        tree_->nodes.push_back({node(row).drawn, token, candidate.total, SearchTree::Fate::dropped});
+      }
+      candidates_.push_back(candidate);
+      ++of_row;
+    }
+  }
+  if (candidates_.empty()) return finish();  // no live one can go on
+  // Of equals the one whose hypothesis stood higher comes first, then the lower token.
+  std::stable_sort(candidates_.begin(), candidates_.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.total > b.total; });
+  ++length_;
+  const std::vector<Live> before = live_;
+  live_.clear();
+  for (std::size_t rank = 0; rank < candidates_.size() && live_.size() < beam; ++rank) {
+    const Candidate& candidate = candidates_[rank];
+    const bool ends = candidate.token == options_.end && !must;
+    if (ends && rank >= beam) continue;  // not among the k best
+    nodes_.push_back({before[static_cast<std::size_t>(candidate.row)].node, candidate.token, candidate.log_probability,
+                      candidate.total, candidate.drawn});
+    const auto at = static_cast<Index>(nodes_.size()) - 1;
+    if (ends)
+      set_aside(at, true);
+    else
+      live_.push_back({at, candidate.row});
+    if (!ends && tree_ != nullptr && candidate.drawn > 0)
+      tree_->nodes[static_cast<std::size_t>(candidate.drawn)].fate = SearchTree::Fate::live;
+  }
+  if (nothing_better()) live_.clear();
+}
+
+inline bool Beam::nothing_better() const {
+  const auto wanted = static_cast<std::size_t>(options_.complete_or_beam());
+  if (complete_.size() < wanted || live_.empty()) return false;
+  if (options_.stop == Stop::complete) return true;
+  std::vector<double> scores;
+  for (const Complete& one : complete_) scores.push_back(one.score);
+  std::nth_element(scores.begin(), scores.begin() + static_cast<std::ptrdiff_t>(wanted) - 1, scores.end(),
+                   std::greater<>());
+  const double last = scores[wanted - 1], total = node(0).total;  // the first live one is the most probable
+  const double now = options_.score(total, length_);
+  if (options_.stop == Stop::no_better_now) return now <= last;
+  return std::max({now, options_.score(total, length_ + 1), options_.score(total, options_.limit)}) <= last;
+}
+
+inline std::vector<Hypothesis> Beam::best() const {
+  std::vector<Complete> order = complete_;
+  std::stable_sort(order.begin(), order.end(), [](const Complete& a, const Complete& b) { return a.score > b.score; });
+  if (static_cast<Index>(order.size()) > options_.n_best) order.resize(static_cast<std::size_t>(options_.n_best));
+  std::vector<Hypothesis> result;
+  for (const Complete& one : order) {
+    Hypothesis hypothesis{.tokens = tokens(one.node),
+                          .log_probability = nodes_[static_cast<std::size_t>(one.node)].total,
+                          .score = one.score,
+                          .token_log_probabilities = {},
+                          .complete = one.ended};
+    if (one.ended) hypothesis.tokens.pop_back();
+    for (Index at = one.node; at > 0; at = nodes_[static_cast<std::size_t>(at)].parent)
+      hypothesis.token_log_probabilities.push_back(nodes_[static_cast<std::size_t>(at)].log_probability);
+    std::reverse(hypothesis.token_log_probabilities.begin(), hypothesis.token_log_probabilities.end());
+    result.push_back(std::move(hypothesis));
+  }
+  for (Index at = order[0].node; tree_ != nullptr && at > 0; at = nodes_[static_cast<std::size_t>(at)].parent)
+    tree_->nodes[static_cast<std::size_t>(nodes_[static_cast<std::size_t>(at)].drawn)].best = true;
+  return result;
+}
+
+}  // namespace attn

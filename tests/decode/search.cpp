@@ -1,0 +1,318 @@
+// The rules of beam search, on models that are tables of probabilities.
+
+#include "attn/decode/search.hpp"
+
+#include <doctest/doctest.h>
+
+#include "attn/cpu.hpp"
+#include "attn/decode/exhaustive.hpp"
+#include "support/errors.hpp"
+#include "support/table_steps.hpp"
+
+using namespace attn;
+
+namespace {
+
+constexpr Token kEnd = 0;
+using Tokens = std::vector<Token>;
+
+std::vector<std::vector<Hypothesis>> search_table(const Table& table, const SearchOptions& options, Index sentences = 1,
+                                                  std::vector<SearchTree>* trees = nullptr) {
+  TableSteps steps(table, sentences, options.rows(), options.begin);
+  return search(steps, options, trees);
+}
+
+std::vector<Tokens> tokens_of(const std::vector<Hypothesis>& list) {
+  std::vector<Tokens> all;
+  for (const Hypothesis& one : list) all.push_back(one.tokens);
+  return all;
+}
+
+/// After nothing: 1 with 0.6, 2 with 0.4. After 1 all four tokens are even; after 2 token 3 has 0.9. Then the end.
+/// So greedy finds 1 .. of 0.15, a beam of two 2 3 of 0.36.
+std::vector<double> garden_path(Index, std::span<const Token> tokens) {
+  if (tokens.empty()) return logarithms({0, 0.6, 0.4, 0});
+  if (tokens.size() == 1 && tokens[0] == 1) return logarithms({0.25, 0.25, 0.25, 0.25});
+  if (tokens.size() == 1) return logarithms({0.05, 0.05, 0, 0.9});
+  return logarithms({1, 0, 0, 0});
+}
+
+/// 1 for ever, with 0.8 a token, or the end.
+std::vector<double> long_winded(Index, std::span<const Token>) { return logarithms({0.2, 0.8}); }
+
+const SearchOptions plain{.begin = 9, .end = kEnd, .limit = 5, .beam = 2, .score = {Score::log_probability}};
+
+}  // namespace
+
+TEST_CASE("search: two hypotheses find what the most probable first word hides") {
+  SearchOptions options = plain;
+  options.beam = 1;
+  const Hypothesis narrow = search_table(garden_path, options)[0][0];
+  CHECK(narrow.tokens == Tokens{1});
+  CHECK(narrow.log_probability == doctest::Approx(std::log(0.15)));
+  const Hypothesis wide = search_table(garden_path, plain)[0][0];
+  CHECK(wide.tokens == Tokens{2, 3});
+  CHECK(wide.complete);
+  CHECK(wide.log_probability == doctest::Approx(std::log(0.36)));
+  CHECK(wide.score == wide.log_probability);
+  REQUIRE(wide.token_log_probabilities.size() == 3);
+  CHECK(wide.token_log_probabilities[0] == std::log(0.4));
+  CHECK(wide.token_log_probabilities[1] == std::log(0.9));
+  CHECK(wide.token_log_probabilities[2] == 0);
+}
+
+TEST_CASE(
+    "search: a hypothesis that ends leaves its place to the next best; an end that is not among the k best is dropped") {
+  // Step 1: 1 (0.5), end (0.3), 2 (0.15), 3 (0.05). With k = 2 the end is second: set aside; 1 and 2 are live.
+  const Table table = [](Index, std::span<const Token> tokens) {
+    return tokens.empty() ? logarithms({0.3, 0.5, 0.15, 0.05}) : logarithms({0.97, 0.01, 0.01, 0.01});
+  };
+  SearchOptions options = plain;
+  options.n_best = 2;
+  CHECK(tokens_of(search_table(table, options)[0]) == std::vector<Tokens>{{1}, {}});
+  options.complete = 3, options.n_best = 3;
+  CHECK(tokens_of(search_table(table, options)[0]) == std::vector<Tokens>{{1}, {}, {2}});
+  options.beam = 1, options.complete = 1, options.n_best = 1;  // the end is second of one
+  CHECK(tokens_of(search_table(table, options)[0]) == std::vector<Tokens>{{1}});
+}
+
+TEST_CASE("search: ends at n complete hypotheses, or at the limit, where live ones count and say so") {
+  SearchOptions options = plain;
+  options.n_best = 2;
+  for (const Index complete : {Index{1}, Index{2}, Index{3}}) {
+    options.complete = complete;
+    TableSteps steps(long_winded, 1, 2, 9);
+    const auto found = search(steps, options)[0];
+    CHECK(steps.steps == complete);  // one ends at each step
+    CHECK(found[0].tokens.empty());
+    CHECK(found[0].complete);
+  }
+  options.score = {Score::length, 1};
+  options.complete = 9;
+  options.limit = 3;
+  const auto found = search_table(long_winded, options)[0];
+  CHECK(found[0].tokens == Tokens{1, 1, 1});
+  CHECK_FALSE(found[0].complete);
+  CHECK(found[0].score == doctest::Approx(std::log(0.8)));
+  CHECK(found[0].log_probability == doctest::Approx(3 * std::log(0.8)));
+  CHECK(found[0].token_log_probabilities.size() == 3);
+  CHECK(found[1].complete);
+  CHECK(found[1].tokens == Tokens{1, 1});
+  options.limit = 0, options.n_best = 1;
+  const auto nothing = search_table(long_winded, options)[0];
+  CHECK(nothing.size() == 1);
+  CHECK(nothing[0].tokens.empty());
+  CHECK(nothing[0].log_probability == 0);
+  CHECK_FALSE(nothing[0].complete);
+}
+
+TEST_CASE("search: the final choice by log-probability, mean, reward and GNMT's penalty") {
+  CHECK(FinalScore{Score::log_probability}(-6, 3) == -6);
+  CHECK(FinalScore{Score::length, 1}(-6, 3) == -2);
+  CHECK(FinalScore{Score::length, 0.5}(-6, 4) == -3);
+  CHECK(FinalScore{Score::word_reward, 0.5}(-6, 3) == -4.5);
+  CHECK(FinalScore{Score::gnmt, 1}(-6, 7) == -3);
+  CHECK(FinalScore{Score::gnmt, 0.6}(-6, 7) == doctest::Approx(-6 / std::pow(2, 0.6)));
+  CHECK(FinalScore{}(-6, 3) == -2);  // the mean
+  CHECK(FinalScore{}(-6, 0) == -6);
+  // The end alone has 0.2; 1 and the end 0.16; 1 1 and the end 0.128.
+  SearchOptions options = plain;
+  options.complete = 3;
+  const auto chosen = [&](FinalScore score) {
+    options.score = score;
+    return search_table(long_winded, options)[0][0].tokens;
+  };
+  CHECK(chosen({Score::log_probability}) == Tokens{});
+  CHECK(chosen({Score::length, 1}) == Tokens{1, 1});
+  CHECK(chosen({Score::word_reward, 0.2}) == Tokens{});  // less than a token costs: log 0.8 = -0.223
+  CHECK(chosen({Score::word_reward, 0.25}) == Tokens{1, 1});
+  CHECK(chosen({Score::gnmt, 0.1}) == Tokens{});
+  CHECK(chosen({Score::gnmt, 1}) == Tokens{1, 1});
+}
+
+TEST_CASE("search: other rules for stopping go on until nothing better can come") {
+  SearchOptions options = plain;
+  options.beam = 2, options.complete = 1, options.limit = 50;
+  const auto steps_until = [&](Stop stop, FinalScore score) {
+    options.stop = stop, options.score = score;
+    TableSteps steps(long_winded, 1, 2, 9);
+    search(steps, options);
+    return steps.steps;
+  };
+  CHECK(steps_until(Stop::complete, {Score::length, 1}) == 1);
+  CHECK(steps_until(Stop::no_better, {Score::length, 1}) == 50);  // the mean only grows
+  CHECK(steps_until(Stop::no_better_now, {Score::length, 1}) == 50);
+  CHECK(steps_until(Stop::complete, {Score::log_probability}) == 1);
+  // 0.8^8 is the first power below 0.2.
+  CHECK(steps_until(Stop::no_better, {Score::log_probability}) == 8);
+  CHECK(steps_until(Stop::no_better_now, {Score::log_probability}) == 8);
+}
+
+TEST_CASE("search: a beam that is wide enough finds what exhaustive search finds, on thousands of random models") {
+  Index complete = 0, unfinished = 0;
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    Random random(seed, 77);
+    const Index vocabulary = 2 + random.below(3), limit = 1 + random.below(vocabulary == 2 ? 6 : 4);
+    SearchOptions options{.begin = 9, .end = static_cast<Token>(random.below(vocabulary)), .limit = limit};
+    options.beam = 400, options.complete = 4000, options.n_best = 1 + random.below(8);
+    options.score = {static_cast<Score>(random.below(4)), random.uniform(0, 1.5)};
+    options.min_length = random.below(limit + 1);
+    options.no_repeat = random.below(4);
+    if (random.below(3) == 0) options.never = {static_cast<Token>(random.below(vocabulary))};
+    if (random.below(3) == 0 && limit > 1) {
+      Tokens prefix;
+      for (Index i = 0; i < limit - 1; ++i) prefix.push_back(static_cast<Token>((options.end + 1) % vocabulary));
+      options.prefixes = {prefix};
+    }
+    const Table table = random_table(vocabulary, seed);
+    const auto expected = exhaustive([&](std::span<const Token> tokens) { return table(0, tokens); }, options);
+    const auto found = search_table(table, options)[0];
+    REQUIRE(found.size() == expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      INFO("seed ", seed, ", hypothesis ", i);
+      CHECK(found[i].tokens == expected[i].tokens);
+      CHECK(found[i].log_probability == expected[i].log_probability);
+      CHECK(found[i].score == expected[i].score);
+      CHECK(found[i].token_log_probabilities == expected[i].token_log_probabilities);
+      CHECK(found[i].complete == expected[i].complete);
+      ++(found[i].complete ? complete : unfinished);
+    }
+  }
+  CHECK(complete > 1000);  // else the models are too dull to test with
+  CHECK(unfinished > 1000);
+}
+
+TEST_CASE("search: stopping when nothing better can come loses nothing, by any score") {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    Random random(seed, 78);
+    SearchOptions options{.begin = 9, .end = kEnd, .limit = 5, .beam = 300, .complete = 1, .stop = Stop::no_better};
+    options.score = {static_cast<Score>(seed % 4), random.uniform(-0.5, 1.5)};
+    const Table table = random_table(3, seed);
+    const auto expected = exhaustive([&](std::span<const Token> tokens) { return table(0, tokens); }, options);
+    const auto found = search_table(table, options)[0];
+    CHECK(found[0].tokens == expected[0].tokens);
+  }
+}
+
+TEST_CASE("search: bits do not depend on the batch, its order or the neighbours") {
+  const Table table = random_table(12, 5);
+  const SearchOptions options{.begin = 9, .end = kEnd, .limit = 9, .beam = 3, .n_best = 3, .never = {4}, .no_repeat = 2};
+  const auto together = search_table(table, options, 20);
+  for (Index i = 0; i < 20; ++i) {
+    const Table alone = [&](Index, std::span<const Token> tokens) { return table(i, tokens); };
+    const Table turned = [&](Index j, std::span<const Token> tokens) { return table(19 - j, tokens); };
+    CHECK(search_table(alone, options)[0] == together[static_cast<std::size_t>(i)]);
+    CHECK(search_table(turned, options, 20)[static_cast<std::size_t>(19 - i)] == together[static_cast<std::size_t>(i)]);
+  }
+}
+
+TEST_CASE("search: the first of the n best is the best; each is at least as good as the next") {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const Table table = random_table(8, seed);
+    SearchOptions options{.begin = 9, .end = kEnd, .limit = 6, .beam = 4};
+    const auto one = search_table(table, options, 5);
+    options.n_best = 4;
+    const auto four = search_table(table, options, 5);
+    for (std::size_t i = 0; i < 5; ++i) {
+      REQUIRE(one[i].size() == 1);
+      CHECK(one[i][0] == four[i][0]);
+      CHECK(four[i].size() == 4);
+      for (std::size_t n = 1; n < four[i].size(); ++n) {
+        CHECK(four[i][n - 1].score >= four[i][n].score);
+        CHECK(four[i][n - 1].tokens != four[i][n].tokens);
+      }
+    }
+  }
+}
+
+TEST_CASE("search: what a translation may not hold, repeat, or be shorter than") {
+  const Table even = [](Index, std::span<const Token>) { return logarithms({0.4, 0.3, 0.2, 0.1}); };
+  SearchOptions options = plain;
+  CHECK(search_table(even, options)[0][0].tokens.empty());
+  options.min_length = 2;
+  CHECK(search_table(even, options)[0][0].tokens == Tokens{1, 1});
+  options.no_repeat = 1;
+  CHECK(search_table(even, options)[0][0].tokens == Tokens{1, 2});
+  options.never = {2, 17};
+  const Hypothesis found = search_table(even, options)[0][0];
+  CHECK(found.tokens == Tokens{1, 3});
+  CHECK(found.log_probability == doctest::Approx(std::log(0.3 * 0.1 * 0.4)));  // as the model has them
+  options.no_repeat = 2, options.never = {}, options.min_length = 5;
+  CHECK(search_table(even, options)[0][0].tokens == Tokens{1, 1, 2, 1, 3});  // 1 1 and 1 2 were there
+}
+
+TEST_CASE("search: a prefix is taken whatever forbids it, and counts") {
+  const Table even = [](Index, std::span<const Token>) { return logarithms({0.4, 0.3, 0.2, 0.1, 0}); };
+  SearchOptions options = plain;
+  options.never = {3}, options.no_repeat = 1;
+  options.prefixes = {{3, 3}, {}, {4}};
+  const auto found = search_table(even, options, 3);
+  CHECK(found[0][0].tokens == Tokens{3, 3});
+  CHECK(found[0][0].log_probability == doctest::Approx(std::log(0.1 * 0.1 * 0.4)));
+  CHECK(found[1][0].tokens.empty());
+  CHECK(found[2][0].tokens == Tokens{4});  // that the model never writes
+  CHECK(std::isinf(found[2][0].log_probability));
+}
+
+TEST_CASE("search: a hypothesis that cannot go on counts as one at its limit") {
+  const Table one_way = [](Index, std::span<const Token> tokens) {
+    return tokens.size() < 2 ? logarithms({0, 1, 0}) : logarithms({0, 0, 0});
+  };
+  const auto found = search_table(one_way, plain)[0];
+  CHECK(found[0].tokens == Tokens{1, 1});
+  CHECK_FALSE(found[0].complete);
+  SearchOptions options = plain;
+  options.no_repeat = 1;
+  CHECK(search_table(one_way, options)[0][0].tokens == Tokens{1});
+  const Table broken = [](Index, std::span<const Token>) { return std::vector<double>(3, std::nan("")); };
+  CHECK(search_table(broken, plain)[0][0].tokens.empty());
+}
+
+TEST_CASE("search: no sentences, and more hypotheses than there are continuations") {
+  CHECK(search_table(garden_path, plain, 0).empty());
+  SearchOptions options = plain;
+  options.beam = 64, options.n_best = 64;
+  const auto found = search_table(garden_path, options)[0];
+  CHECK(found[0].tokens == Tokens{2, 3});
+  CHECK(found.size() == 7);  // 1 and 2; 1 1, 1 2, 1 3; 2 1, 2 3
+}
+
+TEST_CASE("search: the tree holds what was looked at, and the way to the best") {
+  std::vector<SearchTree> trees;
+  search_table(garden_path, plain, 1, &trees);
+  REQUIRE(trees.size() == 1);
+  const auto& nodes = trees[0].nodes;
+  REQUIRE(nodes.size() > 6);
+  CHECK(nodes[0].parent == -1);
+  CHECK(nodes[1].token == 1);
+  CHECK(nodes[1].log_probability == std::log(0.6));
+  CHECK(nodes[1].fate == SearchTree::Fate::live);
+  CHECK_FALSE(nodes[1].best);
+  CHECK(nodes[2].token == 2);
+  CHECK(nodes[2].best);
+  Index live = 0, complete = 0, best = 0;
+  for (const auto& node : nodes) {
+    live += node.fate == SearchTree::Fate::live, complete += node.fate == SearchTree::Fate::complete;
+    best += node.best;
+    CHECK(node.parent < &node - nodes.data());
+  }
+  CHECK(best == 3);
+  CHECK(complete >= 2);
+}
+
+TEST_CASE("search: options that contradict each other are refused") {
+  const auto said = [](auto&& change) {
+    SearchOptions options = plain;
+    change(options);
+    return error_of([&] { search_table(garden_path, options); });
+  };
+  CHECK(contains(said([](auto& o) { o.beam = 0; }), "a beam of 0"));
+  CHECK(contains(said([](auto& o) { o.n_best = 3; }), "a list of the 3 best needs a beam as wide; it is 2"));
+  CHECK(contains(said([](auto& o) { o.min_length = 6; }), "longer than the limit of 5"));
+  CHECK(contains(said([](auto& o) { o.prefixes = {{1}, {2}}; }), "2 prefixes for 1 sentences"));
+  CHECK(contains(said([](auto& o) { o.prefixes = {{1, 1, 1, 1, 1}}; }), "leaves no room within a limit of 5"));
+  CHECK(contains(said([](auto& o) { o.prefixes = {{1, kEnd}}; }), "holds the end token 0"));
+  CHECK(contains(said([](auto& o) { o.sampling = Sampling{.temperature = 0}; }), "a temperature of 0"));
+  CHECK(contains(said([](auto& o) { o.sampling = Sampling{.top_p = 1.5}; }), "a top_p of 1.5"));
+  CHECK(contains(said([](auto& o) { o.no_repeat = -1; }), "none may be negative"));
+}

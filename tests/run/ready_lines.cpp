@@ -1,0 +1,72 @@
+#include "attn/run/ready_lines.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "attn/core/file.hpp"
+#include "support/files.hpp"
+
+using namespace attn;
+using Lines = std::vector<std::string>;
+
+namespace {
+
+struct Pipe {
+  int ends[2];
+  Pipe() { REQUIRE(::pipe(ends) == 0); }
+  ~Pipe() {
+    ::close(ends[0]);
+    close();
+  }
+  void write(const std::string& text) const {
+    REQUIRE(::write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+  }
+  void close() {
+    if (ends[1] >= 0) ::close(std::exchange(ends[1], -1));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("ready lines: those of a file, so many at a time, whatever ends them") {
+  const TemporaryFolder folder;
+  write_file(folder / "text", "a\n\nb\r\nc \xff\nlast");
+  ReadyLines lines(folder / "text");
+  CHECK(lines.next(2) == Lines{"a", ""});
+  CHECK(lines.next(9) == Lines{"b", "c \xff", "last"});
+  CHECK(lines.next(9).empty());
+  CHECK(lines.next(9).empty());
+  write_file(folder / "text", "");
+  CHECK(ReadyLines(folder / "text").next(1).empty());
+  write_file(folder / "text", "\n");
+  CHECK(ReadyLines(folder / "text").next(5) == Lines{""});
+  CHECK(contains(error_of([&] { ReadyLines(folder / "none"); }), "cannot read"));
+}
+
+TEST_CASE("ready lines: longer than what is read at once") {
+  const TemporaryFolder folder;
+  const std::string word(200000, 'x');
+  write_file(folder / "text", word + "\nb\n" + word);
+  ReadyLines lines(folder / "text");
+  CHECK(lines.next(1) == Lines{word});
+  CHECK(lines.next(5) == Lines{"b", word});
+}
+
+TEST_CASE("ready lines: a pipe gives what has come, and waits only for the first") {
+  Pipe pipe;
+  ReadyLines lines(pipe.ends[0]);
+  pipe.write("one\ntwo\nthr");
+  CHECK(lines.next(10) == Lines{"one", "two"});
+  pipe.write("ee\nfour\n");
+  CHECK(lines.next(1) == Lines{"three"});
+  CHECK(lines.next(10) == Lines{"four"});
+  std::jthread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    pipe.write("five\n");
+    pipe.close();
+  });
+  CHECK(lines.next(10) == Lines{"five"});
+  CHECK(lines.next(10).empty());
+}
