@@ -34,10 +34,9 @@ std::vector<Text> read_texts(const std::vector<std::string>& names, const std::s
   return texts;
 }
 
-/// As many characters as fill a column.
-std::string padded(const std::string& text, std::size_t width) {
-  const auto characters = static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-  return text + std::string(width > characters ? width - characters : 0, ' ');
+/// How many characters a text shows, combining marks and wide ones aside.
+std::size_t characters(const std::string& text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 void print_table(const std::vector<std::string>& systems, const std::vector<MetricScores>& all) {
@@ -51,8 +50,8 @@ void print_table(const std::vector<std::string>& systems, const std::vector<Metr
     std::string line;
     for (const Text& column : columns) {
       std::size_t widest = 0;
-      for (const std::string& cell : column) widest = std::max(widest, cell.size());
-      line += padded(column[row], widest + 2);
+      for (const std::string& cell : column) widest = std::max(widest, characters(cell));
+      line += column[row] + std::string(widest + 2 - characters(column[row]), ' ');
     }
     std::cout << line.substr(0, line.find_last_not_of(' ') + 1) << "\n";
   }
