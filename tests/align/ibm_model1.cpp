@@ -34,8 +34,8 @@ std::pair<Sentences, Sentences> noisy_text(Index pairs, Index words, std::uint64
 }  // namespace
 
 TEST_CASE("IBM model 1: the house and the book, by hand") {
-  // Without an empty word the first iteration shares each target among two sources. Counts of das: the 1/2 + 1/2, house 1/2,
-  // book 1/2; of Haus: the 1/2, house 1/2; of Buch: the 1/2, book 1/2 + 1/2, a 1/2; of ein: a 1/2, book 1/2.
+  // Without an empty word the first iteration shares each target among two sources. Counts of das: the 1/2 + 1/2, house
+  // 1/2, book 1/2; of Haus: the 1/2, house 1/2; of Buch: the 1/2, book 1/2 + 1/2, a 1/2; of ein: a 1/2, book 1/2.
   const IbmModel1 once = train_ibm_model1(german, english, {.iterations = 1, .empty_word = false});
   CHECK(once.table.source_words() == 4);
   CHECK(once.table.entries() == 3 + 2 + 3 + 2);
@@ -50,8 +50,8 @@ TEST_CASE("IBM model 1: the house and the book, by hand") {
   REQUIRE(once.log_likelihoods.size() == 1);
   CHECK(once.log_likelihoods[0] == doctest::Approx(6 * std::log(0.25)));
 
-  // The second: "the" of the first pair is shared 1/2 : 1/2 between das and Haus, "house" 1/4 : 1/2; "the" of the second pair
-  // 1/2 : 1/4 between das and Buch. das gives the 1/2 + 2/3, house 1/3, book 1/3 (of 1/4 : 1/2): 7/6 of 11/6.
+  // The second: "the" of the first pair is shared 1/2 : 1/2 between das and Haus, "house" 1/4 : 1/2; "the" of the second
+  // pair 1/2 : 1/4 between das and Buch. das gives the 1/2 + 2/3, house 1/3, book 1/3 (of 1/4 : 1/2): 7/6 of 11/6.
   const IbmModel1 twice = train_ibm_model1(german, english, {.iterations = 2, .empty_word = false});
   CHECK(twice.table.probability(0, 0) == doctest::Approx(7.0 / 11));
   CHECK(twice.table.probability(0, 1) == doctest::Approx(2.0 / 11));

@@ -16,8 +16,8 @@ const Text references{"The old man sees the dog in a garden .", "Three birds are
 
 }  // namespace
 
-// The literal scores of multi_bleu are sacreBLEU 2.6.0's with tokenize=none and smooth_method=none; tests/python/word_bleu.py
-// compares hundreds with NLTK and with multi-bleu.perl.
+// The literal scores of multi_bleu are sacreBLEU 2.6.0's with tokenize=none and smooth_method=none;
+// tests/python/word_bleu.py compares hundreds with NLTK and with multi-bleu.perl.
 
 TEST_CASE("BLEU on words is computed from counts summed over the sentences") {
   CHECK(multi_bleu(hypotheses, references) == doctest::Approx(28.45373376271816).epsilon(1e-14));

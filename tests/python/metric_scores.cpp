@@ -1,6 +1,6 @@
 // Scores texts for tests/python/metrics.py and word_bleu.py: metric_scores METRIC SAMPLES SEED SYSTEMS REFERENCE... Every
-// sentence ends with a zero byte, so that sentences may contain line feeds; SYSTEMS is the number of texts that are systems,
-// SAMPLES is 0 for no bootstrap.
+// sentence ends with a zero byte, so that sentences may contain line feeds; SYSTEMS is the number of texts that are
+// systems, SAMPLES is 0 for no bootstrap.
 #include <cstdio>
 #include <exception>
 #include <fstream>

@@ -29,15 +29,16 @@ struct IbmModel1 {
 
 namespace detail {
 
-/// IBM model 1 (Brown et al. 1993): each target word comes from one word of the source sentence, or from the empty word, all
-/// of them as likely beforehand:
+/// IBM model 1 (Brown et al. 1993): each target word comes from one word of the source sentence, or from the empty word,
+/// all of them as likely beforehand:
 ///
 ///     P(f | e) = (l + 1)^-m  prod_j  sum_i  t(f_j | e_i)
 ///
-/// Expectation-maximisation: a target word's occurrence is shared among the sentence's source words in proportion to t, and t
-/// becomes proportional to what each pair of words was given. A pass over the target's words computes the sums over i, one
-/// over the source's words the new t. Each word belongs to one thread, which visits its occurrences in the order of the text:
-/// nothing depends on the number of threads. A word's probabilities are spread out in an array by id, so nothing is searched.
+/// Expectation-maximisation: a target word's occurrence is shared among the sentence's source words in proportion to t, and
+/// t becomes proportional to what each pair of words was given. A pass over the target's words computes the sums over i,
+/// one over the source's words the new t. Each word belongs to one thread, which visits its occurrences in the order of the
+/// text: nothing depends on the number of threads. A word's probabilities are spread out in an array by id, so nothing is
+/// searched.
 class Model1Training {
  public:
   Model1Training(const Sentences& source, const Sentences& target, const IbmModel1Options& options)

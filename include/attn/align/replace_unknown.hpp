@@ -12,8 +12,8 @@
 
 namespace attn {
 
-/// Translates single words by a lexical table and its vocabularies, which may be larger than a model's. A word that the table
-/// does not know, as most names, is its own translation.
+/// Translates single words by a lexical table and its vocabularies, which may be larger than a model's. A word that the
+/// table does not know, as most names, is its own translation.
 class WordTranslation {
  public:
   WordTranslation(const LexicalTable& table, const WordVocabulary& source, const WordVocabulary& target)

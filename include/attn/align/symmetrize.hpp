@@ -74,8 +74,8 @@ inline void grow_diagonally(GrowingAlignment& grown, const std::vector<WordLink>
 
 }  // namespace detail
 
-/// Joins the alignment of source to target with that of target to source; both name the source's word first. The result is in
-/// order, each link once.
+/// Joins the alignment of source to target with that of target to source; both name the source's word first. The result is
+/// in order, each link once.
 inline std::vector<WordLink> symmetrize(std::vector<WordLink> forward, std::vector<WordLink> backward, Symmetrization how) {
   using enum Symmetrization;
   for (auto* links : {&forward, &backward}) {

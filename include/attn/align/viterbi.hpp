@@ -8,9 +8,9 @@
 
 namespace attn {
 
-/// The most probable alignment by a lexical table: each target word with the source word of the highest t, or alone where the
-/// empty word's is higher, or where it never met any of the source's. Of source words with the same t, which a repeated word
-/// has, the one nearest to the diagonal is taken, and of two as near the earlier.
+/// The most probable alignment by a lexical table: each target word with the source word of the highest t, or alone where
+/// the empty word's is higher, or where it never met any of the source's. Of source words with the same t, which a repeated
+/// word has, the one nearest to the diagonal is taken, and of two as near the earlier.
 inline std::vector<WordLink> viterbi_alignment(const LexicalTable& table, std::span<const Token> source,
                                                std::span<const Token> target) {
   std::vector<WordLink> links;

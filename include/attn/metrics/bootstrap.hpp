@@ -9,8 +9,8 @@
 
 namespace attn {
 
-// Bootstrap resampling (Koehn 2004) as sacreBLEU 2.6 does it under numpy 2: the same draws, the same precision of every sum,
-// the same order of statistics, so that means, intervals and p-values are the same numbers.
+// Bootstrap resampling (Koehn 2004) as sacreBLEU 2.6 does it under numpy 2: the same draws, the same precision of every
+// sum, the same order of statistics, so that means, intervals and p-values are the same numbers.
 
 struct BootstrapOptions {
   Index samples = 1000;

@@ -17,14 +17,14 @@ namespace attn {
 /// What chrF counts besides n-grams of 1 to 6 characters: nothing, or words and pairs of them (chrF++).
 enum class ChrfWords { none, pairs };
 
-/// What chrF adds up over sentences, for each order: n-grams of the hypothesis, of the reference, and shared ones. Characters
-/// come first, then words. A Real other than Index is for sums of resampled sentences (metrics/bootstrap.hpp).
+/// What chrF adds up over sentences, for each order: n-grams of the hypothesis, of the reference, and shared ones.
+/// Characters come first, then words. A Real other than Index is for sums of resampled sentences (metrics/bootstrap.hpp).
 template <class Real>
 using ChrfSums = std::array<std::array<Real, 3>, 8>;
 using ChrfCounts = ChrfSums<Index>;
 
-/// Corpus chrF (Popović 2015) or chrF++ (2017) as sacreBLEU 2.6 computes it by default: recall and precision of n-grams, each
-/// averaged over the orders that both sides have, recall weighing twice as much.
+/// Corpus chrF (Popović 2015) or chrF++ (2017) as sacreBLEU 2.6 computes it by default: recall and precision of n-grams,
+/// each averaged over the orders that both sides have, recall weighing twice as much.
 struct Chrf {
   double score = 0;  // 0 to 100
   ChrfWords words = ChrfWords::none;
@@ -129,8 +129,8 @@ inline ChrfCounts chrf_counts(const std::string& hypothesis, std::span<const std
   return best;
 }
 
-/// chrF of a corpus with several references a sentence. Each element of `references` is a text of as many sentences as there
-/// are hypotheses.
+/// chrF of a corpus with several references a sentence. Each element of `references` is a text of as many sentences as
+/// there are hypotheses.
 inline Chrf corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
                         ChrfWords words = ChrfWords::none) {
   ChrfCounts sums{};

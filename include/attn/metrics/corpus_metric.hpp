@@ -12,8 +12,8 @@
 
 namespace attn {
 
-/// A metric by its name: it adds counts up over sentences and computes a score from the sums, so that resampled sentences can
-/// be scored as well (metrics/bootstrap.hpp).
+/// A metric by its name: it adds counts up over sentences and computes a score from the sums, so that resampled sentences
+/// can be scored as well (metrics/bootstrap.hpp).
 class CorpusMetric {
  public:
   /// A score of resampled sentences. sacreBLEU computes chrF of them in float, unless nothing matches.

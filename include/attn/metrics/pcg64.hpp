@@ -7,8 +7,8 @@
 namespace attn {
 
 /// The random numbers of numpy.random.default_rng(seed), so that resampling draws the sentences that sacreBLEU draws:
-/// PCG64 (O'Neill 2014: a linear congruential generator of 128 bits, its state folded by xor, shift and rotation), seeded by
-/// numpy's SeedSequence. Everything else in attn uses core/random.hpp.
+/// PCG64 (O'Neill 2014: a linear congruential generator of 128 bits, its state folded by xor, shift and rotation), seeded
+/// by numpy's SeedSequence. Everything else in attn uses core/random.hpp.
 class Pcg64 {
  public:
   explicit Pcg64(std::uint64_t seed) {
@@ -28,8 +28,8 @@ class Pcg64 {
     return static_cast<std::uint32_t>(both);
   }
 
-  /// A whole number below `count`, each as likely (Lemire 2019): what choice(count) draws for counts below 2^32. A count of 1
-  /// takes nothing from the stream.
+  /// A whole number below `count`, each as likely (Lemire 2019): what choice(count) draws for counts below 2^32. A count of
+  /// 1 takes nothing from the stream.
   Index below(Index count) {
     if (count == 1) return 0;
     const auto range = static_cast<std::uint64_t>(count);

@@ -18,13 +18,14 @@ std::string formatted(const char* format, Values... values) {
   return text;
 }
 
-/// How a score was computed, as sacreBLEU writes it: `more` stands between the number of references and the metric's fields.
+/// How a score was computed, as sacreBLEU writes it: `more` stands between the number of references and the metric's
+/// fields.
 inline std::string signature(Index references, const std::string& fields, const std::string& more = "") {
   return "nrefs:" + std::to_string(references) + more + "|" + fields + "|version:attn-" ATTN_VERSION;
 }
 
-/// Calls visit(hypothesis, its references) for each sentence. Each element of `references` is a text of as many sentences as
-/// there are hypotheses; `who` begins the sentence that says what does not fit.
+/// Calls visit(hypothesis, its references) for each sentence. Each element of `references` is a text of as many sentences
+/// as there are hypotheses; `who` begins the sentence that says what does not fit.
 template <class Visit>
 void for_each_scored(const char* who, std::span<const std::string> hypotheses,
                      std::span<const std::vector<std::string>> references, Visit&& visit) {

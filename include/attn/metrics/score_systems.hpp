@@ -40,8 +40,8 @@ struct MetricScores {
   std::vector<SystemScore> systems;
 };
 
-/// Scores texts by one metric. With a bootstrap, each gets its confidence interval; and where there are several, each but the
-/// first gets the p-value of its difference to the first.
+/// Scores texts by one metric. With a bootstrap, each gets its confidence interval; and where there are several, each but
+/// the first gets the p-value of its difference to the first.
 inline MetricScores score_systems(const CorpusMetric& metric, std::span<const std::vector<std::string>> systems,
                                   std::span<const std::vector<std::string>> references,
                                   const std::optional<BootstrapOptions>& bootstrap = {}) {

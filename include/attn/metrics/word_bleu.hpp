@@ -9,8 +9,8 @@
 
 namespace attn {
 
-/// BLEU on words between white space (ASCII's for Moses, Unicode's for NLTK), 0 to 100, as two programs compute it that papers quote. Neither smooths: without a
-/// single match of some order the score is 0.
+/// BLEU on words between white space (ASCII's for Moses, Unicode's for NLTK), 0 to 100, as two programs compute it that
+/// papers quote. Neither smooths: without a single match of some order the score is 0.
 enum class WordBleu {
   multi_bleu,             // Moses' multi-bleu.perl
   multi_bleu_lower_case,  // its -lc, which, as Perl without a locale, knows ASCII's capitals only
