@@ -1,6 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <iterator>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -34,12 +33,17 @@ inline Symmetrization symmetrization(std::string_view name) {
 
 namespace detail {
 
+/// In the order of the target's words, then of the source's: that in which Moses' symal visits links.
+struct TargetFirst {
+  bool operator()(const WordLink& a, const WordLink& b) const {
+    return std::pair(a.target, a.source) < std::pair(b.target, b.source);
+  }
+};
+using LinkSet = std::set<WordLink, TargetFirst>;
+
 /// Links that grow: which words have one.
 class GrowingAlignment {
  public:
-  explicit GrowingAlignment(const std::vector<WordLink>& links) {
-    for (const WordLink& link : links) add(link);
-  }
   void add(const WordLink& link) {
     links_.insert(link);
     sources_.insert(link.source);
@@ -47,25 +51,23 @@ class GrowingAlignment {
   }
   bool has_source(Index word) const { return sources_.contains(word); }
   bool has_target(Index word) const { return targets_.contains(word); }
-  auto begin() const { return links_.begin(); }
-  auto end() const { return links_.end(); }
+  const LinkSet& links() const { return links_; }
 
  private:
-  std::set<WordLink> links_;  // iterators stay valid while links are added
+  LinkSet links_;  // iterators stay valid while links are added
   std::set<Index> sources_, targets_;
 };
 
 /// Adds, until nothing changes, neighbours of links that `either` has and one of whose words has no link yet. Links are
 /// visited in order, new ones too.
-inline void grow_diagonally(GrowingAlignment& grown, const std::vector<WordLink>& either) {
-  constexpr std::pair<Index, Index> neighbours[] = {{-1, 0}, {0, -1}, {1, 0}, {0, 1}, {-1, -1}, {-1, 1}, {1, -1}, {1, 1}};
+inline void grow_diagonally(GrowingAlignment& grown, const LinkSet& either) {
+  constexpr WordLink steps[] = {{0, -1}, {-1, 0}, {0, 1}, {1, 0}, {-1, -1}, {1, -1}, {-1, 1}, {1, 1}};
   for (bool changed = true; changed;) {
     changed = false;
-    for (const WordLink& link : grown)
-      for (const auto& [down, right] : neighbours) {
-        const WordLink near{link.source + down, link.target + right};
-        if (grown.has_source(near.source) && grown.has_target(near.target)) continue;
-        if (!std::ranges::binary_search(either, near)) continue;
+    for (const WordLink& link : grown.links())
+      for (const WordLink& step : steps) {
+        const WordLink near{link.source + step.source, link.target + step.target};
+        if ((grown.has_source(near.source) && grown.has_target(near.target)) || !either.contains(near)) continue;
         grown.add(near);
         changed = true;
       }
@@ -74,28 +76,27 @@ inline void grow_diagonally(GrowingAlignment& grown, const std::vector<WordLink>
 
 }  // namespace detail
 
-/// Joins the alignment of source to target with that of target to source; both name the source's word first. The result is
-/// in order, each link once.
-inline std::vector<WordLink> symmetrize(std::vector<WordLink> forward, std::vector<WordLink> backward, Symmetrization how) {
+/// Joins the alignment of source to target, whose target words have one link at most, with that of target to source; both
+/// name the source's word first. The result is in order, each link once.
+inline std::vector<WordLink> symmetrize(const std::vector<WordLink>& forward, const std::vector<WordLink>& backward,
+                                        Symmetrization how) {
   using enum Symmetrization;
-  for (auto* links : {&forward, &backward}) {
-    std::ranges::sort(*links);
-    links->erase(std::unique(links->begin(), links->end()), links->end());
-  }
-  std::vector<WordLink> both, either;
-  std::ranges::set_intersection(forward, backward, std::back_inserter(both));
-  std::ranges::set_union(forward, backward, std::back_inserter(either));
-  if (how == intersection) return both;
-  if (how == union_of_both) return either;
-  detail::GrowingAlignment grown(both);
-  detail::grow_diagonally(grown, either);
-  if (how != grow_diag)
-    for (const auto* links : {&forward, &backward})
+  const detail::LinkSet one(forward.begin(), forward.end()), other(backward.begin(), backward.end());
+  detail::LinkSet either = one;
+  either.insert(other.begin(), other.end());
+  detail::GrowingAlignment grown;
+  for (const WordLink& link : how == union_of_both ? either : one)
+    if (how == union_of_both || other.contains(link)) grown.add(link);
+  if (how != intersection && how != union_of_both) detail::grow_diagonally(grown, either);
+  if (how == grow_diag_final || how == grow_diag_final_and)
+    for (const detail::LinkSet* links : {&one, &other})
       for (const WordLink& link : *links) {
         const bool source = grown.has_source(link.source), target = grown.has_target(link.target);
         if (how == grow_diag_final_and ? !source && !target : !source || !target) grown.add(link);
       }
-  return {grown.begin(), grown.end()};
+  std::vector<WordLink> result(grown.links().begin(), grown.links().end());
+  std::ranges::sort(result);
+  return result;
 }
 
 /// The same links seen from the other side.
