@@ -1,6 +1,6 @@
 #include "options.hpp"
 
-#include "command_line.hpp"
+#include "attn/run/command_line.hpp"
 
 using namespace attn;
 

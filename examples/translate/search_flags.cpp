@@ -1,6 +1,6 @@
 #include "search_flags.hpp"
 
-#include "command_line.hpp"
+#include "attn/run/command_line.hpp"
 
 using namespace attn;
 

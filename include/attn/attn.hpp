@@ -3,6 +3,10 @@
 /// Everything. Programs that care for their compile time include what they use; most need attn/transformer.hpp and little
 /// else.
 
+#include "attn/align/pharaoh.hpp"
+#include "attn/align/replace_unknown.hpp"
+#include "attn/align/shortlist.hpp"
+#include "attn/align/word_aligner.hpp"
 #include "attn/data/batches.hpp"
 #include "attn/data/length_statistics.hpp"
 #include "attn/data/parallel_corpus.hpp"
@@ -17,6 +21,7 @@
 #include "attn/metrics/alignment_error.hpp"
 #include "attn/metrics/bleu.hpp"
 #include "attn/metrics/perplexity.hpp"
+#include "attn/metrics/score_systems.hpp"
 #include "attn/models/text_encoder.hpp"
 #include "attn/optim/adam.hpp"
 #include "attn/optim/averaged.hpp"

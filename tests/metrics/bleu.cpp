@@ -15,7 +15,7 @@ Bleu bleu(const Text& hypotheses, const Text& references) { return corpus_bleu(h
 
 }  // namespace
 
-// The literal lines of this file are sacreBLEU 2.6.0's; tests/python/bleu.py compares hundreds more.
+// The literal lines of this file are sacreBLEU 2.6.0's; tests/python/metrics.py compares hundreds more.
 
 TEST_CASE("corpus BLEU is computed from counts summed over the sentences") {
   const Bleu score = bleu({"The old man sees a dog in the garden.", "Three birds sing."},
@@ -56,6 +56,17 @@ TEST_CASE("texts too short for 4-grams, and empty ones, score 0") {
   CHECK(bleu({""}, {""}).to_string() == "BLEU = 0.00 0.0/0.0/0.0/0.0 (BP = 1.000 ratio = 0.000 hyp_len = 0 ref_len = 0)");
 }
 
+TEST_CASE("with several references an n-gram counts as often as in any, and the nearest length is wanted") {
+  const std::vector<Text> references{{"The old man sees the dog in a garden.", "Three birds are singing today."},
+                                     {"An old man is seeing a dog in the garden.", "Three birds sing!"}};
+  const Bleu score = corpus_bleu(Text{"The old man sees a dog in the garden.", "Three birds sing."}, references);
+  CHECK(score.to_string() == "BLEU = 73.49 100.0/83.3/70.0/50.0 (BP = 1.000 ratio = 1.000 hyp_len = 14 ref_len = 14)");
+  CHECK(score.signature() == "nrefs:2|case:mixed|eff:no|tok:13a|smooth:exp|version:attn-" ATTN_VERSION);
+  // Of two lengths as near, the shorter: 2 or 4 words for 3.
+  CHECK(corpus_bleu(Text{"a b c"}, std::vector<Text>{{"a b c d"}, {"a b"}}).reference_length == 2);
+  CHECK(corpus_bleu(Text{"a b c"}, std::vector<Text>{{"a b"}, {"a b c d"}}).reference_length == 2);
+}
+
 TEST_CASE("case matters") { CHECK(bleu({"The cat sat down"}, {"the cat sat down"}).matches[0] == 3); }
 
 TEST_CASE("the signature has sacreBLEU's form") {
@@ -67,4 +78,7 @@ TEST_CASE("unequal counts and empty corpora are refused") {
       bleu({"a", "b"}, {"a"}),
       "corpus_bleu: 2 hypotheses but 1 references; give one reference for each hypothesis, in the same order", Error);
   CHECK_THROWS_AS(bleu({}, {}), Error);
+  CHECK_THROWS_WITH_AS(corpus_bleu(Text{"a"}, std::vector<Text>{}),
+                       "corpus_bleu: there is no reference; give at least one text", Error);
+  CHECK_THROWS_AS(corpus_bleu(Text{"a"}, std::vector<Text>{{"a"}, {"a", "b"}}), Error);
 }

@@ -16,7 +16,8 @@ const Text references{"The old man sees the dog in a garden .", "Three birds are
 
 }  // namespace
 
-// The literal scores of multi_bleu are sacreBLEU 2.6.0's with tokenize=none and smooth_method=none.
+// The literal scores of multi_bleu are sacreBLEU 2.6.0's with tokenize=none and smooth_method=none;
+// tests/python/word_bleu.py compares hundreds with NLTK and with multi-bleu.perl.
 
 TEST_CASE("BLEU on words is computed from counts summed over the sentences") {
   CHECK(multi_bleu(hypotheses, references) == doctest::Approx(28.45373376271816).epsilon(1e-14));
@@ -39,6 +40,13 @@ TEST_CASE("-lc takes ASCII's capitals for small letters") {
   CHECK(multi_bleu(shouted, references) == 0);
   CHECK(multi_bleu(shouted, references, true) == doctest::Approx(28.45373376271816).epsilon(1e-14));
   CHECK(multi_bleu(Text{"a b c d Ä"}, Text{"A B C D ä"}, true) < 100);
+}
+
+TEST_CASE("Moses splits bytes at ASCII's white space, NLTK's words stand between Unicode's") {
+  const Text with_no_break_space{"a\u00a0b c d e f"}, spaced{"a b c d e f"};
+  CHECK(multi_bleu(with_no_break_space, spaced) < 100);
+  CHECK(multi_bleu(Text{"a\tb\vc\fd\re  f "}, spaced) == doctest::Approx(100));
+  CHECK(nltk_bleu(with_no_break_space, spaced) == doctest::Approx(100));
 }
 
 TEST_CASE("without a match of some order the score is 0, and nothing is smoothed") {

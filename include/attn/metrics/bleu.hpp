@@ -2,105 +2,144 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
-#include <iterator>
+#include <cstdlib>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/core/types.hpp"
+#include "attn/metrics/ngrams.hpp"
+#include "attn/metrics/reference_texts.hpp"
 #include "attn/metrics/tokenize_13a.hpp"
-#include "attn/version.hpp"
 
 namespace attn {
 
+/// What BLEU adds up over sentences: words, and n-grams for n = 1 to 4. Entry n - 1 of an array belongs to n-grams. A Real
+/// other than Index is for sums of resampled sentences (metrics/bootstrap.hpp).
+template <class Real>
+struct BleuSums {
+  Real hypothesis_length = 0, reference_length = 0;
+  std::array<Real, 4> matches{}, totals{};
+};
+using BleuCounts = BleuSums<Index>;
+
 /// Corpus BLEU (Papineni et al., 2002) as sacreBLEU 2.6 computes it by default: the geometric mean of the n-gram precisions
-/// for n = 1 to 4, times a penalty for being too short. Entry n - 1 of an array belongs to n-grams.
+/// for n = 1 to 4, times a penalty for being too short.
 struct Bleu {
   double score = 0;  // 0 to 100
   std::array<double, 4> precisions{};
   double brevity_penalty = 1;
   Index hypothesis_length = 0, reference_length = 0;
   std::array<Index, 4> matches{}, totals{};
+  Index references = 1;  // of each sentence
 
   /// One line, as sacreBLEU prints it.
-  std::string to_string() const {
+  std::string to_string() const { return "BLEU = " + detail::formatted("%.2f", score) + " " + details(); }
+
+  /// What sacreBLEU prints after the score.
+  std::string details() const {
     const double ratio =
         reference_length ? static_cast<double>(hypothesis_length) / static_cast<double>(reference_length) : 0;
-    const auto format = [&](char* out, std::size_t size) {
-      return std::snprintf(out, size,
-                           "BLEU = %.2f %.1f/%.1f/%.1f/%.1f (BP = %.3f ratio = %.3f hyp_len = %lld ref_len = %lld)", score,
-                           precisions[0], precisions[1], precisions[2], precisions[3], brevity_penalty, ratio,
-                           static_cast<long long>(hypothesis_length), static_cast<long long>(reference_length));
-    };
-    std::string line(static_cast<std::size_t>(format(nullptr, 0)), ' ');
-    format(line.data(), line.size() + 1);
-    return line;
+    return detail::formatted("%.1f/%.1f/%.1f/%.1f (BP = %.3f ratio = %.3f hyp_len = %lld ref_len = %lld)", precisions[0],
+                             precisions[1], precisions[2], precisions[3], brevity_penalty, ratio,
+                             static_cast<long long>(hypothesis_length), static_cast<long long>(reference_length));
   }
 
   /// How the score was computed, as sacreBLEU writes it, to be quoted beside the score. The version field names the program
   /// that computed it: sacreBLEU puts its own version there, so ours says attn and attn's.
-  std::string signature() const { return "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:attn-" ATTN_VERSION; }
+  std::string signature() const { return detail::signature(references, signature_fields); }
+  static constexpr const char* signature_fields = "case:mixed|eff:no|tok:13a|smooth:exp";
 };
 
 namespace detail {
 
-/// How many n-grams two sentences share, each counted as often as both have it: the size of the intersection of multisets.
-inline Index shared_ngrams(std::span<const std::string> a, std::span<const std::string> b, std::size_t n) {
-  using Ngram = std::span<const std::string>;
-  const auto less = [](Ngram x, Ngram y) { return std::ranges::lexicographical_compare(x, y); };
-  const auto sorted_ngrams = [&](std::span<const std::string> words) {
-    std::vector<Ngram> ngrams;
-    for (std::size_t i = 0; i + n <= words.size(); ++i) ngrams.push_back(words.subspan(i, n));
-    std::ranges::sort(ngrams, less);
-    return ngrams;
-  };
-  std::vector<Ngram> shared;
-  std::ranges::set_intersection(sorted_ngrams(a), sorted_ngrams(b), std::back_inserter(shared), less);
-  return std::ssize(shared);
+using Words = std::vector<std::string>;
+
+/// Counts of a sentence: an n-gram matches as often as the reference that has it most often; the reference's length is that
+/// nearest to the hypothesis, the shorter of two as near. A sentence counts for at least `fewest_ngrams` of each order.
+inline BleuCounts count_words(const Words& hypothesis, std::span<const Words> references, Index fewest_ngrams = 0) {
+  BleuCounts counts{.hypothesis_length = std::ssize(hypothesis), .reference_length = std::ssize(references[0])};
+  for (const Words& reference : references) {
+    const Index length = std::ssize(reference), produced = counts.hypothesis_length;
+    const Index nearer = std::abs(length - produced) - std::abs(counts.reference_length - produced);
+    if (nearer < 0 || (nearer == 0 && length < counts.reference_length)) counts.reference_length = length;
+  }
+  for (std::size_t n = 1; n <= 4; ++n) {
+    auto wanted = sorted_ngrams<std::string>(references[0], n);
+    for (const Words& reference : references.subspan(1))
+      wanted = either_ngrams(wanted, sorted_ngrams<std::string>(reference, n));
+    const auto produced = sorted_ngrams<std::string>(hypothesis, n);
+    counts.matches[n - 1] = shared_ngrams(produced, wanted);
+    counts.totals[n - 1] = std::max(fewest_ngrams, std::ssize(produced));
+  }
+  return counts;
+}
+
+inline BleuCounts operator+(BleuCounts a, const BleuCounts& b) {
+  a.hypothesis_length += b.hypothesis_length;
+  a.reference_length += b.reference_length;
+  for (std::size_t n = 0; n < 4; ++n) a.matches[n] += b.matches[n], a.totals[n] += b.totals[n];
+  return a;
+}
+
+/// min(1, exp(1 - wanted / produced))
+inline double brevity_penalty(double produced, double wanted) {
+  if (produced >= wanted) return 1;
+  return produced > 0 ? std::exp(1 - wanted / produced) : 0;
 }
 
 }  // namespace detail
 
-/// BLEU from the counts alone, so that counts summed over parts of a corpus give the score of the whole.
-inline Bleu bleu_of_counts(const std::array<Index, 4>& matches, const std::array<Index, 4>& totals, Index hypothesis_length,
-                           Index reference_length) {
-  Bleu bleu{
-      .hypothesis_length = hypothesis_length, .reference_length = reference_length, .matches = matches, .totals = totals};
-  const auto produced = static_cast<double>(hypothesis_length), wanted = static_cast<double>(reference_length);
-  if (produced < wanted) bleu.brevity_penalty = produced > 0 ? std::exp(1 - wanted / produced) : 0;
-  if (std::ranges::count(matches, 0) == 4) return bleu;
+/// Counts of a sentence and its references, in words of tokenize_13a.
+inline BleuCounts bleu_counts(const std::string& hypothesis, std::span<const std::string> references) {
+  std::vector<detail::Words> words;
+  for (const std::string& reference : references) words.push_back(tokenize_13a(reference));
+  return detail::count_words(tokenize_13a(hypothesis), words);
+}
 
-  double smoothing = 1, sum_of_logs = 0;
-  for (std::size_t n = 0; n < 4 && totals[n] > 0; ++n) {
-    const auto total = static_cast<double>(totals[n]);
-    if (matches[n] == 0) smoothing *= 2;  // the first order without a match gets 1/2 of one, the next 1/4 ...
-    bleu.precisions[n] = matches[n] == 0 ? 100 / (smoothing * total) : 100 * static_cast<double>(matches[n]) / total;
+/// BLEU from sums of counts. Precisions are computed in Real, or in double from whole numbers.
+template <class Count>
+Bleu bleu_of_counts(const BleuSums<Count>& sums, Index references = 1) {
+  using Real = std::conditional_t<std::is_integral_v<Count>, double, Count>;
+  Bleu bleu{.hypothesis_length = static_cast<Index>(sums.hypothesis_length),
+            .reference_length = static_cast<Index>(sums.reference_length),
+            .references = references};
+  for (std::size_t n = 0; n < 4; ++n) {
+    bleu.matches[n] = static_cast<Index>(sums.matches[n]);
+    bleu.totals[n] = static_cast<Index>(sums.totals[n]);
   }
+  bleu.brevity_penalty =
+      detail::brevity_penalty(static_cast<double>(bleu.hypothesis_length), static_cast<double>(bleu.reference_length));
+  if (std::ranges::count(sums.matches, Count{0}) == 4) return bleu;
+
+  Real smoothing = 1;
+  for (std::size_t n = 0; n < 4 && sums.totals[n] > 0; ++n) {
+    const auto matches = static_cast<Real>(sums.matches[n]), total = static_cast<Real>(sums.totals[n]);
+    if (matches == 0) smoothing *= 2;  // the first order without a match gets 1/2 of one, the next 1/4 ...
+    bleu.precisions[n] = matches == 0 ? 100 / (smoothing * total) : 100 * matches / total;
+  }
+  double sum_of_logs = 0;
   for (const double precision : bleu.precisions) sum_of_logs += precision > 0 ? std::log(precision) : -9999999999.0;
   bleu.score = bleu.brevity_penalty * std::exp(sum_of_logs / 4);
   return bleu;
 }
 
-/// BLEU of a corpus with one reference a sentence: 13a tokens, case kept, exponential smoothing.
-inline Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references) {
-  require(hypotheses.size() == references.size(), "corpus_bleu: ", hypotheses.size(), " hypotheses but ", references.size(),
-          " references; give one reference for each hypothesis, in the same order");
-  require(!hypotheses.empty(), "corpus_bleu: there are no sentences to score; give at least one");
+/// BLEU of a corpus with several references a sentence: 13a tokens, case kept, exponential smoothing. Each element of
+/// `references` is a text of as many sentences as there are hypotheses.
+inline Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references) {
+  BleuCounts sums;
+  detail::for_each_scored("corpus_bleu", hypotheses, references, [&](const std::string& hypothesis, const auto& wanted) {
+    sums = detail::operator+(sums, bleu_counts(hypothesis, wanted));
+  });
+  return bleu_of_counts(sums, std::ssize(references));
+}
 
-  std::array<Index, 4> matches{}, totals{};
-  Index hypothesis_length = 0, reference_length = 0;
-  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
-    const std::vector<std::string> hypothesis = tokenize_13a(hypotheses[i]), reference = tokenize_13a(references[i]);
-    hypothesis_length += std::ssize(hypothesis);
-    reference_length += std::ssize(reference);
-    for (std::size_t n = 1; n <= 4; ++n) {
-      matches[n - 1] += detail::shared_ngrams(hypothesis, reference, n);
-      totals[n - 1] += std::max<Index>(0, std::ssize(hypothesis) - static_cast<Index>(n) + 1);
-    }
-  }
-  return bleu_of_counts(matches, totals, hypothesis_length, reference_length);
+/// BLEU of a corpus with one reference a sentence.
+inline Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references) {
+  const std::vector<std::string> text(references.begin(), references.end());
+  return corpus_bleu(hypotheses, std::span(&text, 1));
 }
 
 }  // namespace attn

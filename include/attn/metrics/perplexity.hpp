@@ -1,5 +1,7 @@
 #pragma once
 #include <cmath>
+#include <iterator>
+#include <span>
 
 #include "attn/core/error.hpp"
 #include "attn/core/types.hpp"
@@ -15,6 +17,17 @@ class Perplexity {
     require(tokens >= 0, "Perplexity: a batch cannot have ", tokens, " tokens; give the number of predicted tokens");
     sum_ += negative_log_likelihood;
     tokens_ += tokens;
+  }
+
+  /// Adds tokens by their log-probabilities (natural logarithm).
+  template <class Real>
+  void add_log_probabilities(std::span<const Real> of_tokens) {
+    double sum = 0;
+    for (const Real each : of_tokens) {
+      require(each <= 0, "Perplexity: ", each, " is not the logarithm of a probability, which is at most 0");
+      sum -= static_cast<double>(each);
+    }
+    add(sum, std::ssize(of_tokens));
   }
 
   Index tokens() const { return tokens_; }

@@ -1,46 +1,23 @@
 #pragma once
-#include <array>
 #include <cmath>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "attn/core/error.hpp"
 #include "attn/metrics/bleu.hpp"
 
 namespace attn {
 
-// BLEU on words between white space, 0 to 100, as two programs compute it that papers quote. Neither smooths: without a
-// single match of some order the score is 0.
+/// BLEU on words between white space (ASCII's for Moses, Unicode's for NLTK), 0 to 100, as two programs compute it that
+/// papers quote. Neither smooths: without a single match of some order the score is 0.
+enum class WordBleu {
+  multi_bleu,             // Moses' multi-bleu.perl
+  multi_bleu_lower_case,  // its -lc, which, as Perl without a locale, knows ASCII's capitals only
+  nltk                    // NLTK's corpus_bleu: a sentence too short for an n-gram counts as one that did not match
+};
 
 namespace detail {
-
-/// What both do, except for how many n-grams a sentence of too few words counts for.
-inline double word_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references,
-                        Index fewest_ngrams) {
-  require(hypotheses.size() == references.size(), "word_bleu: ", hypotheses.size(), " hypotheses but ", references.size(),
-          " references; give one reference for each hypothesis, in the same order");
-  require(!hypotheses.empty(), "word_bleu: there are no sentences to score; give at least one");
-  Index produced = 0, wanted = 0;
-  std::array<Index, 4> matches{}, totals{};
-  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
-    const auto hypothesis = split_words(hypotheses[i]), reference = split_words(references[i]);
-    produced += std::ssize(hypothesis);
-    wanted += std::ssize(reference);
-    for (std::size_t n = 1; n <= 4; ++n) {
-      matches[n - 1] += shared_ngrams(hypothesis, reference, n);
-      totals[n - 1] += std::max<Index>(fewest_ngrams, std::ssize(hypothesis) - static_cast<Index>(n) + 1);
-    }
-  }
-  double sum_of_logs = 0;
-  for (std::size_t n = 0; n < 4; ++n) {
-    if (matches[n] == 0) return 0;
-    sum_of_logs += std::log(static_cast<double>(matches[n]) / static_cast<double>(totals[n]));
-  }
-  const double short_by = produced < wanted ? 1 - static_cast<double>(wanted) / static_cast<double>(produced) : 0;
-  return 100 * std::exp(short_by + sum_of_logs / 4);
-}
 
 inline std::string ascii_lower(std::string_view text) {
   std::string lower(text);
@@ -49,21 +26,63 @@ inline std::string ascii_lower(std::string_view text) {
   return lower;
 }
 
-}  // namespace detail
-
-/// Moses' multi-bleu.perl; with lower_case its -lc, which, as Perl without a locale, knows ASCII's capitals only.
-inline double multi_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references,
-                         bool lower_case = false) {
-  if (!lower_case) return detail::word_bleu(hypotheses, references, 0);
-  std::vector<std::string> lower[2];
-  for (const std::string& line : hypotheses) lower[0].push_back(detail::ascii_lower(line));
-  for (const std::string& line : references) lower[1].push_back(detail::ascii_lower(line));
-  return detail::word_bleu(lower[0], lower[1], 0);
+/// The words between runs of ASCII's white space, which is what Perl's split finds in bytes.
+inline Words split_bytes(std::string_view text) {
+  constexpr std::string_view spaces = " \t\n\v\f\r";
+  Words words;
+  for (std::size_t begin, end = 0; (begin = text.find_first_not_of(spaces, end)) != text.npos;) {
+    end = std::min(text.find_first_of(spaces, begin), text.size());
+    words.emplace_back(text.substr(begin, end - begin));
+  }
+  return words;
 }
 
-/// NLTK's corpus_bleu: a sentence that is too short for an n-gram counts as one that did not match.
+}  // namespace detail
+
+/// Counts of a sentence and its references.
+inline BleuCounts word_bleu_counts(WordBleu kind, const std::string& hypothesis, std::span<const std::string> references) {
+  const auto split = [&](const std::string& line) {
+    if (kind == WordBleu::nltk) return detail::split_words(line);
+    return detail::split_bytes(kind == WordBleu::multi_bleu ? line : detail::ascii_lower(line));
+  };
+  std::vector<detail::Words> words;
+  for (const std::string& reference : references) words.push_back(split(reference));
+  return detail::count_words(split(hypothesis), words, kind == WordBleu::nltk ? 1 : 0);
+}
+
+/// The score from sums of counts.
+template <class Count>
+double word_bleu_of_counts(const BleuSums<Count>& sums) {
+  double sum_of_logs = 0;
+  for (std::size_t n = 0; n < 4; ++n) {
+    if (sums.matches[n] == 0) return 0;
+    sum_of_logs += std::log(static_cast<double>(sums.matches[n]) / static_cast<double>(sums.totals[n]));
+  }
+  const auto produced = static_cast<double>(sums.hypothesis_length), wanted = static_cast<double>(sums.reference_length);
+  return 100 * std::exp((produced < wanted ? 1 - wanted / produced : 0) + sum_of_logs / 4);
+}
+
+/// The score of a corpus. Each element of `references` is a text of as many sentences as there are hypotheses.
+inline double word_bleu(WordBleu kind, std::span<const std::string> hypotheses,
+                        std::span<const std::vector<std::string>> references) {
+  BleuCounts sums;
+  detail::for_each_scored("word_bleu", hypotheses, references, [&](const std::string& hypothesis, const auto& wanted) {
+    sums = detail::operator+(sums, word_bleu_counts(kind, hypothesis, wanted));
+  });
+  return word_bleu_of_counts(sums);
+}
+
+/// Moses' multi-bleu.perl, with one reference a sentence.
+inline double multi_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references,
+                         bool lower_case = false) {
+  const std::vector<std::string> text(references.begin(), references.end());
+  return word_bleu(lower_case ? WordBleu::multi_bleu_lower_case : WordBleu::multi_bleu, hypotheses, std::span(&text, 1));
+}
+
+/// NLTK's corpus_bleu, with one reference a sentence.
 inline double nltk_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references) {
-  return detail::word_bleu(hypotheses, references, 1);
+  const std::vector<std::string> text(references.begin(), references.end());
+  return word_bleu(WordBleu::nltk, hypotheses, std::span(&text, 1));
 }
 
 }  // namespace attn

@@ -1,0 +1,78 @@
+// Aligns the words of translations by IBM model 1, the statistical baseline of attention.
+
+#include <array>
+#include <exception>
+#include <filesystem>
+#include <iomanip>
+#include <iostream>
+
+#include "attn/align/pharaoh.hpp"
+#include "attn/align/word_aligner.hpp"
+#include "attn/metrics/alignment_error.hpp"
+#include "options.hpp"
+
+namespace {
+
+using namespace attn;
+
+void print_errors(const Options& options, const WordAligner& align, const ParallelText& pairs) {
+  const auto gold = read_alignments(
+      options.gold, options.link_order == "source-target" ? LinkOrder::source_target : LinkOrder::target_source);
+  require(gold.size() == pairs.source.size(), options.gold.string(), " has ", gold.size(), " lines for ",
+          pairs.source.size(), " pairs; each line aligns the pair of the same number");
+  const std::array names{"source to target", "target to source", "intersection", "union", "grow-diag-final-and"};
+  std::array<AlignmentError, names.size()> errors;
+  for (std::size_t i = 0; i < gold.size(); ++i) {
+    const auto there = align.forward(pairs.source[i], pairs.target[i]),
+               back = align.backward(pairs.source[i], pairs.target[i]);
+    const auto words = [](const std::string& line, const WordVocabulary& vocabulary) {
+      return std::ssize(vocabulary.encode(line));
+    };
+    require_within(gold[i], words(pairs.source[i], align.source()), words(pairs.target[i], align.target()),
+                   static_cast<Index>(i) + 1);
+    errors[0].add(there, gold[i]);
+    errors[1].add(back, gold[i]);
+    for (std::size_t k = 2; k < names.size(); ++k)
+      errors[k].add(symmetrize(there, back, symmetrization(names[k])), gold[i]);
+  }
+  std::cout << std::left << std::setw(22) << "alignment"
+            << "error rate  precision  recall\n"
+            << std::fixed << std::setprecision(3);
+  for (std::size_t k = 0; k < names.size(); ++k)
+    std::cout << std::setw(22) << names[k] << std::setw(12) << errors[k].rate() << std::setw(11) << errors[k].precision()
+              << errors[k].recall() << "\n";
+}
+
+}  // namespace
+
+int main(int count, char** words) try {
+  const Options options = read_options(count, words);
+  ParallelText text = read_text(options, options.source, options.target), pairs;
+  if (options.first > 0 && options.first < std::ssize(text.source))
+    text.source.resize(static_cast<std::size_t>(options.first)), text.target.resize(text.source.size());
+  require(!text.source.empty(), options.source.string(), " is empty; give files with a sentence a line");
+  if (!options.pairs.empty()) {
+    pairs = read_text(options, options.pairs[0], options.pairs[1]);
+    text.source.insert(text.source.end(), pairs.source.begin(), pairs.source.end());
+    text.target.insert(text.target.end(), pairs.target.begin(), pairs.target.end());
+  } else {
+    pairs = text;
+  }
+  const WordAligner align = WordAligner::train(
+      text, {.iterations = options.iterations,
+             .prune_below = options.prune_below,
+             .threads = options.threads,
+             .report = [](Index iteration, double log_likelihood) {
+               std::cerr << "iteration " << iteration << ": log-likelihood before it " << log_likelihood << "\n";
+             }});
+  if (!options.save.empty()) align.save(options.save);
+  if (!options.gold.empty()) {
+    print_errors(options, align, pairs);
+    return 0;
+  }
+  for (std::size_t i = 0; i < pairs.source.size(); ++i)
+    std::cout << pharaoh_line(align(pairs.source[i], pairs.target[i], symmetrization(options.symmetrize))) << "\n";
+} catch (const std::exception& error) {
+  std::cerr << "align: " << error.what() << "\n";
+  return 1;
+}

@@ -1,0 +1,45 @@
+#include "options.hpp"
+
+#include "attn/run/command_line.hpp"
+
+using namespace attn;
+
+Options read_options(int count, char** words) {
+  Options o;
+  attn::BootstrapOptions bootstrap;
+  bool resample = false;
+  CLI::App app(
+      "Scores translations against references: BLEU, chrF and chrF++ as sacreBLEU prints them, BLEU as Moses and NLTK "
+      "do.\n\n"
+      "  score reference.de < hypothesis.de                                   BLEU and its signature\n"
+      "  score reference.de other.de --metric bleu,chrf < hypothesis.de       two references a sentence, two metrics\n"
+      "  score reference.de --system a.de b.de c.de --paired-bootstrap        systems side by side; is b other than a?\n\n"
+      "Texts are raw (detokenised) for bleu, chrf and chrf++; tokenised for multi-bleu, multi-bleu-lc (its -lc) and nltk. "
+      "Files\n"
+      "may be plain, .xz or .gz.\n",
+      "score");
+  app.add_option("reference", o.references, "Reference translations, a file for each")->required();
+  app.add_option("--system,-i", o.systems, "Translations to score; without it, standard input")->expected(1, -1);
+  app.add_option("--metric,-m", o.metrics, "bleu, chrf, chrf++, multi-bleu, multi-bleu-lc, nltk; several with commas")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_flag("--paired-bootstrap,--bootstrap", resample,
+               "95 % confidence intervals by resampling sentences and, of several systems, p-values of the difference to "
+               "the first");
+  app.add_option("--samples", bootstrap.samples, "Texts to resample")
+      ->capture_default_str()
+      ->check(whole_number(1, 1000000));
+  app.add_option("--seed", bootstrap.seed, "Of the resampling")->capture_default_str()->check(whole_number(0));
+  app.add_flag("--json", o.json, "Print JSON");
+  read_command_line(app, count, words, [&] {
+    for (const std::string& name : o.metrics) try {
+        attn::corpus_metric(name);
+      } catch (const attn::Error& error) {
+        throw CLI::ValidationError(error.what());
+      }
+  });
+  for (CLI::Option* option : {app.get_option("--samples"), app.get_option("--seed")})
+    resample = resample || option->count() > 0;
+  if (resample) o.bootstrap = bootstrap;
+  return o;
+}

@@ -1,0 +1,110 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "attn/core/error.hpp"
+#include "attn/core/types.hpp"
+
+namespace attn {
+
+/// Probabilities t(target word | source word), kept for pairs of words only that occur in a sentence pair together. Source
+/// words are ids below source_words(), and one more stands for none: the empty word that targets without a counterpart come
+/// from.
+class LexicalTable {
+ public:
+  /// The translations of a source word, by rising id: targets[i] has probabilities[i].
+  struct Row {
+    std::span<const Token> targets;
+    std::span<const float> probabilities;
+  };
+
+  LexicalTable() = default;
+  /// Row s is entries offsets[s] to offsets[s + 1] of both vectors; the last row is the empty word's.
+  LexicalTable(std::vector<Index> offsets, std::vector<Token> targets, std::vector<float> probabilities)
+      : offsets_(std::move(offsets)), targets_(std::move(targets)), probabilities_(std::move(probabilities)) {
+    require(offsets_.size() > 1 && offsets_.front() == 0 && std::ranges::is_sorted(offsets_) &&
+                offsets_.back() == std::ssize(targets_) && targets_.size() == probabilities_.size(),
+            "lexical table: its rows do not cover ", targets_.size(), " targets and ", probabilities_.size(),
+            " probabilities");
+    for (Index s = 0; s + 1 < std::ssize(offsets_); ++s) {
+      const Row row = at(s);
+      const bool rising = std::ranges::adjacent_find(row.targets, std::greater_equal<>{}) == row.targets.end();
+      const bool valid = std::ranges::all_of(row.probabilities, [](float p) { return p >= 0 && p <= 1; });
+      require(rising && valid && (row.targets.empty() || row.targets[0] >= 0), "lexical table: row ", s,
+              " is not one of rising ids with probabilities from 0 to 1");
+    }
+  }
+
+  Index source_words() const { return std::max<Index>(0, std::ssize(offsets_) - 2); }
+  Token empty_word() const { return static_cast<Token>(source_words()); }
+  Index entries() const { return std::ssize(targets_); }
+
+  /// The row of a source word; an empty one where the table does not know the word.
+  Row operator[](Token source) const { return source >= 0 && source + 1 < std::ssize(offsets_) ? at(source) : Row{}; }
+
+  /// t(target | source), 0 where the two never met.
+  double probability(Token source, Token target) const {
+    const Row row = (*this)[source];
+    const auto found = std::ranges::lower_bound(row.targets, target);
+    return found != row.targets.end() && *found == target
+               ? row.probabilities[static_cast<std::size_t>(found - row.targets.begin())]
+               : 0;
+  }
+
+  /// The `count` most probable translations of a source word, the most probable first; of equals, that of the lower id.
+  std::vector<Token> best(Token source, Index count) const {
+    const Row row = (*this)[source];
+    std::vector<std::size_t> order(row.targets.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    const auto kept = order.begin() + std::clamp<Index>(count, 0, std::ssize(order));
+    std::ranges::partial_sort(order, kept, [&](std::size_t a, std::size_t b) {
+      return std::pair(-row.probabilities[a], a) < std::pair(-row.probabilities[b], b);
+    });
+    std::vector<Token> targets;
+    for (auto at = order.begin(); at != kept; ++at) targets.push_back(row.targets[*at]);
+    return targets;
+  }
+
+  /// The most probable translation, where there is one.
+  std::optional<Token> best(Token source) const {
+    const std::vector<Token> first = best(source, 1);
+    return first.empty() ? std::nullopt : std::optional(first[0]);
+  }
+
+  /// A table without the pairs of a smaller probability; those that stay keep theirs.
+  LexicalTable pruned(double below) const {
+    std::vector<Index> offsets{0};
+    std::vector<Token> targets;
+    std::vector<float> probabilities;
+    for (Index s = 0; s + 1 < std::ssize(offsets_); ++s) {
+      const Row row = at(s);
+      for (std::size_t i = 0; i < row.targets.size(); ++i)
+        if (static_cast<double>(row.probabilities[i]) >= below)
+          targets.push_back(row.targets[i]), probabilities.push_back(row.probabilities[i]);
+      offsets.push_back(std::ssize(targets));
+    }
+    return {std::move(offsets), std::move(targets), std::move(probabilities)};
+  }
+
+  const std::vector<Index>& offsets() const { return offsets_; }
+  const std::vector<Token>& targets() const { return targets_; }
+  const std::vector<float>& probabilities() const { return probabilities_; }
+  bool operator==(const LexicalTable&) const = default;
+
+ private:
+  Row at(Index s) const {
+    const auto begin = static_cast<std::size_t>(offsets_[static_cast<std::size_t>(s)]);
+    const auto size = static_cast<std::size_t>(offsets_[static_cast<std::size_t>(s) + 1]) - begin;
+    return {std::span(targets_).subspan(begin, size), std::span(probabilities_).subspan(begin, size)};
+  }
+
+  std::vector<Index> offsets_{0, 0};
+  std::vector<Token> targets_;
+  std::vector<float> probabilities_;
+};
+
+}  // namespace attn

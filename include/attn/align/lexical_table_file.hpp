@@ -1,0 +1,69 @@
+#pragma once
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attn/align/lexical_table.hpp"
+#include "attn/core/checksum.hpp"
+#include "attn/core/file.hpp"
+
+namespace attn {
+
+namespace detail {
+
+inline constexpr std::string_view lexical_table_title = "attn lexical table 1\n";
+
+}  // namespace detail
+
+/// Writes a table: a title, the numbers of rows and entries, the checksum of what follows, then offsets, targets and
+/// probabilities as the machine has them (little-endian on all that attn runs on).
+inline void save_lexical_table(const LexicalTable& table, const std::filesystem::path& path) {
+  const std::span<const Index> offsets(table.offsets());
+  const auto bytes = [](const auto& values) { return std::as_bytes(std::span(values)); };
+  const std::span<const std::byte> parts[] = {bytes(offsets), bytes(table.targets()), bytes(table.probabilities())};
+  Checksum sum;
+  for (const auto& part : parts) sum.add(part.data(), std::ssize(part));
+  const std::int64_t sizes[] = {std::ssize(offsets), table.entries(), static_cast<std::int64_t>(sum.value())};
+  replace_file(path, [&](OpenFile& file) {
+    file.write(detail::lexical_table_title.data(), std::ssize(detail::lexical_table_title));
+    file.write(sizes, sizeof sizes);
+    for (const auto& part : parts) file.write(part.data(), std::ssize(part));
+  });
+}
+
+/// Reads what save_lexical_table wrote; a damaged file is refused.
+inline LexicalTable load_lexical_table(const std::filesystem::path& path) {
+  const std::string contents = read_file(path);
+  std::string_view rest = contents;
+  require(rest.starts_with(detail::lexical_table_title), path.string(),
+          " is no lexical table of this version; write one with save_lexical_table or `align --save`");
+  rest.remove_prefix(detail::lexical_table_title.size());
+  const auto damaged = [&] { fail(path.string(), " is damaged: it is shorter or longer than it says; write it again"); };
+  std::int64_t sizes[3] = {};
+  if (rest.size() < sizeof sizes) damaged();
+  std::memcpy(sizes, rest.data(), sizeof sizes);
+  rest.remove_prefix(sizeof sizes);
+  const auto [rows, entries, wanted] = sizes;
+  const auto most = std::ssize(rest);
+  if (rows < 2 || rows > most || entries < 0 || entries > most || rows * 8 + entries * 8 != most) damaged();
+  Checksum sum;
+  sum.add(rest.data(), most);
+  require(static_cast<std::int64_t>(sum.value()) == wanted, path.string(),
+          " is damaged: its checksum is another; write it again");
+  std::vector<Index> offsets(static_cast<std::size_t>(rows));
+  std::vector<Token> targets(static_cast<std::size_t>(entries));
+  std::vector<float> probabilities(static_cast<std::size_t>(entries));
+  const auto take = [&](auto& values) {
+    const std::size_t size = values.size() * sizeof values[0];
+    if (size > 0) std::memcpy(values.data(), rest.data(), size);
+    rest.remove_prefix(size);
+  };
+  take(offsets), take(targets), take(probabilities);
+  return {std::move(offsets), std::move(targets), std::move(probabilities)};
+}
+
+}  // namespace attn

@@ -1,0 +1,18 @@
+#pragma once
+#include <span>
+#include <string>
+
+#include "attn/data/word_alignments.hpp"
+
+namespace attn {
+
+/// A sentence's links as the programs of phrase-based translation write them, words counting from 0, the source's first:
+/// 0-0 1-2 2-1
+inline std::string pharaoh_line(std::span<const WordLink> links) {
+  std::string line;
+  for (const WordLink& link : links)
+    line += (line.empty() ? "" : " ") + std::to_string(link.source) + "-" + std::to_string(link.target);
+  return line;
+}
+
+}  // namespace attn

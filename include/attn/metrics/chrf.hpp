@@ -1,0 +1,152 @@
+#pragma once
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "attn/core/error.hpp"
+#include "attn/core/types.hpp"
+#include "attn/metrics/ngrams.hpp"
+#include "attn/metrics/reference_texts.hpp"
+#include "attn/metrics/tokenize_13a.hpp"
+
+namespace attn {
+
+/// What chrF counts besides n-grams of 1 to 6 characters: nothing, or words and pairs of them (chrF++).
+enum class ChrfWords { none, pairs };
+
+/// What chrF adds up over sentences, for each order: n-grams of the hypothesis, of the reference, and shared ones.
+/// Characters come first, then words. A Real other than Index is for sums of resampled sentences (metrics/bootstrap.hpp).
+template <class Real>
+using ChrfSums = std::array<std::array<Real, 3>, 8>;
+using ChrfCounts = ChrfSums<Index>;
+
+/// Corpus chrF (Popović 2015) or chrF++ (2017) as sacreBLEU 2.6 computes it by default: recall and precision of n-grams,
+/// each averaged over the orders that both sides have, recall weighing twice as much.
+struct Chrf {
+  double score = 0;  // 0 to 100
+  ChrfWords words = ChrfWords::none;
+  Index references = 1;  // of each sentence
+
+  std::string name() const { return words == ChrfWords::none ? "chrF2" : "chrF2++"; }
+
+  /// One line, as sacreBLEU prints it.
+  std::string to_string() const { return name() + " = " + detail::formatted("%.2f", score); }
+
+  /// How the score was computed, as sacreBLEU writes it; the version field says attn and attn's (see Bleu::signature).
+  std::string signature() const { return detail::signature(references, signature_fields()); }
+  const char* signature_fields() const {
+    return words == ChrfWords::none ? "case:mixed|eff:yes|nc:6|nw:0|space:no" : "case:mixed|eff:yes|nc:6|nw:2|space:no";
+  }
+};
+
+namespace detail {
+
+/// The characters of a text without white space. A byte that is not UTF-8 is a character of its own.
+inline std::u32string characters(std::string_view text) {
+  std::u32string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const utf8::Decoded character = utf8::decode(text, at);
+    if (!character.valid)
+      for (std::size_t i = at; i < at + character.length; ++i)
+        result += static_cast<char32_t>(0xDC00 + static_cast<unsigned char>(text[i]));  // half a surrogate: no other is one
+    else if (!is_python_space(character.code))
+      result += character.code;
+    at += character.length;
+  }
+  return result;
+}
+
+/// The words of chrF++: those between white space, without one mark of ASCII punctuation at the end, else at the beginning,
+/// which becomes a word.
+inline std::vector<std::u32string> chrf_words(std::string_view text) {
+  constexpr std::u32string_view marks = U"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
+  const auto is_mark = [&](char32_t c) { return marks.find(c) != marks.npos; };
+  std::vector<std::u32string> words;
+  for (const std::string& word : split_words(text)) {
+    const std::u32string letters = characters(word);
+    const std::size_t last = letters.size() - 1;
+    std::size_t cut = letters.size();  // where a second word begins
+    if (last > 0 && is_mark(letters[last]))
+      cut = last;
+    else if (last > 0 && is_mark(letters[0]))
+      cut = 1;
+    words.push_back(letters.substr(0, cut));
+    if (cut < letters.size()) words.push_back(letters.substr(cut));
+  }
+  return words;
+}
+
+/// A sentence as chrF sees it.
+struct ChrfSentence {
+  std::u32string characters;
+  std::vector<std::u32string> words;
+  ChrfSentence(std::string_view text, ChrfWords with)
+      : characters(detail::characters(text)), words(with == ChrfWords::none ? decltype(words){} : chrf_words(text)) {}
+};
+
+/// Counts of one order. Where the reference has no such n-gram, the hypothesis' do not count.
+template <class T>
+std::array<Index, 3> chrf_order(std::span<const T> hypothesis, std::span<const T> reference, std::size_t n) {
+  const auto produced = sorted_ngrams(hypothesis, n), wanted = sorted_ngrams(reference, n);
+  return {wanted.empty() ? 0 : std::ssize(produced), std::ssize(wanted), shared_ngrams(produced, wanted)};
+}
+
+}  // namespace detail
+
+/// chrF from sums of counts, 0 to 100; computed in Count, or in double from whole numbers.
+template <class Count>
+auto chrf_of_counts(const ChrfSums<Count>& sums) {
+  using Real = std::conditional_t<std::is_integral_v<Count>, double, Count>;
+  Real precision = 0, recall = 0, orders = 0;
+  for (const auto& [hypothesis, reference, shared] : sums) {
+    if (hypothesis == 0 || reference == 0) continue;
+    precision += static_cast<Real>(shared) / static_cast<Real>(hypothesis);
+    recall += static_cast<Real>(shared) / static_cast<Real>(reference);
+    orders += 1;
+  }
+  if (precision + recall == 0) return Real{0};
+  precision /= orders, recall /= orders;
+  return 100 * (5 * precision * recall / (4 * precision + recall));
+}
+
+/// Counts of a sentence with that of its references that it scores highest with, the first of equals.
+inline ChrfCounts chrf_counts(const std::string& hypothesis, std::span<const std::string> references, ChrfWords words) {
+  const detail::ChrfSentence produced(hypothesis, words);
+  ChrfCounts best{};
+  double most = -1;
+  for (const std::string& reference : references) {
+    const detail::ChrfSentence wanted(reference, words);
+    ChrfCounts counts{};
+    for (std::size_t n = 1; n <= 6; ++n)
+      counts[n - 1] = detail::chrf_order<char32_t>(produced.characters, wanted.characters, n);
+    for (std::size_t n = 1; n <= 2; ++n)
+      counts[n + 5] = detail::chrf_order<std::u32string>(produced.words, wanted.words, n);
+    if (const double score = chrf_of_counts(counts); score > most) most = score, best = counts;
+  }
+  return best;
+}
+
+/// chrF of a corpus with several references a sentence. Each element of `references` is a text of as many sentences as
+/// there are hypotheses.
+inline Chrf corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
+                        ChrfWords words = ChrfWords::none) {
+  ChrfCounts sums{};
+  detail::for_each_scored("corpus_chrf", hypotheses, references, [&](const std::string& hypothesis, const auto& wanted) {
+    const ChrfCounts counts = chrf_counts(hypothesis, wanted, words);
+    for (std::size_t order = 0; order < sums.size(); ++order)
+      for (std::size_t i = 0; i < 3; ++i) sums[order][i] += counts[order][i];
+  });
+  return {.score = chrf_of_counts(sums), .words = words, .references = std::ssize(references)};
+}
+
+/// chrF of a corpus with one reference a sentence.
+inline Chrf corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::string> references,
+                        ChrfWords words = ChrfWords::none) {
+  const std::vector<std::string> text(references.begin(), references.end());
+  return corpus_chrf(hypotheses, std::span(&text, 1), words);
+}
+
+}  // namespace attn

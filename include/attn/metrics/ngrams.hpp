@@ -1,0 +1,45 @@
+#pragma once
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <vector>
+
+#include "attn/core/types.hpp"
+
+namespace attn::detail {
+
+/// Whether one n-gram comes before another: of words or of characters.
+struct NgramOrder {
+  template <class T>
+  bool operator()(std::span<const T> a, std::span<const T> b) const {
+    return std::ranges::lexicographical_compare(a, b);
+  }
+};
+
+/// The n-grams of a sentence, sorted: a multiset.
+template <class T>
+std::vector<std::span<const T>> sorted_ngrams(std::span<const T> sentence, std::size_t n) {
+  std::vector<std::span<const T>> ngrams;
+  for (std::size_t i = 0; i + n <= sentence.size(); ++i) ngrams.push_back(sentence.subspan(i, n));
+  std::ranges::sort(ngrams, NgramOrder{});
+  return ngrams;
+}
+
+/// How many n-grams two multisets share, each counted as often as both have it.
+template <class T>
+Index shared_ngrams(const std::vector<std::span<const T>>& a, const std::vector<std::span<const T>>& b) {
+  std::vector<std::span<const T>> shared;
+  std::ranges::set_intersection(a, b, std::back_inserter(shared), NgramOrder{});
+  return std::ssize(shared);
+}
+
+/// Each n-gram as often as that of the two multisets that has it more often.
+template <class T>
+std::vector<std::span<const T>> either_ngrams(const std::vector<std::span<const T>>& a,
+                                              const std::vector<std::span<const T>>& b) {
+  std::vector<std::span<const T>> either;
+  std::ranges::set_union(a, b, std::back_inserter(either), NgramOrder{});
+  return either;
+}
+
+}  // namespace attn::detail

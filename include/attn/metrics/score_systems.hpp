@@ -1,0 +1,73 @@
+#pragma once
+#include <cmath>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attn/metrics/bootstrap.hpp"
+
+namespace attn {
+
+/// A system's score, with what resampling says about it.
+struct SystemScore {
+  double score = 0;
+  std::string details;  // BLEU's precisions and lengths
+  std::optional<Confidence> confidence;
+  std::optional<double> p_value;  // of the difference to the first system
+
+  /// As sacreBLEU prints a single system: 28.45 (μ = 28.39 ± 1.20) 92.9/50.0/20.0/12.5 (BP = ...
+  std::string line() const {
+    std::string text = detail::formatted("%.2f", score);
+    if (confidence && confidence->mean > 0)
+      text += detail::formatted(" (μ = %.2f ± %.2f)", confidence->mean, confidence->interval);
+    return details.empty() ? text : text + " " + details;
+  }
+
+  /// As sacreBLEU's table of several systems has it: 28.45 (28.39 ± 1.20) (p = 0.0120)*. The star stands for p up to 0.05.
+  std::string cell() const {
+    std::string text = detail::formatted("%.2f", score);
+    if (confidence) text += detail::formatted(" (%.2f ± %.2f)", confidence->mean, confidence->interval);
+    if (p_value) text += detail::formatted(" (p = %.4f)", *p_value) + (*p_value > 0.05 ? "" : "*");
+    return text;
+  }
+};
+
+/// Scores of all systems by one metric.
+struct MetricScores {
+  std::string metric, signature;  // no signature where nobody defined one
+  std::vector<SystemScore> systems;
+};
+
+/// Scores texts by one metric. With a bootstrap, each gets its confidence interval; and where there are several, each but
+/// the first gets the p-value of its difference to the first.
+inline MetricScores score_systems(const CorpusMetric& metric, std::span<const std::vector<std::string>> systems,
+                                  std::span<const std::vector<std::string>> references,
+                                  const std::optional<BootstrapOptions>& bootstrap = {}) {
+  MetricScores result;
+  result.metric = metric.name();
+  if (const std::string fields = metric.signature_fields(); !fields.empty())
+    result.signature =
+        detail::signature(std::ssize(references), fields,
+                          bootstrap ? detail::formatted("|bs:%lld|seed:%llu", static_cast<long long>(bootstrap->samples),
+                                                        static_cast<unsigned long long>(bootstrap->seed))
+                                    : "");
+  Resampled baseline;
+  for (const std::vector<std::string>& hypotheses : systems) {
+    const CountedText text = counted(metric, hypotheses, references);
+    SystemScore& system = result.systems.emplace_back();
+    system.score = metric.score(text.sums);
+    system.details = metric.details(text.sums);
+    if (!bootstrap) continue;
+    Resampled resampled = resample(metric, text, *bootstrap);
+    system.confidence = systems.size() == 1 ? exact_confidence(resampled) : confidence(resampled);
+    if (result.systems.size() > 1)
+      system.p_value = paired_p_value(resampled, baseline, std::abs(result.systems[0].score - system.score));
+    else
+      baseline = std::move(resampled);
+  }
+  return result;
+}
+
+}  // namespace attn

@@ -1,0 +1,82 @@
+#include "attn/align/lexical_table.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "attn/align/lexical_table_file.hpp"
+#include "support/errors.hpp"
+#include "support/files.hpp"
+
+using namespace attn;
+
+namespace {
+
+using Tokens = std::vector<Token>;
+
+/// Two source words and the empty one: 0 -> 1 (0.2) 4 (0.5) 7 (0.2), 1 -> none, empty -> 4 (1).
+LexicalTable small_table() { return {{0, 3, 3, 4}, {1, 4, 7, 4}, {0.2F, 0.5F, 0.2F, 1.0F}}; }
+
+}  // namespace
+
+TEST_CASE("lexical table: rows, probabilities, best translations") {
+  const LexicalTable table = small_table();
+  CHECK(table.source_words() == 2);
+  CHECK(table.empty_word() == 2);
+  CHECK(table.entries() == 4);
+  CHECK(table.probability(0, 4) == 0.5);
+  CHECK(table.probability(0, 5) == 0);
+  CHECK(table.probability(1, 4) == 0);
+  CHECK(table.probability(2, 4) == 1);
+  CHECK(table.probability(3, 4) == 0);
+  CHECK(table.probability(-1, 4) == 0);
+  CHECK(table.best(0, 2) == Tokens{4, 1});  // of equals the lower id
+  CHECK(table.best(0, 9) == Tokens{4, 1, 7});
+  CHECK(table.best(0, 0).empty());
+  CHECK(table.best(0) == Token{4});
+  CHECK(!table.best(1));
+  CHECK(!table.best(99));
+  CHECK(LexicalTable{}.source_words() == 0);
+  CHECK(LexicalTable{}.probability(0, 0) == 0);
+}
+
+TEST_CASE("lexical table: pruning leaves out the improbable") {
+  const LexicalTable pruned = small_table().pruned(0.3);
+  CHECK(pruned == LexicalTable({0, 1, 1, 2}, {4, 4}, {0.5F, 1.0F}));
+  CHECK(small_table().pruned(0) == small_table());
+  CHECK(small_table().pruned(2).entries() == 0);
+}
+
+TEST_CASE("lexical table: what is no table") {
+  CHECK(contains(error_of([] { LexicalTable({0, 2}, {1}, {0.5F}); }), "its rows do not cover 1 targets"));
+  CHECK(contains(error_of([] { LexicalTable({0, 2, 2}, {3, 1}, {0.5F, 0.5F}); }), "row 0 is not one of rising ids"));
+  CHECK(contains(error_of([] { LexicalTable({0, 1, 1}, {3}, {1.5F}); }), "probabilities from 0 to 1"));
+}
+
+TEST_CASE("lexical table: a file gives back the same table, and damage is noticed") {
+  const TemporaryFolder folder;
+  const auto path = folder / "table";
+  save_lexical_table(small_table(), path);
+  CHECK(load_lexical_table(path) == small_table());
+  save_lexical_table(LexicalTable{}, path);
+  CHECK(load_lexical_table(path) == LexicalTable{});
+
+  save_lexical_table(small_table(), path);
+  const std::string whole = read_file(path);
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    std::string other = whole;
+    other[at] = static_cast<char>(other[at] ^ 1);
+    write_file(path, other);
+    CHECK(error_of([&] { load_lexical_table(path); }).starts_with(path.string()));
+  }
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    write_file(path, whole.substr(0, size));
+    CHECK(!error_of([&] { load_lexical_table(path); }).empty());
+  }
+  write_file(path, whole + "x");
+  CHECK(contains(error_of([&] { load_lexical_table(path); }), "is damaged: it is shorter or longer than it says"));
+  write_file(path, "something else");
+  CHECK(contains(error_of([&] { load_lexical_table(path); }), "is no lexical table of this version"));
+  CHECK(contains(error_of([&] { load_lexical_table(folder / "none"); }), "cannot open"));
+}

@@ -1,0 +1,48 @@
+#include "attn/align/symmetrize.hpp"
+
+#include <doctest/doctest.h>
+
+#include "support/errors.hpp"
+
+using namespace attn;
+using enum Symmetrization;
+
+namespace {
+
+using Links = std::vector<WordLink>;
+
+// both have 0-0 and 3-3; forward adds 1-1 (a neighbour of 0-0), 5-3 and 6-7; backward adds 3-4 (a neighbour of 3-3), 3-6
+const Links forward{{0, 0}, {1, 1}, {3, 3}, {5, 3}, {6, 7}}, backward{{3, 6}, {0, 0}, {3, 3}, {3, 4}, {3, 4}};
+
+}  // namespace
+
+TEST_CASE("symmetrisation: what both have, what either has") {
+  CHECK(symmetrize(forward, backward, intersection) == Links{{0, 0}, {3, 3}});
+  CHECK(symmetrize(forward, backward, union_of_both) == Links{{0, 0}, {1, 1}, {3, 3}, {3, 4}, {3, 6}, {5, 3}, {6, 7}});
+}
+
+TEST_CASE("symmetrisation: growing from the intersection") {
+  CHECK(symmetrize(forward, backward, grow_diag) == Links{{0, 0}, {1, 1}, {3, 3}, {3, 4}});
+  // 5-3: word 5 of the source has no link; 3-6: word 6 of the target has none; 6-7: neither has.
+  CHECK(symmetrize(forward, backward, grow_diag_final) == Links{{0, 0}, {1, 1}, {3, 3}, {3, 4}, {3, 6}, {5, 3}, {6, 7}});
+  CHECK(symmetrize(forward, backward, grow_diag_final_and) == Links{{0, 0}, {1, 1}, {3, 3}, {3, 4}, {6, 7}});
+}
+
+TEST_CASE("symmetrisation: growth follows a chain, and stops where both words have links") {
+  const Links chain{{0, 0}, {1, 1}, {2, 2}, {3, 3}}, first{{0, 0}};
+  CHECK(symmetrize(chain, first, grow_diag) == chain);
+  const Links block{{0, 0}, {0, 1}, {1, 0}, {1, 1}}, corners{{0, 0}, {1, 1}};
+  CHECK(symmetrize(block, corners, grow_diag) == corners);
+  CHECK(symmetrize({}, {}, grow_diag_final_and).empty());
+  CHECK(symmetrize({{2, 1}}, {}, grow_diag_final_and) == Links{{2, 1}});
+}
+
+TEST_CASE("symmetrisation: by name, and the other side") {
+  CHECK(symmetrization("intersection") == intersection);
+  CHECK(symmetrization("union") == union_of_both);
+  CHECK(symmetrization("grow-diag") == grow_diag);
+  CHECK(symmetrization("grow-diag-final") == grow_diag_final);
+  CHECK(symmetrization("grow-diag-final-and") == grow_diag_final_and);
+  CHECK(contains(error_of([] { symmetrization("grow"); }), "there is no symmetrisation 'grow'"));
+  CHECK(transposed({{0, 5}, {1, 2}}) == Links{{2, 1}, {5, 0}});
+}

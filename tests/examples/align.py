@@ -1,0 +1,59 @@
+"""Runs align as a person would: a tiny text whose links are known, gold alignments, saved tables, real text where it is there, and bad input."""
+import os
+import tempfile
+from pathlib import Path
+
+from checks import check, finish, refused, run
+
+data = Path(os.environ.get("ATTN_DATA", Path(__file__).resolve().parents[3] / "shared/data"))
+
+with tempfile.TemporaryDirectory() as name:
+    folder = Path(name)
+    (folder / "a.en").write_text("the house\nthe book\na book\na red house\n")
+    (folder / "a.de").write_text("das haus\ndas buch\nein buch\nein rotes haus\n")
+    (folder / "b.en").write_text("house the\n\n")
+    (folder / "b.de").write_text("das haus\n\n")
+    pair, others = [folder / "a.en", folder / "a.de"], ["--pairs", folder / "b.en", folder / "b.de"]
+    result = run(*pair, "--iterations", 20)
+    check(result.stdout.splitlines() == ["0-0 1-1", "0-0 1-1", "0-0 1-1", "0-0 1-1 2-2"], "links of the text itself, counting from 0")
+    likelihoods = [float(line.split()[-1]) for line in result.stderr.splitlines()]
+    check(len(likelihoods) == 40 and likelihoods[:20] == sorted(likelihoods[:20]), "the likelihood of each direction rises")
+    check(run(*pair, *others, "--iterations", 20).stdout.splitlines() == ["0-1 1-0", ""], "links of other pairs; an empty one has none")
+    same = {run(*pair, "--threads", threads).stdout for threads in (1, 2, 3)}
+    check(len(same) == 1, "the number of threads changes nothing")
+
+    (folder / "gold").write_text("2-1 1-2\n\n")
+    table = run(*pair, *others, "--iterations", 20, "--gold", folder / "gold").stdout.splitlines()
+    check(table[-1].split() == ["grow-diag-final-and", "0.000", "1.000", "1.000"], "the error rate against gold links")
+    (folder / "gold").write_text("1-1 2-2\n\n")
+    check(run(*pair, *others, "--iterations", 20, "--gold", folder / "gold").stdout.splitlines()[-1].split()[1] == "1.000", "which is 1 where none is right")
+    run(*pair, "--save", folder / "tables")
+    check(sorted(p.name for p in (folder / "tables").iterdir()) == ["backward.table", "forward.table", "source.vocab", "target.vocab"], "tables are saved")
+    (folder / "raw.en").write_text("The House, the book.\nA book!\n")
+    (folder / "raw.de").write_text("Das Haus, das Buch.\nEin Buch!\n")
+    check(run(folder / "raw.en", folder / "raw.de", "--raw").stdout.splitlines()[1].count("-") > 0, "raw text is split into words")
+    check(len(run(*pair, "--first", 2).stdout.splitlines()) == 2, "only the first pairs")
+
+    (folder / "empty").write_text("")
+    (folder / "blank").write_text("\n\n\n\n")
+    (folder / "bad").write_bytes(b"gut\nsch\xf6n\n")
+    refused("a missing file", folder / "none", pair[1], says="none: No such file or directory")
+    refused("unequal files", pair[0], folder / "b.de", says="has 4 lines and")
+    refused("empty files", folder / "empty", folder / "empty", says="is empty; give files with a sentence a line")
+    refused("a text without words", folder / "blank", pair[1], says="a text without words")
+    refused("invalid UTF-8", folder / "bad", folder / "b.de", says="line 2: byte 4 is not valid UTF-8")
+    refused("gold of another text", *pair, "--gold", folder / "gold", says="has 2 lines for 4 pairs")
+    (folder / "gold").write_text("3-1\n\n")
+    refused("gold links beyond the words", *pair, *others, "--gold", folder / "gold", says="the gold alignment of line 1 links word 3")
+    refused("no such symmetrisation", *pair, "--symmetrize", "grow", says="grow")
+    refused("no iterations", *pair, "--iterations", 0, says="'0' is not a whole number of at least 1")
+
+if (data / "europarl-10k").exists() and (data / "alignment-gold").exists():
+    gold = data / "alignment-gold"
+    table = run(data / "europarl-10k/train.en", data / "europarl-10k/train.de", "--pairs", gold / "test.en", gold / "test.de",
+                "--gold", gold / "alignment.talp", "--links", "target-source").stdout.splitlines()
+    check([line.split()[-3] for line in table[1:]] == ["0.498", "0.436", "0.432", "0.486", "0.383"], "the error rates of docs/results")
+else:
+    print(f"skipped: no europarl-10k and alignment-gold under {data}")
+
+finish()
