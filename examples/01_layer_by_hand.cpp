@@ -18,7 +18,7 @@ using namespace attn;
 template <class Device, int Width, int Inner>
 struct Block {
   LayerNorm<Device, Width> norm;                                        // a layer inside a layer
-  Parameter<Device> up{Inner, Width, Initial::xavier(Width, Inner)};    // U, and how its numbers are drawn at first
+  Parameter<Device> up{Inner, Width, Initial::xavier(Width, Inner)};    // U, and how its weights are drawn at first
   Parameter<Device> up_bias{Inner, 1};                                  // u: zeros at first
   Parameter<Device> down{Width, Inner, Initial::xavier(Inner, Width)};  // D
   Parameter<Device> down_bias{Width, 1};                                // d
@@ -60,7 +60,7 @@ Token rot13(Token letter) { return letter == 26 ? 26 : (letter + 13) % 26; }
 
 int main() {
   Host device;
-  Network<Reader> network(device, 1);  // the layers, and their numbers in one flat buffer, drawn from seed 1
+  Network<Reader> network(device, 1);  // the layers, and their weights in one flat buffer, drawn from seed 1
   const Reader& reader = *network;
   Adam adam(network);
   Random random(2);

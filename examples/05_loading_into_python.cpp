@@ -1,5 +1,5 @@
 // From C++ to Python: saves a model as safetensors, every parameter under its name in the model. The script
-// 05_read_in_python.py puts the encoder's numbers into PyTorch's own layers and gets the same states.
+// 05_read_in_python.py puts the encoder's weights into PyTorch's own layers and gets the same states.
 //
 //   05_loading_into_python [model.safetensors]
 
@@ -47,7 +47,7 @@ int main(int count, char** words) {
             << "  tensors[\"encoder.layers.0.attention.in.weight\"].shape   # (96, 32): queries, keys, values\n\n"
             << "and, with PyTorch: python3 examples/05_read_in_python.py " << path.string() << "\n";
 
-  // The way back: a model of the same type that is only used; its numbers are 0 at first, the file's after.
+  // The way back: a model of the same type that is only used; its weights are 0 at first, the file's after.
   Network<Model> other(device, {.source_vocabulary = 100, .target_vocabulary = 100}, Inference{});
   const bool differs = encode(device, *other, sentence) != state;
   load_model(SafetensorsFile(path), other.parameters);

@@ -10,86 +10,72 @@ using nlohmann::json;
 
 namespace {
 
-/// A row's finished runs.
-struct Results {
-  const Row& row;
-  std::vector<json> runs;
+/// A row of the table as JSON: the paper's figures, and the outcome of each run that is finished.
+json describe(const Row& row, const std::vector<Job>& jobs) {
+  json runs = json::array();
+  for (const Job& job : jobs)
+    if (&job.row == &row && job.finished()) runs.push_back(json::parse(read_file(job.folder() / "outcome.json")));
+  return {{"row", row.name},
+          {"title", row.title},
+          {"paper", {{"bleu", row.bleu}, {"perplexity", row.perplexity}, {"training_loss", row.training_loss}}},
+          {"runs", runs}};
+}
 
-  RunStatistics of(const std::string& place) const {
-    std::vector<double> values;
-    for (const json& run : runs) values.push_back(run.at(json::json_pointer(place)).get<double>());
-    return RunStatistics(values);
-  }
-};
-
-/// Reads what a row's runs have left, and draws all seeds in one picture.
-Results results_of(const Row& row, const std::vector<Job>& jobs) {
-  Results results{row, {}};
+/// All seeds of a row in one picture.
+void draw_curves(const Row& row, const std::vector<Job>& jobs) {
   std::vector<Series> curves;
   for (const Job& job : jobs) {
-    if (&job.row != &row) continue;
-    if (job.finished()) results.runs.push_back(json::parse(read_file(job.folder() / "outcome.json")));
-    if (!std::filesystem::exists(job.folder() / "log.jsonl")) continue;
+    if (&job.row != &row || !std::filesystem::exists(job.folder() / "log.jsonl")) continue;
     LogSummary log = read_log(job.folder() / "log.jsonl");
     const std::string seed = job.options.seeds.size() > 1 ? ", seed " + std::to_string(job.seed) : "";
     log.training.name = "training" + seed;
     log.validations.name = "validation" + seed;
-    curves.push_back(log.training);
-    curves.push_back(log.validations);
+    curves.insert(curves.end(), {log.training, log.validations});
   }
   if (!curves.empty()) write_learning_curve(jobs[0].group() / (row.name + ".svg"), row.title, curves);
-  return results;
 }
 
+/// A figure, where a row's JSON has the paper's, or where that of a run has it.
 struct Column {
-  std::string head;
-  std::function<std::string(const Results&)> cell;
+  std::string head, place;
+  int decimals;
+
+  RunStatistics of_runs(const json& row) const {
+    std::vector<double> values;
+    for (const json& run : row.at("runs")) values.push_back(run.at(json::json_pointer(place)).get<double>());
+    return RunStatistics(values);
+  }
+  std::string cell(const json& row) const {
+    if (!place.starts_with("/paper")) return of_runs(row).to_string(decimals);
+    const double figure = row.at(json::json_pointer(place));
+    return figure > 0 ? format_decimals(figure, decimals) : "–";
+  }
 };
 
-std::vector<Column> columns(const std::vector<papers::TestSet>& tests) {
-  const auto figure = [](const std::string& head, const std::string& place, int decimals) -> Column {
-    return {head, [=](const Results& results) { return results.of(place).to_string(decimals); }};
-  };
-  const auto paper = [](const std::string& head, const auto& of_row, int decimals) -> Column {
-    return {head + ", paper", [=](const Results& results) {
-              const double value = of_row(results.row);
-              return value > 0 ? format_decimals(value, decimals) : "–";
-            }};
-  };
-  std::vector<Column> all{
-      {"model", [](const Results& results) { return results.row.title; }},
-      {"row", [](const Results& results) { return "`" + results.row.name + "`"; }},
-      {"parameters", [](const Results& results) { return format_count(results.runs[0].at("parameters")); }}};
-  for (const auto& [name, title, text] : tests) {
-    all.push_back(paper(
-        title + ": BLEU", [name = name](const Row& row) { return row.bleu.at(name); }, 2));
-    all.push_back(figure(title + ": BLEU, best epoch", "/tests/" + name + "/bleu", 2));
-    all.push_back(figure(title + ": BLEU, last epoch", "/tests/" + name + "/last_bleu", 2));
-    all.push_back(figure(title + ": sacreBLEU, best epoch", "/tests/" + name + "/sacrebleu", 2));
-  }
-  const std::vector<Column> others{
-      paper(
-          "perplexity", [](const Row& row) { return row.perplexity; }, 1),
-      figure("perplexity, best epoch", "/perplexity", 1),
-      figure("perplexity, last epoch", "/last_perplexity", 1),
-      paper(
-          "training loss", [](const Row& row) { return row.training_loss; }, 3),
-      figure("training loss, here", "/training_loss", 3),
-      figure("epochs", "/epochs", 0),
-      figure("ms a step", "/milliseconds_per_step", 2),
-      {"training time", [](const Results& results) { return format_duration(results.of("/seconds").mean); }},
-      {"runs", [](const Results& results) { return std::to_string(results.runs.size()); }}};
-  all.insert(all.end(), others.begin(), others.end());
-  return all;
-}
-
-std::string markdown(const std::vector<Column>& columns, const std::vector<Results>& results, const json& about) {
-  std::string text, rule;
-  for (const Column& column : columns) text += "| " + column.head + " ", rule += "| --- ";
-  text += "|\n" + rule + "|\n";
-  for (const Results& row : results) {
-    for (const Column& column : columns) text += "| " + column.cell(row) + " ";
-    text += "|\n";
+std::string markdown(const std::vector<papers::TestSet>& tests, const json& about) {
+  std::vector<Column> columns;
+  for (const auto& [name, title, text] : tests)
+    columns.insert(columns.end(), {{title + ": BLEU, paper", "/paper/bleu/" + name, 2},
+                                   {title + ": BLEU, best epoch", "/tests/" + name + "/bleu", 2},
+                                   {title + ": BLEU, last epoch", "/tests/" + name + "/last_bleu", 2},
+                                   {title + ": sacreBLEU, best epoch", "/tests/" + name + "/sacrebleu", 2}});
+  columns.insert(columns.end(), {{"perplexity, paper", "/paper/perplexity", 1},
+                                 {"perplexity, best epoch", "/perplexity", 1},
+                                 {"perplexity, last epoch", "/last_perplexity", 1},
+                                 {"training loss, paper", "/paper/training_loss", 3},
+                                 {"training loss, here", "/training_loss", 3},
+                                 {"epochs", "/epochs", 0},
+                                 {"ms a step", "/milliseconds_per_step", 2}});
+  std::string text = "| model | row | parameters", rule = "| --- | --- | ---";
+  for (const Column& column : columns) text += " | " + column.head, rule += " | ---";
+  text += " | training time | runs |\n" + rule + " | --- | --- |\n";
+  for (const json& row : about.at("rows")) {
+    const json& runs = row.at("runs");
+    text += "| " + row.at("title").get<std::string>() + " | `" + row.at("row").get<std::string>() + "` | " +
+            format_count(runs[0].at("parameters"));
+    for (const Column& column : columns) text += " | " + column.cell(row);
+    text +=
+        " | " + format_duration(Column{"", "/seconds", 0}.of_runs(row).mean) + " | " + std::to_string(runs.size()) + " |\n";
   }
   text += "\nBLEU as the paper computed it: " + about.at("bleu").get<std::string>() +
           ". sacreBLEU: " + about.at("sacrebleu").get<std::string>() +
@@ -107,18 +93,13 @@ std::string markdown(const std::vector<Column>& columns, const std::vector<Resul
 std::string write_table(const std::vector<Job>& jobs) {
   const Options& options = jobs[0].options;
   const Experiment& experiment = options.experiment;
-  std::vector<Results> finished;
-  json rows;
-  for (const Row& row : experiment.rows)
-    if (const Results results = results_of(row, jobs); !results.runs.empty()) {
-      finished.push_back(results);
-      rows.push_back({{"row", row.name},
-                      {"title", row.title},
-                      {"paper", {{"bleu", row.bleu}, {"perplexity", row.perplexity}, {"training_loss", row.training_loss}}},
-                      {"runs", results.runs}});
-    }
-  if (finished.empty()) return "";
-  const json& first = finished[0].runs[0];
+  json rows = json::array();
+  for (const Row& row : experiment.rows) {
+    draw_curves(row, jobs);
+    if (const json found = describe(row, jobs); !found.at("runs").empty()) rows.push_back(found);
+  }
+  if (rows.empty()) return "";
+  const json& first = rows[0].at("runs")[0];
   json settings = first.at("settings");
   for (const char* key : {"row", "seed"}) settings.erase(key);
   const json about{{"experiment", experiment.name},
@@ -130,7 +111,7 @@ std::string write_table(const std::vector<Job>& jobs) {
                    {"sacrebleu", Bleu().signature()},
                    {"settings", settings},
                    {"rows", rows}};
-  const std::string table = markdown(columns(jobs[0].corpus.tests), finished, about);
+  const std::string table = markdown(jobs[0].corpus.tests, about);
   write_file(options.output / (experiment.name + ".md"), "# " + experiment.name + "\n\n" + table);
   write_file(options.output / (experiment.name + ".json"), about.dump(2) + "\n");
   return table;

@@ -81,7 +81,7 @@ void row_block(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<
                Index cut) {
   using namespace Eigen::internal;
   using Packet = typename packet_traits<T>::type;
-  constexpr Index kLanes = packet_traits<T>::size;
+  static constexpr Index kLanes = packet_traits<T>::size;
   const auto load = [cut](const T* from) {
     if (cut == 0) return ploadu<Packet>(from);
     T numbers[kLanes] = {};
