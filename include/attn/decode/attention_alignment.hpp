@@ -33,16 +33,20 @@ WordTokens encode_words(std::string_view text, const AnyTokenizer& tokenizer) {
   return result;
 }
 
-/// The words of a text that is given as tokens: those that its parts, up to each token, have as spaces part them. A token
-/// belongs to the last word that it writes in.
+/// The words of a text that is given as tokens, as spaces part them. A token belongs to the last word that it writes in; one
+/// that is but a space to the word after it.
 template <DecodesTokens AnyTokenizer>
 WordTokens group_words(std::span<const Token> tokens, const AnyTokenizer& tokenizer) {
   WordTokens result{{tokens.begin(), tokens.end()}, {}};
+  std::size_t words = 0;  // of the text up to a token
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    std::size_t words = 0;
-    for_each_spaced_word(tokenizer.decode(tokens.first(i + 1)), [&](std::string_view) { ++words; });
-    while (result.first.size() < std::max<std::size_t>(words, 1)) result.first.push_back(static_cast<Index>(i));
+    const std::string text = tokenizer.decode(tokens.first(i + 1));
+    words = 0;
+    for_each_spaced_word(text, [&](std::string_view) { ++words; });
+    const std::size_t begun = words + (text.ends_with(' ') ? 1 : 0);
+    while (result.first.size() < std::max<std::size_t>(begun, 1)) result.first.push_back(static_cast<Index>(i));
   }
+  result.first.resize(words);  // spaces at the end begin no word
   result.first.push_back(static_cast<Index>(tokens.size()));
   return result;
 }

@@ -13,11 +13,11 @@ namespace attn {
 
 /// One translation of a sentence, as a search found it.
 struct Hypothesis {
-  std::vector<Token> tokens;                    // without begin and end
-  double log_probability = 0;                   // log P(tokens, end | source), in natural logarithms
-  double score = 0;                             // by which it was chosen: the higher the better
-  std::vector<double> token_log_probabilities;  // of each token given those before it; the end's comes last
-  bool complete = true;                         // false: the limit came before the end, whose probability is not in it
+  std::vector<Token> tokens = {};                    // without begin and end
+  double log_probability = 0;                        // log P(tokens, end | source), in natural logarithms
+  double score = 0;                                  // by which it was chosen: the higher the better
+  std::vector<double> token_log_probabilities = {};  // of each token given those before it; the end's comes last
+  bool complete = true;                              // false: the limit came before the end, whose probability is not in it
 
   bool operator==(const Hypothesis&) const = default;
 };
