@@ -37,6 +37,13 @@ TEST_CASE("symmetrisation: growth follows a chain, and stops where both words ha
   CHECK(symmetrize({{2, 1}}, {}, grow_diag_final_and) == Links{{2, 1}});
 }
 
+TEST_CASE("symmetrisation: links are visited in the order of Moses' symal, which these results are") {
+  CHECK(symmetrize({{3, 0}, {1, 1}, {0, 2}, {1, 3}}, {{0, 0}, {1, 3}, {2, 2}, {3, 1}}, grow_diag_final_and) ==
+        Links{{0, 0}, {0, 2}, {1, 1}, {1, 3}, {2, 2}, {3, 1}});
+  CHECK(symmetrize({{3, 0}, {1, 1}, {2, 2}, {0, 3}}, {{0, 3}, {1, 3}, {2, 2}, {3, 3}}, grow_diag_final_and) ==
+        Links{{0, 3}, {1, 1}, {2, 2}, {3, 3}});
+}
+
 TEST_CASE("symmetrisation: by name, and the other side") {
   CHECK(symmetrization("intersection") == intersection);
   CHECK(symmetrization("union") == union_of_both);
