@@ -29,3 +29,20 @@ TEST_CASE("length statistics: empty sentences are the shortest") {
   CHECK(lengths.shortest() == 0);
   CHECK(lengths.average_rounded_up() == 2);
 }
+
+TEST_CASE("length statistics: those of two texts add up to those of both") {
+  LengthStatistics all, first, second;
+  first.add(LengthStatistics());
+  CHECK(first.sentences() == 0);
+  for (const Index length : {5, 7}) first.add(length), all.add(length);
+  for (const Index length : {3, 9, 4}) second.add(length), all.add(length);
+  LengthStatistics sum;
+  sum.add(first);
+  CHECK(sum.shortest() == 5);
+  sum.add(second);
+  sum.add(LengthStatistics());
+  CHECK(sum.sentences() == all.sentences());
+  CHECK(sum.total() == 28);
+  CHECK(sum.shortest() == 3);
+  CHECK(sum.longest() == 9);
+}

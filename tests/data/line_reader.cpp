@@ -34,3 +34,18 @@ TEST_CASE("line reader: compressed files are told from files in another encoding
   CHECK(contains(error_with("\x1F\x8B\b"), "text is compressed; unpack it first (gzip -d does)"));
   CHECK(contains(error_with("ok\n\3757zXZ\n"), "text, line 2: byte 1 is not valid UTF-8"));
 }
+
+TEST_CASE("line reader: bytes that are not UTF-8 can be read, and a pipe can have a name") {
+  const TemporaryFolder folder;
+  write_file(folder / "text", "sch\xF6n\r\nja\n");
+  LineReader reader(folder / "text", "the text");
+  std::string line;
+  CHECK(reader.next_bytes(line));
+  CHECK(line == "sch\xF6n");
+  CHECK(reader.next(line));
+  CHECK(line == "ja");
+  CHECK(reader.lines() == 2);
+  CHECK_FALSE(reader.next_bytes(line));
+  LineReader again(folder / "text", "the text");
+  CHECK(contains(error_of([&] { again.next(line); }), "the text, line 1: byte 4 is not valid UTF-8"));
+}

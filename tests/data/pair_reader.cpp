@@ -90,7 +90,8 @@ TEST_CASE("comma-separated values: quotes, commas, line breaks and quotes inside
   PairReader reader({PairFormat::csv, folder / "a.csv", {}, "en", "de"});
   std::string source, target;
   for (int i = 0; i < 3; ++i) CHECK(reader.next(source, target));
-  CHECK(reader.where() == (folder / "a.csv").string() + ", line 6");  // where the row begins
+  CHECK(reader.where() ==
+        (folder / "a.csv").string() + ", line 7");  // where the row begins: the one before it has four lines
 
   write_file(folder / "open.csv", "a,b\nc,\"d\ne,f\n");
   CHECK(contains(error_of([&] { rows(folder / "open.csv"); }), "open.csv, line 2: a quote is opened and never closed"));

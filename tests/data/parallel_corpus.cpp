@@ -91,3 +91,29 @@ TEST_CASE("split_validation refuses what is no fraction") {
   CHECK_THROWS_WITH_AS(split_validation(numbered(10), 1), "split_validation: a fraction of 1 is not in [0, 1)", Error);
   CHECK_THROWS_AS(split_validation(numbered(10), std::numeric_limits<double>::quiet_NaN()), Error);
 }
+
+TEST_CASE("encode_lines gives the same on any number of threads") {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 10'000; ++i)
+    lines.push_back(std::string(static_cast<std::size_t>(i % 7), static_cast<char>('a' + i % 26)));
+  const Sentences one = encode_lines(lines, Letters{}, 5, 1);
+  CHECK(one.size() == 10'000);
+  CHECK(one.length(6) == 5);
+  CHECK(one[9'999].front() == 10 + 9'999 % 26);
+  for (const Index threads : {2, 3, 16}) CHECK(encode_lines(lines, Letters{}, 5, threads) == one);
+  const std::vector<std::string> block(4096, "ab");  // a block, to its last line
+  CHECK(encode_lines(block, Letters{}).tokens.size() == 8192);
+}
+
+TEST_CASE("what is wrong with a line is said by encode_lines, whichever thread meets it") {
+  struct Refusing : Letters {
+    using Letters::encode;
+    void encode(std::string_view text, std::vector<Token>& ids) const {
+      require(text != "x", "there is an x");
+      Letters::encode(text, ids);
+    }
+  };
+  std::vector<std::string> lines(20'000, "ab");
+  lines[13'000] = "x";
+  CHECK_THROWS_WITH_AS(encode_lines(lines, Refusing{}, keep_all_tokens, 4), "there is an x", Error);
+}

@@ -84,6 +84,12 @@ TEST_CASE("progress_line gives up the bar first, then figures from the right") {
   CHECK(progress_line({1, 4, 2.5, 10, 8}, std::nullopt) == " 25 %  1/4  loss 2.500  10 tok/s  8 s left");
 }
 
+TEST_CASE("progress_line says when a training waits for its batches") {
+  CHECK(progress_line({1, 4, 2.5, 10, 8, 0.049}, std::nullopt) == " 25 %  1/4  loss 2.500  10 tok/s  8 s left");
+  CHECK(progress_line({1, 4, 2.5, 10, 8, 0.124}, std::nullopt) ==
+        " 25 %  1/4  loss 2.500  10 tok/s  8 s left  waiting 12 %");
+}
+
 TEST_CASE("progress_line bears every number") {
   const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
   CHECK(progress_line({1, 2, nan, nan, nan}, std::nullopt) == " 50 %  1/2  loss nan  0 tok/s  ? left");

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -21,7 +22,7 @@ class Prefetch {
  public:
   /// From `position` on; `depth`: how many batches may be ready.
   Prefetch(Batches& batches, Batches::Position position, Index depth)
-      : batches_(batches), position_(position), ready_(static_cast<std::size_t>(depth)) {
+      : batches_(batches), position_(position), ready_(static_cast<std::size_t>(std::max<Index>(depth, 0))) {
     require(depth >= 0, "Prefetch: a depth of ", depth, " is less than 0");
     batches_.seek(position);
     if (depth > 0) thread_ = std::thread([this] { make(); });

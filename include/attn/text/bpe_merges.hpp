@@ -1,9 +1,11 @@
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "attn/core/error.hpp"
@@ -29,14 +31,17 @@ class BpeMerges {
     };
     std::vector<Symbol> symbols;
     std::vector<std::uint64_t> queue;  // rank, then place
+    std::vector<Token> tokens;         // of a short word
+    std::vector<std::int32_t> ranks;   // of each token and the one after it
   };
 
   explicit BpeMerges(std::vector<Merge> merges) : merges_(std::move(merges)) {
-    rank_.reserve(merges_.size());
-    for (const auto& [left, right, result] : merges_) {
-      const bool added = rank_.emplace(key(left, right), static_cast<std::int32_t>(rank_.size())).second;
-      require(added, "byte-pair encoding: merge ", rank_.size(), " (of the tokens ", left, " and ", right,
+    places_.resize(std::bit_ceil(2 * merges_.size() + 2));
+    for (std::int32_t rank = 0; const auto& [left, right, result] : merges_) {
+      Place& place = find(key(left, right));
+      require(place.rank < 0, "byte-pair encoding: merge ", rank, " (of the tokens ", left, " and ", right,
               ") is there twice");
+      place = {key(left, right), rank++};
     }
   }
 
@@ -46,29 +51,72 @@ class BpeMerges {
   void apply(std::span<const Token> word, Workspace& work, std::vector<Token>& ids) const;
 
  private:
+  /// Of a table that is at most half full: a pair stands at the first free place from the one that its key names.
+  struct Place {
+    std::uint64_t key = 0;
+    std::int32_t rank = -1;  // free
+  };
+
   static std::uint64_t key(Token left, Token right) {
     return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
   }
+  Place& find(std::uint64_t key) { return const_cast<Place&>(std::as_const(*this).find(key)); }
+  const Place& find(std::uint64_t key) const {
+    const std::size_t last = places_.size() - 1;
+    std::uint64_t at = key * 0x9e3779b97f4a7c15ULL;
+    for (at ^= at >> 32; places_[at & last].rank >= 0 && places_[at & last].key != key; ++at) continue;
+    return places_[at & last];
+  }
+  std::int32_t rank(Token left, Token right) const { return find(key(left, right)).rank; }
+
+  void apply_to_short(std::span<const Token> word, Workspace& work, std::vector<Token>& ids) const;
 
   std::vector<Merge> merges_;
-  std::unordered_map<std::uint64_t, std::int32_t> rank_;
+  std::vector<Place> places_;
 };
+
+/// Looks at all pairs of a word for the next merge: for the words of a language faster than a queue.
+inline void BpeMerges::apply_to_short(std::span<const Token> word, Workspace& work, std::vector<Token>& ids) const {
+  auto& tokens = work.tokens;
+  auto& ranks = work.ranks;
+  constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
+  const auto rank_at = [&](std::size_t place) {
+    const std::int32_t found = rank(tokens[place], tokens[place + 1]);
+    return found < 0 ? none : found;
+  };
+  tokens.assign(word.begin(), word.end());
+  ranks.resize(tokens.size());
+  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) ranks[i] = rank_at(i);
+  for (std::size_t pairs = tokens.empty() ? 0 : tokens.size() - 1; pairs > 0; --pairs) {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < pairs; ++i)
+      if (ranks[i] < ranks[best]) best = i;
+    if (ranks[best] == none) break;
+    tokens[best] = merges_[static_cast<std::size_t>(ranks[best])].result;
+    tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(best) + 1);
+    ranks.erase(ranks.begin() + static_cast<std::ptrdiff_t>(best));
+    if (best > 0) ranks[best - 1] = rank_at(best - 1);
+    if (best + 1 < tokens.size()) ranks[best] = rank_at(best);
+  }
+  ids.insert(ids.end(), tokens.begin(), tokens.end());
+}
 
 /// The neighbours of lowest rank are merged first, the leftmost of equals. A queue of pairs keeps long words from costing
 /// the square of their length; it is not searched when pairs vanish: one that is no longer there when its turn comes is
 /// passed over.
 inline void BpeMerges::apply(std::span<const Token> word, Workspace& work, std::vector<Token>& ids) const {
-  auto& [symbols, queue] = work;
-  const auto at = [&symbols = symbols](std::int32_t place) -> auto& { return symbols[static_cast<std::size_t>(place)]; };
+  if (word.size() <= 40) return apply_to_short(word, work, ids);
+  auto& symbols = work.symbols;
+  auto& queue = work.queue;
+  const auto at = [&](std::int32_t place) -> auto& { return symbols[static_cast<std::size_t>(place)]; };
   const auto rank_at = [&](std::int32_t place) -> std::int32_t {
     if (place < 0 || at(place).token < 0 || at(place).next < 0) return -1;
-    const auto found = rank_.find(key(at(place).token, at(at(place).next).token));
-    return found == rank_.end() ? -1 : found->second;
+    return rank(at(place).token, at(at(place).next).token);
   };
-  const auto enqueue = [&, &queue = queue](std::int32_t place) {
-    const std::int32_t rank = rank_at(place);
-    if (rank < 0) return;
-    queue.push_back(static_cast<std::uint64_t>(rank) << 32 | static_cast<std::uint32_t>(place));
+  const auto enqueue = [&](std::int32_t place) {
+    const std::int32_t found = rank_at(place);
+    if (found < 0) return;
+    queue.push_back(static_cast<std::uint64_t>(found) << 32 | static_cast<std::uint32_t>(place));
     std::push_heap(queue.begin(), queue.end(), std::greater<>());
   };
 
@@ -81,14 +129,14 @@ inline void BpeMerges::apply(std::span<const Token> word, Workspace& work, std::
 
   while (!queue.empty()) {
     std::pop_heap(queue.begin(), queue.end(), std::greater<>());
-    const auto rank = static_cast<std::int32_t>(queue.back() >> 32);
+    const auto next = static_cast<std::int32_t>(queue.back() >> 32);
     const auto place = static_cast<std::int32_t>(queue.back());
     queue.pop_back();
-    if (rank_at(place) != rank) continue;
+    if (rank_at(place) != next) continue;
 
     auto& left = at(place);
     auto& right = at(left.next);
-    left.token = merges_[static_cast<std::size_t>(rank)].result;
+    left.token = merges_[static_cast<std::size_t>(next)].result;
     left.next = right.next;
     if (right.next >= 0) at(right.next).previous = place;
     right.token = -1;
