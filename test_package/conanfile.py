@@ -11,6 +11,10 @@ class AttnTest(ConanFile):
     def requirements(self):
         self.requires(self.tested_reference_str)
 
+    @property
+    def compiled(self):
+        return bool(self.dependencies["attn"].options.compiled)
+
     def layout(self):
         cmake_layout(self)
 
@@ -18,6 +22,7 @@ class AttnTest(ConanFile):
         CMakeDeps(self).generate()
         toolchain = CMakeToolchain(self)
         toolchain.user_presets_path = False  # leaves no file beside the sources
+        toolchain.cache_variables["CONSUME_COMPILED"] = self.compiled
         toolchain.generate()
 
     def build(self):
@@ -27,4 +32,5 @@ class AttnTest(ConanFile):
 
     def test(self):
         if can_run(self):
-            self.run(os.path.join(self.cpp.build.bindir, "consumer"), env="conanrun")
+            for program in ("consumer", "compiled_consumer") if self.compiled else ("consumer",):
+                self.run(os.path.join(self.cpp.build.bindir, program), env="conanrun")

@@ -12,7 +12,7 @@ attn::Ragged with_blocks(attn::Tape<Device>& tape, attn::Ragged rows, const std:
   return rows;
 }
 
-/// The rows of a case of attention. queries, keys: lengths; spare: rows behind each sentence's keys that belong to none; gap.
+/// The rows of a case of attention. queries, keys: lengths; spare: rows after each sentence's keys that belong to none; gap.
 template <class Device>
 struct AttentionRows {
   Device& device;

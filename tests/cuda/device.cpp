@@ -165,7 +165,7 @@ TEST_CASE("device: TF32 rounds the operands of products, and only where it is as
   }
   CHECK(worst_without < 2e-6);
   CHECK(worst > 1e-5);
-  CHECK(worst < 2e-3);  // 10 bits behind the point, of two operands
+  CHECK(worst < 2e-3);  // 10 bits after the point, of two operands
 }
 
 TEST_CASE("device: a machine without a GPU says what it found and what is needed") {

@@ -3,7 +3,7 @@
 
 #include "cuda/op_case.hpp"
 
-/// A matrix on a device with memory around it that no op may touch: `gap` columns on either side, more before and behind,
+/// A matrix on a device with memory around it that no op may touch: `gap` columns on either side, more before and after,
 /// and the rows that are not in use, if some are not. All of that is NaN: an op that lets what it read there into a result
 /// is found as surely as one that writes there.
 template <class Device, class T>

@@ -8,7 +8,7 @@
 #include "attn/ops/linear.hpp"
 #include "cuda/guarded.hpp"
 
-/// The op and what the tape does behind its gradient. targets, sources: lengths; width; value: columns that are mixed; more: columns
+/// The op and what the tape does after its gradient. targets, sources: lengths; width; value: columns that are mixed; more: columns
 /// that are only averaged; layers; dropout; gap: beside keys, values, states and what is fed; no_dfed: only contexts have a gradient.
 template <class Device>
 Results input_feeding_case(Device& device, const OpCase& test, Precision precision) {

@@ -27,7 +27,7 @@ const AttentionMap map{"a",
 }  // namespace
 
 TEST_CASE("attention alignment: the most attended word, over all tokens of both") {
-  // Word 1 by rows 0 and 1: 0.7 against 1.0; word 2 by row 2: 0.4 against 0.1, the mark's 0.5 aside.
+  // Word 1 by rows 0 and 1: 0.7 against 1.0; word 2 by row 2: 0.4 against 0.1, the end token's 0.5 aside.
   CHECK(align(map, source, target, AlignedBy::writing) == std::vector<WordLink>{{1, 0}, {0, 1}});
   // One row later: 0.5 against 0.9, and 0.1 against 0.8.
   CHECK(align(map, source, target, AlignedBy::reading) == std::vector<WordLink>{{1, 0}, {1, 1}});

@@ -69,7 +69,7 @@ if (data / "bart-bpe").exists() and (data / "wmt14").exists():
     bpe = ["--vocab", data / "bart-bpe/vocab.json", "--merges", data / "bart-bpe/merges.txt"]
     found = figures(data / "wmt14/newstest2014.en", data / "wmt14/newstest2014.de", *bpe)
     lengths = [[found[side]["length"][key] for key in ("average_rounded_up", "shortest", "longest")] for side in ("source", "target")]
-    check(lengths == [[27, 4, 118], [51, 5, 168]], "lengths in tokens are those of Hugging Face's tokenizers with both marks")
+    check(lengths == [[27, 4, 118], [51, 5, 168]], "lengths in tokens are those of Hugging Face's tokenizers with both special tokens")
 else:
     print(f"skipped: no bart-bpe and wmt14 under {data}")
 

@@ -144,7 +144,7 @@ TEST_CASE_TEMPLATE("cross_entropy gives the same bits with any number of threads
 
 TEST_CASE_TEMPLATE("cross_entropy: a logit that is no number makes the loss none, and says so", T, float, double) {
   Cpu<T> device(1);
-  for (const std::size_t place : {0, 41, 102}) {  // in vectors, and behind them
+  for (const std::size_t place : {0, 41, 102}) {  // in vectors, and after them
     CAPTURE(place);
     for (const double wrong : {std::nan(""), HUGE_VAL}) {
       Numbers logits = random_numbers(103, 1, 3);

@@ -72,7 +72,7 @@ TEST_CASE_TEMPLATE("linear with ReLU is PyTorch's, and a gate on its input gives
   const Numbers y = op.y();
   CHECK(distance(y, reference("linear_relu/y")) <= kReferenceTolerance<T>);
 
-  // The gate belongs to the product behind the ReLU; with the unit matrix as its weight it is the ReLU's gradient alone.
+  // The gate belongs to the product after the ReLU; with the unit matrix as its weight it is the ReLU's gradient alone.
   Tensor<Cpu<T>> gate(device, 5, 7, y), unit(device, 7, 7, 0.0), dh(device, 5, 7);
   for (Index i = 0; i < 7; ++i) unit.view()(i, i) = 1;
   op.dy.write(reference("linear_relu/gradient/y"));

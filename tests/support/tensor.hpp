@@ -54,7 +54,7 @@ class Tensor {
     for (attn::Index i = 0; i < rows(); ++i) device_->download(host.data() + i * cols(), view_.row(i), cols());
     return Numbers(host.begin(), host.end());
   }
-  /// Whether the columns beside the slice, and the number behind the last row, are as they were.
+  /// Whether the columns beside the slice, and the number after the last row, are as they were.
   bool outside_untouched() const {
     std::vector<Scalar> all(static_cast<std::size_t>(memory_.size()));
     device_->download(all.data(), memory_.data(), memory_.size());

@@ -64,7 +64,7 @@ inline std::vector<WordLink> align(const AttentionMap& map, const WordTokens& so
              target_tokens = static_cast<Index>(target.tokens.size());
   require(map.translates() && map.rows > target_tokens && map.cols >= source_tokens, "align: a map of ", map.rows, " x ",
           map.cols, " is not that of the decoder over ", source_tokens, " tokens of the source and ", target_tokens,
-          " of the target with a begin mark");
+          " of the target with a begin token");
   const Index shift = by == AlignedBy::reading ? 1 : 0;
   std::vector<WordLink> links;
   for (Index w = 0; w < target.words(); ++w) {
