@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "attn/data/batches.hpp"
+#include "attn/decode/search_options.hpp"
 #include "cuda/op_case.hpp"
 
 // nvcc must not see Eigen, and need not see doctest: the tests, compiled by the C++ compiler, know devices as Backends,
@@ -53,6 +54,9 @@ class Training {
   /// Rounds its parameters to bfloat16.
   virtual void round_parameters() = 0;
   virtual std::vector<std::vector<attn::Token>> translate(const attn::Sentences& source) const = 0;
+  /// The best two of a beam of 4; log P of each token of given translations, in one pass.
+  virtual std::vector<std::vector<attn::Hypothesis>> search(const attn::Sentences& source) const = 0;
+  virtual std::vector<std::vector<double>> forced(const attn::Sentences& source, const attn::Sentences& target) const = 0;
   /// The logits of the last step, row by row, where each step's rows are selected from those of the step before.
   virtual std::vector<Numbers> select(const attn::Sentences& source,
                                       const std::vector<std::vector<attn::Index>>& selections) const = 0;

@@ -259,6 +259,18 @@ TEST_CASE_TEMPLATE("models: learns to reverse on the device, and translates as t
     const auto cpu = truth().training(kind, 2);
     cpu->load(folder / "model");
     if (kFloat<Device>) CHECK(cpu->translate(test.source) == translations);
+    const auto found = here->search(test.source), expected = cpu->search(test.source);
+    attn::Sentences best;
+    for (const auto& list : found) best.push_back(list.at(0).tokens);
+    const auto forced = here->forced(test.source, best);
+    std::size_t same = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      same += found[i].at(0).tokens == expected[i].at(0).tokens;
+      double sum = 0;
+      for (std::size_t t = 0; t < found[i][0].token_log_probabilities.size(); ++t) sum += forced[i][t];
+      CHECK(std::abs(sum - found[i][0].log_probability) <= (kFloat<Device> ? 1e-3 : 1.0));
+    }
+    CHECK(same >= (kFloat<Device> ? found.size() : found.size() * 2 / 3));  // rounding may turn a close decision
     CHECK(here->translate(attn::Sentences{{}}).size() == 1);
   }
 }

@@ -1,4 +1,6 @@
 #pragma once
+#include <cmath>
+
 #include "attn/ops/argmax.hpp"
 #include "attn/ops/cross_entropy.hpp"
 #include "attn/ops/embedding.hpp"
@@ -92,7 +94,8 @@ Results argmax_case(Device& device, const OpCase& test, Precision precision) {
   return {{.name = "best", .numbers = Numbers(best.begin(), best.end()), .exact = true}};  // the last is -1 still
 }
 
-/// rows, classes, k, gap, except; levels: as of argmax; only: every so many-th row has one choice.
+/// rows, classes, k, gap, except; levels: as of argmax; only: every so many-th row has one choice. Log-probabilities are
+/// compared here, with those of the choices in double: PyTorch's errors in them are of the last digit.
 template <class Device>
 Results top_k_case(Device& device, const OpCase& test, Precision precision) {
   const attn::Index rows = test.size("rows"), classes = test.size("classes"), k = test.size("k"), every = test.size("only");
@@ -120,6 +123,19 @@ Results top_k_case(Device& device, const OpCase& test, Precision precision) {
                  .only = every > 0 ? only.data() : nullptr});
   device.download(best.data(), on_device.data(), rows * k + 1);
   (void)logits.read("logits");
-  return {{.name = "best", .numbers = Numbers(best.begin(), best.end()), .exact = true},  // the last is -7 still
-          {.name = "log_probabilities", .numbers = log_probabilities.read("log_probabilities"), .in_float = true}};
+  const Numbers found = log_probabilities.read("log_probabilities");
+  for (attn::Index i = 0; i < rows; ++i) {
+    const double* row = numbers.data() + i * classes;
+    double most = -HUGE_VAL, sum = 0;
+    for (attn::Index j = 0; j < classes; ++j) most = std::max(most, row[j]);
+    for (attn::Index j = 0; j < classes; ++j) sum += std::exp(row[j] - most);
+    for (attn::Index j = 0; j < k; ++j) {
+      const attn::Token token = best[static_cast<std::size_t>(i * k + j)];
+      const double right = token < 0 ? -HUGE_VAL : row[token] - most - std::log(sum);
+      const double ours = found[static_cast<std::size_t>(i * k + j)];
+      attn::require(ours == right || std::abs(ours - right) <= 0x1p-20 * std::max(1.0, std::abs(right)), "log-probability ",
+                    j, " of row ", i, " is ", ours, ", not ", right);
+    }
+  }
+  return {{.name = "best", .numbers = Numbers(best.begin(), best.end()), .exact = true}};  // the last is -7 still
 }

@@ -1,5 +1,7 @@
 #pragma once
+#include "attn/decode/forced.hpp"
 #include "attn/decode/greedy.hpp"
+#include "attn/decode/search.hpp"
 #include "attn/optim/adam.hpp"
 #include "attn/optim/averaged.hpp"
 #include "attn/train/checkpoint.hpp"
@@ -58,6 +60,12 @@ class TrainingOn : public Training {
   }
   std::vector<std::vector<attn::Token>> translate(const attn::Sentences& source) const override {
     return attn::greedy(device_, model_, source, {.begin = 2, .end = 3, .limit = 24});
+  }
+  std::vector<std::vector<attn::Hypothesis>> search(const attn::Sentences& source) const override {
+    return attn::search(device_, model_, source, {.begin = 2, .end = 3, .limit = 24, .beam = 4, .n_best = 2});
+  }
+  std::vector<std::vector<double>> forced(const attn::Sentences& source, const attn::Sentences& target) const override {
+    return attn::forced_log_probabilities(device_, model_, {.begin = 2, .end = 3}, source, target);
   }
   std::vector<Numbers> select(const attn::Sentences& source,
                               const std::vector<std::vector<attn::Index>>& selections) const override {

@@ -4,8 +4,6 @@
 
 #include <map>
 
-#include "attn/cpu.hpp"
-#include "attn/decode/search.hpp"
 #include "support/table_steps.hpp"
 
 using namespace attn;
@@ -36,11 +34,6 @@ void check_frequencies(const std::vector<double>& found, const std::vector<doubl
   }
 }
 
-std::vector<std::vector<Hypothesis>> sample_table(const Table& table, const SearchOptions& options, Index sentences) {
-  TableSteps steps(table, sentences, options.rows(), options.begin);
-  return search(steps, options);
-}
-
 }  // namespace
 
 TEST_CASE("sampling: tokens come as often as they are probable") {
@@ -64,7 +57,7 @@ TEST_CASE("sampling: translations come as often as they are probable, with their
   };
   SearchOptions options{.begin = 9, .end = kEnd, .limit = 2, .n_best = 20000, .sampling = Sampling{.seed = 3}};
   std::map<Tokens, double> counts;
-  const auto drawn = sample_table(table, options, 1);
+  const auto drawn = search_table(table, options, 1);
   for (const Hypothesis& one : drawn[0]) {
     counts[one.tokens] += 1.0 / 20000;
     double sum = 0;
@@ -81,16 +74,16 @@ TEST_CASE("sampling: translations come as often as they are probable, with their
 TEST_CASE("sampling: the seed repeats; other seeds, sentences and numbers draw anew; the batch does not matter") {
   const Table same = [table = random_table(12, 5, 0.5)](Index, std::span<const Token> tokens) { return table(0, tokens); };
   SearchOptions options{.begin = 9, .end = kEnd, .limit = 9, .n_best = 3, .sampling = Sampling{.seed = 3}};
-  const auto first = sample_table(same, options, 4);
-  CHECK(sample_table(same, options, 4) == first);
+  const auto first = search_table(same, options, 4);
+  CHECK(search_table(same, options, 4) == first);
   CHECK(first[0] != first[1]);
   CHECK(first[0][1].tokens != first[0][2].tokens);
   options.streams = {2, 0};
-  const auto some = sample_table(same, options, 2);
+  const auto some = search_table(same, options, 2);
   CHECK(some[0] == first[2]);
   CHECK(some[1] == first[0]);
   options.sampling->seed = 4;
-  CHECK(sample_table(same, options, 2)[1] != first[0]);
+  CHECK(search_table(same, options, 2)[1] != first[0]);
 }
 
 TEST_CASE("sampling: constraints hold") {
@@ -103,7 +96,7 @@ TEST_CASE("sampling: constraints hold") {
                         .no_repeat = 1,
                         .prefixes = {{4, 4}, {}},
                         .sampling = Sampling{.temperature = 3}};
-  const auto drawn = sample_table(random_table(6, 1), options, 2);
+  const auto drawn = search_table(random_table(6, 1), options, 2);
   for (const Hypothesis& one : drawn[0]) {
     REQUIRE(one.tokens.size() >= 2);
     CHECK(one.tokens[0] == 4);
@@ -120,6 +113,6 @@ TEST_CASE("sampling: constraints hold") {
   CHECK(lengths.size() == 3);  // 2 to 4: only four tokens are left
   CHECK(lengths.begin()->first == 2);
   options.limit = 0, options.min_length = 0, options.prefixes = {};
-  CHECK(sample_table(random_table(6, 1), options, 2)[1][299].tokens.empty());
-  CHECK(sample_table(random_table(6, 1), options, 0).empty());
+  CHECK(search_table(random_table(6, 1), options, 2)[1][299].tokens.empty());
+  CHECK(search_table(random_table(6, 1), options, 0).empty());
 }

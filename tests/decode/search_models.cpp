@@ -3,20 +3,13 @@
 #include <set>
 #include <type_traits>
 
-#include "attn/decode/ensemble.hpp"
 #include "attn/decode/forced.hpp"
-#include "attn/decode/next_token.hpp"
-#include "attn/decode/search.hpp"
 #include "attn/language_model.hpp"
-#include "support/recurrent.hpp"
+#include "support/search_models.hpp"
 
 using namespace attn_test;
-using D = Cpu<double>;
 
 namespace {
-
-constexpr TransformerShape shape{.encoder_layers = 1, .decoder_layers = 2, .width = 16, .heads = 2, .inner = 24};
-constexpr RecurrentShape recurrent{.words = 6, .width = 6, .encoder_layers = 1, .decoder_layers = 1};
 
 /// Every step of every row from its first word on, by the pass that training takes.
 template <class Model>
@@ -64,35 +57,12 @@ class StepsFromScratch final : public DecodingSteps {
   std::vector<std::vector<Token>> written_;
 };
 
-template <class M>
-struct Fixture {
-  D device{1};
-  M model{{.source_vocabulary = kSourceWords, .target_vocabulary = kTargetWords}};
-  Parameters<D> parameters{device, model, 3};
-  Sentences source = random_sentences({5, 1, 3, 8, 2, 4}, kSourceWords, 3);
-
-  explicit Fixture(std::uint64_t seed = 5) { shake(parameters, 0.8, seed); }
-};
-
 void with_every_model(auto&& test) {
   const auto with = [&]<class... Models>(std::type_identity<Models>...) { (test.template operator()<Models>(), ...); };
   with(std::type_identity<Transformer<D, shape>>{}, std::type_identity<Transformer<D, shape, Linformer<3, 8>, PreNorm>>{},
        std::type_identity<Seq2Seq<D, recurrent, OneWay>>{},
        std::type_identity<Seq2Seq<D, recurrent, BothWays, OnEncoderAndPast<ReducedRank<2>, KeyValue<4, 3>>>>{},
        std::type_identity<InputFeeding<D, recurrent, BothWays, Additive<4>, States, Lexical>>{});
-}
-
-const SearchOptions three{.begin = 2, .end = 3, .limit = 7, .beam = 3, .n_best = 3};
-
-void check_close(const std::vector<Hypothesis>& a, const std::vector<Hypothesis>& b) {
-  REQUIRE(a.size() == b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    CHECK(a[i].tokens == b[i].tokens);
-    CHECK(a[i].complete == b[i].complete);
-    CHECK(std::abs(a[i].log_probability - b[i].log_probability) < 1e-11);
-    CHECK(std::abs(a[i].score - b[i].score) < 1e-11);
-    CHECK(largest_difference(a[i].token_log_probabilities, b[i].token_log_probabilities) < 1e-11);
-  }
 }
 
 }  // namespace
@@ -167,26 +137,6 @@ TEST_CASE("search: the log-probability of a hypothesis is that of the pass over 
   });
 }
 
-TEST_CASE("forced decoding: the loss of a batch, the next token's probability, and what is not in the vocabulary") {
-  Fixture<Transformer<D, shape>> fixture;
-  const Sentences target = random_sentences({3, 0, 5, 1, 2, 4}, kTargetWords, 8);
-  const auto forced = forced_log_probabilities(fixture.device, fixture.model, special_tokens, fixture.source, target);
-  double sum = 0;
-  for (const auto& pair : forced)
-    for (const double p : pair) sum += p;
-  Tape<D> tape(fixture.device);
-  const double nll = fixture.model.loss(tape, Batch::of(fixture.source, target, special_tokens)).read(fixture.device).nll;
-  CHECK(sum == doctest::Approx(-nll).epsilon(1e-12));
-  const auto p = next_token(fixture.device, fixture.model, special_tokens, fixture.source[0], target[0].first(1));
-  CHECK(std::exp(forced[0][1]) == doctest::Approx(p[static_cast<std::size_t>(target[0][1])]).epsilon(1e-12));
-  CHECK(forced[1].size() == 1);  // the end of an empty translation
-  CHECK(forced_log_probabilities(fixture.device, fixture.model, special_tokens, {}, {}).empty());
-  const std::string said = complaint([&] {
-    forced_log_probabilities(fixture.device, fixture.model, special_tokens, sentences({{4}}), sentences({{13}}));
-  });
-  CHECK(said.find("token 13 is not in a vocabulary of 13") != std::string::npos);
-}
-
 TEST_CASE("search: a sentence's hypotheses do not depend on the batch, nor on its order") {
   with_every_model([&]<class M>() {
     Fixture<M> fixture;
@@ -251,64 +201,4 @@ TEST_CASE("search: a language model goes on after its prompts") {
       CHECK(std::abs(sum - hypothesis.log_probability) < 1e-11);
     }
   }
-}
-
-TEST_CASE("ensemble: a model twice is the model; two types are the mean of their probabilities") {
-  using Attends = Transformer<D, shape>;
-  using Recurs = InputFeeding<D, recurrent, BothWays, Additive<4>>;
-  Fixture<Attends> a;
-  Fixture<Recurs> b;
-  const auto steps_of = [&]<class M>(Fixture<M>& fixture) {
-    return std::make_unique<ModelSteps<D, M>>(fixture.device, fixture.model, a.source, 7, 3);
-  };
-  const auto ensemble = [&](auto&... fixtures) {
-    std::vector<std::unique_ptr<DecodingSteps>> members;
-    (members.push_back(steps_of(fixtures)), ...);
-    return EnsembleSteps(std::move(members));
-  };
-  const auto alone = search(a.device, a.model, a.source, three);
-  for (int count : {1, 2}) {
-    const auto found = [&] {
-      if (count == 1) {
-        EnsembleSteps steps = ensemble(a);
-        return search(steps, three);
-      }
-      EnsembleSteps steps = ensemble(a, a);
-      return search(steps, three);
-    }();
-    for (std::size_t i = 0; i < alone.size(); ++i) check_close(found[i], alone[i]);
-  }
-  EnsembleSteps both = ensemble(a, b);
-  const auto mixed = search(both, three);
-  for (std::size_t i = 0; i < mixed.size(); ++i) {
-    const Hypothesis& one = mixed[i][0];
-    const auto source = a.source[static_cast<Index>(i)];
-    const std::span<const Token> tokens(one.tokens);
-    for (std::size_t t = 0; t < one.token_log_probabilities.size(); ++t) {
-      const auto p = next_token(a.device, a.model, special_tokens, source, tokens.first(t)),
-                 q = next_token(b.device, b.model, special_tokens, source, tokens.first(t));
-      const auto token = static_cast<std::size_t>(t < tokens.size() ? tokens[t] : 3);
-      CHECK(std::exp(one.token_log_probabilities[t]) == doctest::Approx((p[token] + q[token]) / 2).epsilon(1e-9));
-    }
-  }
-}
-
-TEST_CASE("ensemble: none, other sentences and other vocabularies are refused") {
-  CHECK(complaint([] { EnsembleSteps({}); }).find("there are no models") != std::string::npos);
-  Fixture<Transformer<D, shape>> a;
-  D device(1);
-  Transformer<D, shape> other({.source_vocabulary = kSourceWords, .target_vocabulary = 9});
-  Parameters<D> parameters(device, other, 1);
-  const Sentences one = sentences({{4, 5}});
-  const auto said = [&](const Sentences& second) {
-    return complaint([&] {
-      std::vector<std::unique_ptr<DecodingSteps>> members;
-      members.push_back(std::make_unique<ModelSteps<D, Transformer<D, shape>>>(a.device, a.model, one, 7, 3));
-      members.push_back(std::make_unique<ModelSteps<D, Transformer<D, shape>>>(device, other, second, 7, 3));
-      EnsembleSteps steps(std::move(members));
-      search(steps, three);
-    });
-  };
-  CHECK(said(one).find("model 2 has another vocabulary") != std::string::npos);
-  CHECK(said(sentences({{4}, {5}})).find("one model was given 1 sentences, another 2") != std::string::npos);
 }

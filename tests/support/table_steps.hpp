@@ -7,8 +7,10 @@
 
 #include "attn/core/error.hpp"
 #include "attn/core/random.hpp"
+#include "attn/cpu.hpp"
 #include "attn/decode/choose.hpp"
 #include "attn/decode/decoding_steps.hpp"
+#include "attn/decode/search.hpp"
 
 /// A model that is a function: log-probabilities of all tokens, given a sentence's number and the tokens so far.
 using Table = std::function<std::vector<double>(attn::Index sentence, std::span<const attn::Token> tokens)>;
@@ -81,4 +83,12 @@ inline Table random_table(attn::Index vocabulary, std::uint64_t seed, double sha
     attn::log_softmax(p);
     return p;
   };
+}
+
+/// What a search finds with a table, for so many sentences.
+inline std::vector<std::vector<attn::Hypothesis>> search_table(const Table& table, const attn::SearchOptions& options,
+                                                               attn::Index sentences = 1,
+                                                               std::vector<attn::SearchTree>* trees = nullptr) {
+  TableSteps steps(table, sentences, options.rows(), options.begin);
+  return search(steps, options, trees);
 }
