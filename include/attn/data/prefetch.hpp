@@ -71,11 +71,11 @@ class Prefetch {
     std::exception_ptr failure;
   };
 
-  /// Makes a batch, or begins the next epoch.
+  /// Makes a batch; false once at the end of each epoch, which is known before the next one is arranged.
   bool make_one(Batch& batch) {
-    if (batches_.next(batch)) return true;
-    batches_.start_epoch(batches_.position().epoch + 1);
-    return false;
+    if (epoch_is_over_) batches_.start_epoch(batches_.position().epoch + 1);
+    epoch_is_over_ = !batches_.next(batch);
+    return !epoch_is_over_;
   }
 
   bool take(Batch& batch) {
@@ -116,7 +116,8 @@ class Prefetch {
 
   Batches& batches_;
   Batches::Position position_;
-  bool ended_ = false;  // the epoch
+  bool ended_ = false;          // the epoch, for next()
+  bool epoch_is_over_ = false;  // for make_one()
   double seconds_waited_ = 0;
   std::vector<Place> ready_;  // a ring
   std::size_t made_ = 0, taken_ = 0;
