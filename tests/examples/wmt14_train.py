@@ -48,6 +48,29 @@ with tempfile.TemporaryDirectory() as name:
     else:
         check("without instructions for bf16 matrix products" in result.stderr and not (folder / "low").exists(), "a processor without them says so")
 
+    # Averages of the weights, and BLEU as what tells the best model.
+    result = run(*tiny, "--average-decay", "0.9", "--average-best", 2, "--validate-with", "bleu", "--output", folder / "averaged")
+    events = [json.loads(line) for line in (folder / "averaged/log.jsonl").read_text().splitlines()]
+    validations = [event for event in events if event["event"] == "validation"]
+    check(result.returncode == 0 and all("score" in event and "source_gain" in event for event in validations), "validation can be by BLEU")
+    best = -1
+    for event in validations:
+        check(event["best"] == (event["score"] > best), f"the best model is the one of the highest BLEU: {event}")
+        best = max(best, event["score"])
+    check(validations[2]["loss"] != losses[2], "averaged weights have a loss of their own")
+    check(len(list((folder / "averaged/best").glob("*.safetensors"))) in (2, 3) and "the mean of the 2 best models: validation loss" in result.stdout,
+          "two best models are kept, and their mean is looked at")
+
+    # Fine-tuning: from the weights and with the tokenizer of another run.
+    finer = ["--generated-pairs", 200, "--epochs", 1, "--rate", "1e-4", "--warmup", 1, "--batch", 32, "--device", "cpu", "--threads", 2]
+    result = run(*finer, "--start-from", folder / "whole", "--output", folder / "finer")
+    check(result.returncode == 0 and validation_losses(folder / "finer")[0] < losses[2] + 0.1, "a run begins with the weights of another")
+    cards = [json.loads((folder / one / "model.json").read_text()) for one in ("whole", "finer")]
+    check(cards[0]["source"]["hash"] == cards[1]["source"]["hash"] and cards[1]["settings"]["start-from"] == str(folder / "whole"), "with its tokenizer, and says so")
+    refused("another size", *finer, "--size", "medium", "--start-from", folder / "whole", "--output", folder / "x", says="does not fit --start-from")
+    refused("two beginnings", *finer, "--resume", "--start-from", folder / "whole", "--output", folder / "finer", says="--start-from begins one")
+    refused("a folder without a run", *finer, "--start-from", folder, "--output", folder / "x", says="model.json")
+
     # Interrupted in the middle of an epoch, and resumed: the same bits.
     process = subprocess.Popen([program, *tiny, "--output", folder / "parts"], stdout=subprocess.PIPE, text=True)
     while not (folder / "parts/log.jsonl").exists() or '"step"' not in (folder / "parts/log.jsonl").read_text():
