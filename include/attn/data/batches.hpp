@@ -80,7 +80,8 @@ class Batches {
   Index source_rows(Index id) const { return corpus_.source_length(id) + (special_tokens_.source_end ? 1 : 0); }
   Index target_rows(Index id) const { return corpus_.target_length(id) + 1; }
   void arrange(Index epoch);
-  void cut(Range range, Index limit, std::vector<Range>& pieces) const;
+  template <class Cost>
+  static void cut(Range range, Index limit, std::vector<Range>& pieces, const Cost& cost);
   void reserve();
 
   CorpusView corpus_;
@@ -135,17 +136,18 @@ inline void Batches::reserve() {
   most_target_ = static_cast<std::size_t>(std::accumulate(target.begin(), target.end(), Index{0}));
 }
 
-/// Cuts a range of order_ into pieces as long as `limit` units allow; what alone is longer makes its own piece.
-inline void Batches::cut(Range range, Index limit, std::vector<Range>& pieces) const {
+/// Cuts places of order_ into pieces as long as `limit` units allow; what alone is longer makes its own piece. cost(i) is what
+/// place i takes.
+template <class Cost>
+void Batches::cut(Range range, Index limit, std::vector<Range>& pieces, const Cost& cost) {
   Index first = range.first, filled = 0;
   for (Index i = range.first; i < range.second; ++i) {
-    const Index id = order_[static_cast<std::size_t>(i)];
-    const Index cost = options_.unit == BatchUnit::sentences ? 1 : source_rows(id) + target_rows(id);
-    if (i > first && filled + cost > limit) {
+    const Index units = cost(i);
+    if (i > first && filled + units > limit) {
       pieces.emplace_back(first, i);
       first = i, filled = 0;
     }
-    filled += cost;
+    filled += units;
   }
   if (first < range.second) pieces.emplace_back(first, range.second);
 }
@@ -156,24 +158,42 @@ inline void Batches::arrange(Index epoch) {
   std::iota(order_.begin(), order_.end(), Place{0});
   batches_.clear();
   if (options_.order != BatchOrder::sequential) random.shuffle(order_);
-  const Range all{0, corpus_.size()};
-  if (options_.order != BatchOrder::pooled) return cut(all, options_.size, batches_);
-
-  std::vector<Range> pools;
-  cut(all, options_.size * options_.pool, pools);
-  std::vector<std::pair<std::uint64_t, Place>> sorted;  // by source, then by target
-  for (const Range& pool : pools) {
-    sorted.clear();
-    for (Index i = pool.first; i < pool.second; ++i) {
-      const Place id = order_[static_cast<std::size_t>(i)];
-      sorted.emplace_back(static_cast<std::uint64_t>(source_rows(id)) << 32 | static_cast<std::uint64_t>(target_rows(id)),
-                          id);
-    }
-    // Stable, so that sentences of equal length stay in random order, and the same one on every machine.
-    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (std::size_t i = 0; i < sorted.size(); ++i) order_[static_cast<std::size_t>(pool.first) + i] = sorted[i].second;
-    cut(pool, options_.size, batches_);
+  const bool sentences = options_.unit == BatchUnit::sentences;
+  if (options_.order != BatchOrder::pooled) {
+    cut({0, corpus_.size()}, options_.size, batches_, [&](Index i) {
+      const Index id = order_[static_cast<std::size_t>(i)];
+      return sentences ? 1 : source_rows(id) + target_rows(id);
+    });
+    return;
   }
+
+  struct Sorted {
+    std::uint32_t source, target;  // rows
+    Place id;
+  };
+  std::vector<Sorted> pool;  // lengths are looked up once a pair: in a large corpus that is what takes time
+  Index first = 0, filled = 0;
+  const auto cost = [&](const Sorted& pair) { return sentences ? Index{1} : Index{pair.source} + Index{pair.target}; };
+  const auto sort_pool = [&] {
+    // Stable, so that sentences of equal length stay in random order, and the same one on every machine.
+    std::stable_sort(pool.begin(), pool.end(), [](const Sorted& a, const Sorted& b) {
+      return a.source != b.source ? a.source < b.source : a.target < b.target;
+    });
+    for (std::size_t i = 0; i < pool.size(); ++i) order_[static_cast<std::size_t>(first) + i] = pool[i].id;
+    cut({first, first + std::ssize(pool)}, options_.size, batches_,
+        [&](Index i) { return cost(pool[static_cast<std::size_t>(i - first)]); });
+    first += std::ssize(pool);
+    filled = 0;
+    pool.clear();
+  };
+  for (Index i = 0; i < corpus_.size(); ++i) {
+    const Place id = order_[static_cast<std::size_t>(i)];
+    const Sorted pair{static_cast<std::uint32_t>(source_rows(id)), static_cast<std::uint32_t>(target_rows(id)), id};
+    if (!pool.empty() && filled + cost(pair) > options_.size * options_.pool) sort_pool();
+    pool.push_back(pair);
+    filled += cost(pair);
+  }
+  sort_pool();
   random.shuffle(batches_);
 }
 

@@ -56,9 +56,12 @@ class ShardedCorpus {
   }
 
  private:
+  /// Which shard has pair i, and where. Most shards have as many pairs as the first, so that there is nothing to search.
   std::pair<const Shard*, Index> find(Index i) const {
-    const auto at = std::upper_bound(ends_.begin(), ends_.end(), i) - ends_.begin() - 1;
-    return {&shards_[static_cast<std::size_t>(at)], i - ends_[static_cast<std::size_t>(at)]};
+    auto at = static_cast<std::size_t>(std::min(i / std::max<Index>(ends_[1], 1), std::ssize(shards_) - 1));
+    if (i < ends_[at] || i >= ends_[at + 1])
+      at = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), i) - ends_.begin()) - 1;
+    return {&shards_[at], i - ends_[at]};
   }
 
   std::vector<Shard> shards_;
