@@ -67,4 +67,7 @@ TEST_CASE("the best models of a run keep their files, the others lose them") {
   CHECK(BestModels(folder / "", 2).entries()[0].value == 1.0 / 3);
   CHECK(!std::filesystem::exists(folder / "best/300.safetensors"));
   CHECK(!BestModels(folder / "", 0).wants(-1));
+  BestModels::remove(folder / "");
+  CHECK(BestModels(folder / "", 2).entries().empty());
+  CHECK(!std::filesystem::exists(folder / "best"));
 }

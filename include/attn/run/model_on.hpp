@@ -122,6 +122,7 @@ TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
              {"device", device_->description()},
              {"parameters", parameters.count()},
              {"memory", plan.total()}});
+  if (!run.resume) BestModels::remove(run.folder);
   CheckpointCallback checkpoints(run.folder, trainer, run.metadata, run.average_best);
   const std::unique_ptr<Callback> progress = run.progress ? run.progress(first, steps) : std::make_unique<Callback>();
   LearningWatch watch([&](const std::string& text) { progress->on_warning(text), log.on_warning(text); });
@@ -132,7 +133,7 @@ TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
   return {trainer.state, steps, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
 }
 
-/// The mean of the best models becomes the model, if its validation loss is lower than that of each.
+/// The mean of the best models becomes the model, if its validation loss is lower than the best one's.
 template <class Model>
 void ModelOn<Model>::use_mean_of_best(const TrainingRun& run, const BestModels& best, Batches& validation, RunLog& log) {
   if (best.entries().size() < 2) return;

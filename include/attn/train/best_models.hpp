@@ -24,6 +24,9 @@ class BestModels {
 
   BestModels(const std::filesystem::path& run, Index most) : folder_(run / "best"), most_(most) { read(); }
 
+  /// Removes those of an earlier run in the same folder.
+  static void remove(const std::filesystem::path& run) { std::filesystem::remove_all(run / "best"); }
+
   /// Whether a model of this value belongs to the best.
   bool wants(double value) const { return most_ > 0 && (std::ssize(entries_) < most_ || value < entries_.back().value); }
 
