@@ -143,6 +143,7 @@ CorpusView Corpus::validation() const {
 std::uint64_t Corpus::hash() const { return shards ? content_hash(shards->pairs) : content_hash(encoded_training); }
 
 Corpus encode_texts(const Options& options, Texts& texts, std::optional<AnyTokenizer> tokenizer) {
+  if (texts.shards && tokenizer) texts.shards->pairs.require_tokenizers(*tokenizer, *tokenizer);
   if (texts.shards) tokenizer = texts.shards->tokenizers.source;
   if (!tokenizer && !options.vocab.empty()) tokenizer = load_byte_bpe(options.vocab, options.merges);
   if (!tokenizer) tokenizer = learn_byte_bpe(options.vocabulary, texts.training.source, texts.training.target);
