@@ -74,6 +74,7 @@ class Prefetch {
   /// Makes a batch; false once at the end of each epoch, which is known before the next one is arranged.
   bool make_one(Batch& batch) {
     if (epoch_is_over_) batches_.start_epoch(batches_.position().epoch + 1);
+    epoch_is_over_ = false;
     epoch_is_over_ = !batches_.next(batch);
     return !epoch_is_over_;
   }
