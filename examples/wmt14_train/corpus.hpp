@@ -35,6 +35,7 @@ struct Corpus {
   std::uint64_t hash() const;
 };
 
-/// Encodes them with the given tokenizer, or else with the one that the options name, or else with one learnt from the training
+/// Encodes them with the given tokenizer, or else with the one that the options name, or else with one learnt from the
+/// training
 /// text; shards bring theirs. The training text is given up.
 Corpus encode_texts(const Options& options, Texts& texts, std::optional<attn::AnyTokenizer> tokenizer);

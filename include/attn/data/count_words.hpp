@@ -12,7 +12,8 @@ struct WordsOfPairs {
   BpeTrainer source, target;
 };
 
-/// Counts them, a block of the text after another, on several threads; the counts do not depend on how many. `say(pairs so far)`
+/// Counts them, a block of the text after another, on several threads; the counts do not depend on how many. `say(pairs
+/// so far)`
 /// is called after each block; returning false stops.
 inline WordsOfPairs count_words(PairStream& text, Index threads = all_threads(),
                                 const std::function<bool(Index)>& say = {}) {

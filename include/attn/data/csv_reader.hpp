@@ -10,7 +10,8 @@
 
 namespace attn {
 
-/// Reads rows of comma-separated values (RFC 4180): a field may stand in quotes, and then hold commas, line breaks and quotes,
+/// Reads rows of comma-separated values (RFC 4180): a field may stand in quotes, and then hold commas, line breaks and
+/// quotes,
 /// each written twice. A line break inside a field is read as a space: a sentence is one line.
 class CsvReader {
  public:

@@ -29,7 +29,8 @@ class LengthStatistics {
   Index longest() const { return longest_; }
   double average() const { return sentences_ == 0 ? 0 : static_cast<double>(total_) / static_cast<double>(sentences_); }
 
-  /// The average rounded up, as papers give it that want to know what fits; in whole numbers, so that nothing is rounded twice.
+  /// The average rounded up, as papers give it that want to know what fits; in whole numbers, so that nothing is rounded
+  /// twice.
   Index average_rounded_up() const { return sentences_ == 0 ? 0 : (total_ + sentences_ - 1) / sentences_; }
 
  private:

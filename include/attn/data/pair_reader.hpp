@@ -19,7 +19,8 @@ namespace attn {
 enum class PairFormat { lines, tsv, csv };
 enum class UnequalLines { refuse, drop };  // drop: lines without a counterpart at the end of the longer file
 
-/// A text and its translation in files: two, of which line i of one translates line i of the other; or one, with a column for
+/// A text and its translation in files: two, of which line i of one translates line i of the other; or one, with a column
+/// for
 /// each. All may be compressed (.xz, .gz).
 struct PairFiles {
   PairFormat format = PairFormat::lines;

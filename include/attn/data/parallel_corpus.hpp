@@ -89,7 +89,8 @@ Sentences encode_lines(const std::vector<std::string>& lines, const AnyTokenizer
   return sentences;
 }
 
-/// Encodes both sides of a text, keeping the first `truncate` tokens of each sentence. A batch adds one special token to each, so a
+/// Encodes both sides of a text, keeping the first `truncate` tokens of each sentence. A batch adds one special token to
+/// each, so a
 /// model with room for n positions takes truncate = n - 1.
 template <EncodesText SourceTokenizer, EncodesText TargetTokenizer>
 ParallelCorpus encode_corpus(const ParallelText& text, const SourceTokenizer& source, const TargetTokenizer& target,

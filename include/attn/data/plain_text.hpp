@@ -5,7 +5,8 @@
 
 namespace attn {
 
-/// Texts as a corpus whose sources are empty: what a language model learns from, in the batches and by the trainer of all models. Give
+/// Texts as a corpus whose sources are empty: what a language model learns from, in the batches and by the trainer of all
+/// models. Give
 /// its Batches special tokens without a source_end.
 inline ParallelCorpus plain_corpus(Sentences texts) {
   ParallelCorpus corpus{{}, std::move(texts)};

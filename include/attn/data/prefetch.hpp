@@ -14,9 +14,12 @@
 
 namespace attn {
 
-/// Makes the next batches on a thread of its own while the device computes: the same batches in the same order. Epochs follow
-/// each other without a pause: the first batches of the next one are made while the last ones of this are learnt from. With a
-/// depth of 0 there is no thread, and a batch is made when it is asked for. The Batches belong to it while it lives, and then
+/// Makes the next batches on a thread of its own while the device computes: the same batches in the same order. Epochs
+/// follow
+/// each other without a pause: the first batches of the next one are made while the last ones of this are learnt from.
+/// With a
+/// depth of 0 there is no thread, and a batch is made when it is asked for. The Batches belong to it while it lives, and
+/// then
 /// stand where it stood.
 class Prefetch {
  public:
@@ -41,7 +44,8 @@ class Prefetch {
     }
   }
 
-  /// The next batch of the epoch, or false at its end. What was wrong while a batch was made is thrown where it is asked for.
+  /// The next batch of the epoch, or false at its end. What was wrong while a batch was made is thrown where it is asked
+  /// for.
   bool next(Batch& batch) {
     if (ended_) return false;
     const auto start = std::chrono::steady_clock::now();

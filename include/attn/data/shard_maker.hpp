@@ -94,8 +94,10 @@ inline std::uint64_t hash_of_block(const ParallelText& text, const ShardOptions&
 
 }  // namespace detail
 
-/// Tokenises a text into shards FOLDER/00000.shard and so on. A shard that is there already is not made again if it was made of
-/// the same text by the same rules and tokenizers, so that making them can be stopped and repeated. `say(made so far)` is called
+/// Tokenises a text into shards FOLDER/00000.shard and so on. A shard that is there already is not made again if it was
+/// made of
+/// the same text by the same rules and tokenizers, so that making them can be stopped and repeated. `say(made so far)` is
+/// called
 /// after each shard; returning false stops.
 template <Tokenizer Source, Tokenizer Target>
 MadeShards make_shards(PairStream& text, const Source& source, const Target& target, const std::filesystem::path& folder,

@@ -61,7 +61,8 @@ inline std::string progress_figures(const ProgressState& now) {
          (now.waiting >= 0.05 ? "  waiting " + std::to_string(std::llround(100 * now.waiting)) + " %" : "");
 }
 
-/// How far some work is, in one line of at most `columns`: percent, a bar that takes the room the figures leave, and the figures.
+/// How far some work is, in one line of at most `columns`: percent, a bar that takes the room the figures leave, and the
+/// figures.
 /// When they leave none, the bar goes first and then the figures from the right. Without columns: never a bar, nothing cut.
 inline std::string progress_line(Index step, Index total, const std::string& said, std::optional<Index> columns) {
   step = std::clamp(step, Index{0}, std::max(total, Index{0})), total = std::max(total, Index{1});
