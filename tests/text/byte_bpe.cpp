@@ -66,6 +66,20 @@ TEST_CASE("byte bpe: any UTF-8 comes back as it was") {
     CHECK(bpe.decode(bpe.encode(text)) == text);
 }
 
+TEST_CASE("byte bpe: names show where a word begins, and never what is no letter") {
+  const ByteBpe bpe = small_bpe({{"a", "a"}, {"aa", "b"}, {"\u0120", "aab"}});
+  const auto names = [&](std::string_view line) {
+    std::string all;
+    for (const Token token : bpe.encode(line)) all += (all.empty() ? "" : "|") + bpe.name(token);
+    return all;
+  };
+  CHECK(names("aab aab") == "\u00b7aab|aab");
+  CHECK(names("aab.") == "\u00b7aab|.");  // a dot beside a full stop would read as a colon
+  CHECK(names("a ") == "\u00b7a|\u2423");
+  CHECK(names("\u4f60") == "<e4>|<bd>|<a0>");
+  CHECK(bpe.name(bpe.end()) == "</s>");
+}
+
 TEST_CASE("byte bpe: the appending form appends") {
   const ByteBpe bpe = small_bpe({});
   Ids ids{7};

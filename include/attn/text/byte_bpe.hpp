@@ -14,6 +14,8 @@
 #include "attn/text/content_hash.hpp"
 #include "attn/text/string_map.hpp"
 #include "attn/text/tokenizer.hpp"
+#include "attn/text/unicode_classes.hpp"
+#include "attn/text/utf8.hpp"
 #include "attn/text/word_split.hpp"
 
 namespace attn {
@@ -39,13 +41,15 @@ class ByteBpe {
   /// The text of the ids without special tokens; U+FFFD where they do not add up to whole characters.
   std::string decode(std::span<const Token> ids) const;
 
-  /// A token as people read it: a piece that continues a word begins with a dot, a space that is a token shows as one.
+  /// A token as people read it: a piece that continues a word begins with a dot, unless it is all punctuation; a space that is
+  /// a token shows as one; a part of a letter shows as its bytes, <e4><bd>.
   std::string name(Token id) const {
     const auto at = static_cast<std::size_t>(id);
     if (is_special(id)) return tokens_[at];
-    const std::string text = utf8::repair(bytes_[at]);
+    const std::string& text = bytes_[at];
     if (text == " ") return "\u2423";
-    return text.starts_with(' ') ? text.substr(1) : "\u00b7" + text;
+    if (utf8::first_invalid(text) != text.npos) return name_of_bytes(text);
+    return text.starts_with(' ') ? text.substr(1) : (has_letter_or_number(text) ? "\u00b7" : "") + text;
   }
 
   Token begin() const { return begin_; }
@@ -63,6 +67,24 @@ class ByteBpe {
   const std::vector<Merge>& merges() const { return merges_.list(); }
 
  private:
+  static bool has_letter_or_number(std::string_view text) {
+    for (std::size_t at = 0; at < text.size();) {
+      const utf8::Decoded one = utf8::decode(text, at);
+      if (unicode::is_letter(one.code) || unicode::is_number(one.code)) return true;
+      at += one.length;
+    }
+    return false;
+  }
+  static std::string name_of_bytes(std::string_view text) {
+    constexpr char digits[] = "0123456789abcdef";
+    std::string name;
+    for (const char c : text) {
+      const auto byte = static_cast<unsigned char>(c);
+      name += {'<', digits[byte >> 4], digits[byte & 15], '>'};
+    }
+    return name;
+  }
+
   struct Workspace {
     std::vector<Token> word;
     BpeMerges::Workspace merging;
