@@ -22,3 +22,7 @@ inline std::shared_ptr<AnyModel> begin_run(const std::filesystem::path& folder, 
 }
 
 }  // namespace attn
+
+#ifndef ATTN_COMPILED  // else attn::compiled has the models
+#include "attn/run/models.hpp"
+#endif

@@ -19,3 +19,7 @@ inline void say_device(std::ostream& out, const DeviceOptions& device) {
 }
 
 }  // namespace attn
+
+#ifndef ATTN_COMPILED  // else attn::compiled has the models
+#include "attn/run/models.hpp"
+#endif
