@@ -213,8 +213,9 @@ inline std::string draw_maps(Runs runs) {
   std::string out;
   for (const ReportedRun& run : runs)
     for (const std::string& map : run.maps)
-      out += (runs.size() > 1 ? "<p>" + escaped(run.name) + "</p>" : "") + report_page::framed(map);
-  return out.empty() ? "" : "<h2>Attention</h2>\n" + out;
+      out +=
+          "<div>" + (runs.size() > 1 ? "<h3>" + escaped(run.name) + "</h3>" : "") + report_page::framed(map) + "</div>\n";
+  return out.empty() ? "" : "<h2>Attention</h2>\n<div class='plots'>\n" + out + "</div>\n";
 }
 
 }  // namespace run_report
