@@ -7,13 +7,16 @@
 #include "attn/core/error.hpp"
 #include "attn/core/folder_lock.hpp"
 #include "attn/metrics/bleu.hpp"
+#include "attn/run/draw_attention.hpp"
 #include "attn/run/open_translator.hpp"
+#include "attn/run/run_report.hpp"
 #include "attn/run/say_device.hpp"
 #include "attn/run/stop_signal.hpp"
 #include "attn/train/progress.hpp"
 #include "corpus.hpp"
 #include "papers/models.hpp"
 #include "recipe.hpp"
+#include "samples.hpp"
 #include "settings.hpp"
 
 using namespace attn;
@@ -25,7 +28,7 @@ std::optional<RunCard> card_to_resume(const Options& options) {
   if (options.resume) return read_run_card(options.output);
   require(options.overwrite || !has_run(options.output), "there is a run in ", options.output.string(),
           " already: go on with it (--resume), replace it (--overwrite), or choose another folder (--output)");
-  for (const char* name : {"model.json", "model.safetensors", "training.safetensors", "translations.txt"})
+  for (const char* name : {"model.json", "model.safetensors", "training.safetensors", "translations.txt", "report.html"})
     std::filesystem::remove(options.output / name);
   return std::nullopt;
 }
@@ -49,12 +52,22 @@ std::optional<AnyTokenizer> tokenizer_of(const std::optional<RunCard>& card) {
   return card ? std::optional(card->source) : std::nullopt;
 }
 
-void score(const Options& options, const ParallelText& test, const FolderTranslator& translate) {
+/// Attention maps of the first two sentences that are short enough for a screen.
+void draw_maps(const Options& options, const std::vector<std::string>& lines, const FolderTranslator& translate) {
+  std::vector<std::string> some;
+  for (const std::string& line : lines)
+    if (some.size() < 2 && line.size() <= 100) some.push_back(line);
+  draw_attention(translate, some, options.output / "maps");
+}
+
+void score(const Options& options, const ParallelText& test, const FolderTranslator& translate, Index step) {
   const std::vector<std::string> translations = translate(test.source);
   const Bleu bleu = corpus_bleu(translations, test.target);
   std::string lines;
   for (const std::string& line : translations) lines += line + '\n';
   write_file(options.output / "translations.txt", lines);
+  const auto shown = static_cast<std::ptrdiff_t>(std::min<std::size_t>(8, translations.size()));
+  append_to_log(options.output, samples_event(test, {translations.begin(), translations.begin() + shown}, step));
   append_to_log(options.output, {{"event", "test"}, {"bleu", bleu.score}, {"signature", bleu.signature()}});
   std::cout << "\n";
   for (std::size_t i = 0; i < std::min<std::size_t>(4, translations.size()); ++i)
@@ -104,14 +117,19 @@ int run(Options options) {
       };
       return corpus_bleu(translate(some(texts.validation.source)), some(texts.validation.target)).score;
     };
+  WatchSamples samples(texts.validation, translate);
+  samples.watch(training);
   const TrainingOutcome outcome = model->train(training);
+  samples.write(options.output);
   std::cout << "trained for " << format_duration(outcome.seconds) << "\n";
   if (stop_signal() != 0) {
     std::cout << "stopped; go on with the same options and --resume\n";
     return stop_status();
   }
   model->load(options.output / "model.safetensors");
-  score(options, texts.test, translate);
+  score(options, texts.test, translate, outcome.state.step);
+  draw_maps(options, texts.test.source, translate);
+  write_run_report(options.output / "report.html", {options.output});
   return 0;
 }
 

@@ -1,5 +1,6 @@
 """Runs wmt14_train as a person would: a short training, the same one interrupted and resumed, files of one's own, bad input, and,
 where the program is built with CUDA and finds a GPU, the same on the GPU."""
+import html
 import json
 import os
 import re
@@ -27,10 +28,16 @@ with tempfile.TemporaryDirectory() as name:
     check(result.returncode == 0, "a training on the bundled corpus ends well")
     check("2 threads" in result.stdout and "memory: parameters" in result.stdout, "and says beforehand where it runs and what memory it takes")
     check("BLEU = " in result.stdout and "tok:13a" in result.stdout, "and prints BLEU with its signature")
-    for file in ("model.json", "model.safetensors", "training.safetensors", "tokenizer.vocab.json", "tokenizer.merges.txt", "log.jsonl", "curve.svg", "translations.txt"):
+    for file in ("model.json", "model.safetensors", "training.safetensors", "tokenizer.vocab.json", "tokenizer.merges.txt", "log.jsonl", "curve.svg", "translations.txt", "report.html", "maps/0001.svg"):
         check((folder / "whole" / file).exists(), f"and writes {file}")
     events = [json.loads(line) for line in (folder / "whole/log.jsonl").read_text().splitlines()]
     check(events[0]["event"] == "start" and events[-1]["event"] == "test", "the log begins with the settings and ends with the score")
+    samples = [event for event in events if event["event"] == "samples"]
+    check([len(event["samples"]) for event in samples] == [4, 4, 4, 8] and samples[0]["step"] < samples[2]["step"] == samples[3]["step"],
+          "and has translations of every validation and of the test")
+    page = (folder / "whole/report.html").read_text()
+    check("BLEU of the test" in page and html.escape(samples[3]["samples"][7]["source"]).replace("&#x27;", "&#39;") in page and page.count("<iframe") == 2,
+          "the report shows scores, translations and attention maps")
     check(events[0]["device"] == "2 threads" and events[0]["memory"] > 2**20, "and names the device and the memory")
     card = json.loads((folder / "whole/model.json").read_text())
     check(card["model"]["name"] == "transformer-small" and card["shape"]["norm"] == "post" and card["source"]["hash"] == card["target"]["hash"] and

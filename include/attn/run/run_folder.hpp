@@ -24,6 +24,7 @@ namespace attn {
 //   training.safetensors   all it takes to go on
 //   source.*, target.*     the tokenizers; one, tokenizer.*, where both sides have the same
 //   log.jsonl, curve.svg   how the training went
+//   report.html            the same for people, with translations (run/run_report.hpp)
 
 /// What model.json says.
 struct RunCard {
@@ -52,7 +53,7 @@ inline bool has_run(const std::filesystem::path& folder) { return std::filesyste
 /// Reads model.json and the tokenizers, and checks that they belong together.
 RunCard read_run_card(const std::filesystem::path& folder);
 
-/// Adds an event to the log: a score, a remark.
+/// Adds an event to the log: a score, a remark. What is not UTF-8 in it becomes U+FFFD.
 void append_to_log(const std::filesystem::path& folder, const nlohmann::json& event);
 
 /// Refuses to go on with settings that were others when the run began. Those in `may_change` may.

@@ -62,7 +62,7 @@ ATTN_RUN_INLINE RunCard read_run_card(const std::filesystem::path& folder) {
 ATTN_RUN_INLINE void append_to_log(const std::filesystem::path& folder, const nlohmann::json& event) {
   const auto path = folder / "log.jsonl";
   std::ofstream out(path, std::ios::app);
-  out << event.dump() << '\n' << std::flush;
+  out << event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n' << std::flush;
   require(out.good(), "cannot write the log ", path.string(), "; is the disk full?");
 }
 

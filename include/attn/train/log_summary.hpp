@@ -2,12 +2,11 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <string>
+#include <vector>
 
 #include "attn/train/learning_curve.hpp"
+#include "attn/train/log_events.hpp"
 
 namespace attn {
 
@@ -20,50 +19,39 @@ struct LogSummary {
   double training_loss = 0;   // mean of the steps between the last two validations
 };
 
-/// Reads a log. Lines that are cut off, or are no events, are passed over; steps that a resumed run made again count once.
-inline LogSummary read_log(const std::filesystem::path& path) {
-  struct Step {
-    double loss, seconds;
-  };
-  std::map<Index, Step> steps;
-  std::map<Index, double> validations;
-  std::ifstream in(path);
-  for (std::string line; std::getline(in, line);) {
-    const auto event = nlohmann::json::parse(line, nullptr, false);
-    if (!event.is_object()) continue;  // cut off by a crash
-    const std::string kind = event.value("event", "");
-    const Index step = event.value("step", Index{0});
-    if (kind == "start") {  // what a crash came after was done again
-      steps.erase(steps.upper_bound(step), steps.end());
-      validations.erase(validations.upper_bound(step), validations.end());
-    }
-    if (!event.contains("loss") || !event["loss"].is_number()) continue;  // a loss that was not finite is null
-    if (kind == "step")
-      steps[step] = {event.at("loss"), event.at("tokens").get<double>() / event.at("tokens_per_second").get<double>()};
-    if (kind == "validation") validations[step] = event.at("loss");
-  }
+/// Sums up the events of a log. Losses that were not finite are passed over.
+inline LogSummary summary_of(const LogEvents& log) {
   LogSummary summary;
-  if (validations.empty() || steps.empty()) return summary;
-  summary.best = summary.last = validations.rbegin()->second;
-  for (const auto& [step, loss] : validations) {
-    summary.validations.points.push_back({static_cast<double>(step), loss});
-    summary.best = std::min(summary.best, loss);
+  for (const auto& [step, event] : log.validations)
+    if (const auto loss = number_of(event, "loss"))
+      summary.validations.points.push_back({static_cast<double>(step), *loss});
+  const std::vector<Series::Point>& validations = summary.validations.points;
+  for (const Series::Point& point : validations) {
+    summary.best = &point == &validations.front() ? point.loss : std::min(summary.best, point.loss);
+    summary.last = point.loss;
   }
-  const Index epoch_began = validations.size() > 1 ? std::next(validations.rbegin())->first : 0;
-  Index before = 0, counted = 0;
-  for (const auto& [step, report] : steps) {
-    summary.training.points.push_back({static_cast<double>(step), report.loss});
-    summary.seconds += report.seconds;
+  const double epoch_began = validations.size() > 1 ? validations[validations.size() - 2].step : 0;
+  double before = 0, counted = 0;
+  for (const auto& [number, event] : log.steps) {
+    const auto loss = number_of(event, "loss");
+    if (!loss) continue;
+    const auto step = static_cast<double>(number);
+    summary.training.points.push_back({step, *loss});
+    const double speed = number_of(event, "tokens_per_second").value_or(0);
+    if (speed > 0) summary.seconds += number_of(event, "tokens").value_or(0) / speed;
     if (step > epoch_began) {
-      summary.training_loss += report.loss * static_cast<double>(step - before);
+      summary.training_loss += *loss * (step - before);
       counted += step - before;
     }
     before = step;
+    summary.steps = number;
   }
-  summary.steps = before;
-  summary.training_loss /= static_cast<double>(std::max<Index>(counted, 1));
+  summary.training_loss /= std::max(counted, 1.0);
   return summary;
 }
+
+/// Reads a log and sums it up.
+inline LogSummary read_log(const std::filesystem::path& path) { return summary_of(read_log_events(path)); }
 
 /// Its figures by name: steps, validations ("epochs"), seconds, milliseconds a step, perplexities of validation, training loss.
 inline nlohmann::json figures(const LogSummary& log) {

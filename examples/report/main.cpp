@@ -1,0 +1,28 @@
+// Draws trainings, one or several side by side, as a page that a browser shows without a network.
+
+#include <exception>
+#include <iostream>
+
+#include "attn/run/command_line.hpp"
+#include "attn/run/run_report.hpp"
+
+using namespace attn;
+
+int main(int count, char** words) try {
+  std::vector<std::filesystem::path> folders;
+  std::filesystem::path output;
+  CLI::App app(
+      "Draws how trainings went as one HTML page: curves, scores, translations, attention maps, machine and settings.\n\n"
+      "  report runs/wmt14                          writes runs/wmt14/report.html\n"
+      "  report runs/a runs/b --output both.html    two runs side by side\n",
+      "report");
+  app.add_option("folder", folders, "Folders of trainings")->required();
+  app.add_option("--output,-o", output, "The page; without it report.html, of a single run in its folder");
+  read_command_line(app, count, words);
+  if (output.empty()) output = folders.size() == 1 ? folders[0] / "report.html" : "report.html";
+  write_run_report(output, folders);
+  std::cout << "written to " << output.string() << "\n";
+} catch (const std::exception& error) {
+  std::cerr << "report: " << error.what() << "\n";
+  return 1;
+}
