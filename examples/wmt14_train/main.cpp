@@ -57,7 +57,9 @@ void draw_maps(const Options& options, const std::vector<std::string>& lines, co
   std::vector<std::string> some;
   for (const std::string& line : lines)
     if (some.size() < 2 && line.size() <= 100) some.push_back(line);
-  draw_attention(translate, some, options.output / "maps");
+  for (const char* name : {"0001.svg", "0002.svg"})  // of another model; this one may not look at the source
+    std::filesystem::remove(options.output / "maps" / name);
+  if (!some.empty()) draw_attention(translate, some, options.output / "maps");
 }
 
 void score(const Options& options, const ParallelText& test, const FolderTranslator& translate, Index step) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -60,9 +61,9 @@ inline void read_settings(const std::filesystem::path& folder, ReportedRun& run)
   flatten(part(part(card, "model"), "name"), "model", run.settings);
   for (const char* name : {"shape", "machine", "attn"}) flatten(part(card, name), name, run.settings);
   if (!card.is_object()) flatten(part(start, "device"), "machine device", run.settings);
-  if (const auto count = number_of(start, "parameters"))
+  if (const auto count = number_of(start, "parameters"); count && std::abs(*count) < 1e15)
     run.settings.emplace_back("parameters", format_count(static_cast<Index>(*count)));
-  if (const auto bytes = number_of(start, "memory"))
+  if (const auto bytes = number_of(start, "memory"); bytes && std::abs(*bytes) < 1e18)
     run.settings.emplace_back("memory, MiB", format_count(static_cast<Index>(*bytes / (1 << 20))));
   for (const char* side : {"source", "target"})
     for (const char* name : {"kind", "language", "vocabulary"})

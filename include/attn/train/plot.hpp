@@ -161,7 +161,7 @@ inline std::string draw_plot(const Plot& of) {
     const auto place = static_cast<std::size_t>(&one - of.curves.data()), colours = learning_curve::on_light.size();
     Curve curve{one.name, "c" + std::to_string(place % colours), place >= colours, {}};
     for (const Series::Point& point : one.points)
-      if (std::isfinite(height_of(point.loss))) curve.points.push_back(point);
+      if (std::abs(height_of(point.loss)) < 1e100) curve.points.push_back(point);  // nor are those beyond all measure
     if (curve.points.empty()) continue;
     curve.points = learning_curve::drawable(curve.points, 400);
     for (const Series::Point& point : curve.points) {
