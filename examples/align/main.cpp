@@ -72,6 +72,7 @@ int main(int count, char** words) try {
   }
   for (std::size_t i = 0; i < pairs.source.size(); ++i)
     std::cout << pharaoh_line(align(pairs.source[i], pairs.target[i], symmetrization(options.symmetrize))) << "\n";
+  require(std::cout.flush().good(), "cannot write the links to standard output; is the disk full?");
 } catch (const std::exception& error) {
   std::cerr << "align: " << error.what() << "\n";
   return 1;

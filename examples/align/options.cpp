@@ -18,7 +18,7 @@ Options read_options(int count, char** words) {
       "align");
   app.add_option("source", o.source, "The text")->required();
   app.add_option("target", o.target, "Its translation, line by line")->required();
-  app.add_option("--pairs", o.pairs, "Two files to align instead of the text")->expected(2);
+  app.add_option("--pairs", o.pairs, "Two files to align instead of the text")->expected(1, 2);
   app.add_option("--gold", o.gold,
                  "Alignments that people made of the pairs: 3-4 a sure link, 3p4 a possible one, words counting from 1")
       ->check(CLI::ExistingFile);
@@ -40,7 +40,9 @@ Options read_options(int count, char** words) {
       ->check(number(0, 1));
   app.add_option("--threads", o.threads, "Cores to use; 0: all")->capture_default_str()->check(whole_number(0, 1024));
   app.add_option("--save", o.save, "Folder for the tables of both directions and their vocabularies");
-  read_command_line(app, count, words, [] {});
+  read_command_line(app, count, words, [&] {
+    if (o.pairs.size() == 1) throw CLI::ValidationError("--pairs names two files, a text and its translation");
+  });
   return o;
 }
 

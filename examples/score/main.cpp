@@ -101,6 +101,7 @@ int main(int count, char** words) try {
       if (!scores.signature.empty()) std::cout << scores.signature << "\n";
     }
   }
+  require(std::cout.flush().good(), "cannot write the scores to standard output; is the disk full?");
 } catch (const std::exception& error) {
   std::cerr << "score: " << error.what() << "\n";
   return 1;

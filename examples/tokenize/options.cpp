@@ -40,8 +40,7 @@ Options read_options(int count, char** words) {
   add("--tsv", tsv, "Files with tabs between columns", CLI::ExistingFile);
   add("--csv", csv, "Files of comma-separated values (RFC 4180)", CLI::ExistingFile);
   add("--columns", columns, "The two columns: names in the first row, or numbers from 1. Else 1,2 of a TSV, en,de of a CSV")
-      ->delimiter(',')
-      ->expected(2);
+      ->delimiter(',');
   const AddOptions tokenizer{app, "Tokenizer"};
   tokenizer("--vocab", o.vocab, "vocab.json of a byte-level BPE (GPT-2, BART); without it, learnt", CLI::ExistingFile);
   tokenizer("--merges", o.merges, "Its merges.txt", CLI::ExistingFile);
@@ -69,6 +68,8 @@ Options read_options(int count, char** words) {
       throw CLI::ValidationError("--source and --target go together: as many files of each");
     if (source.empty() && tsv.empty() && csv.empty())
       throw CLI::ValidationError("there is no text: give --source and --target, --tsv or --csv");
+    if (!columns.empty() && (columns.size() != 2 || columns[0] == columns[1]))
+      throw CLI::ValidationError("--columns names two columns, such as 2,4 or en,de");
     if (o.vocab.empty() != o.merges.empty())
       throw CLI::ValidationError("--vocab and --merges go together: give both, or neither");
     if (!o.vocab.empty() && o.separate) throw CLI::ValidationError("--separate learns, and --vocab gives: leave one out");

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <optional>
 
+#include "attn/data/packed_file.hpp"
 #include "attn/data/parallel_text.hpp"
 #include "attn/decode/attention_folder.hpp"
 #include "attn/decode/search_tree_picture.hpp"
@@ -43,10 +44,11 @@ void draw_tree(const Options& options, const FolderTranslator& translator, const
 
 void translate_text(const Options& options, FolderTranslator& translator) {
   std::optional<ReadyLines> in;
+  std::optional<PackedFile> file;
   if (options.text.empty())
     in.emplace(STDIN_FILENO);
   else
-    in.emplace(options.text);
+    in.emplace(file.emplace(options.text).path());
   const auto together = static_cast<std::size_t>(options.together);
   std::optional<AttentionFolder> maps;
   if (!options.maps.empty()) maps.emplace(options.maps, translator.card().source, translator.card().target);
@@ -74,6 +76,7 @@ void translate_text(const Options& options, FolderTranslator& translator) {
     require(std::cout.good(), "cannot write the translations to standard output; is the disk full?");
     if (!options.text.empty()) counter.update(done);
   }
+  if (file) file->close();
   if (!options.text.empty()) counter.finish(done);
   if (maps) maps->finish();
   if (unfinished.count() > 0) std::cerr << "translate: " << unfinished.to_string(translator.options.limit) << "\n";

@@ -23,19 +23,30 @@ using namespace attn;
 
 namespace {
 
-/// The card of the run in the output folder, if the run is to go on; else none, and the folder is free.
+/// The card of the run in the output folder, if the run is to go on; else none.
 std::optional<RunCard> card_to_resume(const Options& options) {
-  if (options.resume) return read_run_card(options.output);
-  require(options.overwrite || !has_run(options.output), "there is a run in ", options.output.string(),
-          " already: go on with it (--resume), replace it (--overwrite), or choose another folder (--output)");
+  if (!options.resume) {
+    require(options.overwrite || !has_run(options.output), "there is a run in ", options.output.string(),
+            " already: go on with it (--resume), replace it (--overwrite), or choose another folder (--output)");
+    return std::nullopt;
+  }
+  RunCard card = read_run_card(options.output);
+  require(std::filesystem::exists(options.output / "training.safetensors"), "the run in ", options.output.string(),
+          " ended before its first validation, so there is nothing to go on from: begin again (--overwrite)");
+  return card;
+}
+
+/// Removes what an earlier run has left in the folder, now that the new one can begin.
+void clear(const std::filesystem::path& folder) {
   for (const char* name : {"model.json", "model.safetensors", "training.safetensors", "translations.txt", "report.html"})
-    std::filesystem::remove(options.output / name);
-  return std::nullopt;
+    std::filesystem::remove(folder / name);
 }
 
 /// The card of the run whose weights this one begins with, if any; the model is then of the same kind.
 std::optional<RunCard> card_to_start_from(Options& options) {
   if (options.start_from.empty()) return std::nullopt;
+  require(!std::filesystem::equivalent(options.start_from, options.output), "--start-from and --output are one folder, ",
+          options.output.string(), ": choose another folder for the new run");
   RunCard card = read_run_card(options.start_from);
   for (const auto& [name, value] : {std::pair("model", &options.model), {"size", &options.size}, {"norm", &options.norm}}) {
     require(card.settings.contains(name), options.start_from.string(),
@@ -105,6 +116,7 @@ int run(Options options) {
   if (before && before->settings.contains("start-from")) card.settings["start-from"] = before->settings.at("start-from");
   if (before)
     check_same_settings(options.output, before->settings, card.settings, {"epochs", "patience", "validate-every"});
+  if (!before) clear(options.output);
   write_run_card(options.output, card);
 
   watch_stop_signals();

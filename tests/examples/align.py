@@ -38,6 +38,7 @@ with tempfile.TemporaryDirectory() as name:
     (folder / "blank").write_text("\n\n\n\n")
     (folder / "bad").write_bytes(b"gut\nsch\xf6n\n")
     refused("a missing file", folder / "none", pair[1], says="none: No such file or directory")
+    refused("one file of pairs", *pair, "--pairs", folder / "b.en", says="--pairs names two files")
     refused("unequal files", pair[0], folder / "b.de", says="has 4 lines and")
     refused("empty files", folder / "empty", folder / "empty", says="is empty; give files with a sentence a line")
     refused("a text without words", folder / "blank", pair[1], says="a text without words")

@@ -81,6 +81,8 @@ with tempfile.TemporaryDirectory() as name:
     check("1 pairs read, 1 kept" in output and "159 lines have no counterpart: left out" in output, "or the rest is left out, and counted")
     (folder / "blank").write_text("\n")
     refused("nothing that is kept", folder / "x", "--source", folder / "blank", "--target", folder / "blank", *given, says="no pairs that its rules keep (1 were read)")
+    for columns in ("1", "1,2,3", "2,2"):
+        refused(f"columns {columns}", folder / "x", "--tsv", folder / "blank", "--columns", columns, says="--columns names two columns")
     refused("no text", folder / "x", says="there is no text")
     refused("half a pair", folder / "x", "--source", folder / "a.en", says="as many files of each")
     refused("half a tokenizer", folder / "x", *pair, "--vocab", given[1], says="--vocab and --merges go together")

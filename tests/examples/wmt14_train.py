@@ -65,7 +65,7 @@ with tempfile.TemporaryDirectory() as name:
         check(event["best"] == (event["score"] > best), f"the best model is the one of the highest BLEU: {event}")
         best = max(best, event["score"])
     check(validations[2]["loss"] != losses[2], "averaged weights have a loss of their own")
-    check(len(list((folder / "averaged/best").glob("*.safetensors"))) in (2, 3) and "the mean of the 2 best models: validation loss" in result.stdout,
+    check(len(list((folder / "averaged/best").glob("*.safetensors"))) in (2, 3) and "the mean of the 2 best models: validation score" in result.stdout,
           "two best models are kept, and their mean is looked at")
 
     # Fine-tuning: from the weights and with the tokenizer of another run.
@@ -75,6 +75,15 @@ with tempfile.TemporaryDirectory() as name:
     cards = [json.loads((folder / one / "model.json").read_text()) for one in ("whole", "finer")]
     check(cards[0]["source"]["hash"] == cards[1]["source"]["hash"] and cards[1]["settings"]["start-from"] == str(folder / "whole"), "with its tokenizer, and says so")
     refused("another size", *finer, "--size", "medium", "--start-from", folder / "whole", "--output", folder / "x", says="does not fit --start-from")
+    refused("the folder that it starts from", *finer, "--start-from", folder / "finer", "--output", folder / "finer", "--overwrite", says="are one folder")
+    refused("text of another length", *tiny, "--train-source", folder / "whole/translations.txt", "--train-target", folder / "whole/log.jsonl", "--output",
+            folder / "finer", "--overwrite", says="lines")
+    check((folder / "finer/model.safetensors").exists() and (folder / "finer/training.safetensors").exists(), "what cannot begin removes nothing")
+    (folder / "early").mkdir()
+    (folder / "early/model.json").write_text((folder / "whole/model.json").read_text())
+    for file in ("tokenizer.vocab.json", "tokenizer.merges.txt"):
+        (folder / "early" / file).write_bytes((folder / "whole" / file).read_bytes())
+    refused("a run that had not validated", *tiny, "--resume", "--output", folder / "early", says="begin again (--overwrite)")
     refused("two beginnings", *finer, "--resume", "--start-from", folder / "whole", "--output", folder / "finer", says="--start-from begins one")
     refused("a folder without a run", *finer, "--start-from", folder, "--output", folder / "x", says="model.json")
 

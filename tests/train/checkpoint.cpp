@@ -136,6 +136,16 @@ TEST_CASE("checkpoint callback: numbers that are not finite end a training and l
     sentence = error_of([&] { run.callback.on_end(); });
     CHECK(contains(sentence, "step 9: parameter 'bias' is no longer finite"));
   }
+  SUBCASE("a parameter, at a report") {
+    run.set_bias(nan_value);
+    run.callback.on_step({.step = 8, .loss = 3});
+    sentence = error_of([&] { run.callback.on_step({.step = 9, .loss = nan_value}); });
+    CHECK(contains(sentence, "step 9: parameter 'bias' is no longer finite"));
+  }
+  SUBCASE("the training loss alone") {
+    sentence = error_of([&] { run.callback.on_step({.step = 9, .loss = infinity}); });
+    CHECK(contains(sentence, "step 9: the training loss is inf"));
+  }
   SUBCASE("the loss alone") {
     sentence = error_of([&] { run.callback.on_validation({.step = 9, .loss = -infinity, .best = true}); });
     CHECK(contains(sentence, "step 9: the validation loss is -inf"));

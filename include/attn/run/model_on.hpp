@@ -133,23 +133,26 @@ TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
   return {trainer.state, steps, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
 }
 
-/// The mean of the best models becomes the model, if its validation loss is lower than the best one's.
+/// The mean of the best models becomes the model, if it is better than the best one by what told them apart.
 template <class Model>
 void ModelOn<Model>::use_mean_of_best(const TrainingRun& run, const BestModels& best, Batches& validation, RunLog& log) {
   if (best.entries().size() < 2) return;
   const auto mean = run.folder / "best" / "mean.safetensors", model = run.folder / "model.safetensors";
   average_models(best.files(), mean, run.metadata);
-  const auto loss_of = [&](const std::filesystem::path& weights) {
+  const bool by_score = run.train.best_by == BestBy::score;
+  const auto value_of = [&](const std::filesystem::path& weights) {
     load(weights);
-    return perplexity(*network_, validation).mean();
+    return by_score ? run.score(*this) : perplexity(*network_, validation).mean();
   };
-  const double before = loss_of(model), after = loss_of(mean);
-  if (after < before) std::filesystem::rename(mean, model);
-  log.write({{"event", "mean"}, {"models", best.entries().size()}, {"loss", after}, {"before", before}});
+  const double before = value_of(model), after = value_of(mean);
+  const bool better = by_score ? after > before : after < before;
+  const char* what = by_score ? "score" : "loss";
+  if (better) std::filesystem::rename(mean, model);
+  log.write({{"event", "mean"}, {"models", best.entries().size()}, {what, after}, {"before", before}});
   if (run.say)
-    run.say("the mean of the " + std::to_string(best.entries().size()) + " best models: validation loss " +
+    run.say("the mean of the " + std::to_string(best.entries().size()) + " best models: validation " + what + " " +
             format_decimals(after, 3) + ", before " + format_decimals(before, 3) +
-            (after < before ? "; it is the model now" : "; the model stays"));
+            (better ? "; it is the model now" : "; the model stays"));
 }
 
 template <class Model>

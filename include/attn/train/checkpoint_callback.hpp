@@ -21,6 +21,12 @@ class CheckpointCallback : public Callback {
 
   BestModels best;
 
+  void on_step(const StepReport& report) override {
+    if (std::isfinite(report.loss)) return;
+    finite_weights();  // names the parameter that is not
+    fail("step ", report.step, ": the training loss is ", report.loss,
+         ", though all parameters are finite: nothing is saved", remedy());
+  }
   void on_validation(const ValidationReport& report) override {
     Weights weights = finite_weights();
     require(std::isfinite(report.loss), "step ", report.step, ": the validation loss is ", report.loss,
