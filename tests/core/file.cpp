@@ -97,3 +97,9 @@ TEST_CASE("file: of several writers of one file each writes all of it") {
   for (std::thread& writer : writers) writer.join();
   CHECK_FALSE(fs::exists(folder / "file.partial"));
 }
+
+TEST_CASE("file: a device is not replaced by a file") {
+  CHECK_THROWS_WITH_AS(write_file("/dev/null", "text"), doctest::Contains("cannot write /dev/null: it is a device"), Error);
+  CHECK(fs::is_character_file("/dev/null"));
+  CHECK(!fs::exists("/dev/null.partial"));
+}

@@ -60,6 +60,9 @@ class OpenFile {
 /// Writers of one file take turns: each locks the partial file it writes to.
 template <class Write>
 void replace_file(const std::filesystem::path& path, Write&& write) {
+  std::error_code unknown;
+  require(!std::filesystem::is_other(path, unknown), "cannot write ", path.string(),
+          ": it is a device or a pipe, which a file would replace; name a file");
   const std::filesystem::path partial = path.string() + ".partial";
   while (true) {
     OpenFile file(partial, O_WRONLY | O_CREAT);
