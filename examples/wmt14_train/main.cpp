@@ -76,9 +76,7 @@ void draw_maps(const Options& options, const std::vector<std::string>& lines, co
 void score(const Options& options, const ParallelText& test, const FolderTranslator& translate, Index step) {
   const std::vector<std::string> translations = translate(test.source);
   const Bleu bleu = corpus_bleu(translations, test.target);
-  std::string lines;
-  for (const std::string& line : translations) lines += line + '\n';
-  write_file(options.output / "translations.txt", lines);
+  write_lines(options.output / "translations.txt", translations);
   const auto shown = static_cast<std::ptrdiff_t>(std::min<std::size_t>(8, translations.size()));
   append_to_log(options.output, samples_event(test, {translations.begin(), translations.begin() + shown}, step));
   append_to_log(options.output, {{"event", "test"}, {"bleu", bleu.score}, {"signature", bleu.signature()}});

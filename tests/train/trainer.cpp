@@ -10,63 +10,10 @@
 #include "attn/optim/adam.hpp"
 #include "attn/optim/sgd.hpp"
 #include "attn/train/checkpoint_callback.hpp"
-#include "attn/transformer.hpp"
 #include "support/files.hpp"
+#include "train/small_training.hpp"
 
-using namespace attn;
-
-namespace {
-
-using Device = Cpu<float>;
-using Model =
-    Transformer<Device, TransformerShape{.encoder_layers = 1, .decoder_layers = 1, .width = 16, .heads = 2, .inner = 32}>;
-
-constexpr SpecialTokens special_tokens{2, 3, Token{3}};
-
-/// Pairs of which the target repeats the source, with words 4 to 11.
-ParallelCorpus copying(Index pairs, std::uint64_t seed) {
-  ParallelCorpus corpus;
-  Random random(seed);
-  for (Index i = 0; i < pairs; ++i) {
-    std::vector<Token> words(static_cast<std::size_t>(1 + random.below(5)));
-    for (Token& word : words) word = static_cast<Token>(4 + random.below(8));
-    corpus.source.push_back(words);
-    corpus.target.push_back(words);
-  }
-  return corpus;
-}
-
-/// A training that can be stopped and resumed, with everything that could break its bits: dropout, pools, accumulation,
-/// clipping.
-struct Run {
-  Device device{2};
-  ParallelCorpus text = copying(60, 1), held_out = copying(12, 2);
-  Network<Model> network{device, {.source_vocabulary = 12, .target_vocabulary = 12, .dropout = {0.1f, 0.1f, 0.1f}}, 7};
-  Parameters<Device>& parameters = network.parameters;
-  Adam<Device> adam{network, {.clip_norm = 1}};
-  Batches training{text, special_tokens, {.size = 8, .order = BatchOrder::pooled, .seed = 5}};
-  Batches validation{held_out, special_tokens, {.size = 8, .order = BatchOrder::sequential}};
-  Index stop_at = 1'000'000;
-  Trainer<Model, Adam<Device>, InverseSquareRoot> trainer{network, adam, InverseSquareRoot{16, 20, 0.5}, options()};
-
-  TrainOptions options() {
-    TrainOptions options{.epochs = 4, .accumulate = 2, .loss = {.amount = 0.1f}, .seed = 3, .report_every = 1};
-    options.stop = [this] { return trainer.state.step >= stop_at; };
-    return options;
-  }
-  std::vector<float> numbers() const { return {parameters.values(), parameters.values() + parameters.size()}; }
-};
-
-struct Recorder : Callback {
-  std::vector<StepReport> steps;
-  std::vector<ValidationReport> validations;
-  int ends = 0;
-  void on_step(const StepReport& report) override { steps.push_back(report); }
-  void on_validation(const ValidationReport& report) override { validations.push_back(report); }
-  void on_end() override { ++ends; }
-};
-
-}  // namespace
+using namespace small_training;
 
 TEST_CASE("a training reports every step and validates after every epoch") {
   Run run;
@@ -330,70 +277,4 @@ TEST_CASE("what goes wrong while a batch is made ends the training with its sent
   Batches batches(broken, special_tokens, {.size = 8, .order = BatchOrder::sequential});
   CHECK(contains(error_of([&] { run.trainer.run(batches); }), "a.shard is damaged"));
   CHECK(run.trainer.state.step == 3);
-}
-
-TEST_CASE("a trainer validates and saves the averaged weights, and goes on from its own") {
-  const auto train = [](double decay, const std::filesystem::path& folder) {
-    Run run;
-    Averaged averaged(run.network, run.adam, decay);
-    Trainer trainer(run.network, averaged, InverseSquareRoot{16, 20, 0.5}, run.options());
-    CheckpointCallback checkpoints(folder, trainer);
-    Recorder recorder;
-    trainer.run(run.training, run.validation, {&recorder, &checkpoints});
-    const std::vector<float> own = run.numbers();
-    load_model(SafetensorsFile(folder / "model.safetensors"), run.parameters);
-    const double saved = perplexity(run.network, run.validation).mean();
-    double best = recorder.validations[0].loss;
-    for (const ValidationReport& report : recorder.validations) best = std::min(best, report.loss);
-    CHECK(saved == best);
-    return std::pair(own, best);
-  };
-  const TemporaryFolder plain, smooth;
-  const auto alone = train(0, plain / ""), averaged = train(0.9, smooth / "");
-  CHECK(alone.first == averaged.first);  // the same steps
-  CHECK(alone.second != averaged.second);
-}
-
-TEST_CASE("a training with averaged weights that was stopped and resumed gives the bits of one that was not") {
-  const TemporaryFolder folder;
-  const auto path = folder / "training.safetensors";
-  const auto train = [&](Index stop, bool resume) {
-    Run run;
-    run.stop_at = stop;
-    Averaged averaged(run.network, run.adam, 0.9);
-    TrainOptions options = run.options();
-    Index step = 0;
-    options.stop = [&] { return step >= stop; };
-    Trainer trainer(run.network, averaged, InverseSquareRoot{16, 20, 0.5}, options);
-    OnStep count([&](const StepReport& report) { step = report.step; });
-    if (resume) trainer.state = load_training(SafetensorsFile(path), run.parameters, averaged);
-    trainer.run(run.training, run.validation, {&count});
-    save_training(path, run.parameters, averaged, trainer.state);
-    averaged.exchange();
-    return run.numbers();
-  };
-  const auto whole = train(1000, false);
-  train(6, false);
-  CHECK(train(1000, true) == whole);
-}
-
-TEST_CASE("the best model may be the one of the highest score") {
-  Run run;
-  TrainOptions options = run.options();
-  double score = 10;
-  options.score = [&] { return score -= 1; };
-  options.best_by = BestBy::score;
-  options.patience = 2;
-  Trainer trainer(run.network, run.adam, InverseSquareRoot{16, 20, 0.5}, options);
-  Recorder recorder;
-  trainer.run(run.training, run.validation, {&recorder});
-  REQUIRE(recorder.validations.size() == 3);  // the first is the best, two more are waited for
-  CHECK(recorder.validations[0].best);
-  CHECK(recorder.validations[0].score == 9);
-  CHECK(recorder.validations[0].value == -9);
-  CHECK(!recorder.validations[1].best);
-  CHECK(trainer.state.best == -9);
-  options.score = {};
-  CHECK_THROWS_WITH_AS((Trainer(run.network, run.adam, Constant{0}, options)),
-                       doctest::Contains("TrainOptions::score is empty"), Error);
 }
