@@ -16,6 +16,8 @@ libcli11-dev       | /usr/include/CLI/CLI.hpp         | the options of the examp
 test='
 doctest-dev        | /usr/include/doctest/doctest.h         | the tests
 libbenchmark-dev   | /usr/include/benchmark/benchmark.h     | the micro-benchmarks
+libopenmpi-dev     | mpicxx                                 | trainings on several processes
+openmpi-bin        | mpirun                                 | the same
 clang-format-14    | clang-format-14                        | the check of the formatting
 xz-utils           | xz                                     | Europarl, as real data has it
 python3-venv       | import ensurepip                       | a virtual environment for the packages below'

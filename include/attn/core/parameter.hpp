@@ -35,6 +35,9 @@ struct Initial {
   }
 };
 
+/// What a parameter of so many numbers takes in the flat buffers: each starts on a boundary that every vector unit likes.
+constexpr Index room_of(Index size) { return (size + 63) / 64 * 64; }
+
 /// A matrix that is learned. It states its shape; its memory is bound by Parameters, which holds all of a model in flat
 /// buffers.
 template <class Device>

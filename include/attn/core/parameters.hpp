@@ -73,6 +73,7 @@ class Parameters {
   struct Entry {
     std::string name;
     Index offset, rows, cols;  // a parameter of one column is a vector
+    bool shared = false;       // other parameters are tied to it
     Index size() const { return rows * cols; }
   };
 
@@ -143,8 +144,6 @@ class Parameters {
 
  private:
   static constexpr bool kSeparate = !std::is_same_v<Scalar, Real>;
-  static constexpr Index kSpacing = 64;  // values: each parameter starts on a boundary that every vector unit likes
-
   /// Takes the memory of all parameters, sets it to 0 and binds the model to it.
   template <class Model>
   ParameterWalk<Device> lay_out(Model& model) {
@@ -153,7 +152,7 @@ class Parameters {
     for (const auto& [name, parameter, tied_to] : walk.found) {
       if (tied_to != nullptr) continue;
       entries_.push_back({name, size_, parameter->rows, parameter->cols});
-      size_ += (parameter->size() + kSpacing - 1) / kSpacing * kSpacing;
+      size_ += room_of(parameter->size());
     }
     values_ = Buffer<Real, typename Device::Memory>(size_, "parameters");
     if (trained_) gradients_ = Buffer<Real, typename Device::Memory>(size_, "gradients of parameters");
@@ -166,6 +165,7 @@ class Parameters {
     for (const auto& [name, parameter, tied_to] : walk.found) {
       if (tied_to == nullptr) continue;
       const Parameter<Device>& owner = walk.owner(*tied_to);
+      for (Entry& entry : entries_) entry.shared = entry.shared || compute() + entry.offset == owner.value;
       parameter->value = owner.value;
       parameter->gradient = owner.gradient;
     }

@@ -33,6 +33,19 @@ struct BatchOptions {
   std::uint64_t seed = 1;
 };
 
+/// How much a batch holds.
+struct BatchSize {
+  Index sentences = 0;
+  Index labels = 0;  // target tokens that are predicted
+  Index tokens = 0;  // source and target
+
+  BatchSize& operator+=(const BatchSize& other) {
+    sentences += other.sentences, labels += other.labels, tokens += other.tokens;
+    return *this;
+  }
+  bool operator==(const BatchSize&) const = default;
+};
+
 /// Deals a corpus out in batches, epoch by epoch. The order of an epoch follows from (seed, epoch) alone, so a run can be
 /// resumed in the middle of one. The corpus must outlive its batches.
 ///
@@ -56,6 +69,11 @@ class Batches {
   /// Fills the next batch of the epoch, or returns false at its end. Reuses the batch's memory: only its first use
   /// allocates.
   bool next(Batch& batch);
+
+  /// The size of the batch that next() will give; of none at the epoch's end. Reads no tokens.
+  BatchSize next_size() const;
+  /// Leaves out the next batch of the epoch.
+  void skip() { position_.batch = std::min(position_.batch + 1, batches_per_epoch()); }
 
   /// The batch that next() will give; seek() to it later and the run goes on as if it had never stopped.
   Position position() const { return position_; }
@@ -225,6 +243,17 @@ inline bool Batches::next(Batch& batch) {
   }
   ++position_.batch;
   return true;
+}
+
+inline BatchSize Batches::next_size() const {
+  BatchSize size;
+  if (position_.batch == batches_per_epoch()) return size;
+  const auto [first, last] = batches_[static_cast<std::size_t>(position_.batch)];
+  for (Index i = first; i < last; ++i) {
+    const Index id = order_[static_cast<std::size_t>(i)];
+    size += {1, target_rows(id), source_rows(id) + target_rows(id)};
+  }
+  return size;
 }
 
 inline std::vector<Batch> Batches::largest(Index first, Index epochs) const {

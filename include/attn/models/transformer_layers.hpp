@@ -74,7 +74,10 @@ struct SelfAttentionStack {
 
   /// With pasts, one a layer: of sentences whose newest words x holds.
   X operator()(Tape<Device>& tape, X x, Ragged rows, std::span<Past> pasts = {}) const {
-    for (std::size_t i = 0; i < layers.size(); ++i) x = layers[i](tape, x, rows, pasts.empty() ? nullptr : &pasts[i]);
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      tape.begin_layer(layers[i]);
+      x = layers[i](tape, x, rows, pasts.empty() ? nullptr : &pasts[i]);
+    }
     return norm(tape, x);
   }
 
@@ -138,7 +141,10 @@ struct TransformerDecoder {
   explicit TransformerDecoder(const TransformerDropout& dropout) : layers(dropout) {}
 
   X operator()(Tape<Device>& tape, X x, Ragged rows, X memory, Ragged memory_rows) const {
-    for (const auto& layer : layers) x = layer(tape, x, rows, layer.cross_attention.remember(tape, memory, memory_rows));
+    for (const auto& layer : layers) {
+      tape.begin_layer(layer);
+      x = layer(tape, x, rows, layer.cross_attention.remember(tape, memory, memory_rows));
+    }
     return norm(tape, x);
   }
   /// The same, one word of each sentence at a time.

@@ -1,8 +1,11 @@
 #pragma once
+#include <utility>
+
 #include "attn/core/network.hpp"
 #include "attn/ops/adam.hpp"
 #include "attn/optim/gradient_norm.hpp"
 #include "attn/optim/optimiser.hpp"
+#include "attn/optim/update_share.hpp"
 
 namespace attn {
 
@@ -14,29 +17,37 @@ class Adam {
   static constexpr const char* name = "adam";
 
   explicit Adam(Parameters<Device>& parameters, AdamOptions options = {})
+      : Adam(parameters, options, UpdateShare<Device>::all(parameters)) {}
+  /// Of a part of the parameters.
+  Adam(Parameters<Device>& parameters, AdamOptions options, UpdateShare<Device> share)
       : parameters_(parameters),
+        share_(std::move(share)),
         options_(options),
-        m_(optimiser_state(parameters, parameters.size())),
-        v_(optimiser_state(parameters, parameters.size())),
-        largest_v_(optimiser_state(parameters, options.amsgrad ? parameters.size() : 0)),
-        norm_(parameters) {}
+        m_(optimiser_state(parameters, share_.count)),
+        v_(optimiser_state(parameters, share_.count)),
+        largest_v_(optimiser_state(parameters, options.amsgrad ? share_.count : 0)),
+        norm_(parameters, share_) {}
   template <class Model>
   explicit Adam(Network<Model>& network, AdamOptions options = {}) : Adam(network.parameters, options) {}
+  template <class Model>
+  Adam(Network<Model>& network, AdamOptions options, UpdateShare<Device> share)
+      : Adam(network.parameters, options, std::move(share)) {}
 
   /// Moves every parameter against its gradient, and sets the gradients to 0.
   void step(double rate) {
     if (options_.clip_norm > 0) norm_.compute();
-    adam(parameters_.device(), {.value = parameters_.values(),
-                                .gradient = parameters_.gradients(),
+    adam(parameters_.device(), {.value = parameters_.values() + share_.first,
+                                .gradient = parameters_.gradients() + share_.first,
                                 .m = m_.data(),
                                 .v = v_.data(),
                                 .largest_v = largest_v_.data(),
-                                .compute = parameters_.compute(),
-                                .count = parameters_.size(),
+                                .compute = parameters_.compute() + share_.first,
+                                .count = share_.count,
                                 .squares = norm_.squares(),
                                 .options = options_,
                                 .rate = rate,
                                 .step = ++steps_});
+    if (share_.bring_together) share_.bring_together();
   }
 
   Index steps() const { return steps_; }
@@ -54,6 +65,7 @@ class Adam {
 
  private:
   Parameters<Device>& parameters_;
+  UpdateShare<Device> share_;
   AdamOptions options_;
   Buffer<typename Device::Real, typename Device::Memory> m_, v_, largest_v_;
   GradientNorm<Device> norm_;
@@ -62,5 +74,7 @@ class Adam {
 
 template <class Model>
 explicit Adam(Network<Model>&, AdamOptions = {}) -> Adam<typename Model::DeviceType>;
+template <class Model>
+Adam(Network<Model>&, AdamOptions, UpdateShare<typename Model::DeviceType>) -> Adam<typename Model::DeviceType>;
 
 }  // namespace attn

@@ -1,9 +1,11 @@
 #pragma once
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "attn/core/parameters.hpp"
 #include "attn/ops/sum_of_squares.hpp"
+#include "attn/optim/update_share.hpp"
 
 namespace attn {
 
@@ -21,15 +23,16 @@ class GradientNorm {
  public:
   using Real = typename Device::Real;
 
-  explicit GradientNorm(Parameters<Device>& parameters)
-      : parameters_(parameters), squares_(optimiser_state(parameters, 1)) {
+  GradientNorm(Parameters<Device>& parameters, UpdateShare<Device> share)
+      : parameters_(parameters), share_(std::move(share)), squares_(optimiser_state(parameters, 1)) {
     parameters.gradients();  // an error if there are none
   }
 
   /// Of the gradients as they are now.
   void compute() {
     sum_of_squares(parameters_.device(),
-                   {.x = parameters_.gradients(), .count = parameters_.size(), .total = squares_.data()});
+                   {.x = parameters_.gradients() + share_.first, .count = share_.count, .total = squares_.data()});
+    if (share_.add_up) share_.add_up(squares_.data());
     computed_ = true;
   }
   const Real* squares() const { return squares_.data(); }
@@ -44,6 +47,7 @@ class GradientNorm {
 
  private:
   Parameters<Device>& parameters_;
+  UpdateShare<Device> share_;
   Buffer<Real, typename Device::Memory> squares_;
   bool computed_ = false;
 };

@@ -1,8 +1,11 @@
 #pragma once
+#include <utility>
+
 #include "attn/core/network.hpp"
 #include "attn/ops/sgd.hpp"
 #include "attn/optim/gradient_norm.hpp"
 #include "attn/optim/optimiser.hpp"
+#include "attn/optim/update_share.hpp"
 
 namespace attn {
 
@@ -14,28 +17,36 @@ class Sgd {
   static constexpr const char* name = "sgd";
 
   explicit Sgd(Parameters<Device>& parameters, SgdOptions options = {})
+      : Sgd(parameters, options, UpdateShare<Device>::all(parameters)) {}
+  /// Of a part of the parameters.
+  Sgd(Parameters<Device>& parameters, SgdOptions options, UpdateShare<Device> share)
       : parameters_(parameters),
+        share_(std::move(share)),
         options_(options),
-        momentum_(optimiser_state(parameters, options.momentum > 0 ? parameters.size() : 0)),
-        norm_(parameters) {
+        momentum_(optimiser_state(parameters, options.momentum > 0 ? share_.count : 0)),
+        norm_(parameters, share_) {
     require(options.momentum >= 0 && options.momentum < 1, "Sgd: a momentum of ", options.momentum, " is not in [0, 1)");
     require(!options.nesterov || options.momentum > 0, "Sgd: Nesterov's momentum needs a momentum; give one above 0");
   }
   template <class Model>
   explicit Sgd(Network<Model>& network, SgdOptions options = {}) : Sgd(network.parameters, options) {}
+  template <class Model>
+  Sgd(Network<Model>& network, SgdOptions options, UpdateShare<Device> share)
+      : Sgd(network.parameters, options, std::move(share)) {}
 
   /// Moves every parameter against its gradient, and sets the gradients to 0.
   void step(double rate) {
     if (options_.clip_norm > 0) norm_.compute();
-    sgd(parameters_.device(), {.value = parameters_.values(),
-                               .gradient = parameters_.gradients(),
+    sgd(parameters_.device(), {.value = parameters_.values() + share_.first,
+                               .gradient = parameters_.gradients() + share_.first,
                                .momentum = momentum_.data(),
-                               .compute = parameters_.compute(),
-                               .count = parameters_.size(),
+                               .compute = parameters_.compute() + share_.first,
+                               .count = share_.count,
                                .squares = norm_.squares(),
                                .options = options_,
                                .rate = rate});
     ++steps_;
+    if (share_.bring_together) share_.bring_together();
   }
 
   Index steps() const { return steps_; }
@@ -51,6 +62,7 @@ class Sgd {
 
  private:
   Parameters<Device>& parameters_;
+  UpdateShare<Device> share_;
   SgdOptions options_;
   Buffer<typename Device::Real, typename Device::Memory> momentum_;
   GradientNorm<Device> norm_;
@@ -59,5 +71,7 @@ class Sgd {
 
 template <class Model>
 explicit Sgd(Network<Model>&, SgdOptions = {}) -> Sgd<typename Model::DeviceType>;
+template <class Model>
+Sgd(Network<Model>&, SgdOptions, UpdateShare<typename Model::DeviceType>) -> Sgd<typename Model::DeviceType>;
 
 }  // namespace attn

@@ -13,6 +13,8 @@
 #include "attn/decode/next_token.hpp"
 #include "attn/optim/adam.hpp"
 #include "attn/optim/averaged.hpp"
+#include "attn/parallel/data_parallel.hpp"
+#include "attn/parallel/same_everywhere.hpp"
 #include "attn/run/any_model.hpp"
 #include "attn/run/model_options.hpp"
 #include "attn/run/model_registry.hpp"
@@ -23,6 +25,7 @@
 #include "attn/train/progress.hpp"
 #include "attn/train/run_log.hpp"
 #include "attn/train/trainer.hpp"
+#include "attn/version.hpp"
 
 namespace attn {
 
@@ -73,7 +76,24 @@ class ModelOn : public AnyModel {
   TrainingOutcome train(const TrainingRun& run) override;
 
  private:
-  void use_mean_of_best(const TrainingRun& run, const BestModels& best, Batches& validation, RunLog& log);
+  void use_mean_of_best(const TrainingRun& run, const BestModels& best, Batches& validation, RunLog* log);
+  /// What all ranks of a training must agree on.
+  CommonSettings in_common(const TrainingRun& run, const TrainState& state, const Batches& training) const {
+    std::string settings;
+    for (const auto& [name, value] : run.metadata) settings += name + "=" + value + " ";
+    const Parameters<Device>& parameters = network_->parameters;
+    typename Device::Real squares = 0;
+    const Buffer<typename Device::Real, typename Device::Memory> total(1);
+    sum_of_squares(*device_, {.x = parameters.values(), .count = parameters.size(), .total = total.data()});
+    device_->download(&squares, total.data(), 1);
+    return {{"version", ATTN_VERSION},
+            {"model", spec_.name + " of " + std::to_string(parameters.count()) + " parameters"},
+            {"settings", settings},
+            {"device", DeviceMaker<Device>::name},
+            {"batches", std::to_string(training.batches_per_epoch())},
+            {"step", std::to_string(state.step)},
+            {"weights", "whose squares add up to " + checkpoint::exact(static_cast<double>(squares))}};
+  }
   static std::unique_ptr<Network<Model>> make(Device& device, const Options& options, std::optional<std::uint64_t> seed) {
     if (seed) return std::make_unique<Network<Model>>(device, options, *seed);
     return std::make_unique<Network<Model>>(device, options, Inference{});
@@ -88,19 +108,23 @@ class ModelOn : public AnyModel {
 template <class Model>
 TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
   Parameters<Device>& parameters = network_->parameters;
-  Adam<Device> adam(parameters, run.adam);
+  Communicator alone;
+  DataParallel<Device> ranks(run.ranks ? *run.ranks : alone, parameters, {.shard_optimiser = run.shard_optimiser});
+  const bool leads = ranks.communicator().leads();
+  Adam<Device> adam(parameters, run.adam, ranks.share());
   Averaged optimiser(*network_, adam, run.average_decay);
   Batches training(run.training, run.special_tokens, run.batches);
   Batches validation(run.validation, run.special_tokens, run.validation_batches);
-  const Index accumulate = run.train.accumulate;
-  const Index per_epoch = (training.batches_per_epoch() + accumulate - 1) / accumulate;
+  const Index together = run.train.accumulate * ranks.ranks();
+  const Index per_epoch = (training.batches_per_epoch() + together - 1) / together;
   const bool by_steps = run.train.steps > 0 && run.train.steps / per_epoch < run.train.epochs;
   const Index steps = by_steps ? run.train.steps : run.train.epochs * per_epoch;
   TrainOptions options = run.train;
   if (run.score) options.score = [&] { return run.score(*this); };
-  Trainer trainer(*network_, optimiser, run.schedule(steps, Model::width), options);
+  Trainer trainer(*network_, optimiser, run.schedule(steps, Model::width), options, &ranks);
   if (run.resume)
-    trainer.state = load_training(SafetensorsFile(run.folder / "training.safetensors"), parameters, optimiser);
+    trainer.state = load_training(SafetensorsFile(run.folder / "training.safetensors"), parameters, optimiser, &ranks);
+  require_same_everywhere(ranks.communicator(), in_common(run, trainer.state, training));
   const Index first = trainer.state.step, epoch = trainer.state.position.epoch;
 
   // Later epochs are dealt alike: a few rows more, if any, are taken when they come.
@@ -111,44 +135,58 @@ TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
     run.say(spec_.name + ": " + format_count(parameters.count()) + " parameters, " + device_->description() + ", " +
             format_count(steps) + " steps of " + format_count(run.batches.size) +
             (run.batches.unit == BatchUnit::tokens ? " tokens" : " sentences") +
-            (accumulate > 1 ? " x " + std::to_string(accumulate) : "") +
+            (together > 1 ? " x " + std::to_string(together) : "") +
+            (ranks.ranks() > 1 ? " on " + std::to_string(ranks.ranks()) + " ranks" : "") +
             (run.resume ? ", going on at step " + format_count(first) : "") + "\nmemory: " + plan.to_string());
 
-  RunLog log(run.folder / "log.jsonl", run.folder / "curve.svg", run.title,
-             run.resume ? std::optional(first) : std::nullopt);
-  log.write({{"event", "start"},
-             {"step", first},
-             {"settings", run.metadata},
-             {"device", device_->description()},
-             {"parameters", parameters.count()},
-             {"memory", plan.total()}});
-  if (!run.resume) BestModels::remove(run.folder);
+  std::optional<RunLog> log;  // the first rank's
+  if (leads) {
+    log.emplace(run.folder / "log.jsonl", run.folder / "curve.svg", run.title,
+                run.resume ? std::optional(first) : std::nullopt);
+    log->write({{"event", "start"},
+                {"step", first},
+                {"settings", run.metadata},
+                {"device", device_->description()},
+                {"ranks", ranks.ranks()},
+                {"parameters", parameters.count()},
+                {"memory", plan.total()}});
+    if (!run.resume) BestModels::remove(run.folder);
+  }
+  ranks.communicator().meet();  // nobody reads what the first rank removes
   CheckpointCallback checkpoints(run.folder, trainer, run.metadata, run.average_best);
-  const std::unique_ptr<Callback> progress = run.progress ? run.progress(first, steps) : std::make_unique<Callback>();
-  LearningWatch watch([&](const std::string& text) { progress->on_warning(text), log.on_warning(text); });
+  const std::unique_ptr<Callback> progress =
+      leads && run.progress ? run.progress(first, steps) : std::make_unique<Callback>();
+  LearningWatch watch([&](const std::string& text) { progress->on_warning(text), log->on_warning(text); });
   const auto start = std::chrono::steady_clock::now();
-  trainer.run(training, validation, {progress.get(), &log, &checkpoints, &watch});
-  if (!run.train.stop()) use_mean_of_best(run, checkpoints.best, validation, log);
+  if (leads)
+    trainer.run(training, validation, {progress.get(), &*log, &checkpoints, &watch});
+  else
+    trainer.run(training, validation, {&checkpoints});
+  if (!ranks.communicator().any(run.train.stop()))
+    use_mean_of_best(run, checkpoints.best, validation, log ? &*log : nullptr);
+  ranks.communicator().meet();  // all files are there
   DeviceMaker<Device>::keep(*device_, device_options_);
   return {trainer.state, steps, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
 }
 
 /// The mean of the best models becomes the model, if it is better than the best one by what told them apart.
 template <class Model>
-void ModelOn<Model>::use_mean_of_best(const TrainingRun& run, const BestModels& best, Batches& validation, RunLog& log) {
+void ModelOn<Model>::use_mean_of_best(const TrainingRun& run, const BestModels& best, Batches& validation, RunLog* log) {
   if (best.entries().size() < 2) return;
   const auto mean = run.folder / "best" / "mean.safetensors", model = run.folder / "model.safetensors";
-  average_models(best.files(), mean, run.metadata);
+  if (log != nullptr) average_models(best.files(), mean, run.metadata);
+  if (run.ranks) run.ranks->meet();
   const bool by_score = run.train.best_by == BestBy::score;
   const auto value_of = [&](const std::filesystem::path& weights) {
     load(weights);
-    return by_score ? run.score(*this) : perplexity(*network_, validation).mean();
+    return by_score ? run.score(*this) : perplexity(*network_, validation, run.ranks).mean();
   };
   const double before = value_of(model), after = value_of(mean);
   const bool better = by_score ? after > before : after < before;
   const char* what = by_score ? "score" : "loss";
+  if (log == nullptr) return;
   if (better) std::filesystem::rename(mean, model);
-  log.write({{"event", "mean"}, {"models", best.entries().size()}, {what, after}, {"before", before}});
+  log->write({{"event", "mean"}, {"models", best.entries().size()}, {what, after}, {"before", before}});
   if (run.say)
     run.say("the mean of the " + std::to_string(best.entries().size()) + " best models: validation " + what + " " +
             format_decimals(after, 3) + ", before " + format_decimals(before, 3) +

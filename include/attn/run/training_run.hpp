@@ -6,6 +6,7 @@
 
 #include "attn/data/batches.hpp"
 #include "attn/ops/adam.hpp"
+#include "attn/parallel/communicator.hpp"
 #include "attn/train/callback.hpp"
 #include "attn/train/safetensors.hpp"
 #include "attn/train/train_options.hpp"
@@ -28,10 +29,12 @@ struct TrainingRun {
   Index average_best = 0;    // at the end, the mean of so many best models is the model where it validates better
   /// Computed of the model at each validation, such as BLEU of its translations; higher is better.
   std::function<double(AnyModel&)> score = {};
-  std::string title = {};                            // of the learning curve
-  Metadata metadata = {};                            // of the weights' files
-  bool resume = false;                               // from the folder's training.safetensors
-  std::function<void(const std::string&)> say = {};  // what it says before it begins
+  std::string title = {};         // of the learning curve
+  Metadata metadata = {};         // of the weights' files
+  bool resume = false;            // from the folder's training.safetensors
+  Communicator* ranks = nullptr;  // processes that train together, if there are several: each of them calls train
+  bool shard_optimiser = false;   // and each keeps a part of the optimiser's state
+  std::function<void(const std::string&)> say = {};                                 // what it says before it begins
   std::function<std::unique_ptr<Callback>(Index step, Index steps)> progress = {};  // shows how it goes, to its end
 };
 

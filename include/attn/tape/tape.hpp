@@ -1,11 +1,13 @@
 #pragma once
 #include <array>
+#include <functional>
 #include <new>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "attn/core/gradient_range.hpp"
 #include "attn/core/memory.hpp"
 #include "attn/core/random.hpp"
 #include "attn/ops/dropout.hpp"
@@ -64,6 +66,7 @@ class Tape {
 
   Device& device;
   std::vector<AttentionWeights<Device>>* attention_weights = nullptr;  // where attention leaves its weights, if set
+  std::function<void(GradientRange<Real>)>* on_complete = nullptr;     // told of gradients that are complete, if set
   bool recording() const { return mode_.record; }
 
   /// A new activation, its values not yet set.
@@ -126,6 +129,21 @@ class Tape {
       for (auto* slot : holder.slots)
         if (!slot->gradient.empty() && !slot->of) tape.release(slot->gradient);
     };
+    node->previous = last_;
+    last_ = node;
+  }
+
+  /// Said by a model before a layer computes: when the backward pass is back here, the gradients of the layer's parameters are
+  /// complete, and can go to other processes while the pass goes on.
+  template <class Layer>
+  void begin_layer(const Layer& layer) {
+    if (!mode_.record || on_complete == nullptr) return;
+    struct Reached : Node {
+      GradientRange<Real> range;
+    };
+    auto* node = new (device.tape_nodes.allocate(sizeof(Reached))) Reached;
+    node->range = gradient_range<Device>(layer);
+    node->run = [](Node* self, Tape& tape) { (*tape.on_complete)(static_cast<Reached*>(self)->range); };
     node->previous = last_;
     last_ = node;
   }

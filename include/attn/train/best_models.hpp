@@ -22,7 +22,11 @@ class BestModels {
     double value = 0;  // lower is better
   };
 
-  BestModels(const std::filesystem::path& run, Index most) : folder_(run / "best"), most_(most) { read(); }
+  /// One that does not write remembers them, and leaves the folder to another process.
+  BestModels(const std::filesystem::path& run, Index most, bool writes = true)
+      : folder_(run / "best"), most_(most), writes_(writes) {
+    read();
+  }
 
   /// Removes those of an earlier run in the same folder.
   static void remove(const std::filesystem::path& run) { std::filesystem::remove_all(run / "best"); }
@@ -33,12 +37,12 @@ class BestModels {
   /// Lets save(path) write a model that it wants, and removes the worst where there are too many now.
   template <class Save>
   void add(Entry entry, const Save& save) {
-    std::filesystem::create_directories(folder_);
-    save(path_of(entry.step));
+    if (writes_) std::filesystem::create_directories(folder_), save(path_of(entry.step));
     std::erase_if(entries_, [&](const Entry& one) { return one.step == entry.step; });
     entries_.insert(std::ranges::upper_bound(entries_, entry.value, {}, &Entry::value), entry);
     std::vector<Entry> worse;
     for (; std::ssize(entries_) > most_; entries_.pop_back()) worse.push_back(entries_.back());
+    if (!writes_) return;
     write();  // first the list, then the files that it no longer names
     for (const Entry& one : worse) std::filesystem::remove(path_of(one.step));
   }
@@ -70,6 +74,7 @@ class BestModels {
 
   std::filesystem::path folder_;
   Index most_;
+  bool writes_;
   std::vector<Entry> entries_;
 };
 

@@ -16,7 +16,8 @@ struct StepReport {
   Index tokens = 0;           // source and target
   double tokens_per_second = 0;
   std::optional<double> gradient_norm = {};  // of the last step, before clipping; where the optimiser computes it
-  double waiting = 0;  // share of the time in which no batch was ready: the device may have stood idle
+  double waiting = 0;        // share of the time in which no batch was ready: the device may have stood idle
+  double communicating = 0;  // share of the time in which sums over ranks were waited for
 };
 
 /// The model on text it does not learn from.

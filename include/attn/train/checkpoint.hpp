@@ -81,15 +81,18 @@ Tensors<typename Device::Real> copy_of(const Parameters<Device>& parameters) {
   return tensors;
 }
 
-/// Saves a training of which the parameters are copied already.
+/// Saves a training of which the parameters are copied already. Of several ranks the first one writes.
 template <class Device, Optimiser Optim>
 void save_training(const std::filesystem::path& path, Tensors<typename Device::Real> tensors, Device& device,
-                   Optim& optimiser, const TrainState& state, Metadata metadata) {
+                   Optim& optimiser, const TrainState& state, Metadata metadata, const DataParallel<Device>* ranks) {
   optimiser.for_each_state([&](const std::string& name, const auto& buffer) {
     std::vector<typename Device::Real> numbers(static_cast<std::size_t>(buffer.size()));
     device.download(numbers.data(), buffer.data(), buffer.size());
-    tensors.add(std::string(Optim::name) + "." + name, std::move(numbers), {buffer.size()});
+    if (ranks != nullptr) numbers = ranks->whole(std::move(numbers));
+    const Index size = std::ssize(numbers);
+    tensors.add(std::string(Optim::name) + "." + name, std::move(numbers), {size});
   });
+  if (ranks != nullptr && !ranks->communicator().leads()) return;
   metadata["training.optimiser"] = Optim::name;
   metadata["training.step"] = std::to_string(state.step);
   metadata["training.epoch"] = std::to_string(state.position.epoch);
@@ -107,16 +110,18 @@ void save_model(const std::filesystem::path& path, const Parameters<Device>& par
   checkpoint::copy_of(parameters).save(path, metadata);
 }
 
-/// Saves a training: the model, the optimiser's states under its name ("adam.m"), and where it stands.
+/// Saves a training: the model, the optimiser's states under its name ("adam.m"), and where it stands. On several ranks all
+/// call it; any number of them can go on from the file.
 template <class Device, Optimiser Optim>
 void save_training(const std::filesystem::path& path, const Parameters<Device>& parameters, Optim& optimiser,
-                   const TrainState& state, const Metadata& metadata = {}) {
-  checkpoint::save_training(path, checkpoint::copy_of(parameters), parameters.device(), optimiser, state, metadata);
+                   const TrainState& state, const Metadata& metadata = {}, const DataParallel<Device>* ranks = nullptr) {
+  checkpoint::save_training(path, checkpoint::copy_of(parameters), parameters.device(), optimiser, state, metadata, ranks);
 }
 
 /// Loads all of it; the next step has the bits it would have had without the stop.
 template <class Device, Optimiser Optim>
-TrainState load_training(const SafetensorsFile& file, Parameters<Device>& parameters, Optim& optimiser) {
+TrainState load_training(const SafetensorsFile& file, Parameters<Device>& parameters, Optim& optimiser,
+                         const DataParallel<Device>* ranks = nullptr) {
   using Real = typename Device::Real;
   TrainState state;
   const auto number = [&](const char* key) { return checkpoint::number<Index>(file, key); };
@@ -131,11 +136,13 @@ TrainState load_training(const SafetensorsFile& file, Parameters<Device>& parame
   load_model(file, parameters);
   optimiser.for_each_state([&](const std::string& name, const auto& buffer) {
     const std::string tensor = std::string(Optim::name) + "." + name;
-    checkpoint::Wanted wanted{tensor, buffer.size(), 1, {{tensor}}};
+    const bool part = ranks != nullptr && buffer.size() < parameters.size();
+    const Index size = part ? parameters.size() : buffer.size();
+    checkpoint::Wanted wanted{tensor, size, 1, {{tensor}}};
     checkpoint::check_shapes(file, wanted);
-    std::vector<Real> numbers(static_cast<std::size_t>(buffer.size()));
+    std::vector<Real> numbers(static_cast<std::size_t>(size));
     checkpoint::read_parts<Real>(file, wanted, true, numbers);
-    parameters.device().upload(buffer.data(), numbers.data(), buffer.size());
+    parameters.device().upload(buffer.data(), numbers.data() + (part ? ranks->first_of_share() : 0), buffer.size());
   });
   optimiser.set_steps(state.step);
   return state;

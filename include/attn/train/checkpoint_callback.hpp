@@ -11,13 +11,13 @@ namespace attn {
 
 /// CheckpointCallback checkpoints(folder, trainer): keeps a training safe in a folder. model.safetensors is the best model
 /// so far, training.safetensors all it takes to go on from the last validation, or from the end; of the best `keep` models each has
-/// a file of its own (train/best_models.hpp). Values that are not finite end the training instead: what was saved before them
+/// a file of its own (train/best_models.hpp). Of several ranks the first one writes. Values that are not finite end the training instead: what was saved before them
 /// stays.
 template <class Trainer>
 class CheckpointCallback : public Callback {
  public:
   CheckpointCallback(std::filesystem::path folder, const Trainer& trainer, Metadata metadata = {}, Index keep = 0)
-      : best(folder, keep), folder_(std::move(folder)), trainer_(trainer), metadata_(std::move(metadata)) {}
+      : best(folder, keep, leads(trainer)), folder_(std::move(folder)), trainer_(trainer), metadata_(std::move(metadata)) {}
 
   BestModels best;
 
@@ -46,6 +46,10 @@ class CheckpointCallback : public Callback {
  private:
   using Weights = checkpoint::Tensors<typename Trainer::Device::Real>;
 
+  static bool leads(const Trainer& trainer) {
+    return trainer.ranks() == nullptr || trainer.ranks()->communicator().leads();
+  }
+
   /// What is checked is what is saved: one copy from the device serves both.
   Weights finite_weights() const {
     Weights weights = checkpoint::copy_of(trainer_.network.parameters);
@@ -56,12 +60,12 @@ class CheckpointCallback : public Callback {
   }
   void save_model_of(const ValidationReport& report, const Weights& weights) {
     const auto save_to = [&](const auto& path) { weights.save(path, metadata_); };
-    if (report.best) save_to(folder_ / "model.safetensors");
+    if (report.best && leads(trainer_)) save_to(folder_ / "model.safetensors");
     if (best.wants(report.value)) best.add({report.step, report.value}, save_to);
   }
   void save(Weights weights) const {
     checkpoint::save_training(folder_ / "training.safetensors", std::move(weights), trainer_.network.parameters.device(),
-                              trainer_.optimiser, trainer_.state, metadata_);
+                              trainer_.optimiser, trainer_.state, metadata_, trainer_.ranks());
   }
   std::string remedy() const {
     const auto last = folder_ / "training.safetensors";

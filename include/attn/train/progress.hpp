@@ -48,17 +48,22 @@ inline std::string format_decimals(double value, int decimals) {
 struct ProgressState {
   Index step = 0, total = 0;
   double loss = 0, tokens_per_second = 0, seconds_left = 0;
-  double waiting = 0;  // for batches: a share of the time
+  double waiting = 0;        // for batches: a share of the time
+  double communicating = 0;  // on sums over ranks: the same
 };
 
-/// Its figures: "4,200/10,000  loss 2.314  31,200 tok/s  3 min 12 s left"; and "waiting 12 %" where that is 5 or more.
+/// Its figures: "4,200/10,000  loss 2.314  31,200 tok/s  3 min 12 s left"; and "waiting 12 %", "sums over ranks 20 %"
+/// where that is 5 or more.
 inline std::string progress_figures(const ProgressState& now) {
   char loss[40];
   std::snprintf(loss, sizeof loss, now.loss < 1e6 ? "%.3f" : "%.3g", now.loss);
+  const auto share = [](const std::string& of_what, double part) {
+    return part >= 0.05 ? "  " + of_what + " " + std::to_string(std::llround(100 * part)) + " %" : "";
+  };
   const Index rate = std::isfinite(now.tokens_per_second) ? std::llround(now.tokens_per_second) : 0;
   return format_count(now.step) + "/" + format_count(now.total) + "  loss " + loss + "  " + format_count(rate) +
-         " tok/s  " + format_duration(now.seconds_left) + " left" +
-         (now.waiting >= 0.05 ? "  waiting " + std::to_string(std::llround(100 * now.waiting)) + " %" : "");
+         " tok/s  " + format_duration(now.seconds_left) + " left" + share("waiting", now.waiting) +
+         share("sums over ranks", now.communicating);
 }
 
 /// How far some work is, in one line of at most `columns`: percent, a bar that takes the room the figures leave, and the
@@ -97,8 +102,10 @@ class Progress {
   Progress(std::ostream& out, bool terminal, Index total, Index step = 0, Clock::time_point now = Clock::now())
       : out_(out), terminal_(terminal), total_(total), first_step_(step), start_(now), drawn_(now) {}
 
-  /// After a step: its number, its loss, how many tokens it learnt from, and which share of the time it waited for them.
-  void update(Index step, double loss, Index tokens, Clock::time_point now = Clock::now(), double waiting = 0) {
+  /// After a step: its number, its loss, how many tokens it learnt from, and which share of the time it waited for them and for
+  /// sums over ranks.
+  void update(Index step, double loss, Index tokens, Clock::time_point now = Clock::now(), double waiting = 0,
+              double communicating = 0) {
     tokens_ += tokens;
     const double since = seconds(now - drawn_);
     const bool due = !shown_ || step >= total_ || since >= (terminal_ ? 0.1 : 30.0);
@@ -112,7 +119,7 @@ class Progress {
     shown_ = true;
     const double a_step = seconds(now - start_) / static_cast<double>(std::max(step - first_step_, Index{1}));
     const double left = a_step * static_cast<double>(std::max(total_ - step, Index{0}));
-    draw({step, total_, loss, tokens_per_second_, left, waiting});
+    draw({step, total_, loss, tokens_per_second_, left, waiting, communicating});
   }
 
   /// Prints a line of text above the bar: a validation result, a file that was saved.

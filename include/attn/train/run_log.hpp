@@ -39,6 +39,7 @@ class RunLog : public Callback {
                          {"tokens", report.tokens},
                          {"tokens_per_second", report.tokens_per_second},
                          {"waiting", report.waiting}};
+    if (report.communicating > 0) event["communicating"] = report.communicating;
     if (report.gradient_norm) event["gradient_norm"] = *report.gradient_norm;
     write(event);
   }

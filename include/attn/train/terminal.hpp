@@ -14,7 +14,7 @@ class TerminalCallback : public Callback {
       : progress_(out, terminal, total, first_step) {}
 
   void on_step(const StepReport& report) override {
-    progress_.update(report.step, report.loss, report.tokens, Progress::Clock::now(), report.waiting);
+    progress_.update(report.step, report.loss, report.tokens, Progress::Clock::now(), report.waiting, report.communicating);
   }
   void on_validation(const ValidationReport& report) override {
     std::ostringstream line;

@@ -12,6 +12,7 @@
 #include "attn/optim/averaged.hpp"
 #include "attn/optim/optimiser.hpp"
 #include "attn/optim/schedules.hpp"
+#include "attn/parallel/data_parallel.hpp"
 #include "attn/tape/cross_entropy.hpp"
 #include "attn/tape/embedding.hpp"
 #include "attn/train/callback.hpp"
@@ -21,9 +22,10 @@
 namespace attn {
 
 /// How well a model predicts a text: each token from the source and the target before it. Each batch has sums of its own,
-/// which are read when all are done: the device never waits for the host, and the total is one of doubles.
+/// which are read when all are done: the device never waits for the host, and the total is one of doubles. Several ranks share
+/// the batches, and all get the bits that one would have got.
 template <class Model>
-Perplexity perplexity(const Network<Model>& network, Batches& text) {
+Perplexity perplexity(const Network<Model>& network, Batches& text, Communicator* ranks = nullptr) {
   using Device = typename Model::DeviceType;
   using Real = typename Device::Real;
   Device& device = network.device();
@@ -32,12 +34,22 @@ Perplexity perplexity(const Network<Model>& network, Batches& text) {
   const Buffer<Real, typename Device::Memory> on_device(std::ssize(sums), "sums of losses");
   device.zero(on_device.data(), on_device.size());
   std::vector<Index> tokens;
-  for (Batch batch; text.next(batch);) {
+  for (Batch batch; text.position().batch < text.batches_per_epoch();) {
+    const Index place = std::ssize(tokens);
+    tokens.push_back(text.next_size().labels);
+    if (ranks != nullptr && place % ranks->ranks() != ranks->rank()) {
+      text.skip();
+      continue;
+    }
+    text.next(batch);
     Tape<Device> tape(device);
-    Real* place = on_device.data() + 2 * std::ssize(tokens);
-    tokens.push_back(network->loss(tape, batch, {}, place).tokens);
+    network->loss(tape, batch, {}, on_device.data() + 2 * place);
   }
   device.download(sums.data(), on_device.data(), on_device.size());
+  if (ranks != nullptr) {  // each sum is one rank's, and 0 at the others
+    ranks->begin_sum({sums.data(), std::ssize(sums)});
+    ranks->wait();
+  }
   Perplexity result;
   for (std::size_t i = 0; i < tokens.size(); ++i) result.add(static_cast<double>(sums[2 * i]), tokens[i]);
   return result;
@@ -49,7 +61,9 @@ Perplexity perplexity(const Network<Model>& network, Batches& text) {
 ///     Trainer trainer(network, adam, Constant{1e-3}, {.epochs = 4});
 ///     trainer.run(training, validation, {&terminal, &log});
 ///
-/// The gradient of a step is that of one batch of all the sentences that its batches have together.
+/// The gradient of a step is that of one batch of all the sentences that its batches have together. On several ranks
+/// (parallel/data_parallel.hpp) a step has `accumulate` batches of each of them, those that one process would learn from which
+/// accumulates so many times as many.
 template <class Model, class Optim, class Rate>
 class Trainer {
  public:
@@ -59,13 +73,15 @@ class Trainer {
                 "attn: Trainer: a schedule is called with a step and gives its rate:  double (Index) const");
   using Device = typename Model::DeviceType;
 
-  Trainer(Network<Model>& trained, Optim& by, Rate rate, TrainOptions options = {})
+  Trainer(Network<Model>& trained, Optim& by, Rate rate, TrainOptions options = {}, DataParallel<Device>* ranks = nullptr)
       : network(trained),
         optimiser(by),
         rate_(std::move(rate)),
         options_(std::move(options)),
+        ranks_(ranks != nullptr && ranks->ranks() > 1 ? ranks : nullptr),
+        share_{ranks_ ? ranks_->rank() : 0, ranks_ ? ranks_->ranks() : 1},
         sums_(2, "sums of losses"),
-        group_(static_cast<std::size_t>(std::max<Index>(options_.accumulate, 1))) {
+        group_(static_cast<std::size_t>(std::max<Index>(options_.accumulate, 1) + 1)) {
     require(options_.accumulate >= 1, "Trainer: a step cannot have ", options_.accumulate,
             " batches; accumulate 1 at least");
     require(options_.best_by == BestBy::loss || options_.score,
@@ -75,6 +91,7 @@ class Trainer {
   Network<Model>& network;
   Optim& optimiser;
   TrainState state;
+  DataParallel<Device>* ranks() const { return ranks_; }  // those it trains with, if it is not alone
 
   /// Trains until the last epoch, or until asked to stop; with a validation text, or until validation no longer improves.
   void run(Batches& training, const std::vector<Callback*>& callbacks = {}) { run(training, nullptr, callbacks); }
@@ -90,11 +107,15 @@ class Trainer {
     return state.position.epoch < options_.epochs && (options_.steps == 0 || state.step < options_.steps) &&
            (options_.patience == 0 || state.stale < options_.patience);
   }
+  /// Several ranks stop together: they ask each other after a report, not after every step.
   bool stopped(const Callbacks& callbacks) const {
     bool stop = options_.stop();
     for (Callback* callback : callbacks) stop = callback->stop_training() || stop;
-    return stop;
+    if (ranks_ == nullptr) return stop;
+    return reported_ == state.step && ranks_->communicator().any(stop);
   }
+  Communicator* communicator() const { return ranks_ ? &ranks_->communicator() : nullptr; }
+  void watch_backward(Batches& text);
   void run(Batches& training, Batches* validation, const Callbacks& callbacks);
   bool step(Prefetch& training);
   void report(const Prefetch& training, const Callbacks& callbacks);
@@ -102,10 +123,13 @@ class Trainer {
 
   Rate rate_;
   TrainOptions options_;
+  DataParallel<Device>* ranks_;
+  BatchShare share_;
+  std::function<void(GradientRange<typename Device::Real>)> complete_ = [this](auto range) { ranks_->complete(range); };
   Buffer<typename Device::Real, typename Device::Memory> sums_;  // of losses since the last report
-  std::vector<Batch> group_;                                     // a step's batches
+  std::vector<Batch> group_;                                     // a step's batches, and room for one of another rank
   Index tokens_ = 0, target_tokens_ = 0, reported_ = 0;          // since, since, at
-  double waited_ = 0;                                            // for batches, until the last report
+  double waited_ = 0, summed_ = 0;                               // for batches, on sums over ranks; until the last report
   Clock::time_point since_;
 };
 
@@ -116,7 +140,8 @@ void Trainer<Model, Optim, Rate>::run(Batches& text, Batches* validation, const 
   reported_ = state.step;
   since_ = Clock::now();
   waited_ = 0;
-  Prefetch training(text, state.position, options_.prefetch);
+  if (ranks_) watch_backward(text), summed_ = ranks_->seconds();
+  Prefetch training(text, state.position, options_.prefetch, share_);
   Index validated = state.step;
   bool stop = false;
   while (!stop && unfinished()) {
@@ -138,26 +163,50 @@ void Trainer<Model, Optim, Rate>::run(Batches& text, Batches* validation, const 
   for (Callback* callback : callbacks) callback->on_end();
 }
 
+/// Learns from one pass in which order gradients become complete: the same at all ranks, though not each has a batch in every
+/// step.
+template <class Model, class Optim, class Rate>
+void Trainer<Model, Optim, Rate>::watch_backward(Batches& text) {
+  std::vector<GradientRange<typename Device::Real>> completed;
+  std::function<void(GradientRange<typename Device::Real>)> note = [&](auto range) { completed.push_back(range); };
+  Batch batch;
+  text.start_epoch(0);
+  text.next(batch);
+  {
+    Tape<Device> tape(network.device(), TapeMode::training(0, 0));
+    tape.on_complete = &note;
+    network->loss(tape, batch);
+    tape.backward();
+  }
+  network.device().zero(network.parameters.gradients(), network.parameters.size());
+  ranks_->plan(completed);
+}
+
 /// One step of the optimiser; false when the epoch has no batch left for it.
 template <class Model, class Optim, class Rate>
 bool Trainer<Model, Optim, Rate>::step(Prefetch& training) {
-  std::size_t batches = 0;
-  Index labels = 0, sentences = 0;
-  for (; batches < group_.size() && training.next(group_[batches]); ++batches) {
-    labels += group_[batches].labels();
-    sentences += group_[batches].size();
-    tokens_ += group_[batches].labels() + static_cast<Index>(group_[batches].source.tokens.size());
+  const Index most = options_.accumulate * share_.ranks;
+  Index dealt = 0;
+  std::size_t mine = 0;
+  BatchSize size;
+  for (; dealt < most && training.next(group_[mine]); ++dealt) {
+    size += training.size();
+    if (dealt % share_.ranks == share_.rank) ++mine;
   }
-  if (batches == 0) return false;
-  target_tokens_ += labels;
+  if (dealt == 0) return false;
+  tokens_ += size.tokens;
+  target_tokens_ += size.labels;
   LossOptions loss = options_.loss;
-  loss.normalizer = static_cast<double>(options_.mean == BatchUnit::tokens ? labels : sentences);
-  for (std::size_t i = 0; i < batches; ++i) {
-    const auto key = static_cast<std::uint64_t>(state.step * options_.accumulate) + i;
-    Tape<Device> tape(network.device(), TapeMode::training(options_.seed, key));
+  loss.normalizer = static_cast<double>(options_.mean == BatchUnit::tokens ? size.labels : size.sentences);
+  for (std::size_t i = 0; i < mine; ++i) {
+    const Index place = static_cast<Index>(i) * share_.ranks + share_.rank;
+    Tape<Device> tape(network.device(),
+                      TapeMode::training(options_.seed, static_cast<std::uint64_t>(state.step * most + place)));
+    if (ranks_ && i + 1 == mine) tape.on_complete = &complete_;
     network->loss(tape, group_[i], loss, sums_.data());
     tape.backward();
   }
+  if (ranks_) ranks_->finish();
   optimiser.step(static_cast<double>(rate_(++state.step)));
   return true;
 }
@@ -168,19 +217,23 @@ void Trainer<Model, Optim, Rate>::report(const Prefetch& training, const Callbac
   typename Device::Real sums[2];
   network.device().download(sums, sums_.data(), 2);
   network.device().zero(sums_.data(), 2);
+  double loss = static_cast<double>(sums[0]);
+  if (ranks_) communicator()->sum(&loss, 1);
   const double seconds = std::chrono::duration<double>(Clock::now() - since_).count();
   const StepReport report{.step = state.step,
                           .epoch = state.position.epoch,
-                          .loss = static_cast<double>(sums[0]) / static_cast<double>(target_tokens_),
+                          .loss = loss / static_cast<double>(target_tokens_),
                           .rate = static_cast<double>(rate_(state.step)),
                           .tokens = tokens_,
                           .tokens_per_second = static_cast<double>(tokens_) / seconds,
                           .gradient_norm = gradient_norm(optimiser),
-                          .waiting = std::min(1.0, (training.seconds_waited() - waited_) / seconds)};
+                          .waiting = std::min(1.0, (training.seconds_waited() - waited_) / seconds),
+                          .communicating = ranks_ ? std::min(1.0, (ranks_->seconds() - summed_) / seconds) : 0};
   for (Callback* callback : callbacks) callback->on_step(report);
   tokens_ = target_tokens_ = 0;
   reported_ = state.step;
   waited_ = training.seconds_waited();
+  if (ranks_) summed_ = ranks_->seconds();
   since_ = Clock::now();
 }
 
@@ -189,7 +242,7 @@ void Trainer<Model, Optim, Rate>::validate(Batches& validation, const Callbacks&
   ValidationReport report{.step = state.step, .epoch = state.position.epoch};
   {
     const WeightsToUse use(optimiser);
-    report.loss = perplexity(network, validation).mean();
+    report.loss = perplexity(network, validation, communicator()).mean();
     report.source_gain = source_gain(network, validation);
     if (options_.score) report.score = options_.score();
   }

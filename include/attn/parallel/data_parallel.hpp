@@ -1,0 +1,218 @@
+#pragma once
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "attn/core/gradient_range.hpp"
+#include "attn/core/network.hpp"
+#include "attn/optim/update_share.hpp"
+#include "attn/parallel/communicator.hpp"
+
+namespace attn {
+
+struct DataParallelOptions {
+  /// Each rank keeps the optimiser's state of one part of the parameters, updates that part, and the parts are brought
+  /// together (ZeRO, stage 1: Rajbhandari et al. 2020). Otherwise every rank updates all.
+  bool shard_optimiser = false;
+};
+
+/// A model that several ranks train together: each has all of it, computes gradients of its own batches, and their sum makes
+/// the step of all.
+///
+///     Mpi mpi(count, words);
+///     DataParallel ranks(mpi, network, {.shard_optimiser = true});
+///     Adam adam(network, {}, ranks.share());
+///     Trainer trainer(network, adam, schedule, options, &ranks);
+///
+/// Gradients of a layer are summed while the backward pass goes on with the layers before it.
+template <class Device>
+class DataParallel {
+ public:
+  using Real = typename Device::Real;
+  using Range = GradientRange<Real>;
+
+  DataParallel(Communicator& communicator, Parameters<Device>& parameters, DataParallelOptions options = {})
+      : communicator_(communicator), parameters_(parameters), sharded_(options.shard_optimiser && ranks() > 1) {
+    plan({});
+  }
+  template <class Model>
+  DataParallel(Communicator& communicator, Network<Model>& network, DataParallelOptions options = {})
+      : DataParallel(communicator, network.parameters, options) {}
+  DataParallel(const DataParallel&) = delete;  // its share refers to it
+
+  Communicator& communicator() const { return communicator_; }
+  Index rank() const { return communicator_.rank(); }
+  Index ranks() const { return communicator_.ranks(); }
+
+  /// What the optimiser of this rank updates.
+  UpdateShare<Device> share() {
+    if (!sharded_) return UpdateShare<Device>::all(parameters_);
+    return {first_of_share(), part_of(rank()).count, [this](Real* number) { add_up(number); },
+            [this] { bring_together(); }};
+  }
+
+  Index first_of_share() const { return sharded_ ? part_of(rank()).first - parameters_.gradients() : 0; }
+
+  /// The order in which gradients become complete in a backward pass; found by one that is watched: tape.on_complete.
+  void plan(const std::vector<Range>& completed) {
+    early_.clear();
+    for (const Range& range : completed)
+      if (range.count > 0 && std::ranges::count(completed, range) == 1 && !shared(range)) early_.push_back(range);
+    std::vector<Range> order = early_;
+    std::ranges::sort(order, {}, &Range::first);
+    late_.clear();
+    Real* next = parameters_.gradients();
+    for (const Range& range : order) {
+      if (range.first > next) late_.push_back({next, range.first - next});
+      next = range.first + range.count;
+    }
+    Real* const end = parameters_.gradients() + parameters_.size();
+    if (end > next) late_.push_back({next, end - next});
+  }
+
+  /// Of gradients that are complete, in the backward pass of a step's last batch: begins their sum.
+  void complete(Range range) {
+    if (next_ < early_.size() && range == early_[next_]) ++next_, begin(range);
+  }
+
+  /// Sums what is not summed yet, and waits: then gradients are those of all ranks.
+  void finish() {
+    while (next_ < early_.size()) begin(early_[next_++]);  // of a rank that had no batch
+    for (const Range& range : late_) begin(range);
+    next_ = 0;
+    timed([&] {
+      if constexpr (kHost) {
+        communicator_.wait();
+      } else if (communicator_.takes_gpu_memory()) {
+        communicator_.wait(stream());
+      } else {
+        through_host();
+      }
+    });
+  }
+
+  /// A state of the optimiser of which each rank has its part, put together; one that all have whole stays as it is.
+  std::vector<Real> whole(std::vector<Real> part) const {
+    if (static_cast<Index>(part.size()) == parameters_.size()) return part;
+    std::vector<Real> all(static_cast<std::size_t>(parameters_.size()));
+    std::ranges::copy(part, all.begin() + first_of_share());
+    for (Index rank = 0; rank < ranks(); ++rank) {
+      const Range range = part_of(rank);
+      communicator_.begin_broadcast(rank, {all.data() + (range.first - parameters_.gradients()), range.count});
+    }
+    communicator_.wait();
+    return all;
+  }
+
+  /// How long this rank's host has spent on the sums, in all.
+  double seconds() const { return seconds_; }
+
+ private:
+  static constexpr bool kHost = std::is_same_v<typename Device::Memory, HostMemory>;
+
+  void* stream() const {
+    if constexpr (kHost)
+      return nullptr;
+    else
+      return parameters_.device().stream();
+  }
+
+  template <class Work>
+  void timed(const Work& work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+
+  bool shared(Range range) const {
+    return std::ranges::any_of(parameters_.entries(), [&](const auto& entry) {
+      const Real* at = parameters_.gradients() + entry.offset;
+      return entry.shared && at >= range.first && at < range.first + range.count;
+    });
+  }
+
+  /// The part of a rank: parts are as equal as the spacing of parameters lets them be.
+  Range part_of(Index rank) const {
+    const Index blocks = parameters_.size() / room_of(1);
+    const Index from = blocks * rank / ranks() * room_of(1), to = blocks * (rank + 1) / ranks() * room_of(1);
+    return {parameters_.gradients() + from, to - from};
+  }
+
+  void begin(Range range) {
+    if constexpr (!kHost)
+      if (!communicator_.takes_gpu_memory()) return;  // all of them go through the host, at the end
+    timed([&] { begin_sum(range, range.first); });
+  }
+  /// Of a range of the gradients whose numbers are at `numbers`.
+  void begin_sum(Range range, Real* numbers) {
+    if (!sharded_) return communicator_.begin_sum({numbers, range.count}, stream());
+    for (Index rank = 0; rank < ranks(); ++rank) {
+      const Range part = part_of(rank);
+      Real* const first = std::max(range.first, part.first);
+      Real* const last = std::min(range.first + range.count, part.first + part.count);
+      if (first < last) communicator_.begin_sum_at(rank, {numbers + (first - range.first), last - first}, stream());
+    }
+  }
+
+  /// Where no communicator takes a GPU's memory.
+  void through_host() {
+    const Range all{parameters_.gradients(), parameters_.size()};
+    host_.resize(static_cast<std::size_t>(all.count));
+    parameters_.device().download(host_.data(), all.first, all.count);
+    begin_sum(all, host_.data());
+    communicator_.wait();
+    parameters_.device().upload(all.first, host_.data(), all.count);
+  }
+
+  void add_up(Real* number) {
+    if constexpr (!kHost) {
+      if (!communicator_.takes_gpu_memory()) {
+        Real on_host = 0;
+        parameters_.device().download(&on_host, number, 1);
+        communicator_.begin_sum({&on_host, 1});
+        communicator_.wait();
+        parameters_.device().upload(number, &on_host, 1);
+        return;
+      }
+    }
+    communicator_.begin_sum({number, 1}, stream());
+    communicator_.wait(stream());
+  }
+
+  void bring_together() {
+    timed([&] {
+      Real* values = parameters_.values();
+      const bool staged = !kHost && !communicator_.takes_gpu_memory();
+      if (staged) {
+        host_.resize(static_cast<std::size_t>(parameters_.size()));
+        parameters_.device().download(host_.data(), values, parameters_.size());
+        values = host_.data();
+      }
+      for (Index rank = 0; rank < ranks(); ++rank) {
+        const Range part = part_of(rank);
+        communicator_.begin_broadcast(rank, {values + (part.first - parameters_.gradients()), part.count}, stream());
+      }
+      communicator_.wait(stream());
+      if (staged) parameters_.device().upload(parameters_.values(), values, parameters_.size());
+    });
+    parameters_.device().zero(parameters_.gradients(), parameters_.size());
+    parameters_.refresh();
+  }
+
+  Communicator& communicator_;
+  Parameters<Device>& parameters_;
+  bool sharded_;
+  std::vector<Range> early_, late_;  // summed in the backward pass, in this order; summed after it
+  std::size_t next_ = 0;             // of early_, in this step
+  std::vector<Real> host_;
+  double seconds_ = 0;
+};
+
+template <class Model>
+DataParallel(Communicator&, Network<Model>&, DataParallelOptions = {}) -> DataParallel<typename Model::DeviceType>;
+
+}  // namespace attn

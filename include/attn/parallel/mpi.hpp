@@ -1,0 +1,175 @@
+#pragma once
+#include <mpi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "attn/core/error.hpp"
+#include "attn/parallel/communicator.hpp"
+
+namespace attn {
+
+/// The processes that mpirun or srun has started, by MPI: for CPUs, and for GPUs through the host's memory. Link attn::mpi.
+/// One object a program, made at its beginning; MPI calls come from the thread that made it.
+class Mpi final : public Communicator {
+ public:
+  /// `patience`: seconds that a rank waits for the others before it takes them for dead and ends all of them.
+  explicit Mpi(int* count = nullptr, char*** words = nullptr, double patience = 600) : patience_(patience) {
+    int level = 0;
+    MPI_Init_thread(count, words, MPI_THREAD_FUNNELED, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+    char name[MPI_MAX_PROCESSOR_NAME];
+    int length = 0;
+    MPI_Get_processor_name(name, &length);
+    MPI_Comm machine;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &machine);
+    MPI_Comm_rank(machine, &rank_on_host_);
+    MPI_Comm_size(machine, &ranks_on_host_);
+    MPI_Comm_free(&machine);
+    hosts_ = gather({name, static_cast<std::size_t>(length)});
+  }
+  Mpi(const Mpi&) = delete;
+  /// After an error the others wait in vain: they end with this rank.
+  ~Mpi() override {
+    if (std::uncaught_exceptions() > 0)
+      stop_all(1, "ended by an exception");
+    else
+      MPI_Finalize();
+  }
+
+  Index rank() const override { return rank_; }
+  Index ranks() const override { return ranks_; }
+  Index rank_on_host() const override { return rank_on_host_; }
+  Index ranks_on_host() const override { return ranks_on_host_; }
+  std::string host(Index rank) const override { return hosts_[static_cast<std::size_t>(rank)]; }
+
+  void begin_sum(SharedNumbers numbers, void* = nullptr) override {
+    in_pieces(numbers, [&](void* data, int count) {
+      MPI_Iallreduce(MPI_IN_PLACE, data, count, type_of(numbers), MPI_SUM, MPI_COMM_WORLD, new_request());
+    });
+  }
+  void begin_sum_at(Index at, SharedNumbers numbers, void* = nullptr) override {
+    in_pieces(numbers, [&](void* data, int count) {
+      MPI_Ireduce(at == rank_ ? MPI_IN_PLACE : data, data, count, type_of(numbers), MPI_SUM, static_cast<int>(at),
+                  MPI_COMM_WORLD, new_request());
+    });
+  }
+  void begin_broadcast(Index from, SharedNumbers numbers, void* = nullptr) override {
+    in_pieces(numbers, [&](void* data, int count) {
+      MPI_Ibcast(data, count, type_of(numbers), static_cast<int>(from), MPI_COMM_WORLD, new_request());
+    });
+  }
+  void wait(void* = nullptr) override {
+    finish(requests_);
+    requests_.clear();
+  }
+
+  std::vector<std::string> gather(const std::string& mine) override {
+    const int size = static_cast<int>(mine.size());
+    std::vector<int> sizes(static_cast<std::size_t>(ranks_)), offsets(sizes.size());
+    finish([&](MPI_Request* request) {
+      MPI_Iallgather(&size, 1, MPI_INT, sizes.data(), 1, MPI_INT, MPI_COMM_WORLD, request);
+    });
+    for (std::size_t i = 1; i < sizes.size(); ++i) offsets[i] = offsets[i - 1] + sizes[i - 1];
+    std::string all(static_cast<std::size_t>(offsets.back() + sizes.back()), '\0');
+    finish([&](MPI_Request* request) {
+      MPI_Iallgatherv(mine.data(), size, MPI_CHAR, all.data(), sizes.data(), offsets.data(), MPI_CHAR, MPI_COMM_WORLD,
+                      request);
+    });
+    std::vector<std::string> said;
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      said.push_back(all.substr(static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(sizes[i])));
+    return said;
+  }
+
+  /// Rank 0 speaks first: where all have the same to say, it is said once.
+  int stop_all(int status, const std::string& why) override {
+    if (ranks_ == 1) {
+      std::fprintf(stderr, "%s\n", why.c_str());
+      return status;
+    }
+    if (rank_ != 0) std::this_thread::sleep_for(std::chrono::seconds(2));
+    std::fprintf(stderr, "rank %d on %s: %s\n", rank_, host(rank_).c_str(), why.c_str());
+    std::fflush(stderr);
+    std::fflush(stdout);
+    MPI_Abort(MPI_COMM_WORLD, status);
+    return status;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr Index kPiece = Index{1} << 24;  // MPI counts in int; and large sums are pipelined
+
+  static MPI_Datatype type_of(const SharedNumbers& numbers) { return numbers.is_double ? MPI_DOUBLE : MPI_FLOAT; }
+  template <class Begin>
+  static void in_pieces(const SharedNumbers& numbers, const Begin& begin) {
+    const Index size = numbers.is_double ? sizeof(double) : sizeof(float);
+    for (Index first = 0; first < numbers.count; first += kPiece)
+      begin(static_cast<char*>(numbers.data) + first * size, static_cast<int>(std::min(kPiece, numbers.count - first)));
+  }
+  MPI_Request* new_request() { return &requests_.emplace_back(MPI_REQUEST_NULL); }
+
+  template <class Begin>
+  void finish(const Begin& begin) {
+    std::vector<MPI_Request> one(1);
+    begin(one.data());
+    finish(one);
+  }
+  /// Waits, and ends everything when that takes longer than its patience.
+  void finish(std::vector<MPI_Request>& requests) {
+    const auto start = Clock::now();
+    for (Index tries = 0;; ++tries) {
+      int done = 0;
+      MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
+      if (done != 0) return;
+      if (tries < 1000) continue;  // first with all its attention, then lets others have the core
+      std::this_thread::yield();
+      if (tries % 1000 == 0 && std::chrono::duration<double>(Clock::now() - start).count() > patience_) give_up();
+    }
+  }
+  /// Asks who is still there, says who is not, and ends all ranks. Those that wait come here at about the same time.
+  [[noreturn]] void give_up() {
+    constexpr int kTag = 1;
+    char sent = 0;
+    std::vector<char> received(static_cast<std::size_t>(ranks_));
+    std::vector<MPI_Request> sends(received.size(), MPI_REQUEST_NULL), receives(received.size(), MPI_REQUEST_NULL);
+    for (int other = 0; other < ranks_; ++other) {
+      if (other == rank_) continue;
+      const auto i = static_cast<std::size_t>(other);
+      MPI_Irecv(&received[i], 1, MPI_CHAR, other, kTag, MPI_COMM_WORLD, &receives[i]);
+      MPI_Isend(&sent, 1, MPI_CHAR, other, kTag, MPI_COMM_WORLD, &sends[i]);
+    }
+    std::vector<bool> here(received.size());
+    here[static_cast<std::size_t>(rank_)] = true;
+    for (const auto start = Clock::now(); Clock::now() - start < std::chrono::seconds(5);) {
+      for (std::size_t i = 0; i < receives.size(); ++i) {
+        int done = 0;
+        if (!here[i]) MPI_Test(&receives[i], &done, MPI_STATUS_IGNORE);
+        here[i] = here[i] || done != 0;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    std::string silent;
+    for (int other = 0; other < ranks_; ++other)
+      if (!here[static_cast<std::size_t>(other)])
+        silent += (silent.empty() ? "rank " : ", rank ") + std::to_string(other) + " on " + host(other);
+    stop_all(1, silent.empty() ? "the ranks wait for different things; was all of them given the same command?"
+                               : silent + " has not answered for " + std::to_string(static_cast<long>(patience_)) +
+                                     " s: all ranks end; the last checkpoint is whole");
+    std::abort();
+  }
+
+  double patience_;
+  int rank_ = 0, ranks_ = 1, rank_on_host_ = 0, ranks_on_host_ = 1;
+  std::vector<std::string> hosts_;  // of all ranks
+  std::vector<MPI_Request> requests_;
+};
+
+}  // namespace attn
