@@ -22,6 +22,7 @@
 #include "attn/cpu/scatter_rows.hpp"
 #include "attn/cpu/sgd.hpp"
 #include "attn/cpu/sum_of_squares.hpp"
+#include "attn/cpu/take_words.hpp"
 #include "attn/cpu/tanh.hpp"
 #include "attn/cpu/top_k.hpp"
 #include "attn/ops/every_op.hpp"

@@ -4,6 +4,7 @@
 #include "attn/ops/layer_norm.hpp"
 #include "attn/ops/residual.hpp"
 #include "attn/ops/scatter_rows.hpp"
+#include "attn/ops/take_words.hpp"
 #include "attn/ops/tanh.hpp"
 #include "cuda/guarded.hpp"
 
@@ -116,6 +117,39 @@ Results scatter_rows_case(Device& device, const OpCase& test, Precision precisio
       to(device, places, width, {}, gap, in_use);
   scatter_rows(device, {.from = from, .row = on_device.data(), .to = to});
   return {{.name = "to", .numbers = to.read("to"), .exact = true}};
+}
+
+/// rows; steps; every: which rows end at each step.
+template <class Device>
+Results take_words_case(Device& device, const OpCase& test, Precision) {
+  const attn::Index rows = test.size("rows"), steps = test.size("steps"), every = test.size("every");
+  const auto zeros = [](attn::Index count) { return std::vector<std::int32_t>(static_cast<std::size_t>(count)); };
+  const Integers<Device> words(device, zeros(rows)), ended(device, zeros(rows)), written(device, zeros(steps * rows)),
+      counts(device, zeros(2)), counters(device, zeros(3 * rows));
+  for (attn::Index step = 0; step < steps; ++step) {
+    std::vector<std::int32_t> best;
+    for (attn::Index i = 0; i < rows; ++i)
+      best.push_back(every > 0 && (i + step) % every == 0 ? 3 : static_cast<std::int32_t>(4 + (5 * i + step) % 9));
+    const Integers<Device> chosen(device, best);
+    take_words(device, {.best = chosen.data(),
+                        .rows = rows,
+                        .end = 3,
+                        .words = words.data(),
+                        .ended = ended.data(),
+                        .written = written.data(),
+                        .step = counts.data(),
+                        .remaining = counts.data() + 1,
+                        .counters = counters.data(),
+                        .counter_count = 3 * rows});
+  }
+  Results results;
+  const std::pair<const char*, const Integers<Device>*> all[] = {
+      {"words", &words}, {"ended", &ended}, {"written", &written}, {"counts", &counts}, {"counters", &counters}};
+  for (const auto& [name, integers] : all) {
+    const auto numbers = integers->read();
+    results.push_back({.name = name, .numbers = Numbers(numbers.begin(), numbers.end()), .exact = true});
+  }
+  return results;
 }
 
 /// places: rows of where they come from; add: of the gradient.

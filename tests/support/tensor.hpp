@@ -81,12 +81,19 @@ template <class Device>
 class Integers {
  public:
   Integers(Device& device, const std::vector<std::int32_t>& numbers)
-      : memory_(static_cast<attn::Index>(numbers.size()) + 1) {
-    device.upload(memory_.data(), numbers.data(), static_cast<attn::Index>(numbers.size()));
+      : device_(device), size_(static_cast<attn::Index>(numbers.size())), memory_(size_ + 1) {
+    device.upload(memory_.data(), numbers.data(), size_);
   }
-  const std::int32_t* data() const { return memory_.data(); }
+  std::int32_t* data() const { return memory_.data(); }
+  std::vector<std::int32_t> read() const {
+    std::vector<std::int32_t> numbers(static_cast<std::size_t>(size_));
+    device_.download(numbers.data(), memory_.data(), size_);
+    return numbers;
+  }
 
  private:
+  Device& device_;
+  attn::Index size_;
   attn::Buffer<std::int32_t, typename Device::Memory> memory_;
 };
 

@@ -4,6 +4,7 @@
 #include "attn/core/sentences.hpp"
 #include "attn/decode/first_words.hpp"
 #include "attn/decode/greedy_options.hpp"
+#include "attn/decode/held_greedy.hpp"
 #include "attn/ops/argmax.hpp"
 #include "attn/tape/embedding.hpp"
 
@@ -42,10 +43,12 @@ std::vector<std::vector<Token>> greedy(Device& device, const Model& model, const
   return translations;
 }
 
-/// The same, until each sentence's end token.
+/// The same, until each sentence's end token; on a device that records steps, by steps that are repeated
+/// (decode/held_greedy.hpp).
 template <class Device, class Model>
 std::vector<std::vector<Token>> greedy(Device& device, const Model& model, const Sentences& source,
                                        const GreedyOptions& options) {
+  if constexpr (StepGraph<Device>::records) return held_greedy(device, model, source, options);
   return greedy(device, model, source, options, [&](Index, Index, Token word) { return word == options.end; });
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -43,6 +44,20 @@ class ActiveSentences {
   /// Makes room for one more word of each active row: the text of those words.
   Text advance(Tape<Device>& tape, const std::vector<Token>& words);
 
+  /// Rows that stay as they are for some steps: everything a step needs is on the device, in memory of this tape, and grows there
+  /// by itself (ops/take_words.hpp). advance() then takes no words, and uploads nothing.
+  struct Held {
+    Token* words = nullptr;            // what the next step reads
+    std::int32_t* counters = nullptr;  // that a step must move on by 1
+    Index counter_count = 0;
+  };
+  Held hold(Tape<Device>& tape, const std::vector<Token>& words);
+  /// After so many steps the rows may change again.
+  void let_go(Index steps) {
+    length_ += steps;
+    held_ = {};
+  }
+
   /// Makes room for the earlier words of all sentences, packed, in one pass.
   void advance_to_first(Tape<Device>& tape);
 
@@ -62,6 +77,8 @@ class ActiveSentences {
 
   Index add_source(Tape<Device>& tape, const Ragged& rows);
   void find_places();
+  std::int32_t* place_rows(Tape<Device>& tape);
+  static Text text_of(Tape<Device>& tape, const std::vector<Token>& words);
 
   std::vector<Index> alive_;
   std::vector<std::int32_t> origins_, places_;  // of each active row: where its states are, and where they go
@@ -72,6 +89,7 @@ class ActiveSentences {
   Index length_ = 0, room_ = 0;        // words of each sentence: so far, and at most
   std::vector<std::int32_t> earlier_;  // words of each sentence before its own
   FirstPositions positions_;
+  std::optional<Text> held_;
   // Kept so that a step takes nothing from the heap:
   std::vector<Index> kept_, alive_before_;
   std::vector<std::int32_t> origins_before_, lists_, copies_;
@@ -167,9 +185,35 @@ void ActiveSentences<Device>::advance_to_first(Tape<Device>& tape) {
 
 template <class Device>
 Text ActiveSentences<Device>::advance(Tape<Device>& tape, const std::vector<Token>& words) {
+  if (held_) return *held_;
   const auto count = static_cast<Index>(alive_.size());
   require(static_cast<Index>(words.size()) == count, "decoding: ", words.size(), " words for ", count, " sentences");
   require(length_ < room_, "decoding: a sentence grew beyond the ", room_, " words it was given room for");
+  place_rows(tape);
+  ++length_;
+  return text_of(tape, words);
+}
+
+template <class Device>
+auto ActiveSentences<Device>::hold(Tape<Device>& tape, const std::vector<Token>& words) -> Held {
+  const auto count = static_cast<Index>(alive_.size());
+  require(static_cast<Index>(words.size()) == count, "decoding: ", words.size(), " words for ", count, " sentences");
+  std::int32_t* const counters = place_rows(tape);
+  require(copies_.empty(), "decoding: rows that repeat cannot be held");
+  layout_.rows.longest = layout_.capacity;  // whatever they grow to
+  layout_.rows.rows = count * layout_.capacity;
+  positions_.most = layout_.capacity - 1;
+  held_ = text_of(tape, words);
+  Token* const on_device = tape.upload(words.data(), count);
+  held_->tokens = on_device;
+  return {on_device, counters, 3 * count};
+}
+
+/// Where the next word of each active row goes, and what it sees; returns where newest rows, ends and positions stand, each
+/// a number of every row.
+template <class Device>
+std::int32_t* ActiveSentences<Device>::place_rows(Tape<Device>& tape) {
+  const auto count = static_cast<Index>(alive_.size());
   find_places();
   lists_.clear();  // everything below, for one upload
   const auto list = [&](const auto& items, auto&& number) {
@@ -177,7 +221,7 @@ Text ActiveSentences<Device>::advance(Tape<Device>& tape, const std::vector<Toke
     for (const auto item : items) lists_.push_back(static_cast<std::int32_t>(number(item)));
     return first;
   };
-  const Index capacity = layout_.capacity, written = length_++;
+  const Index capacity = layout_.capacity, written = length_;
   const auto filled = [&](std::size_t row) { return earlier_[static_cast<std::size_t>(alive_[row])] + written; };
   const auto list_rows = [&](auto&& number) {
     const std::size_t first = lists_.size();
@@ -205,7 +249,7 @@ Text ActiveSentences<Device>::advance(Tape<Device>& tape, const std::vector<Toke
   };
   const std::size_t copy_from = copied(origins_), copy_to = copied(places_);
 
-  const std::int32_t* all = tape.upload(lists_.data(), static_cast<Index>(lists_.size()));
+  std::int32_t* all = tape.upload(lists_.data(), static_cast<Index>(lists_.size()));
   layout_.rows = {all + begin, all + end, count};
   positions_ = {0, all + positions};
   for (std::size_t row = 0; row < places_.size(); ++row) {
@@ -231,7 +275,12 @@ Text ActiveSentences<Device>::advance(Tape<Device>& tape, const std::vector<Toke
     next += 2 * count;
   }
   origins_ = places_;
+  return all + newest;
+}
 
+template <class Device>
+Text ActiveSentences<Device>::text_of(Tape<Device>& tape, const std::vector<Token>& words) {
+  const auto count = static_cast<Index>(words.size());
   Text text;
   text.tokens = tape.upload(words.data(), count);
   for (const Token word : words) text.smallest = std::min(text.smallest, word), text.largest = std::max(text.largest, word);

@@ -107,9 +107,8 @@ template <class Device, TransformerShape Shape, class Attention, class Norm, cla
 auto Transformer<Device, Shape, Attention, Norm, Activation, Positions>::next(Tape<Device>& tape, State& state,
                                                                               const std::vector<Token>& words) const
     -> Matrix<typename Device::Scalar> {
-  const Index position = state.length();
   const Text text = state.advance(tape, words);
-  return output.logits(tape, decoder(tape, target_embedding(tape, text, position), text.rows, state));
+  return output.logits(tape, decoder(tape, target_embedding(tape, text, state.positions()), text.rows, state));
 }
 
 }  // namespace attn

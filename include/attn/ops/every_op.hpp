@@ -18,6 +18,7 @@
 #include "attn/ops/scatter_rows.hpp"
 #include "attn/ops/sgd.hpp"
 #include "attn/ops/sum_of_squares.hpp"
+#include "attn/ops/take_words.hpp"
 #include "attn/ops/tanh.hpp"
 #include "attn/ops/top_k.hpp"
 
@@ -64,6 +65,7 @@
   DECLARE void sgd(Device&, const SgdArgs<Device>&);                                                          \
   DECLARE void sinusoid(Device&, Matrix<Device::Scalar>);                                                     \
   DECLARE void sum_of_squares(Device&, const SumOfSquaresArgs<Device>&);                                      \
+  DECLARE void take_words(Device&, const TakeWordsArgs<Device>&);                                             \
   DECLARE void tanh_rows(Device&, const TanhArgs<Device>&);                                                   \
   DECLARE void tanh_rows_gradient(Device&, const TanhGradientArgs<Device>&);                                  \
   DECLARE void top_k(Device&, const TopKArgs<Device>&);

@@ -102,7 +102,7 @@ class DataParallel {
     std::ranges::copy(part, all.begin() + first_of_share());
     for (Index rank = 0; rank < ranks(); ++rank) {
       const Range range = part_of(rank);
-      communicator_.begin_broadcast(rank, {all.data() + (range.first - parameters_.gradients()), range.count});
+      communicator_.begin_broadcast(rank, SharedNumbers(all.data() + (range.first - parameters_.gradients()), range.count));
     }
     communicator_.wait();
     return all;
@@ -149,12 +149,16 @@ class DataParallel {
   }
   /// Of a range of the gradients whose numbers are at `numbers`.
   void begin_sum(Range range, Real* numbers) {
-    if (!sharded_) return communicator_.begin_sum({numbers, range.count}, stream());
+    if (!sharded_) {
+      communicator_.begin_sum(SharedNumbers(numbers, range.count), stream());
+      return;
+    }
     for (Index rank = 0; rank < ranks(); ++rank) {
       const Range part = part_of(rank);
       Real* const first = std::max(range.first, part.first);
       Real* const last = std::min(range.first + range.count, part.first + part.count);
-      if (first < last) communicator_.begin_sum_at(rank, {numbers + (first - range.first), last - first}, stream());
+      if (first < last)
+        communicator_.begin_sum_at(rank, SharedNumbers(numbers + (first - range.first), last - first), stream());
     }
   }
 
@@ -173,13 +177,13 @@ class DataParallel {
       if (!communicator_.takes_gpu_memory()) {
         Real on_host = 0;
         parameters_.device().download(&on_host, number, 1);
-        communicator_.begin_sum({&on_host, 1});
+        communicator_.begin_sum(SharedNumbers(&on_host, 1));
         communicator_.wait();
         parameters_.device().upload(number, &on_host, 1);
         return;
       }
     }
-    communicator_.begin_sum({number, 1}, stream());
+    communicator_.begin_sum(SharedNumbers(number, 1), stream());
     communicator_.wait(stream());
   }
 
@@ -194,7 +198,8 @@ class DataParallel {
       }
       for (Index rank = 0; rank < ranks(); ++rank) {
         const Range part = part_of(rank);
-        communicator_.begin_broadcast(rank, {values + (part.first - parameters_.gradients()), part.count}, stream());
+        communicator_.begin_broadcast(rank, SharedNumbers(values + (part.first - parameters_.gradients()), part.count),
+                                      stream());
       }
       communicator_.wait(stream());
       if (staged) parameters_.device().upload(parameters_.values(), values, parameters_.size());

@@ -47,7 +47,7 @@ Perplexity perplexity(const Network<Model>& network, Batches& text, Communicator
   }
   device.download(sums.data(), on_device.data(), on_device.size());
   if (ranks != nullptr) {  // each sum is one rank's, and 0 at the others
-    ranks->begin_sum({sums.data(), std::ssize(sums)});
+    ranks->begin_sum(SharedNumbers(sums.data(), std::ssize(sums)));
     ranks->wait();
   }
   Perplexity result;

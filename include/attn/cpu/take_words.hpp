@@ -1,0 +1,21 @@
+#pragma once
+#include "attn/cpu/device.hpp"
+#include "attn/ops/take_words.hpp"
+
+namespace attn {
+
+template <class T>
+void take_words(Cpu<T>&, const TakeWordsArgs<Cpu<T>>& args) {
+  Token* const written = args.written + Index{*args.step} * args.rows;
+  *args.remaining = 0;
+  for (Index i = 0; i < args.rows; ++i) {
+    args.words[i] = args.best[i];
+    if (args.ended[i] == 0) written[i] = args.best[i];
+    if (args.best[i] == args.end) args.ended[i] = 1;
+    *args.remaining += 1 - args.ended[i];
+  }
+  for (Index i = 0; i < args.counter_count; ++i) ++args.counters[i];
+  ++*args.step;
+}
+
+}  // namespace attn

@@ -1,0 +1,53 @@
+#pragma once
+#include "attn/cuda/device.cuh"
+#include "attn/decode/step_graph.hpp"
+
+namespace attn {
+
+/// The first run is plain: it takes all memory and chooses all plans. The second is recorded as a CUDA graph, which is what all
+/// others launch.
+template <class T>
+struct StepGraph<Cuda<T>> {
+  static constexpr bool records = true;
+  explicit StepGraph(Cuda<T>& device) : device_(device) {}
+  StepGraph(const StepGraph&) = delete;
+  ~StepGraph() {
+    if (graph_ != nullptr) (void)cudaGraphExecDestroy(graph_);
+  }
+
+  template <class Step>
+  void run(const Step& step) {
+    if (!warm_) {
+      step();
+      warm_ = true;
+      return;
+    }
+    if (graph_ == nullptr) record(step);
+    check(cudaGraphLaunch(graph_, device_.stream()), "launching a step of decoding");
+  }
+
+ private:
+  template <class Step>
+  void record(const Step& step) {
+    check(cudaStreamBeginCapture(device_.stream(), cudaStreamCaptureModeThreadLocal), "recording a step of decoding");
+    try {
+      step();
+    } catch (...) {
+      cudaGraph_t broken = nullptr;
+      (void)cudaStreamEndCapture(device_.stream(), &broken);
+      if (broken != nullptr) (void)cudaGraphDestroy(broken);
+      throw;
+    }
+    cudaGraph_t recorded = nullptr;
+    check(cudaStreamEndCapture(device_.stream(), &recorded), "recording a step of decoding");
+    const cudaError_t status = cudaGraphInstantiate(&graph_, recorded, 0);
+    (void)cudaGraphDestroy(recorded);
+    check(status, "preparing a recorded step of decoding");
+  }
+
+  Cuda<T>& device_;
+  bool warm_ = false;
+  cudaGraphExec_t graph_ = nullptr;
+};
+
+}  // namespace attn

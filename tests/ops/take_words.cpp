@@ -1,0 +1,57 @@
+#include "attn/ops/take_words.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "attn/cpu.hpp"
+
+using attn::Cpu, attn::Token;
+
+TEST_CASE("take_words writes words until their rows end, and moves counters on") {
+  Cpu<double> device(1);
+  std::vector<Token> words(3), written(9, -1);
+  std::vector<std::int32_t> ended(3), counters{10, 20};
+  std::int32_t step = 0, remaining = 0;
+  const auto take = [&](std::vector<Token> best) {
+    take_words(device, {.best = best.data(),
+                        .rows = 3,
+                        .end = 2,
+                        .words = words.data(),
+                        .ended = ended.data(),
+                        .written = written.data(),
+                        .step = &step,
+                        .remaining = &remaining,
+                        .counters = counters.data(),
+                        .counter_count = 2});
+  };
+  take({5, 2, 6});
+  CHECK(words == std::vector<Token>{5, 2, 6});
+  CHECK(ended == std::vector<std::int32_t>{0, 1, 0});
+  CHECK(remaining == 2);
+  take({7, 8, 2});
+  CHECK(words == std::vector<Token>{7, 8, 2});
+  CHECK(remaining == 1);
+  take({2, 2, 9});
+  CHECK(remaining == 0);
+  CHECK(step == 3);
+  CHECK(counters == std::vector<std::int32_t>{13, 23});
+  CHECK(written == std::vector<Token>{5, 2, 6, 7, -1, 2, 2, -1, -1});
+}
+
+TEST_CASE("take_words of no rows leaves none") {
+  Cpu<float> device(1);
+  std::int32_t step = 4, remaining = 7;
+  take_words(device, {.best = nullptr,
+                      .rows = 0,
+                      .end = 2,
+                      .words = nullptr,
+                      .ended = nullptr,
+                      .written = nullptr,
+                      .step = &step,
+                      .remaining = &remaining,
+                      .counters = nullptr,
+                      .counter_count = 0});
+  CHECK(step == 5);
+  CHECK(remaining == 0);
+}
