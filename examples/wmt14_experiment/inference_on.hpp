@@ -67,8 +67,8 @@ std::vector<InferenceTime> measure_attention(const InferenceWork& work, Device& 
   }
   using Model = attn::Transformer<Device, attn::base_shape, Attention>;
   attn::Network<Model> network(
-      device, {.source_vocabulary = vocabulary, .target_vocabulary = vocabulary, .share_embeddings = true, .tie_output = true},
-      1);
+      device,
+      {.source_vocabulary = vocabulary, .target_vocabulary = vocabulary, .share_embeddings = true, .tie_output = true}, 1);
   return measure(work, device, [&](auto& tape, const attn::Text& text) { network->hidden(tape, text, text); });
 }
 
@@ -76,11 +76,16 @@ template <class Device>
 std::vector<InferenceTime> measure_on(const InferenceWork& work, const attn::DeviceOptions& options) {
   const auto device = attn::DeviceMaker<Device>::make(options);
   switch (work.k) {
-    case 0: return measure_attention<Device, attn::Full<>>(work, *device);
-    case 32: return measure_attention<Device, attn::Linformer<32, longest>>(work, *device);
-    case 64: return measure_attention<Device, attn::Linformer<64, longest>>(work, *device);
-    case 128: return measure_attention<Device, attn::Linformer<128, longest>>(work, *device);
-    default: attn::fail("no Linformer of k = ", work.k, " is compiled; there are 32, 64 and 128");
+    case 0:
+      return measure_attention<Device, attn::Full<>>(work, *device);
+    case 32:
+      return measure_attention<Device, attn::Linformer<32, longest>>(work, *device);
+    case 64:
+      return measure_attention<Device, attn::Linformer<64, longest>>(work, *device);
+    case 128:
+      return measure_attention<Device, attn::Linformer<128, longest>>(work, *device);
+    default:
+      attn::fail("no Linformer of k = ", work.k, " is compiled; there are 32, 64 and 128");
   }
 }
 

@@ -132,8 +132,7 @@ void write_singular_values(const ExperimentOptions& options) {
     return;
   }
   const RunCard card = read_run_card(folder);
-  const ParallelCorpus pairs =
-      encode_corpus(kept_text(options, "validation"), card.source, card.target, card.truncate);
+  const ParallelCorpus pairs = encode_corpus(kept_text(options, "validation"), card.source, card.target, card.truncate);
   const std::vector<Index> places = longer_pairs(pairs, options.matrices_of);
   const auto model = models().make(card.model, options.training.device, card.seed);
   const std::optional<Curves> untrained = curves_of(*model, card, pairs, places);

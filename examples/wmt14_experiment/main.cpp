@@ -24,8 +24,11 @@ int main(int count, char** words) try {
   const FolderLock lock(options.folder());
   watch_stop_signals();
   using Part = std::pair<const char*, void (*)(const ExperimentOptions&)>;
-  for (const auto& [name, run] : {Part("train", train_models), {"tables", write_tables}, {"samples", write_samples},
-                                  {"singular-values", write_singular_values}, {"figures", draw_figures}}) {
+  for (const auto& [name, run] : {Part("train", train_models),
+                                  {"tables", write_tables},
+                                  {"samples", write_samples},
+                                  {"singular-values", write_singular_values},
+                                  {"figures", draw_figures}}) {
     if (!options.wants(name)) continue;
     run(options);
     if (stop_signal() != 0) {

@@ -52,8 +52,8 @@ ExperimentOptions read_options(int count, char** words) {
           "figures: tokens of a forward pass, a power of 2 from 128 to 16,384; 16,384 on a GPU, 1,024 on a CPU",
           whole_number(128, 16'384));
   results("--repeats", o.repeats, "figures: forward passes whose mean is taken", whole_number(1))->capture_default_str();
-  results("--pytorch", o.pytorch, "figures: PyTorch's times, from benchmarks/pytorch_inference.py; pytorch.tsv if it is there",
-          CLI::ExistingFile);
+  results("--pytorch", o.pytorch,
+          "figures: PyTorch's times, from benchmarks/pytorch_inference.py; pytorch.tsv if it is there", CLI::ExistingFile);
   read_command_line(app, count, words, [&] {
     o.training.model = "linformer32";  // what all three models can take
     check_options(o.training);

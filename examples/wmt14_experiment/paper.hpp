@@ -25,16 +25,15 @@ inline constexpr std::array<std::pair<attn::Index, double>, 7> paper_encoder_mil
 inline constexpr double paper_linformer128_milliseconds = 40;  // at every length
 
 /// How the test sentences of its section 6.2 and appendix A begin: enough of them to be told apart.
-inline constexpr std::array<const char*, 12> paper_examples{
-    "The school yard renovation was originally planned",
-    "Consequently, they will be particularly motivated",
-    "They're not all experienced racers",
-    "The letter extends an offer to cooperate",
-    "The residents of the Bischof-Freundorfer-Weg",
-    "The ice cream harnesses the fluorescent",
-    "Gutach: Increased safety for pedestrians",
-    "He was spared a driving ban",
-    "I did this mainly because I hankered",
-    "This year, sexy inanimate objects",
-    "Was his death the result of a crime",
-    "A \"genuineness\" test for foreign workers"};
+inline constexpr std::array<const char*, 12> paper_examples{"The school yard renovation was originally planned",
+                                                            "Consequently, they will be particularly motivated",
+                                                            "They're not all experienced racers",
+                                                            "The letter extends an offer to cooperate",
+                                                            "The residents of the Bischof-Freundorfer-Weg",
+                                                            "The ice cream harnesses the fluorescent",
+                                                            "Gutach: Increased safety for pedestrians",
+                                                            "He was spared a driving ban",
+                                                            "I did this mainly because I hankered",
+                                                            "This year, sexy inanimate objects",
+                                                            "Was his death the result of a crime",
+                                                            "A \"genuineness\" test for foreign workers"};

@@ -3,7 +3,6 @@
 #include <iostream>
 #include <optional>
 
-#include "attn/run/machine.hpp"
 #include "attn/run/run_folder.hpp"
 #include "attn/train/log_summary.hpp"
 #include "attn/train/progress.hpp"
@@ -21,7 +20,8 @@ struct Outcome {
   const PaperModel& paper;
   RunCard card;
   LogSummary log;
-  json start, test;               // events
+  json start, test;  // events
+  std::string processor;
   std::optional<double> seconds;  // with validation; none where a crash has left a part of the run untold
 
   const std::string& setting(const std::string& name) const { return card.settings.at(name); }
@@ -30,7 +30,8 @@ struct Outcome {
 Outcome read_outcome(const ExperimentOptions& options, const PaperModel& paper) {
   const auto folder = folder_of(options, paper.name);
   const LogEvents log = read_log_events(folder / "log.jsonl");
-  Outcome outcome{paper, read_run_card(folder), summary_of(log), {}, {}, {}};
+  const json machine = json::parse(read_file(folder / "model.json")).at("machine");
+  Outcome outcome{paper, read_run_card(folder), summary_of(log), {}, {}, machine.at("processor"), {}};
   int begun = 0, ended = 0;
   double seconds = 0;
   for (const json& event : log.others) {
@@ -86,11 +87,13 @@ std::string page(const std::vector<Outcome>& outcomes) {
   const auto sentences = static_cast<Index>(number_of(first.test, "sentences").value_or(0));
   const bool same_batches = first.setting("batch") == "88" && first.setting("batch-unit") == "sentences";
   std::string text =
-      "# A Transformer and two Linformers, English to German\n\nBeside the figures of \"Evaluating Linformer's performance on "
+      "# A Transformer and two Linformers, English to German\n\nBeside the figures of \"Evaluating Linformer's performance "
+      "on "
       "the WMT14 EN-DE machine translation task\".\n\n## Table 3: perplexity and BLEU\n\n" +
       table3(outcomes) + "\nBLEU is sacreBLEU's, `" + text_of(first.test, "signature") + "`, of greedy translations of " +
       format_count(sentences) + " sentences" + (test.empty() ? "" : " (" + test + ")") +
-      ", by the weights that are best on the validation text. The paper's own BLEU is a slip of its evaluation: it scores the "
+      ", by the weights that are best on the validation text. The paper's own BLEU is a slip of its evaluation: it scores "
+      "the "
       "first translation alone against all 3,003 references. The recomputed column is sacreBLEU, 13a, of the "
       "translations that the paper's models wrote of all 3,003 sentences of newstest2014: that is what to compare with.\n\n"
       "Perplexity is per token of the tokenizer, so that figures of different tokenizers and texts do not compare: here a "
@@ -107,7 +110,7 @@ std::string page(const std::vector<Outcome>& outcomes) {
   settings.erase("model");
   for (const auto& [name, value] : {std::pair<std::string, std::string>("command", first.card.about.value("command", "")),
                                     {"commit", first.card.commit},
-                                    {"machine", processor_name() + "; " + first.card.device},
+                                    {"machine", first.processor + "; " + first.card.device},
                                     {"settings", settings.dump()}})
     text += "- " + name + ": `" + value + "`\n";
   return text;
@@ -121,6 +124,7 @@ void write_tables(const ExperimentOptions& options) {
     if (finished(folder_of(options, model.name))) outcomes.push_back(read_outcome(options, model));
   require(!outcomes.empty(), "no model in ", options.folder().string(), " is trained to its end: run the part train first");
   write_file(options.folder() / "tables.md", page(outcomes));
-  std::cout << "\n" << table3(outcomes) << "\n" << table4(outcomes) << "\nwritten to "
-            << (options.folder() / "tables.md").string() << "\n";
+  std::cout << "\n"
+            << table3(outcomes) << "\n"
+            << table4(outcomes) << "\nwritten to " << (options.folder() / "tables.md").string() << "\n";
 }

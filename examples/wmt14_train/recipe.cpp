@@ -24,8 +24,8 @@ constexpr Recipe real[] = {
     {400'000, "medium", "pre", 16'000, 20, 8192, "tokens", "pooled", "inverse-sqrt", 1e-3, 2000, 0.2, 0},
     {kAny, "base", "pre", 32'000, 10, 24'576, "tokens", "pooled", "warmup-cosine", 1e-3, 1000, 0.1, 1000}};
 
-constexpr Recipe paper{kAny,  "base",      "post",     32'000,          10,   88,
-                       "sentences", "shuffled", "warmup-cosine", 1e-4, 4000, 0.1, 0, 0};
+constexpr Recipe paper{kAny,       "base",          "post", 32'000, 10,  88, "sentences",
+                       "shuffled", "warmup-cosine", 1e-4,   4000,   0.1, 0,  0};
 
 }  // namespace
 

@@ -69,7 +69,8 @@ void score(const Options& options, const ParallelText& test, const FolderTransla
               << test.target[i] << "\n\n";
   std::cout << "on " << format_count(static_cast<Index>(translations.size())) << " unseen sentences: " << bleu.to_string()
             << "\n"
-            << bleu.signature() << "\nperplexity " << format_decimals(perplexity, 2) << "\nwritten to " << options.output.string() << "\n";
+            << bleu.signature() << "\nperplexity " << format_decimals(perplexity, 2) << "\nwritten to "
+            << options.output.string() << "\n";
 }
 
 }  // namespace
@@ -123,4 +124,3 @@ void train(const Options& options, const Texts& texts, const Corpus& corpus, con
   draw_maps(options, texts.test.source, translate);
   write_run_report(options.output / "report.html", {options.output});
 }
-
