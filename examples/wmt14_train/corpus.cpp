@@ -95,8 +95,7 @@ Texts open_shards(const Options& options) {
   } else {
     texts.held_out = last_percent(pairs.size());
     require(texts.pairs() > 0, options.shards.string(), " has one pair: too few to train on and to validate with");
-    if (options.test_source.empty() || options.validate_with == "bleu")
-      texts.validation = decode(CorpusView(pairs).part(texts.pairs(), texts.held_out), tokenizers.source);
+    texts.validation = decode(CorpusView(pairs).part(texts.pairs(), texts.held_out), tokenizers.source);
   }
   read_test(options, texts);
   return texts;

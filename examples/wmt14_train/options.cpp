@@ -5,28 +5,8 @@
 
 using namespace attn;
 
-namespace {
-
-const char* about =
-    R"(Trains a Transformer, a Linformer or a recurrent model to translate, and scores it: BLEU on text it has not seen.
-
-With no options: a corpus of English and German sentences from a small grammar, a small Transformer, about two minutes
-on two cores. With files of your own, one sentence a line, line i of one the translation of line i of the other:
-
-  wmt14_train --train-source train.en --train-target train.de --test-source test.en --test-target test.de
-
-What is not given follows from the text's size, and is printed. The experiment of the Linformer paper on WMT14 is
-
-  wmt14_train --train-source train.en --train-target train.de --test-source newstest2014.en \
-    --test-target newstest2014.de --vocab vocab.json --merges merges.txt --model linformer32 --size base --norm post \
-    --epochs 10 --batch 88 --batch-unit sentences --order shuffled --schedule warmup-cosine --rate 1e-4 \
-    --warmup 4000 --smoothing 0 --dropout 0.1
-
-The output folder gets the best model and all it takes to translate with it (translate FOLDER), a log, learning curves
-and the test's translations; training.safetensors is what --resume goes on from.
-)";
-
-void add_text_options(const AddOptions& add, Options& o) {
+void add_text_options(CLI::App& app, Options& o) {
+  const AddOptions add{app, "Text"};
   add("--train-source", o.train_source,
       "Training text, one file or several, plain, .xz or .gz; without it the bundled corpus", CLI::ExistingFile);
   add("--train-target", o.train_target, "Its translation, as many files", CLI::ExistingFile);
@@ -40,6 +20,8 @@ void add_text_options(const AddOptions& add, Options& o) {
   add("--merges", o.merges, "Tokenizer: its merges.txt", CLI::ExistingFile);
   add("--vocabulary", o.vocabulary, "Tokens to learn", whole_number(260));
 }
+
+namespace {
 
 CLI::Validator known_model() {
   std::vector<std::string> names{"transformer", "linformer32", "linformer64", "linformer128"};
@@ -55,8 +37,11 @@ CLI::Validator known_model() {
 // The lists of options that a run's settings are made of: what is added here is read, shown by --help, and compared when a
 // run goes on.
 
-void list_model(const auto& add, Options& o) {
+void list_name(const auto& add, Options& o) {
   add("--model", o.model, "transformer, linformer32, linformer64, linformer128, or a recurrent one", known_model());
+}
+
+void list_model(const auto& add, Options& o) {
   add("--size", o.size, "small: 2+2 layers of 128; medium: 4+4 of 256; base: 6+6 of 512; big: 6+6 of 1,024",
       CLI::IsMember({"small", "medium", "base", "big"}));
   add("--norm", o.norm, "Where layers normalise: post, as the papers, or pre", CLI::IsMember({"post", "pre"}));
@@ -97,7 +82,21 @@ void list_training(const auto& add, Options& o) {
   add("--seed", o.seed, "The same seed gives the same bits", whole_number(0));
 }
 
-void check(const CLI::App& app, const Options& o) {
+}  // namespace
+
+void add_model_name(CLI::App& app, Options& o) { list_name(AddOptions{app, "Model"}, o); }
+
+void add_model_options(CLI::App& app, Options& o) { list_model(AddOptions{app, "Model"}, o); }
+
+void add_training_options(CLI::App& app, Options& o) {
+  const AddOptions add{app, "Training"};
+  add("--recipe", o.recipe, "What is not given follows from the text's size (library), or is that of the paper",
+      CLI::IsMember({"library", "paper"}));
+  list_training(add, o);
+  add_device_options(app, o.device);
+}
+
+void check_options(const Options& o) {
   const auto together = [](bool a, bool b, const char* names) {
     if (a != b) throw CLI::ValidationError(std::string(names) + " go together: give both, or neither");
   };
@@ -108,22 +107,17 @@ void check(const CLI::App& app, const Options& o) {
   together(o.valid_source.empty(), o.valid_target.empty(), "--valid-source and --valid-target");
   together(o.test_source.empty(), o.test_target.empty(), "--test-source and --test-target");
   together(o.vocab.empty(), o.merges.empty(), "--vocab and --merges");
-  if (o.resume && o.overwrite) throw CLI::ValidationError("--resume goes on with a run, --overwrite replaces it: give one");
-  if (!o.start_from.empty() && (!o.vocab.empty() || o.resume))
-    throw CLI::ValidationError(o.resume ? "--resume goes on with a run, --start-from begins one: give one"
-                                        : "--start-from has a tokenizer, so --vocab and --merges cannot be given with it");
   if (o.device.tf32 && o.device.precision != "float") throw CLI::ValidationError("--tf32 goes with --precision float");
   if (o.model.starts_with("linformer") && o.truncate > 256)
     throw CLI::ValidationError("--truncate is at most 256 for a Linformer");
   if (o.model.starts_with("linformer") && (o.size == "medium" || o.size == "big"))
     throw CLI::ValidationError("a Linformer is small or base");
-  if (papers::is_recurrent(o.model))
-    for (const char* name : {"--size", "--norm", "--attention-dropout", "--activation-dropout", "--shared"})
-      if (app.count(name) > 0)
-        throw CLI::ValidationError(std::string(name) + " is an option of Transformers and Linformers, not of " + o.model);
 }
 
-}  // namespace
+void note_given(const CLI::App& app, Options& o) {
+  for (const CLI::Option* option : app.get_options())
+    if (option->count() > 0) o.given.insert(option->get_lnames().at(0));
+}
 
 std::string Options::model_name() const {
   return papers::is_recurrent(model) ? model : model + "-" + size + (norm == "pre" ? "-pre" : "");
@@ -132,30 +126,8 @@ std::string Options::model_name() const {
 Metadata Options::settings() const {
   Metadata settings;
   Options values = *this;
+  list_name(NoteSettings{settings}, values);
   list_model(NoteSettings{settings}, values);
   list_training(NoteSettings{settings}, values);
   return settings;
-}
-
-Options read_options(int count, char** words) {
-  Options o;
-  CLI::App app(about, "wmt14_train");
-  app.set_config("--config", "", "Read options from a file: lines of name=value, named as below without the dashes");
-  add_text_options({app, "Text"}, o);
-  list_model(AddOptions{app, "Model"}, o);
-  list_training(AddOptions{app, "Training"}, o);
-  add_device_options(app, o.device);
-  const AddOptions add{app, "Results"};
-  add("--start-from", o.start_from, "Folder of a run whose weights and tokenizer this one begins with (fine-tuning)",
-      CLI::ExistingDirectory);
-  add("--output", o.output, "Folder for what it writes")->capture_default_str();
-  add("--resume", o.resume, "Go on with the run in the output folder");
-  add("--overwrite", o.overwrite, "Replace the run in the output folder");
-  add("--limit", o.limit, "Tokens of a translation", whole_number(1, 100'000));
-  read_command_line(app, count, words, [&] { check(app, o); });
-  for (const CLI::Option* option : app.get_options())
-    if (option->count() > 0) o.given.insert(option->get_lnames().at(0));
-  if (papers::is_recurrent(o.model)) o.shared = false;
-  o.device.plans = o.output;
-  return o;
 }

@@ -8,6 +8,10 @@
 #include "attn/run/device_options.hpp"
 #include "attn/train/safetensors.hpp"
 
+namespace CLI {
+class App;
+}
+
 /// Everything that wmt14_train can be told. What it is not told follows from the text: see recipe.hpp.
 struct Options {
   // text: none given means the bundled corpus, which is generated
@@ -25,6 +29,7 @@ struct Options {
   bool shared = true;
 
   // training
+  std::string recipe = "library";
   std::int64_t epochs = 0, batch = 0, accumulate = 1, patience = 0, validate_every = 0, warmup = 0;
   std::string batch_unit, order, schedule;
   double rate = 0, smoothing = 0.1, clip = 1, weight_decay = 0;
@@ -43,6 +48,7 @@ struct Options {
 
   attn::DeviceOptions device;
   std::set<std::string> given;  // names of the options that the command line or a file has
+  std::string command;          // as it was typed
 
   bool bundled() const { return train_source.empty() && shards.empty(); }
   /// The model's registered name.
@@ -51,5 +57,14 @@ struct Options {
   attn::Metadata settings() const;
 };
 
-/// Reads the command line; prints help or what is wrong and ends the program where that is all there is to do.
-Options read_options(int count, char** words);
+/// Groups of options, for a command line.
+void add_text_options(CLI::App& app, Options& options);
+void add_model_name(CLI::App& app, Options& options);
+void add_model_options(CLI::App& app, Options& options);
+void add_training_options(CLI::App& app, Options& options);  // and the device's
+
+/// What must fit together; throws CLI::ValidationError.
+void check_options(const Options& options);
+
+/// Fills in which options the command line has, once it is read.
+void note_given(const CLI::App& app, Options& options);

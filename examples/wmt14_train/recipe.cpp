@@ -13,6 +13,7 @@ struct Recipe {
   std::int64_t warmup;
   double dropout;
   std::int64_t validate_every;
+  double smoothing = 0.1;
 };
 
 constexpr attn::Index kAny = INT64_MAX;
@@ -23,11 +24,14 @@ constexpr Recipe real[] = {
     {400'000, "medium", "pre", 16'000, 20, 8192, "tokens", "pooled", "inverse-sqrt", 1e-3, 2000, 0.2, 0},
     {kAny, "base", "pre", 32'000, 10, 24'576, "tokens", "pooled", "warmup-cosine", 1e-3, 1000, 0.1, 1000}};
 
+constexpr Recipe paper{kAny,       "base",          "post", 32'000, 10,  88, "sentences",
+                       "shuffled", "warmup-cosine", 1e-4,   4000,   0.1, 0,  0};
+
 }  // namespace
 
 void apply_recipe(Options& o, attn::Index pairs) {
-  const Recipe* recipe = &generated;
-  if (!o.bundled())
+  const Recipe* recipe = o.recipe == "paper" ? &paper : &generated;
+  if (recipe == &generated && !o.bundled())
     for (recipe = real; pairs > recipe->pairs; ++recipe) continue;
   const auto set = [&](const char* name, auto& value, auto suggested) {
     if (!o.given.contains(name)) value = suggested;
@@ -43,6 +47,7 @@ void apply_recipe(Options& o, attn::Index pairs) {
   set("rate", o.rate, recipe->rate);
   set("warmup", o.warmup, recipe->warmup);
   set("dropout", o.dropout, recipe->dropout);
+  set("smoothing", o.smoothing, recipe->smoothing);
   set("validate-every", o.validate_every, recipe->validate_every);
 }
 

@@ -1,0 +1,115 @@
+#include "figures.hpp"
+
+#include <iostream>
+
+#include "attn/core/file.hpp"
+#include "attn/run/stop_signal.hpp"
+#include "attn/train/progress.hpp"
+#include "inference.hpp"
+#include "line_figure.hpp"
+#include "paper.hpp"
+
+using namespace attn;
+
+namespace {
+
+constexpr Index kAll[] = {0, 32, 64, 128};  // k of the models; 0: the Transformer
+constexpr int kLengths = 7;                 // the longest is all tokens, each of the others half of the next
+
+std::string model_title(Index k) { return k == 0 ? "Transformer" : "Linformer, k = " + std::to_string(k); }
+
+std::vector<Index> lengths_of(Index tokens) {
+  std::vector<Index> lengths;
+  for (int i = kLengths - 1; i >= 0; --i) lengths.push_back(tokens >> i);
+  return lengths;
+}
+
+/// Whether the times have one of this model at every length.
+bool has_all(const std::vector<InferenceTime>& times, const InferenceWork& work) {
+  return std::ranges::all_of(work.lengths, [&](Index n) {
+    return std::ranges::any_of(times, [&](const InferenceTime& one) {
+      return one.kind == work.kind && one.k == work.k && one.tokens == work.tokens && one.n == n;
+    });
+  });
+}
+
+/// The times in the file, with those that were missing; as many as there was time for if the program was asked to stop.
+std::vector<InferenceTime> measure_all(const ExperimentOptions& options, const std::filesystem::path& file) {
+  const bool gpu = backend(options.training.device).starts_with("cuda");
+  const Index tokens = options.figure_tokens > 0 ? options.figure_tokens : gpu ? 16'384 : 1'024;
+  std::vector<InferenceTime> times;
+  if (std::filesystem::exists(file)) times = read_times(file);
+  std::erase_if(times, [&](const InferenceTime& one) { return one.tokens != tokens; });
+  for (const char* kind : {"encoder", "encoder-decoder"})
+    for (const Index k : kAll) {
+      const InferenceWork work{kind, k, tokens, lengths_of(tokens), options.repeats};
+      if (has_all(times, work) || stop_signal() != 0) continue;
+      std::erase_if(times, [&](const InferenceTime& one) { return one.kind == kind && one.k == k; });
+      const auto found = (gpu ? measure_on_gpu : measure_on_cpu)(work, options.training.device);
+      require(times.empty() || times[0].device == found[0].device, file.string(), " has times of ", times[0].device,
+              ", and this is ", found[0].device, ": remove the file, or choose another folder (--output)");
+      times.insert(times.end(), found.begin(), found.end());
+      write_times(file, times);
+      std::cout << kind << ", " << model_title(k) << ", ms:";
+      for (const InferenceTime& one : found) std::cout << "  " << one.n << ": " << format_decimals(one.milliseconds, 2);
+      std::cout << std::endl;
+    }
+  return times;
+}
+
+/// A line for each model of the kind.
+void add_lines(Figure& figure, const std::vector<InferenceTime>& times, const std::string& kind, const std::string& whose,
+               FigureLine::Stroke stroke) {
+  int colour = 0;
+  for (const Index k : kAll) {
+    FigureLine line{whose + ": " + model_title(k), {}, colour++, stroke};
+    for (const InferenceTime& one : times)
+      if (one.kind == kind && one.k == k) line.points.emplace_back(static_cast<double>(one.n), one.milliseconds);
+    std::ranges::sort(line.points);
+    if (!line.points.empty()) figure.lines.push_back(line);
+  }
+}
+
+void add_paper(Figure& figure) {
+  FigureLine transformer{"paper, RTX 3090: Transformer", {}, 0, FigureLine::dotted};
+  FigureLine linformer{"paper, RTX 3090: Linformer, k = 128", {}, 3, FigureLine::dotted};
+  for (const auto& [n, milliseconds] : paper_encoder_milliseconds) {
+    transformer.points.emplace_back(static_cast<double>(n), milliseconds);
+    linformer.points.emplace_back(static_cast<double>(n), paper_linformer128_milliseconds);
+  }
+  figure.lines.insert(figure.lines.end(), {transformer, linformer});
+}
+
+}  // namespace
+
+void draw_figures(const ExperimentOptions& options) {
+  const std::vector<InferenceTime> times = measure_all(options, options.folder() / "inference.tsv");
+  if (stop_signal() != 0) return;
+  const Index tokens = times.at(0).tokens;
+  const auto usual = options.folder() / "pytorch.tsv";
+  const auto file = !options.pytorch.empty() ? options.pytorch : usual;
+  std::vector<InferenceTime> pytorch;
+  if (std::filesystem::exists(file)) pytorch = read_times(file);
+  std::erase_if(pytorch, [&](const InferenceTime& one) { return one.tokens != tokens; });
+  if (pytorch.empty())
+    std::cout << "no times of PyTorch for " << format_count(tokens) << " tokens in " << file.string()
+              << ": benchmarks/pytorch_inference.py writes them\n";
+
+  const auto draw = [&](const char* name, const std::string& kind, const std::string& title) {
+    Figure figure{.title = title,
+                  .x_label = "tokens of a sentence, n; " + format_count(tokens) + " in all" +
+                             (kind == "encoder" ? "" : ", on either side") + "; " + times[0].device,
+                  .y_label = "milliseconds of a forward pass",
+                  .x_logarithmic = true,
+                  .y_logarithmic = true};
+    add_lines(figure, times, kind, "attn", FigureLine::solid);
+    if (!pytorch.empty()) add_lines(figure, pytorch, kind, "PyTorch", FigureLine::dashed);
+    if (kind == "encoder" && tokens == paper_encoder_milliseconds.back().first) add_paper(figure);
+    for (const Index n : lengths_of(tokens)) figure.x_ticks.push_back({static_cast<double>(n), format_count(n)});
+    figure.y_ticks = logarithmic_ticks(figure.lines);
+    write_file(options.folder() / name, figure.draw());
+    std::cout << "written to " << (options.folder() / name).string() << "\n";
+  };
+  draw("figure1.svg", "encoder-decoder", "Figure 1: inference of an encoder-decoder");
+  draw("figure2.svg", "encoder", "Figure 2: inference of an encoder");
+}

@@ -1,0 +1,43 @@
+// The experiment of "Evaluating Linformer's performance on the WMT14 EN-DE machine translation task": trains its three models
+// on the same text and writes its tables, translations and figures.
+
+#include <exception>
+#include <iostream>
+
+#include "attn/core/folder_lock.hpp"
+#include "attn/run/say_device.hpp"
+#include "attn/run/stop_signal.hpp"
+#include "figures.hpp"
+#include "low_rank.hpp"
+#include "papers/models.hpp"
+#include "side_by_side.hpp"
+#include "tables.hpp"
+#include "train_models.hpp"
+
+using namespace attn;
+
+int main(int count, char** words) try {
+  papers::add_models(models());
+  const ExperimentOptions options = read_options(count, words);
+  say_device(std::cout, options.training.device);
+  make_folder(options.folder());
+  const FolderLock lock(options.folder());
+  watch_stop_signals();
+  using Part = std::pair<const char*, void (*)(const ExperimentOptions&)>;
+  for (const auto& [name, run] : {Part("train", train_models),
+                                  {"tables", write_tables},
+                                  {"samples", write_samples},
+                                  {"singular-values", write_singular_values},
+                                  {"figures", draw_figures}}) {
+    if (!options.wants(name)) continue;
+    run(options);
+    if (stop_signal() != 0) {
+      std::cout << "stopped in the part " << name << "; the same command goes on\n";
+      return stop_status();
+    }
+  }
+  return 0;
+} catch (const std::exception& error) {
+  std::cerr << "wmt14_experiment: " << error.what() << "\n";
+  return 1;
+}

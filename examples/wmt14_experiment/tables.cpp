@@ -1,0 +1,130 @@
+#include "tables.hpp"
+
+#include <iostream>
+#include <optional>
+
+#include "attn/run/run_folder.hpp"
+#include "attn/train/log_summary.hpp"
+#include "attn/train/progress.hpp"
+#include "paper.hpp"
+#include "train_models.hpp"
+#include "wmt14_train/training.hpp"
+
+using namespace attn;
+using nlohmann::json;
+
+namespace {
+
+/// What a run's folder tells of it.
+struct Outcome {
+  const PaperModel& paper;
+  RunCard card;
+  LogSummary log;
+  json start, test;  // events
+  std::string processor;
+  std::optional<double> seconds;  // with validation; none where a crash has left a part of the run untold
+
+  const std::string& setting(const std::string& name) const { return card.settings.at(name); }
+};
+
+Outcome read_outcome(const ExperimentOptions& options, const PaperModel& paper) {
+  const auto folder = folder_of(options, paper.name);
+  const LogEvents log = read_log_events(folder / "log.jsonl");
+  const json machine = json::parse(read_file(folder / "model.json")).at("machine");
+  Outcome outcome{paper, read_run_card(folder), summary_of(log), {}, {}, machine.at("processor"), {}};
+  int begun = 0, ended = 0;
+  double seconds = 0;
+  for (const json& event : log.others) {
+    const std::string kind = text_of(event, "event");
+    if (kind == "start") outcome.start = event, ++begun;
+    if (kind == "trained") seconds += number_of(event, "seconds").value_or(0), ++ended;
+    if (kind == "test") outcome.test = event;
+  }
+  if (begun == ended) outcome.seconds = seconds;
+  return outcome;
+}
+
+/// Three decimals, or as many as three digits take.
+std::string format_seconds(double seconds) {
+  return format_decimals(seconds, seconds >= 0.1 ? 3 : seconds >= 0.01 ? 4 : 5);
+}
+
+std::string format_figure(std::optional<double> value, int decimals) {
+  return value ? format_decimals(*value, decimals) : "–";
+}
+
+std::string table3(const std::vector<Outcome>& outcomes) {
+  std::string text =
+      "| model | parameters | PPL, validation | PPL, test | PPL, paper | BLEU, test | BLEU of the paper's translations, "
+      "recomputed | BLEU as the paper prints it |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n";
+  for (const Outcome& one : outcomes)
+    text += std::string("| ") + one.paper.title + " | " +
+            format_count(static_cast<Index>(number_of(one.start, "parameters").value_or(0))) + " | " +
+            format_decimals(std::exp(one.log.best), 2) + " | " + format_figure(number_of(one.test, "perplexity"), 2) +
+            " | " + format_decimals(one.paper.perplexity, 2) + " | **" + format_figure(number_of(one.test, "bleu"), 2) +
+            "** | **" + format_decimals(one.paper.rescored_bleu, 2) + "** | " + format_decimals(one.paper.bleu, 2) + " |\n";
+  return text;
+}
+
+std::string table4(const std::vector<Outcome>& outcomes) {
+  std::string text =
+      "| model | epochs | steps | s a batch | s a batch, paper | hours of training | hours with validation | hours, paper "
+      "|\n| --- | --- | --- | --- | --- | --- | --- | --- |\n";
+  for (const Outcome& one : outcomes) {
+    const double steps = static_cast<double>(std::max<Index>(one.log.steps, 1));
+    text += std::string("| ") + one.paper.title + " | " + one.setting("epochs") + " | " + format_count(one.log.steps) +
+            " | " + format_seconds(one.log.seconds / steps) + " | " + format_decimals(one.paper.seconds_a_batch, 3) +
+            " | " + format_decimals(one.log.seconds / 3600, 3) + " (" + format_duration(one.log.seconds) + ") | " +
+            format_figure(one.seconds ? std::optional(*one.seconds / 3600) : std::nullopt, 3) + " | " +
+            format_decimals(one.paper.hours, 1) + " |\n";
+  }
+  return text;
+}
+
+std::string page(const std::vector<Outcome>& outcomes) {
+  const Outcome& first = outcomes[0];
+  const std::string test = first.card.about.value("test", "");
+  const auto sentences = static_cast<Index>(number_of(first.test, "sentences").value_or(0));
+  const bool same_batches = first.setting("batch") == "88" && first.setting("batch-unit") == "sentences";
+  std::string text =
+      "# A Transformer and two Linformers, English to German\n\nBeside the figures of \"Evaluating Linformer's performance "
+      "on "
+      "the WMT14 EN-DE machine translation task\".\n\n## Table 3: perplexity and BLEU\n\n" +
+      table3(outcomes) + "\nBLEU is sacreBLEU's, `" + text_of(first.test, "signature") + "`, of greedy translations of " +
+      format_count(sentences) + " sentences" + (test.empty() ? "" : " (" + test + ")") +
+      ", by the weights that are best on the validation text. The paper's own BLEU is a slip of its evaluation: it scores "
+      "the "
+      "first translation alone against all 3,003 references. The recomputed column is sacreBLEU, 13a, of the "
+      "translations that the paper's models wrote of all 3,003 sentences of newstest2014: that is what to compare with.\n\n"
+      "Perplexity is per token of the tokenizer, so that figures of different tokenizers and texts do not compare: here a "
+      "vocabulary of " +
+      format_count(first.card.source.size()) +
+      ", in the paper BART's of 50,265, and half of WMT14's training text, of which the last 1 % validates.\n\n"
+      "## Table 4: time\n\n" +
+      table4(outcomes) + "\nThe paper's times are of an RTX 3090 and include validation. " +
+      (same_batches ? "A batch is 88 sentences here and there.\n\n"
+                    : "A batch is " + format_count(std::stoll(first.setting("batch"))) + " " + first.setting("batch-unit") +
+                          " here and 88 sentences there.\n\n") +
+      "## How\n\n";
+  json settings = first.card.settings;
+  settings.erase("model");
+  for (const auto& [name, value] : {std::pair<std::string, std::string>("command", first.card.about.value("command", "")),
+                                    {"commit", first.card.commit},
+                                    {"machine", first.processor + "; " + first.card.device},
+                                    {"settings", settings.dump()}})
+    text += "- " + name + ": `" + value + "`\n";
+  return text;
+}
+
+}  // namespace
+
+void write_tables(const ExperimentOptions& options) {
+  std::vector<Outcome> outcomes;
+  for (const PaperModel& model : paper_models)
+    if (finished(folder_of(options, model.name))) outcomes.push_back(read_outcome(options, model));
+  require(!outcomes.empty(), "no model in ", options.folder().string(), " is trained to its end: run the part train first");
+  write_file(options.folder() / "tables.md", page(outcomes));
+  std::cout << "\n"
+            << table3(outcomes) << "\n"
+            << table4(outcomes) << "\nwritten to " << (options.folder() / "tables.md").string() << "\n";
+}

@@ -1,0 +1,73 @@
+#include "train_models.hpp"
+
+#include <iostream>
+
+#include "attn/core/folder_lock.hpp"
+#include "attn/run/stop_signal.hpp"
+#include "paper.hpp"
+#include "wmt14_train/recipe.hpp"
+#include "wmt14_train/training.hpp"
+
+using namespace attn;
+
+namespace {
+
+std::filesystem::path file_of(const ExperimentOptions& options, const std::string& name, const char* side) {
+  return options.folder() / (name + "." + side + ".txt");
+}
+
+/// A model that is trained already must be the one that the command line asks for.
+void check_given(const Options& options, const std::filesystem::path& folder) {
+  const Metadata then = read_run_card(folder).settings;
+  for (const auto& [name, value] : options.settings())
+    if (const auto was = then.find(name); options.given.contains(name) && was != then.end())
+      require(was->second == value, "the model in ", folder.string(), " was trained with ", name, " ", was->second,
+              ", not ", value, ": leave the option out, or choose another folder (--output)");
+}
+
+}  // namespace
+
+std::filesystem::path folder_of(const ExperimentOptions& options, const char* model) { return options.folder() / model; }
+
+ParallelText kept_text(const ExperimentOptions& options, const std::string& name) {
+  require(std::filesystem::exists(file_of(options, name, "target")), "there is no ", name, " text in ",
+          options.folder().string(), ": run the part train first, with the same --output");
+  return read_parallel(file_of(options, name, "source"), file_of(options, name, "target"));
+}
+
+void train_models(const ExperimentOptions& experiment) {
+  Options options = experiment.training;
+  std::vector<const char*> left;
+  std::optional<AnyTokenizer> tokenizer;
+  for (const PaperModel& model : paper_models) {
+    const auto folder = folder_of(experiment, model.name);
+    if (has_run(folder) && !tokenizer) tokenizer = read_run_card(folder).source;
+    if (finished(folder)) {
+      check_given(options, folder);
+      std::cout << model.name << " is trained already: " << folder.string() << "\n";
+    } else {
+      left.push_back(model.name);
+    }
+  }
+  if (left.empty()) return;
+
+  Texts texts = read_texts(options);
+  apply_recipe(options, texts.pairs());  // a Linformer's, whose sizes the Transformer has too
+  const Corpus corpus = encode_texts(options, texts, tokenizer);
+  std::cout << "settings: " << describe_settings(options) << "\n";
+  for (const auto& [name, text] : {std::pair("test", &texts.test), {"validation", &texts.validation}}) {
+    write_lines(file_of(experiment, name, "source"), text->source);
+    write_lines(file_of(experiment, name, "target"), text->target);
+  }
+  for (const char* name : left) {
+    options.model = name;
+    options.output = folder_of(experiment, name);
+    make_folder(options.output);
+    const FolderLock lock(options.output);
+    options.resume = has_run(options.output) && std::filesystem::exists(options.output / "training.safetensors");
+    const auto before = options.resume ? std::optional(read_run_card(options.output)) : std::nullopt;
+    std::cout << "\n" << name << "\n";
+    train(options, texts, corpus, before, {});
+    if (stop_signal() != 0) return;
+  }
+}

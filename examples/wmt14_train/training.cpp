@@ -1,0 +1,126 @@
+#include "training.hpp"
+
+#include <cmath>
+#include <iostream>
+
+#include "attn/metrics/bleu.hpp"
+#include "attn/run/draw_attention.hpp"
+#include "attn/run/open_translator.hpp"
+#include "attn/run/run_report.hpp"
+#include "attn/run/stop_signal.hpp"
+#include "attn/train/progress.hpp"
+#include "samples.hpp"
+#include "settings.hpp"
+
+using namespace attn;
+
+namespace {
+
+/// Removes what an earlier run has left in the folder, now that the new one can begin.
+void clear(const std::filesystem::path& folder) {
+  for (const char* name : {"model.json", "model.safetensors", "training.safetensors", "translations.txt", "report.html"})
+    std::filesystem::remove(folder / name);
+}
+
+/// Attention maps of the first two sentences that are short enough for a screen.
+void draw_maps(const Options& options, const std::vector<std::string>& lines, const FolderTranslator& translate) {
+  std::vector<std::string> some;
+  for (const std::string& line : lines)
+    if (some.size() < 2 && line.size() <= 100) some.push_back(line);
+  for (const char* name : {"0001.svg", "0002.svg"})  // of another model; this one may not look at the source
+    std::filesystem::remove(options.output / "maps" / name);
+  if (!some.empty()) draw_attention(translate, some, options.output / "maps");
+}
+
+/// Of the tokens of a text and the ends of its sentences, each given the source and what stands before it.
+double perplexity_of(const FolderTranslator& translate, const ParallelText& text) {
+  const RunCard& card = translate.card();
+  const ParallelCorpus pairs = encode_corpus(text, card.source, card.target, card.truncate);
+  const SpecialTokens special_tokens = special_tokens_of(card.source, card.target);
+  constexpr Index kAtOnce = 64;
+  double loss = 0, tokens = 0;
+  for (Index first = 0; first < pairs.size(); first += kAtOnce) {
+    Sentences source, target;
+    for (Index i = first; i < std::min(first + kAtOnce, pairs.size()); ++i) {
+      source.push_back(pairs.source[i]);
+      target.push_back(pairs.target[i]);
+    }
+    for (const auto& sentence : translate.model().log_probabilities(special_tokens, source, target))
+      for (const double log_probability : sentence) loss -= log_probability, ++tokens;
+  }
+  return std::exp(loss / tokens);
+}
+
+void score(const Options& options, const ParallelText& test, const FolderTranslator& translate, Index step) {
+  const std::vector<std::string> translations = translate(test.source);
+  const Bleu bleu = corpus_bleu(translations, test.target);
+  write_lines(options.output / "translations.txt", translations);
+  const auto shown = static_cast<std::ptrdiff_t>(std::min<std::size_t>(8, translations.size()));
+  append_to_log(options.output, samples_event(test, {translations.begin(), translations.begin() + shown}, step));
+  const double perplexity = perplexity_of(translate, test);
+  append_to_log(options.output, {{"event", "test"},
+                                 {"sentences", translations.size()},
+                                 {"bleu", bleu.score},
+                                 {"signature", bleu.signature()},
+                                 {"perplexity", perplexity}});
+  std::cout << "\n";
+  for (std::size_t i = 0; i < std::min<std::size_t>(4, translations.size()); ++i)
+    std::cout << "  source       " << test.source[i] << "\n  translation  " << translations[i] << "\n  reference    "
+              << test.target[i] << "\n\n";
+  std::cout << "on " << format_count(static_cast<Index>(translations.size())) << " unseen sentences: " << bleu.to_string()
+            << "\n"
+            << bleu.signature() << "\nperplexity " << format_decimals(perplexity, 2) << "\nwritten to "
+            << options.output.string() << "\n";
+}
+
+}  // namespace
+
+bool finished(const std::filesystem::path& folder) {
+  return has_run(folder) && std::filesystem::exists(folder / "report.html");
+}
+
+void train(const Options& options, const Texts& texts, const Corpus& corpus, const std::optional<RunCard>& before,
+           const std::optional<RunCard>& start) {
+  const ModelSpec spec = model_spec(options, corpus);
+  const std::shared_ptr<AnyModel> model = models().make(spec, options.device, options.seed);
+  RunCard card{spec, corpus.tokenizer, corpus.tokenizer};
+  card.truncate = options.truncate - 1;
+  card.limit = options.limit;
+  card.settings = settings_of(options, corpus);
+  card.seed = options.seed;
+  card.commit = ATTN_COMMIT;
+  card.about = {{"command", options.command}, {"test", options.test_source.filename().string()}};
+  card.shape = model->shape();
+  card.device = model->device();
+  if (start) card.settings["start-from"] = options.start_from.string();
+  if (before && before->settings.contains("start-from")) card.settings["start-from"] = before->settings.at("start-from");
+  if (before)
+    check_same_settings(options.output, before->settings, card.settings, {"epochs", "patience", "validate-every"});
+  if (!before) clear(options.output);
+  std::filesystem::remove(options.output / "report.html");  // the run is not finished now
+  write_run_card(options.output, card);
+
+  watch_stop_signals();
+  if (start) model->load(options.start_from / "model.safetensors");
+  TrainingRun training = training_run(options, corpus, card.settings);
+  const FolderTranslator translate(card, model);
+  if (options.validate_with == "bleu")
+    training.score = [&](AnyModel&) {
+      const auto some = [](std::vector<std::string> lines) {
+        lines.resize(std::min<std::size_t>(lines.size(), 1000));
+        return lines;
+      };
+      return corpus_bleu(translate(some(texts.validation.source)), some(texts.validation.target)).score;
+    };
+  WatchSamples samples(texts.validation, translate);
+  samples.watch(training);
+  const TrainingOutcome outcome = model->train(training);
+  samples.write(options.output);
+  append_to_log(options.output, {{"event", "trained"}, {"step", outcome.state.step}, {"seconds", outcome.seconds}});
+  std::cout << "trained for " << format_duration(outcome.seconds) << "\n";
+  if (stop_signal() != 0) return;
+  model->load(options.output / "model.safetensors");
+  score(options, texts.test, translate, outcome.state.step);
+  draw_maps(options, texts.test.source, translate);
+  write_run_report(options.output / "report.html", {options.output});
+}
