@@ -144,6 +144,9 @@ Options read_options(int count, char** words) {
   add_text_options({app, "Text"}, o);
   list_model(AddOptions{app, "Model"}, o);
   list_training(AddOptions{app, "Training"}, o);
+  AddOptions{app, "Training"}("--bad-numbers", o.bad_numbers,
+                              "Gradients that are not finite: stop the training, or skip their step",
+                              CLI::IsMember({"stop", "skip"}));
   add_device_options(app, o.device);
   const AddOptions add{app, "Results"};
   add("--start-from", o.start_from, "Folder of a run whose weights and tokenizer this one begins with (fine-tuning)",
