@@ -17,6 +17,7 @@ ModelRegistry& models() {
   static ModelRegistry registry;
   return registry;
 }
+GpuSupport gpu_support() { return {}; }
 }  // namespace attn
 
 using namespace attn;
