@@ -1,10 +1,10 @@
-# Two commands: make demo, make test. Everything else is CMake: cmake --list-presets=all
+# Two commands: make demo, make test; make test-more has what takes longer. Everything else is CMake: cmake --list-presets=all
 
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN)
 export CTEST_PARALLEL_LEVEL ?= $(CMAKE_BUILD_PARALLEL_LEVEL)
 cuda_sources := $(if $(shell command -v nvcc),$(shell find tests examples benchmarks -name '*.cu'))
 
-.PHONY: demo test benchmark benchmark-gpu docs format clean
+.PHONY: demo test test-more fuzz benchmark benchmark-gpu docs format clean
 
 demo:  ## trains a small Transformer on the bundled corpus and translates with it
 	@scripts/setup.sh build
@@ -20,6 +20,13 @@ ifneq ($(cuda_sources),)
 	cmake --workflow --preset cuda
 endif
 	@python3 scripts/compile_cost.py report build/cpu/compile_cost.tsv
+
+test-more:  ## threads under a sanitizer, other compilers, other processors, fuzz cases
+	@scripts/setup.sh build test more
+	@scripts/test_more.sh
+
+fuzz:  ## looks for files that break a reader, SECONDS=60 each
+	@scripts/fuzz.sh $(or $(SECONDS),60)
 
 benchmark:  ## times attn side by side with PyTorch: the Transformer, ops one by one, recurrent models
 	@scripts/setup.sh build test
@@ -42,4 +49,4 @@ format:  ## formats every source in place
 	@scripts/format.sh
 
 clean:  ## removes what was built; keeps the virtual environment
-	rm -rf build/cpu build/cpu-debug build/cuda
+	rm -rf build/cpu build/cpu-debug build/cpu-tsan build/cuda build/fuzz build/more

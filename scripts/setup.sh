@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# setup.sh [build] [test] [docs]: installs what building or testing attn, or making its site, needs and this machine lacks; says
+# setup.sh [build] [test] [more] [docs]: installs what building or testing attn, or making its site, needs and this machine lacks; says
 # what and why; else silent.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -21,6 +21,13 @@ openmpi-bin        | mpirun                                 | the same
 clang-format-14    | clang-format-14                        | the check of the formatting
 xz-utils           | xz                                     | Europarl, as real data has it
 python3-venv       | import ensurepip                       | a virtual environment for the packages below'
+more='
+clang-16             | clang++-16                                          | the thread sanitizer, fuzzing, the headers
+libclang-rt-16-dev   | /usr/lib/llvm-16/lib/clang/16/lib/linux             | the sanitizers of clang
+libomp-16-dev        | /usr/lib/llvm-16/lib/clang/16/include/omp.h         | OpenMP that the thread sanitizer understands
+clang-19             | clang++-19                                          | the headers
+g++-aarch64-linux-gnu | /usr/bin/aarch64-linux-gnu-g++                     | kernels for ARM
+qemu-user            | qemu-aarch64                                        | running them'
 docs='
 python3            | python3                          | the layout of the pages
 python3-venv       | import ensurepip                 | a virtual environment for the packages below'
@@ -32,8 +39,9 @@ for purpose in "${@:-build}"; do
   case $purpose in
     build) wanted+=$build ;;
     test) wanted+=$test ;;
+    more) wanted+=$more ;;
     docs) wanted+=$docs ;;
-    *) echo "setup.sh: no purpose is called '$purpose'; there are build, test and docs" >&2; exit 2 ;;
+    *) echo "setup.sh: no purpose is called '$purpose'; there are build, test, more and docs" >&2; exit 2 ;;
   esac
 done
 

@@ -93,6 +93,8 @@ void add_training_options(CLI::App& app, Options& o) {
   add("--recipe", o.recipe, "What is not given follows from the text's size (library), or is that of the paper",
       CLI::IsMember({"library", "paper"}));
   list_training(add, o);
+  add("--bad-numbers", o.bad_numbers, "Gradients that are not finite: stop the training, or skip their step",
+      CLI::IsMember({"stop", "skip"}));
   add_device_options(app, o.device);
 }
 

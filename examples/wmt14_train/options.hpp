@@ -35,6 +35,7 @@ struct Options {
   double rate = 0, smoothing = 0.1, clip = 1, weight_decay = 0;
   std::string smoothing_over = "all";
   bool amsgrad = false;
+  std::string bad_numbers = "stop";
   std::string validate_with = "loss";
   double average_decay = 0;
   std::int64_t average_best = 0;

@@ -53,6 +53,7 @@ TrainingRun training_run(const Options& options, const Corpus& corpus, const Met
                 .seed = options.seed,
                 .validate_every = options.validate_every,
                 .best_by = options.validate_with == "bleu" ? BestBy::score : BestBy::loss,
+                .bad_numbers = options.bad_numbers == "skip" ? BadNumbers::skip : BadNumbers::stop,
                 .patience = options.patience,
                 .stop = [] { return stop_signal() != 0; }},
       .schedule =

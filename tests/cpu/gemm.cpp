@@ -49,7 +49,8 @@ TEST_CASE_TEMPLATE("gemm adds the product of slices, each transposed or not", T,
   const double tolerance = sizeof(T) == 8 ? 1e-13 : 5e-5;
   const Index sizes[][3] = {{1, 1, 1},   {2, 3, 5},     {7, 5, 7},    {33, 17, 9}, {1, 70, 64},
                             {64, 1, 33}, {50, 49, 600}, {2, 133, 21}, {48, 9, 31}, {49, 10, 31}};
-  for (const auto& [rows, cols, depth] : sizes) {
+  for (const auto& size : sizes) {
+    const Index rows = size[0], cols = size[1], depth = size[2];
     CAPTURE(rows);
     CHECK(error<false, false>(device, rows, cols, depth) <= tolerance);
     CHECK(error<true, false>(device, rows, cols, depth) <= tolerance);

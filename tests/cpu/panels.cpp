@@ -27,7 +27,8 @@ TEST_CASE_TEMPLATE("panels multiply as a plain product does, whatever the number
   Cpu<T> device(2);
   for (const bool transpose : {false, true})
     for (const Index rows : {0, 1, 2, 3, 4, 5, 6, 11, 13})
-      for (const auto& [depth, cols] : {std::pair<Index, Index>{1, 1}, {7, 5}, {32, 64}, {9, 67}, {1030, 20}}) {
+      for (const auto& size : {std::pair<Index, Index>{1, 1}, {7, 5}, {32, 64}, {9, 67}, {1030, 20}}) {
+        const Index depth = size.first, cols = size.second;
         CAPTURE(rows);
         CAPTURE(depth);
         CAPTURE(cols);

@@ -112,6 +112,20 @@ TEST_CASE("a shard that is not as it was written is refused") {
   put(path, 24, number(1));  // pairs
   CHECK(contains(refusal(), "is damaged: its bytes are not those that were written; delete it and make it again"));
 
+  SUBCASE("numbers that no file has room for, with a checksum that fits") {
+    const auto claimed = [&](auto&& change) {
+      remade();
+      ShardHeader header = *read_shard_header(path);
+      change(header);
+      header.header_checksum = header.checksum();
+      put(path, 0, std::string(reinterpret_cast<const char*>(&header), sizeof header));
+      return refusal();
+    };
+    CHECK(contains(claimed([](ShardHeader& h) { h.token_bytes = 3; }), "is damaged"));
+    CHECK(contains(claimed([](ShardHeader& h) { h.pairs = std::uint64_t{1} << 60; }), "is cut off"));
+    CHECK(contains(claimed([](ShardHeader& h) { h.pairs += std::uint64_t{1} << 61; }), "is cut off"));  // the size wraps
+    CHECK(contains(claimed([](ShardHeader& h) { h.tokens += std::uint64_t{1} << 63; }), "is cut off"));
+  }
   SUBCASE("where a sentence begins") {
     remade();
     put(path, sizeof(ShardHeader) + 4, number(1000));

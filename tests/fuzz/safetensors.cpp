@@ -1,18 +1,14 @@
 // Any bytes as a safetensors file: they load, or an attn::Error says why not.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstdlib>
-#include <string>
 
 #include "attn/train/safetensors.hpp"
+#include "support/case_files.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
-  const int handle = ::memfd_create("case", MFD_CLOEXEC);
-  if (handle < 0 || ::write(handle, bytes, count) != static_cast<ssize_t>(count)) std::abort();
+  const fuzz::MemoryFile given(fuzz::text_of(bytes, count));
   try {
-    const attn::SafetensorsFile file("/proc/self/fd/" + std::to_string(handle));
+    const attn::SafetensorsFile file(given.path());
     attn::Index total = 0;
     for (const attn::TensorView& tensor : file.tensors()) {
       total += tensor.elements() * attn::size_of(tensor.dtype);
@@ -22,6 +18,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t cou
     if (total > static_cast<attn::Index>(count)) std::abort();
   } catch (const attn::Error&) {
   }
-  ::close(handle);
   return 0;
 }

@@ -253,6 +253,14 @@ TEST_CASE("open translator: folders that are none, half of one, or of a newer at
   CHECK(contains(opened(), "which a newer attn wrote"));
   replaced("\"limit\"", "\"limits\"");
   CHECK(contains(opened(), "is damaged or was changed by hand"));
+  replaced("\"limit\": ", "\"limit\": -");
+  CHECK(contains(opened(), "by hand: its 'limit' is missing or not a whole number of at least 1"));
+  replaced("\"format\": 1", "\"format\": 1e300");
+  CHECK(contains(opened(), "by hand: its 'format' is missing or not a whole number of at least 1"));
+  replaced("\"source_vocabulary\": ", "\"source_vocabulary\": 1000000000000");
+  CHECK(contains(opened(), "does not fit its tokenizer's, of "));
+  replaced("{", "[");
+  CHECK(contains(opened(), "by hand: it is not JSON from byte "));
   replaced("\"name\": \"tiny\"", "\"name\": \"huge\"");
   CHECK(contains(opened(), "this program knows no model of the name 'huge'; it knows "));
   write_file(run.folder / "model.json", card);

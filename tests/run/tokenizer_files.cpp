@@ -51,6 +51,9 @@ TEST_CASE("tokenizer files: another tokenizer, an unknown kind and a file elsewh
   CHECK(refused("is not the tokenizer that the model"));
   about["files"] = {"../source.vocab"};
   CHECK(refused("which is not in the folder"));
+  about["files"] = {"source.vocab"};
+  about["kind"] = "byte-bpe";
+  CHECK(refused("model.json names 1 of its tokenizer's files, too few for the kind byte-bpe"));
   about["kind"] = "morse";
   CHECK(refused("of the kind 'morse'"));
 }

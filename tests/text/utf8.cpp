@@ -50,7 +50,9 @@ TEST_CASE("utf8: the first invalid byte is found wherever it is") {
                         {"\xF8", 1},
                         {"\xFE", 1},
                         {"\xFF", 1}};
-  for (const auto& [bytes, length] : cases) {
+  for (const auto& one : cases) {
+    const std::string& bytes = one.bytes;
+    const std::size_t length = one.length;
     CAPTURE(bytes);
     const auto read = utf8::decode(bytes, 0);
     CHECK_FALSE(read.valid);

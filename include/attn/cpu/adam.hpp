@@ -8,6 +8,7 @@ namespace attn {
 
 template <class T>
 void adam(Cpu<T>& device, const AdamArgs<Cpu<T>>& args) {
+  if (cpu::leave_out(device, args.left_out, args.squares, args.gradient, args.count, args.step)) return;
   const AdamOptions& o = args.options;
   const double clip = cpu::clip_factor(o.clip_norm, args.squares);
   const double correction1 = 1 - std::pow(o.beta1, static_cast<double>(args.step));

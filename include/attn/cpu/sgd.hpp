@@ -6,6 +6,7 @@ namespace attn {
 
 template <class T>
 void sgd(Cpu<T>& device, const SgdArgs<Cpu<T>>& args) {
+  if (cpu::leave_out(device, args.left_out, args.squares, args.gradient, args.count, args.step)) return;
   const SgdOptions& o = args.options;
   const T clip = T(cpu::clip_factor(o.clip_norm, args.squares));
   const T decay = T(o.weight_decay), momentum = T(o.momentum), rate = T(args.rate);

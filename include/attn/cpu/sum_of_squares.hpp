@@ -29,6 +29,16 @@ double clip_factor(double clip_norm, const T* squares) {
   return std::min(1.0, clip_norm / (std::sqrt(static_cast<double>(*squares)) + 1e-6));
 }
 
+/// Whether a step's gradients are not finite, so that it is left out; if so it is noted.
+template <class T>
+bool leave_out(Cpu<T>& device, const LeftOut<T>& left_out, const T* squares, T* gradient, Index count, Index step) {
+  if (left_out.noted == nullptr || std::isfinite(*squares)) return false;
+  if (left_out.noted[0] == 0) left_out.noted[1] = static_cast<T>(step);
+  left_out.noted[0] += 1;
+  if (!left_out.keep_gradients) device.zero(gradient, count);
+  return true;
+}
+
 }  // namespace cpu
 
 }  // namespace attn

@@ -20,6 +20,7 @@ struct AdamFactors {
 
 template <int N, class T>
 __global__ void __launch_bounds__(256) adam(AdamArgs<Cuda<T>> args, AdamFactors by) {
+  if (leave_out<N>(args)) return;
   const float clip = clip_factor(by.clip_norm, args.squares);
   for_each_pack<N>(args.count, [&]<int M>(Index at) {
     Pack<float, M> value = load_pack<M>(args.value + at), m = load_pack<M>(args.m + at), v = load_pack<M>(args.v + at);

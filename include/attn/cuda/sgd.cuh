@@ -13,6 +13,7 @@ struct SgdFactors {
 
 template <int N, class T>
 __global__ void __launch_bounds__(256) sgd(SgdArgs<Cuda<T>> args, SgdFactors by) {
+  if (leave_out<N>(args)) return;
   const float clip = clip_factor(by.clip_norm, args.squares);
   for_each_pack<N>(args.count, [&]<int M>(Index at) {
     Pack<float, M> value = load_pack<M>(args.value + at), b{};

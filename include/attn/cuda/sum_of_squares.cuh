@@ -13,6 +13,20 @@ __device__ inline float clip_factor(float clip_norm, const float* squares) {
   return clip_norm > 0 ? fminf(1, clip_norm / (sqrtf(*squares) + 1e-6f)) : 1;
 }
 
+/// Whether a step's gradients are not finite, so that it is left out; if so the grid's first thread notes it.
+template <int N, class Args>
+__device__ bool leave_out(const Args& args) {
+  if (args.left_out.noted == nullptr || isfinite(*args.squares)) return false;
+  float* noted = args.left_out.noted;
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    if (noted[0] == 0) noted[1] = static_cast<float>(args.step);
+    noted[0] += 1;
+  }
+  if (!args.left_out.keep_gradients)
+    for_each_pack<N>(args.count, [&]<int M>(Index at) { store_pack(args.gradient + at, Pack<float, M>{}); });
+  return true;
+}
+
 /// parts[b] = the sum of the squares that block b comes by.
 template <int N>
 __global__ void __launch_bounds__(256) sums_of_squares(const float* x, Index count, float* parts) {

@@ -50,7 +50,10 @@ struct ShardHeader {
     sum.add(this, offsetof(ShardHeader, header_checksum));
     return sum.value();
   }
+  /// The size that the file should have; of numbers that no file has room for, one that no file has.
   std::uint64_t file_size() const {
+    constexpr std::uint64_t most = std::uint64_t{1} << 56;
+    if (pairs > most || tokens > most) return most;
     return sizeof(ShardHeader) + (2 * pairs + 1) * sizeof(std::uint32_t) + tokens * token_bytes;
   }
 };
@@ -164,7 +167,7 @@ inline Shard::Shard(std::filesystem::path path) : path_(std::move(path)) {
   require(header_.kind == ShardHeader().kind, path_.string(), " is not a shard of tokens");
   require(header_.format == shard_format, path_.string(), " has the format ", header_.format, ", and this program reads ",
           shard_format, "; make the shards again, or use the attn that made them");
-  if (header_.header_checksum != header_.checksum()) damaged();
+  if (header_.header_checksum != header_.checksum() || (header_.token_bytes != 2 && header_.token_bytes != 4)) damaged();
   if (size < header_.file_size()) cut_off(header_.file_size());
   if (size > header_.file_size()) damaged();
 }

@@ -35,6 +35,7 @@ struct AdamArgs {
   AdamOptions options;
   double rate;
   Index step;  // from 1
+  LeftOut<Real> left_out = {};
 };
 
 template <class Device>

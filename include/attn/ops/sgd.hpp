@@ -30,6 +30,8 @@ struct SgdArgs {
   const Real* squares = nullptr;  // 1: the gradients' sum of squares, for clipping
   SgdOptions options;
   double rate;
+  Index step = 0;  // from 1
+  LeftOut<Real> left_out = {};
 };
 
 template <class Device>

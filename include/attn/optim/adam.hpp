@@ -35,7 +35,7 @@ class Adam {
 
   /// Moves every parameter against its gradient, and sets the gradients to 0.
   void step(double rate) {
-    if (options_.clip_norm > 0) norm_.compute();
+    if (options_.clip_norm > 0 || norm_.skips()) norm_.compute();
     adam(parameters_.device(), {.value = parameters_.values() + share_.first,
                                 .gradient = parameters_.gradients() + share_.first,
                                 .m = m_.data(),
@@ -46,13 +46,16 @@ class Adam {
                                 .squares = norm_.squares(),
                                 .options = options_,
                                 .rate = rate,
-                                .step = ++steps_});
+                                .step = ++steps_,
+                                .left_out = norm_.left_out()});
     if (share_.bring_together) share_.bring_together();
   }
 
   Index steps() const { return steps_; }
   const AdamOptions& options() const { return options_; }
   std::optional<double> gradient_norm() const { return norm_.read(); }  // before clipping, if it clips
+  void set_bad_numbers(BadNumbers what) { norm_.set_bad_numbers(what); }
+  BadSteps take_bad_steps() { return norm_.take_bad_steps(); }
 
   // Its state, for checkpoints: visit(name, numbers) for each flat buffer, and how many steps it has made.
   template <class Visit>

@@ -54,6 +54,8 @@ class Averaged {
   Index steps() const { return optimiser_.steps(); }
   void set_steps(Index steps) { optimiser_.set_steps(steps); }
   auto gradient_norm() const { return attn::gradient_norm(optimiser_); }
+  void set_bad_numbers(BadNumbers what) { attn::set_bad_numbers(optimiser_, what); }
+  BadSteps take_bad_steps() { return attn::take_bad_steps(optimiser_); }
   template <class Visit>
   void for_each_state(const Visit& visit) {
     optimiser_.for_each_state(visit);

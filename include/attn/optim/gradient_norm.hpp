@@ -5,6 +5,7 @@
 
 #include "attn/core/parameters.hpp"
 #include "attn/ops/sum_of_squares.hpp"
+#include "attn/optim/bad_numbers.hpp"
 #include "attn/optim/update_share.hpp"
 
 namespace attn {
@@ -17,14 +18,18 @@ Buffer<typename Device::Real, typename Device::Memory> optimiser_state(Parameter
   return numbers;
 }
 
-/// The sum of all gradients' squares, on the device, for optimisers that clip by the global norm.
+/// The sum of all gradients' squares, on the device, for optimisers that clip by the global norm or leave out steps whose
+/// gradients are not finite.
 template <class Device>
 class GradientNorm {
  public:
   using Real = typename Device::Real;
 
   GradientNorm(Parameters<Device>& parameters, UpdateShare<Device> share)
-      : parameters_(parameters), share_(std::move(share)), squares_(optimiser_state(parameters, 1)) {
+      : parameters_(parameters),
+        share_(std::move(share)),
+        squares_(optimiser_state(parameters, 1)),
+        bad_(optimiser_state(parameters, 2)) {
     parameters.gradients();  // an error if there are none
   }
 
@@ -36,6 +41,18 @@ class GradientNorm {
     computed_ = true;
   }
   const Real* squares() const { return squares_.data(); }
+
+  // What becomes of gradients that are not finite. To leave steps out the norm must be computed at every one of them.
+  void set_bad_numbers(BadNumbers what) { bad_numbers_ = what; }
+  bool skips() const { return bad_numbers_ == BadNumbers::skip; }
+  LeftOut<Real> left_out() const { return {computed_ ? bad_.data() : nullptr, !skips()}; }
+  BadSteps take_bad_steps() {
+    if (!computed_) return {};
+    Real noted[2] = {};
+    parameters_.device().download(noted, bad_.data(), 2);
+    if (noted[0] > 0) parameters_.device().zero(bad_.data(), 2);
+    return {static_cast<Index>(noted[0]), static_cast<Index>(noted[1])};
+  }
 
   /// The norm as it was last computed, if it was; waits for the device.
   std::optional<double> read() const {
@@ -49,6 +66,8 @@ class GradientNorm {
   Parameters<Device>& parameters_;
   UpdateShare<Device> share_;
   Buffer<Real, typename Device::Memory> squares_;
+  Buffer<Real, typename Device::Memory> bad_;  // steps left out: how many, and the first
+  BadNumbers bad_numbers_ = BadNumbers::stop;
   bool computed_ = false;
 };
 

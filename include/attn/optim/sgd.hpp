@@ -36,7 +36,7 @@ class Sgd {
 
   /// Moves every parameter against its gradient, and sets the gradients to 0.
   void step(double rate) {
-    if (options_.clip_norm > 0) norm_.compute();
+    if (options_.clip_norm > 0 || norm_.skips()) norm_.compute();
     sgd(parameters_.device(), {.value = parameters_.values() + share_.first,
                                .gradient = parameters_.gradients() + share_.first,
                                .momentum = momentum_.data(),
@@ -44,14 +44,17 @@ class Sgd {
                                .count = share_.count,
                                .squares = norm_.squares(),
                                .options = options_,
-                               .rate = rate});
-    ++steps_;
+                               .rate = rate,
+                               .step = ++steps_,
+                               .left_out = norm_.left_out()});
     if (share_.bring_together) share_.bring_together();
   }
 
   Index steps() const { return steps_; }
   const SgdOptions& options() const { return options_; }
   std::optional<double> gradient_norm() const { return norm_.read(); }  // before clipping, if it clips
+  void set_bad_numbers(BadNumbers what) { norm_.set_bad_numbers(what); }
+  BadSteps take_bad_steps() { return norm_.take_bad_steps(); }
 
   // Its state, for checkpoints.
   template <class Visit>

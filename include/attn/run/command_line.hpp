@@ -135,13 +135,18 @@ inline std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   return error.what() + std::string(in_file ? "; a configuration file has the options' names without dashes" : "");
 }
 
+/// What all command lines have: --version; of an option that is given twice the last value; no unknown names in files.
+inline void prepare_command_line(CLI::App& app) {
+  app.set_version_flag("--version", "attn " ATTN_VERSION);
+  app.allow_config_extras(CLI::config_extras_mode::error);
+  for (CLI::Option* option : app.get_options()) option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
 /// Reads the command line; prints help, the version or what is wrong and ends the program where that is all there is to do.
 /// `check` looks at options that must fit together: it throws CLI::ValidationError.
 inline void read_command_line(
     CLI::App& app, int count, char** words, const std::function<void()>& check = [] {}) {
-  app.set_version_flag("--version", "attn " ATTN_VERSION);
-  app.allow_config_extras(CLI::config_extras_mode::error);
-  for (CLI::Option* option : app.get_options()) option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  prepare_command_line(app);
   try {
     app.parse(count, words);
     check();

@@ -10,6 +10,7 @@
 #include "attn/data/shard_maker.hpp"
 #include "attn/data/sharded_corpus.hpp"
 #include "attn/run/tokenizer_files.hpp"
+#include "attn/train/parse_json.hpp"
 
 namespace attn {
 
@@ -27,7 +28,7 @@ inline nlohmann::json read_corpus_card(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / "corpus.json";
   require(std::filesystem::exists(path), folder.string(),
           " holds no corpus of shards: there is no corpus.json in it; make one with the program tokenize");
-  const auto card = nlohmann::json::parse(read_file(path), nullptr, false);
+  const auto card = parse_json(read_file(path));
   require(card.is_object() && card.contains("format") && card["format"].is_number_integer(), path.string(),
           " is damaged or not a corpus's; make the shards again");
   require(card["format"] == corpus_format, path.string(), " has the format ", card["format"].dump(),

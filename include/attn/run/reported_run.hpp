@@ -13,6 +13,7 @@
 #include "attn/core/file.hpp"
 #include "attn/train/log_events.hpp"
 #include "attn/train/log_summary.hpp"
+#include "attn/train/parse_json.hpp"
 #include "attn/train/progress.hpp"
 
 namespace attn {
@@ -52,8 +53,7 @@ inline void read_settings(const std::filesystem::path& folder, ReportedRun& run)
   nlohmann::json card, start;
   for (const nlohmann::json& event : run.log.others)
     if (text_of(event, "event") == "start") start = event;
-  if (std::filesystem::exists(folder / "model.json"))
-    card = nlohmann::json::parse(read_file(folder / "model.json"), nullptr, false);
+  if (std::filesystem::exists(folder / "model.json")) card = parse_json(read_file(folder / "model.json"));
   if (card.is_discarded()) run.warnings.push_back("model.json is damaged; the settings are those of the log");
   const auto part = [](const nlohmann::json& whole, const char* name) {
     return whole.is_object() && whole.contains(name) ? whole[name] : nlohmann::json();

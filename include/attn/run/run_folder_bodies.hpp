@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/run/run_folder.hpp"
+#include "attn/train/parse_json.hpp"
 
 // Bodies of run_folder.hpp: compiled once in attn::compiled, or inline where a program does without it.
 
@@ -36,18 +37,28 @@ ATTN_RUN_INLINE RunCard read_run_card(const std::filesystem::path& folder) {
   require(has_run(folder), "there is no model.json in ", folder.string(),
           ": it is not the folder of a training, or one of attn before 0.2, whose models have to be trained again");
   try {
-    const json file = json::parse(read_file(path));
-    const int format = file.at("format").get<int>();
+    std::size_t wrong = 0;
+    const json file = parse_json(read_file(path), &wrong);
+    require(file.is_object(), path.string(), " is damaged or was changed by hand: it is not JSON",
+            wrong > 0 ? " from byte " + std::to_string(wrong) + " on" : "");
+    const std::string where = path.string() + " is damaged or was changed by hand";
+    const Index format = json_count(file, "format", 1, where);
     require(format <= run_format, path.string(), " is of format ", format,
             ", which a newer attn wrote; this one reads up to ", run_format, ": take the newer one");
+    for (const char* side : {"source_vocabulary", "target_vocabulary"}) json_count(file.at("model"), side, 1, where);
     RunCard card{file.at("model").get<ModelSpec>(), load_tokenizer(file.at("source"), folder),
                  load_tokenizer(file.at("target"), folder)};
     card.source_language = file.at("source").value("language", "");
     card.target_language = file.at("target").value("language", "");
-    card.truncate = file.at("truncate");
-    card.limit = file.at("limit");
+    for (const auto& [vocabulary, tokenizer] :
+         {std::pair(card.model.source_vocabulary, &card.source), std::pair(card.model.target_vocabulary, &card.target)})
+      require(vocabulary >= tokenizer->size() && vocabulary - tokenizer->size() < 1024, where, ": a model's vocabulary of ",
+              vocabulary, " does not fit its tokenizer's, of ", tokenizer->size());
+    card.truncate = json_count(file, "truncate", 1, where);
+    card.limit = json_count(file, "limit", 1, where);
     card.suppress_unknown = file.at("suppress_unknown");
     card.settings = file.at("settings").get<Metadata>();
+    require(file.at("seed").is_number_unsigned(), where, ": its 'seed' is not a whole number");
     card.seed = file.at("seed");
     card.commit = file.at("attn").at("commit");
     card.shape = file.at("shape");

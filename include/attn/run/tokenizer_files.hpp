@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,7 +67,14 @@ inline AnyTokenizer load_tokenizer(const nlohmann::json& about, const std::files
     for (const std::string& file : files)
       require(file.find('/') == file.npos && file != "..", folder.string(), ": model.json names the tokenizer's file ",
               file, ", which is not in the folder");
-    AnyTokenizer tokenizer = kind.load(folder, files);
+    AnyTokenizer tokenizer = [&] {
+      try {
+        return kind.load(folder, files);
+      } catch (const std::out_of_range&) {
+        fail(folder.string(), ": model.json names ", files.size(), " of its tokenizer's files, too few for the kind ",
+             name);
+      }
+    }();
     require(std::to_string(tokenizer.hash()) == about.at("hash").get<std::string>(), (folder / files[0]).string(),
             " is not the tokenizer that the model in ", folder.string(),
             " was trained with: its tokens have other numbers; copy the folder whole");

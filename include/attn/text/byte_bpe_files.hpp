@@ -17,14 +17,15 @@ namespace detail {
 inline std::vector<std::string> read_vocabulary(const std::filesystem::path& path) {
   using nlohmann::json;
   std::unordered_map<std::string, Token> seen;
-  const auto refuse_repeats = [&](int depth, json::parse_event_t event, json& key) {
+  const auto check = [&](int depth, json::parse_event_t event, json& key) {
+    require(depth <= 1, path.string(), ": must be a JSON object of token: id, and has a list or an object inside");
     if (event == json::parse_event_t::key && depth == 1)
       require(seen.emplace(key.get<std::string>(), 0).second, path.string(), ": the token ", key.dump(), " is there twice");
     return true;
   };
   json vocabulary;
   try {
-    vocabulary = json::parse(read_file(path), refuse_repeats);
+    vocabulary = json::parse(read_file(path), check);
   } catch (const json::parse_error& error) {
     fail(path.string(), ": not valid JSON from byte ", error.byte, " on: the file may be damaged or cut short");
   } catch (const json::exception& error) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "attn/core/types.hpp"
+#include "attn/optim/bad_numbers.hpp"
 
 namespace attn {
 
@@ -16,8 +17,10 @@ struct StepReport {
   Index tokens = 0;           // source and target
   double tokens_per_second = 0;
   std::optional<double> gradient_norm = {};  // of the last step, before clipping; where the optimiser computes it
-  double waiting = 0;        // share of the time in which no batch was ready: the device may have stood idle
-  double communicating = 0;  // share of the time in which sums over ranks were waited for
+  double waiting = 0;             // share of the time in which no batch was ready: the device may have stood idle
+  double communicating = 0;       // share of the time in which sums over ranks were waited for
+  BadSteps left_out = {};         // steps whose gradients were not finite
+  std::string bad_gradient = {};  // the parameter whose gradient ends the training, if one does
 };
 
 /// The model on text it does not learn from.

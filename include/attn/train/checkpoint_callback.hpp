@@ -22,8 +22,10 @@ class CheckpointCallback : public Callback {
   BestModels best;
 
   void on_step(const StepReport& report) override {
-    if (std::isfinite(report.loss)) return;
-    finite_weights();  // names the parameter that is not
+    require(report.bad_gradient.empty(), "step ", report.left_out.first, ": the gradient of '", report.bad_gradient,
+            "' is not finite: nothing is learned from it", remedy());
+    if (std::isfinite(report.loss) || report.left_out.count > 0) return;  // of a batch that was left out
+    finite_weights();                                                     // names the parameter that is not
     fail("step ", report.step, ": the training loss is ", report.loss,
          ", though all parameters are finite: nothing is saved", remedy());
   }

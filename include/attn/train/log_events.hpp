@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attn/core/types.hpp"
+#include "attn/train/parse_json.hpp"
 
 namespace attn {
 
@@ -37,7 +38,7 @@ inline LogEvents read_log_events(const std::filesystem::path& path) {
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);) {
     if (line.empty()) continue;
-    nlohmann::json event = nlohmann::json::parse(line, nullptr, false);
+    nlohmann::json event = parse_json(line);
     const std::string kind = text_of(event, "event");
     const double step = number_of(event, "step").value_or(0);
     if (kind.empty() || step < 0 || step > 1e15) {

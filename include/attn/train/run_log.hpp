@@ -7,6 +7,7 @@
 #include "attn/core/error.hpp"
 #include "attn/train/callback.hpp"
 #include "attn/train/learning_curve.hpp"
+#include "attn/train/parse_json.hpp"
 
 namespace attn {
 
@@ -71,7 +72,7 @@ class RunLog : public Callback {
     std::ifstream in(path_);
     for (std::string line; std::getline(in, line);) {
       cut_off_ = in.eof();
-      const auto event = nlohmann::json::parse(line, nullptr, false);
+      const auto event = parse_json(line);
       const auto kind = field(event, "event"), step = field(event, "step"), loss = field(event, "loss");
       if (!step.is_number() || !loss.is_number() || step > until) continue;
       Series& series = kind == "step" ? training_ : validation_;

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "attn/data/batches.hpp"
+#include "attn/optim/bad_numbers.hpp"
 #include "attn/tape/loss_options.hpp"
 
 namespace attn {
@@ -22,6 +23,8 @@ struct TrainOptions {
   Index validate_every = 0;            // steps; 0: at the end of each epoch
   std::function<double()> score = {};  // computed at each validation, such as BLEU of translations; higher is better
   BestBy best_by = BestBy::loss;
+  /// What becomes of gradients that are not finite, where the optimiser computes their norm: it does if it clips or skips.
+  BadNumbers bad_numbers = BadNumbers::stop;
   Index patience = 0;  // validations in a row without improvement after which to stop; 0: never
   std::function<bool()> stop = [] { return false; };  // asked after every step
 };

@@ -15,6 +15,7 @@
 #include "attn/parallel/data_parallel.hpp"
 #include "attn/tape/cross_entropy.hpp"
 #include "attn/tape/embedding.hpp"
+#include "attn/train/bad_gradient.hpp"
 #include "attn/train/callback.hpp"
 #include "attn/train/source_gain.hpp"
 #include "attn/train/train_options.hpp"
@@ -86,6 +87,7 @@ class Trainer {
             " batches; accumulate 1 at least");
     require(options_.best_by == BestBy::loss || options_.score,
             "Trainer: the best model is to be known by its score, but TrainOptions::score is empty");
+    set_bad_numbers(optimiser, options_.bad_numbers);
   }
 
   Network<Model>& network;
@@ -120,6 +122,13 @@ class Trainer {
   bool step(Prefetch& training);
   void report(const Prefetch& training, const Callbacks& callbacks);
   void validate(Batches& validation, const Callbacks& callbacks);
+  /// Whether gradients since the last report were not finite.
+  bool bad_steps() {
+    const BadSteps more = take_bad_steps(optimiser);
+    bad_ = {bad_.count + more.count, bad_.count == 0 ? more.first : bad_.first};
+    return bad_.count > 0;
+  }
+  void tell_bad_steps(StepReport& report, const Callbacks& callbacks);
 
   Rate rate_;
   TrainOptions options_;
@@ -130,6 +139,8 @@ class Trainer {
   std::vector<Batch> group_;                                     // a step's batches, and room for one of another rank
   Index tokens_ = 0, target_tokens_ = 0, reported_ = 0;          // since, since, at
   double waited_ = 0, summed_ = 0;                               // for batches, on sums over ranks; until the last report
+  BadSteps bad_;                                                 // since
+  Index in_a_row_ = 0;                                           // steps that were left out, one after another
   Clock::time_point since_;
 };
 
@@ -151,6 +162,7 @@ void Trainer<Model, Optim, Rate>::run(Batches& text, Batches* validation, const 
     state.position = training.position();
     if (validation != nullptr &&
         (options_.validate_every > 0 ? !ended && state.step % options_.validate_every == 0 : ended)) {
+      if (bad_steps()) report(training, callbacks);  // before anything is saved
       validate(*validation, callbacks);
       validated = state.step;
       since_ = Clock::now();  // validation is not training's time
@@ -220,21 +232,46 @@ void Trainer<Model, Optim, Rate>::report(const Prefetch& training, const Callbac
   double loss = static_cast<double>(sums[0]);
   if (ranks_) communicator()->sum(&loss, 1);
   const double seconds = std::chrono::duration<double>(Clock::now() - since_).count();
-  const StepReport report{.step = state.step,
-                          .epoch = state.position.epoch,
-                          .loss = loss / static_cast<double>(target_tokens_),
-                          .rate = static_cast<double>(rate_(state.step)),
-                          .tokens = tokens_,
-                          .tokens_per_second = static_cast<double>(tokens_) / seconds,
-                          .gradient_norm = gradient_norm(optimiser),
-                          .waiting = std::min(1.0, (training.seconds_waited() - waited_) / seconds),
-                          .communicating = ranks_ ? std::min(1.0, (ranks_->seconds() - summed_) / seconds) : 0};
+  StepReport report{.step = state.step,
+                    .epoch = state.position.epoch,
+                    .loss = loss / static_cast<double>(target_tokens_),
+                    .rate = static_cast<double>(rate_(state.step)),
+                    .tokens = tokens_,
+                    .tokens_per_second = static_cast<double>(tokens_) / seconds,
+                    .gradient_norm = gradient_norm(optimiser),
+                    .waiting = std::min(1.0, (training.seconds_waited() - waited_) / seconds),
+                    .communicating = ranks_ ? std::min(1.0, (ranks_->seconds() - summed_) / seconds) : 0};
+  tell_bad_steps(report, callbacks);
   for (Callback* callback : callbacks) callback->on_step(report);
+  require(report.bad_gradient.empty(), "step ", report.left_out.first, ": the gradient of '", report.bad_gradient,
+          "' is not finite: lower the learning rate, or leave such steps out (TrainOptions::bad_numbers)");
   tokens_ = target_tokens_ = 0;
   reported_ = state.step;
   waited_ = training.seconds_waited();
   if (ranks_) summed_ = ranks_->seconds();
   since_ = Clock::now();
+}
+
+/// Steps since the last report whose gradients are not finite end the training, or are told.
+template <class Model, class Optim, class Rate>
+void Trainer<Model, Optim, Rate>::tell_bad_steps(StepReport& report, const Callbacks& callbacks) {
+  if (!bad_steps()) {
+    in_a_row_ = 0;
+    return;
+  }
+  const auto [count, first] = report.left_out = std::exchange(bad_, {});
+  if (options_.bad_numbers == BadNumbers::stop) {
+    report.bad_gradient = first_bad_gradient(network.parameters);
+    return;
+  }
+  const Index made = state.step - reported_;
+  in_a_row_ = count == made ? in_a_row_ + made : 0;
+  require(in_a_row_ < 10, "step ", state.step, ": the gradients of the last ", in_a_row_,
+          " steps were not finite, and all of them were left out: begin again with a lower learning rate");
+  const std::string text = "the gradients of " + std::to_string(count) + " of the last " + std::to_string(made) +
+                           " steps were not finite, the first those of step " + std::to_string(first) +
+                           ": these steps are left out";
+  for (Callback* callback : callbacks) callback->on_warning(text);
 }
 
 template <class Model, class Optim, class Rate>

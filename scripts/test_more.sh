@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# test_more.sh [PART...]: what `make test` leaves out: threads, other compilers, other processors, fuzz cases. Runs all parts, or
+# those named, goes on after a failure, and ends with a table of what each took (seconds; processor: of all cores together).
+set -uo pipefail
+cd "$(dirname "$0")/.."
+jobs=${CMAKE_BUILD_PARALLEL_LEVEL:-$(getconf _NPROCESSORS_ONLN)}
+out=build/more
+mkdir -p $out
+warnings='-Wall -Wextra -Wpedantic -Wconversion -Werror'
+includes='-I include -I tests -I examples -isystem /usr/include/eigen3'
+definitions="-DATTN_TEST_FILES='\"tests/files\"' -DATTN_TEST_DATA='\"build\"'"
+
+# ---- Threads ----
+
+threads() {  # clang's OpenMP tells the thread sanitizer who waits for whom (Archer); g++'s does not
+  clang++-16 -O1 -g1 -fopenmp -fsanitize=thread tests/threads/sanitizer/openmp.cpp -o $out/openmp || return
+  export TSAN_OPTIONS='ignore_noninstrumented_modules=1 allocator_may_return_null=1'
+  $out/openmp || { echo "the thread sanitizer sees a race where there is none"; return 1; }
+  ! $out/openmp shared >$out/race.log 2>&1 && grep -q 'data race' $out/race.log ||
+    { echo "the thread sanitizer does not see a race of OpenMP's threads"; return 1; }
+  cmake --preset cpu-tsan >/dev/null && cmake --build --preset cpu-tsan && ctest --preset cpu-tsan
+}
+
+# ---- Compilers ----
+
+every_header() {  # one file that includes them all; that each stands alone is all_verify_interface_header_sets' to say
+  (cd include && find attn -name '*.hpp' ! -name '*_bodies.hpp' ! -path '*/mpi*' | sort) | sed 's/.*/#include "&"/' >$out/every_header.cpp
+  echo 'int main() {}' >>$out/every_header.cpp
+  # of the packages of OpenMP's omp.h only one can be installed; clang 19 reads that of 16
+  mkdir -p $out/omp && cp "$(clang++-16 -print-resource-dir)/include/omp.h" $out/omp/
+  local compiler standard status=0
+  while read -r compiler standard; do
+    if ! command -v $compiler >/dev/null; then
+      echo "every header: $compiler is not here: left out"
+      continue
+    fi
+    echo "every header: $compiler, $standard"
+    $compiler -std=$standard -fsyntax-only -fopenmp $warnings $(suppressed $compiler) $includes -idirafter $out/omp \
+      $out/every_header.cpp || status=1
+  done <<<'g++ c++23
+g++-13 c++20
+g++-14 c++20
+clang++-16 c++20
+clang++-19 c++23'
+  return $status
+}
+
+suppressed() {
+  case $1 in
+    g++) echo -Wno-restrict -Wno-uninitialized -Wno-maybe-uninitialized ;;  # as cmake/programs.cmake has it
+    clang++-19) echo -Wno-deprecated-declarations ;;  # libstdc++ 12's stable_sort calls what its own standard calls deprecated
+  esac
+}
+
+# ---- Processors ----
+
+# cpu_room NAME RUN COMPILER FLAGS...: the room of matrix products and the device, compiled so, run so
+cpu_room() {
+  local name=$1 run=$2 compiler=$3
+  shift 3
+  echo "room cpu: $name"
+  mkdir -p $out/$name
+  local file
+  for file in tests/main.cpp tests/support/reference.cpp tests/cpu/*.cpp; do
+    echo "$compiler -std=c++20 -O1 -fopenmp $warnings $(suppressed g++) $* $includes $definitions" \
+      "-c $file -o $out/$name/$(basename $file .cpp).o"
+  done | xargs -d '\n' -P "$jobs" -I{} sh -c '{}' || return
+  $compiler -fopenmp $out/$name/*.o -o $out/$name/test_cpu && $run $out/$name/test_cpu --test-suite-exclude=slow
+}
+
+x86_64() {
+  [[ $(uname -m) == x86_64 ]] || { echo "this is no x86-64: left out"; return 0; }
+  cpu_room x86-64-v2 '' g++ -march=x86-64-v2 && cpu_room x86-64-v3 '' g++ -march=x86-64-v3
+}
+
+aarch64() {  # without and with instructions for bf16
+  local compiler=aarch64-linux-gnu-g++ run='qemu-aarch64 -cpu max -L /usr/aarch64-linux-gnu'
+  [[ $(uname -m) != aarch64 ]] || compiler=g++ run=
+  cpu_room armv8 "$run" $compiler -march=armv8-a && cpu_room armv8.6 "$run" $compiler -march=armv8.6-a+bf16
+}
+
+# ---- Files that are not as they should be ----
+
+fuzz_cases() {
+  cmake --preset fuzz >/dev/null && cmake --build --preset fuzz && ctest --preset fuzz
+}
+
+parts=(every_header threads x86_64 aarch64 fuzz_cases)
+[[ $# == 0 ]] || parts=("$@")
+table= failed=0
+for part in "${parts[@]}"; do
+  [[ $(type -t "$part") == function ]] || { echo "test_more.sh: there is no part '$part'" >&2; exit 2; }
+  echo "==== $part"
+  TIMEFORMAT='%R %U %S'
+  { time ("$part" >&3 2>&3; echo $? >$out/status); } 3>&1 2>$out/time
+  read -r wall user system < <(tail -1 $out/time)
+  result=passed
+  [[ $(<$out/status) == 0 ]] || result=FAILED failed=1
+  table+=$(printf '%-14s %-7s %6.0f s   processor %6.0f s' "$part" $result "$wall" "$(awk "BEGIN {print $user + $system}")")$'\n'
+done
+printf '\n%s' "$table"
+exit $failed

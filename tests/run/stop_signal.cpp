@@ -1,0 +1,26 @@
+#include "attn/run/stop_signal.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace attn;
+
+TEST_CASE("stop signal: the first asks, the second ends the program at once, and neither looks like success") {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      watch_stop_signals();
+      if (stop_signal() != 0) ::_exit(1);
+      ::raise(signal);
+      if (stop_signal() != signal || stop_status() != 128 + signal) ::_exit(2);
+      ::raise(signal);
+      ::_exit(3);  // it is still there
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    REQUIRE(WIFSIGNALED(status));
+    CHECK(WTERMSIG(status) == signal);
+  }
+}

@@ -1,0 +1,81 @@
+// Translators in several threads, for the thread sanitizer: with one small model of its own instead of the compiled ones.
+#define ATTN_COMPILED  // models() and the bodies are those of this file
+#include "attn/run/open_translator.hpp"
+#define ATTN_RUN_INLINE inline
+#include <doctest/doctest.h>
+
+#include <thread>
+
+#include "attn/run/cpu_models.hpp"
+#include "attn/run/open_translator_bodies.hpp"
+#include "attn/run/run_folder_bodies.hpp"
+#include "attn/train/checkpoint.hpp"
+#include "support/files.hpp"
+
+namespace attn {
+ModelRegistry& models() {
+  static ModelRegistry registry;
+  return registry;
+}
+GpuSupport gpu_support() { return {}; }
+}  // namespace attn
+
+using namespace attn;
+
+namespace {
+
+using Tiny = Transformer<Cpu<float>,
+                         TransformerShape{.encoder_layers = 1, .decoder_layers = 1, .width = 16, .heads = 2, .inner = 32}>;
+
+const WordVocabulary words({"<unk>", "<pad>", "<sos>", "<eos>", "a", "b", "c", "d"});
+const std::vector<std::string> lines{"a b c", "", "d", "c a", "b b b b"};
+
+/// The folder of a model that was not trained: its translations are words all the same.
+struct Folder {
+  TemporaryFolder folder;
+  Folder() {
+    models().add<Tiny>("tiny");
+    RunCard card{{.name = "tiny", .source_vocabulary = 8, .target_vocabulary = 8, .dropout = 0}, words, words};
+    card.limit = 6;
+    write_run_card(folder.path(), card);
+    Cpu<float> device(1);
+    Network<Tiny> network(device, {.source_vocabulary = 8, .target_vocabulary = 8}, 3);
+    save_model(folder / "model.safetensors", network.parameters);
+  }
+  FolderTranslator open() const { return open_translator(folder.path(), {.device = "cpu", .threads = 2}); }
+};
+
+/// What `translate` gives in each of two threads at once.
+template <class Translate>
+std::vector<std::vector<std::string>> in_two_threads(const Translate& translate) {
+  std::vector<std::vector<std::string>> given(2);
+  {
+    std::jthread first([&] { given[0] = translate(0); }), second([&] { given[1] = translate(1); });
+  }
+  return given;
+}
+
+}  // namespace
+
+TEST_CASE("threads: one translator in two threads takes turns, and gives what it gives alone") {
+  const Folder folder;
+  const FolderTranslator shared = folder.open();
+  const auto alone = shared(lines);
+  CHECK(alone.size() == lines.size());
+  for (int round = 0; round < 5; ++round)
+    CHECK(in_two_threads([&](int) { return shared(lines); }) == std::vector{alone, alone});
+}
+
+TEST_CASE("threads: two translators in two threads do not meet") {
+  const Folder folder;
+  const FolderTranslator one = folder.open(), other = folder.open();
+  const auto alone = one(lines);
+  for (int round = 0; round < 5; ++round)
+    CHECK(in_two_threads([&](int i) { return i == 0 ? one(lines) : other(lines); }) == std::vector{alone, alone});
+}
+
+TEST_CASE("threads: a folder may be opened by several threads at once") {
+  const Folder folder;
+  const auto alone = folder.open()(lines);
+  CHECK(in_two_threads([&](int) { return folder.open()(lines); }) == std::vector{alone, alone});
+}

@@ -1,0 +1,92 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "attn/train/checkpoint_callback.hpp"
+#include "small_training.hpp"
+#include "support/errors.hpp"
+#include "support/files.hpp"
+
+using namespace attn;
+
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+/// After step `after`, puts a number into the gradient of a parameter, which the next step adds to.
+struct Spoil : Callback {
+  small_training::Run& run;
+  Index after;
+  float number;
+  bool always = false;
+  std::vector<float> before = {};
+  std::vector<std::string> warnings = {};
+
+  Spoil(small_training::Run& training, Index step, float bad) : run(training), after(step), number(bad) {}
+  void on_step(const StepReport& report) override {
+    if (report.step != after && !(always && report.step > after)) return;
+    before = run.numbers();
+    run.parameters.gradients()[run.parameters.find(name).offset + 1] = number;
+  }
+  void on_warning(const std::string& text) override { warnings.push_back(text); }
+
+  static constexpr const char* name = "encoder.layers.0.feed_forward.up.weight";
+};
+
+using Skipping = Trainer<small_training::Model, Adam<Cpu<float>>, Constant>;
+
+}  // namespace
+
+TEST_CASE(
+    "bad numbers: a training stops with the step, the parameter and the last good checkpoint, and its weights are good") {
+  for (const float bad : {std::nanf(""), infinity, 1e30f}) {  // the last one's square is no float
+    const TemporaryFolder folder;
+    small_training::Run run;
+    CheckpointCallback checkpoints(folder.path(), run.trainer);
+    Spoil spoil(run, 7, bad);
+    const std::string said = error_of([&] { run.trainer.run(run.training, run.validation, {&checkpoints, &spoil}); });
+    CHECK(contains(said, "step 8: the gradient of '" + std::string(Spoil::name) + "' is not finite"));
+    CHECK(contains(said, "the last good checkpoint is " + (folder / "training.safetensors").string()));
+    CHECK(run.numbers() == spoil.before);
+  }
+}
+
+TEST_CASE("bad numbers: without checkpoints the training stops all the same") {
+  small_training::Run run;
+  Spoil spoil(run, 1, infinity);
+  CHECK(contains(error_of([&] { run.trainer.run(run.training, {&spoil}); }),
+                 "step 2: the gradient of '" + std::string(Spoil::name) + "' is not finite: lower the learning rate"));
+  CHECK(run.numbers() == spoil.before);
+}
+
+TEST_CASE("bad numbers: a training that skips leaves the step out, says so and goes on") {
+  const TemporaryFolder folder;
+  small_training::Run run;
+  Adam adam(run.network);
+  Skipping trainer(run.network, adam, Constant{1e-3}, {.epochs = 2, .report_every = 1, .bad_numbers = BadNumbers::skip});
+  CheckpointCallback checkpoints(folder.path(), trainer);
+  Spoil spoil(run, 3, infinity);
+  std::vector<float> after;
+  OnStep note([&](const StepReport& report) {
+    if (report.step == 4) after = run.numbers();
+    CHECK(report.left_out.count == (report.step == 4 ? 1 : 0));
+  });
+  trainer.run(run.training, run.validation, {&checkpoints, &spoil, &note});
+  CHECK(after == spoil.before);
+  CHECK(trainer.state.position.epoch == 2);
+  CHECK(spoil.warnings ==
+        std::vector<std::string>{"the gradients of 1 of the last 1 steps were not finite, the first those "
+                                 "of step 4: these steps are left out"});
+  CHECK(run.numbers() != spoil.before);
+  for (const float number : run.numbers()) REQUIRE(std::isfinite(number));
+}
+
+TEST_CASE("bad numbers: where every step would be left out the training stops") {
+  small_training::Run run;
+  run.parameters.write(run.parameters.find(Spoil::name), std::vector<float>(16 * 32, infinity));
+  Adam adam(run.network);
+  Skipping trainer(run.network, adam, Constant{1e-3}, {.epochs = 8, .report_every = 10, .bad_numbers = BadNumbers::skip});
+  CHECK(contains(error_of([&] { trainer.run(run.training); }),
+                 "step 16: the gradients of the last 16 steps were not finite, and all of them were left out"));
+}
