@@ -12,6 +12,7 @@
 #include "attn/core/matrix.hpp"
 #include "attn/core/memory.hpp"
 #include "attn/core/position_tables.hpp"
+#include "attn/cpu/packed_weights.hpp"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -22,6 +23,7 @@ namespace attn {
 struct CpuOptions {
   int threads = 0;                 // 0: one a core
   bool bfloat16_products = false;  // Cpu<float>: round the operands of matrix products to bfloat16; sums stay float
+  bool int8_weights = false;       // Cpu<float>: round the weights of models made for inference, and what they multiply, to int8
 };
 
 /// Whether the compiler may use instructions for bf16 matrix products: on ARM, those of BF16.
@@ -49,6 +51,8 @@ class Cpu {
         !options.bfloat16_products || kHasBfloat16Products,
         "this program was compiled for processors without instructions for bf16 matrix products (ARM's BF16): compile it "
         "on one that has them, with -march=native, or compute in float");
+    require(!options.int8_weights || std::is_same_v<T, float>, "int8 weights are for Cpu<float>");
+    require(!options.int8_weights || !options.bfloat16_products, "a device has int8 weights or bf16 matrix products, not both");
     workspaces_.resize(static_cast<std::size_t>(threads()));
   }
   explicit Cpu(int threads = 0) : Cpu(CpuOptions{.threads = threads}) {}
@@ -57,12 +61,13 @@ class Cpu {
   const CpuOptions& options() const { return options_; }
   std::string description() const {
     return std::to_string(threads()) + (threads() == 1 ? " thread" : " threads") +
-           (options_.bfloat16_products ? ", bf16 matrix products" : "");
+           (options_.bfloat16_products ? ", bf16 matrix products" : "") + (options_.int8_weights ? ", int8 weights" : "");
   }
   Arena<Memory> activations{"activations"};            // rewound by each tape
   Pool<Memory> gradients{"gradients of activations"};  // in the backward pass
   Arena<HostMemory> tape_nodes{"the tape's record"};   // what the tape recorded
   PositionTables<Cpu> positions;
+  cpu::PackedWeights<T> weights;  // of models made for inference
 
   template <class U>
   void upload(U* to, const U* from, Index count) const {
