@@ -62,7 +62,7 @@ void draw_weights(Network<Model>& network) {
     if (entry.cols == 1) continue;  // biases and norms
     std::vector<float> numbers(static_cast<std::size_t>(entry.size()));
     const double scale = 1 / std::sqrt(static_cast<double>(entry.cols));
-    for (float& number : numbers) number = static_cast<float>(scale * random.normal());
+    for (float& number : numbers) number = static_cast<float>(random.uniform(-2 * scale, 2 * scale));
     network.parameters.write(entry, numbers);
   }
 }
