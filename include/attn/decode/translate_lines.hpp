@@ -26,6 +26,9 @@ struct TranslatorOptions {
   /// Beam search or sampling instead of greedy decoding. Its special tokens, its limit and `never` are the translator's; its
   /// prefixes, if any, are those of the lines.
   std::optional<SearchOptions> search = {};
+  /// The tokens that translations of some source tokens can be made of, such as a Shortlist (align/shortlist.hpp); none: all.
+  /// It is asked once a batch, so a translation may depend on what else is in its batch.
+  std::function<std::vector<Token>(std::span<const Token> source)> shortlist = {};
   Index lines_before = 0;  // of the same text, translated earlier: sampling goes on from there
 };
 
@@ -70,6 +73,19 @@ SearchOptions search_options_of(const TranslatorOptions& options, const TargetTo
     if (!prefixes.empty()) search.prefixes.push_back(prefixes[static_cast<std::size_t>(line)]);
   }
   return search;
+}
+
+/// What translations of a batch are made of, rising: the shortlist, the end, and what they have to begin with. None: all.
+template <HasSpecialTokens TargetTokenizer>
+std::vector<Token> tokens_among(const TranslatorOptions& options, const TargetTokenizer& target, const Sentences& batch,
+                                std::span<const std::vector<Token>> prefixes = {}) {
+  if (!options.shortlist) return {};
+  std::vector<Token> among = options.shortlist(batch.tokens);
+  among.push_back(target.end());
+  for (const auto& prefix : prefixes) among.insert(among.end(), prefix.begin(), prefix.end());
+  std::ranges::sort(among);
+  among.erase(std::unique(among.begin(), among.end()), among.end());
+  return among;
 }
 
 /// decode(batch, places) for sentences of similar length together, given which they are; results in the order of the

@@ -109,7 +109,7 @@ auto Transformer<Device, Shape, Attention, Norm, Activation, Positions>::next(Ta
     -> Matrix<typename Device::Scalar> {
   const Index position = state.length();
   const Text text = state.advance(tape, words);
-  return output.logits(tape, decoder(tape, target_embedding(tape, text, position), text.rows, state));
+  return state.choices.logits(tape, output, decoder(tape, target_embedding(tape, text, position), text.rows, state));
 }
 
 }  // namespace attn

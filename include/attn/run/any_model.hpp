@@ -32,8 +32,13 @@ class AnyModel {
   virtual std::vector<std::vector<Token>> translate(const Sentences& source, const GreedyOptions& options) = 0;
 
   /// Decoding step by step, for search(*steps, options) of decode/search.hpp and for ensembles: of sentences that have their
-  /// special tokens, with room for `limit` tokens of so many hypotheses of each. One at a time: it ends before the next begins.
-  virtual std::unique_ptr<DecodingSteps> start(const Sentences& source, Index limit, Index hypotheses) = 0;
+  /// special tokens, with room for `limit` tokens of so many hypotheses of each, made of the tokens `among`, rising, or of
+  /// all where none are given. One at a time: it ends before the next begins.
+  virtual std::unique_ptr<DecodingSteps> start(const Sentences& source, Index limit, Index hypotheses,
+                                               std::span<const Token> among) = 0;
+  std::unique_ptr<DecodingSteps> start(const Sentences& source, Index limit, Index hypotheses) {
+    return start(source, limit, hypotheses, {});
+  }
 
   /// log P of each target token, and of the end, given the source and what stands before it: a list for each pair of
   /// sentences, both without special tokens.

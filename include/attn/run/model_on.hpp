@@ -42,7 +42,10 @@ class ModelOn : public AnyModel {
       : spec_(spec),
         device_options_(device),
         device_(DeviceMaker<Device>::make(device)),
-        network_(make(*device_, options, seed)) {}
+        network_(make(*device_, options, seed)) {
+    require(!seed || device.precision != "int8",
+            "int8 weights are for translating; train in float or bf16, and translate with the precision int8");
+  }
 
   const ModelSpec& spec() const override { return spec_; }
   nlohmann::json shape() const override { return describe_shape<Model>(); }
@@ -54,8 +57,9 @@ class ModelOn : public AnyModel {
   std::vector<std::vector<Token>> translate(const Sentences& source, const GreedyOptions& options) override {
     return greedy(*device_, network_->model, source, options);
   }
-  std::unique_ptr<DecodingSteps> start(const Sentences& source, Index limit, Index hypotheses) override {
-    return std::make_unique<ModelSteps<Device, Model>>(*device_, network_->model, source, limit, hypotheses);
+  std::unique_ptr<DecodingSteps> start(const Sentences& source, Index limit, Index hypotheses,
+                                       std::span<const Token> among) override {
+    return std::make_unique<ModelSteps<Device, Model>>(*device_, network_->model, source, limit, hypotheses, among);
   }
   std::vector<std::vector<double>> log_probabilities(const SpecialTokens& special_tokens, const Sentences& source,
                                                      const Sentences& target) override {

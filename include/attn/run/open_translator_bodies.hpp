@@ -38,9 +38,9 @@ ATTN_RUN_INLINE std::vector<Translation> FolderTranslator::translate(const std::
 
 ATTN_RUN_INLINE std::unique_ptr<DecodingSteps> FolderTranslator::start(const Sentences& source,
                                                                        const SearchOptions& search) const {
-  if (models_.size() == 1) return models_[0]->start(source, search.limit, search.rows());
+  if (models_.size() == 1) return models_[0]->start(source, search.limit, search.rows(), search.among);
   std::vector<std::unique_ptr<DecodingSteps>> members;
-  for (const auto& model : models_) members.push_back(model->start(source, search.limit, search.rows()));
+  for (const auto& model : models_) members.push_back(model->start(source, search.limit, search.rows(), search.among));
   return std::make_unique<EnsembleSteps>(std::move(members));
 }
 
@@ -48,9 +48,11 @@ ATTN_RUN_INLINE std::vector<std::vector<Hypothesis>> FolderTranslator::decode(co
                                                                               std::span<const Index> lines) const {
   if (!options.search && models_.size() == 1)
     return as_hypotheses(
-        models_[0]->translate(batch, {card_.target.begin(), card_.target.end(), options.limit, options.never}),
+        models_[0]->translate(batch, {card_.target.begin(), card_.target.end(), options.limit, options.never,
+                                      tokens_among(options, card_.target, batch)}),
         options.limit);
-  const SearchOptions how = search_options_of(options, card_.target, lines);
+  SearchOptions how = search_options_of(options, card_.target, lines);
+  how.among = tokens_among(options, card_.target, batch, how.prefixes);
   return search(*start(batch, how), how);
 }
 
@@ -64,6 +66,7 @@ ATTN_RUN_INLINE SearchTree FolderTranslator::search_tree(std::string_view line) 
   tokens.resize(std::min(tokens.size(), static_cast<std::size_t>(options.truncate)));
   Sentences source;
   special_tokens().add_source(source, tokens);
+  how.among = tokens_among(options, card_.target, source, how.prefixes);
   std::vector<SearchTree> trees;
   search(*start(source, how), how, &trees);
   return trees[0];
