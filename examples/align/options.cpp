@@ -42,7 +42,8 @@ Options read_options(int count, char** words) {
   app.add_option("--tokens", o.tokens,
                  "Folder of a training: learns a table of its tokens instead, and writes it to the file that --save names, "
                  "for translate --shortlist");
-  app.add_option("--save", o.save, "Folder for the tables of both directions and their vocabularies; a file, with --tokens");
+  app.add_option("--save", o.save,
+                 "Folder for the tables of both directions and their vocabularies; a file, with --tokens");
   read_command_line(app, count, words, [&] {
     if (!o.tokens.empty() && (o.save.empty() || !o.pairs.empty() || !o.gold.empty() || o.raw))
       throw CLI::ValidationError("--tokens goes with --save, and without --pairs, --gold and --raw");

@@ -27,8 +27,8 @@ std::vector<int> quantised(const std::vector<float>& x, float& scale, int offset
 
 /// x Wᵀ + bias with a variant's instructions.
 template <class Lanes>
-std::vector<float> product(const std::vector<float>& x, const std::vector<float>& w, const std::vector<float>& bias, Index rows,
-                           Index depth, Index outputs, bool relu = false) {
+std::vector<float> product(const std::vector<float>& x, const std::vector<float>& w, const std::vector<float>& bias,
+                           Index rows, Index depth, Index outputs, bool relu = false) {
   const Int8Weights<Lanes> weights(Matrix<const float>(w.data(), outputs, depth));
   std::vector<float> memory(static_cast<std::size_t>(Int8Rows<Lanes>::bytes(rows, depth) / 4 + 1));
   const Int8Rows<Lanes> q(memory.data(), rows, depth);
@@ -53,7 +53,8 @@ std::vector<float> plain(const std::vector<float>& x, const std::vector<float>& 
       int sum = 0;
       for (Index k = 0; k < depth; ++k)
         sum += a[static_cast<std::size_t>(i * depth + k)] * b[static_cast<std::size_t>(j * depth + k)];
-      y.push_back(static_cast<float>(sum) * (w_scales[static_cast<std::size_t>(j)] * x_scales[static_cast<std::size_t>(i)]));
+      y.push_back(static_cast<float>(sum) *
+                  (w_scales[static_cast<std::size_t>(j)] * x_scales[static_cast<std::size_t>(i)]));
     }
   return y;
 }
@@ -106,9 +107,9 @@ TEST_CASE("quantise: zeros, tiny and huge numbers, and what is none") {
 TEST_CASE("int8 weights: literal values") {
   // Scales 1 and 2 of the weights' rows, 1 and 0.5 of the activations'.
   const std::vector<float> w{127, -3, 5, 254, 2, -4}, x{127, 10, -20, 0, 63.5F, 1}, bias{0.5F, -1};
-  CHECK(product<Int8Lanes>(x, w, {}, 2, 3, 2) ==
-        std::vector<float>{127 * 127 - 3 * 10 - 5 * 20, 2 * (127 * 127 + 1 * 10 + 2 * 20), 0.5F * (-3 * 127 + 5 * 2),
-                           127 - 2 * 2});
+  CHECK(product<Int8Lanes>(x, w, {}, 2, 3, 2) == std::vector<float>{127 * 127 - 3 * 10 - 5 * 20,
+                                                                    2 * (127 * 127 + 1 * 10 + 2 * 20),
+                                                                    0.5F * (-3 * 127 + 5 * 2), 127 - 2 * 2});
   CHECK(product<Int8Lanes>(x, w, bias, 2, 3, 2, true) == std::vector<float>{15999.5F, 32357, 0, 122});
 }
 

@@ -19,9 +19,9 @@ Numbers product(Cpu<T>& device, bool held, Index rows, Index depth, Index output
   const Tensor<D> x(device, rows, depth, random_numbers(rows * depth, 1), 3);
   const Tensor<D> w(device, outputs, depth, random_numbers(outputs * depth, 2));
   const Tensor<D> b(device, outputs, 1, random_numbers(outputs, 3)), y(device, rows, outputs, kUnset, 2);
-  if (held) device.weights.hold(w.data(), outputs * depth);
+  if (held) device.weights().hold(w.data(), outputs * depth);
   linear(device, {.x = x, .weight = w, .bias = bias ? b.data() : nullptr, .y = y, .relu = relu});
-  device.weights.forget(w.data(), outputs * depth);
+  device.weights().forget(w.data(), outputs * depth);
   CHECK(y.outside_untouched());
   return y.read();
 }
@@ -37,8 +37,8 @@ struct Layer {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("packed weights give what weights in place give, for every size, with and without bias and ReLU", T, float,
-                   double) {
+TEST_CASE_TEMPLATE("packed weights give what weights in place give, for every size, with and without bias and ReLU", T,
+                   float, double) {
   Cpu<T> device(2);
   for (const auto& [rows, depth, outputs] : kSizes)
     for (const bool bias : {true, false})
@@ -103,16 +103,27 @@ TEST_CASE("a part of the weights' rows is packed for itself; other memory, and c
   Cpu<float> device(1);
   const Tensor<Cpu<float>> w(device, 6, 4, random_numbers(24, 1)), other(device, 6, 4, random_numbers(24, 1));
   using Packed = attn::cpu::PanelWeights<float>;
-  device.weights.hold(w.data(), 24);
+  device.weights().hold(w.data(), 24);
   const Matrix<const float> whole = w, part = whole.row_range(2, 3);
-  const auto* packed = device.weights.find<Packed>(whole);
+  const auto* packed = device.weights().find<Packed>(whole);
   REQUIRE(packed != nullptr);
-  CHECK(device.weights.find<Packed>(whole) == packed);
-  CHECK(device.weights.find<Packed>(part) != nullptr);
-  CHECK(device.weights.find<Packed>(part) != packed);
-  CHECK(device.weights.find<Packed>(whole.columns(0, 2)) == nullptr);
-  CHECK(device.weights.find<Packed>(other) == nullptr);
-  CHECK(device.weights.find<Packed>(Matrix<const float>(w.data(), 7, 4)) == nullptr);
-  device.weights.forget(w.data(), 24);
-  CHECK(device.weights.find<Packed>(whole) == nullptr);
+  CHECK(device.weights().find<Packed>(whole) == packed);
+  CHECK(device.weights().find<Packed>(part) != nullptr);
+  CHECK(device.weights().find<Packed>(part) != packed);
+  CHECK(device.weights().find<Packed>(whole.columns(0, 2)) == nullptr);
+  CHECK(device.weights().find<Packed>(other) == nullptr);
+  CHECK(device.weights().find<Packed>(Matrix<const float>(w.data(), 7, 4)) == nullptr);
+  device.weights().forget(w.data(), 24);
+  CHECK(device.weights().find<Packed>(whole) == nullptr);
+}
+
+TEST_CASE("a device beside another has one thread, its precision, and what was made of its weights") {
+  Cpu<float> device({.threads = 3, .int8_weights = true});
+  const auto beside = Cpu<float>::beside(device);
+  CHECK(beside->description() == "1 thread, int8 weights");
+  const Tensor<Cpu<float>> w(device, 6, 4, random_numbers(24, 1));
+  device.weights().hold(w.data(), 24);
+  CHECK(beside->weights().find<attn::cpu::Int8Weights<>>(w) == device.weights().find<attn::cpu::Int8Weights<>>(w));
+  device.weights().forget(w.data(), 24);
+  CHECK(beside->weights().find<attn::cpu::Int8Weights<>>(w) == nullptr);
 }

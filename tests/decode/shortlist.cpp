@@ -73,7 +73,8 @@ TEST_CASE("shortlist: translations are made of its words, the best of them, and 
   ModelSteps<Cpu<float>, Transformer<Cpu<float>, shape>> whole(fixture.device, *fixture.network, fixture.source, 9, 1);
   std::vector<double> all, some;
   whole.log_probabilities(whole.first_words(2), all);
-  ModelSteps<Cpu<float>, Transformer<Cpu<float>, shape>> steps(fixture.device, *fixture.network, fixture.source, 9, 1, among);
+  ModelSteps<Cpu<float>, Transformer<Cpu<float>, shape>> steps(fixture.device, *fixture.network, fixture.source, 9, 1,
+                                                               among);
   steps.log_probabilities(steps.first_words(2), some);
   REQUIRE(some.size() == all.size());
   for (std::size_t row = 0; row < 5; ++row) {
@@ -91,9 +92,7 @@ TEST_CASE("shortlist: translations are made of its words, the best of them, and 
 
 TEST_CASE("shortlist: what must be taken has to be on it, and lists that are none are refused") {
   Fixture fixture(false);
-  const auto refused = [&](std::vector<Token> among) {
-    return error_of([&] { fixture.translate(std::move(among)); });
-  };
+  const auto refused = [&](std::vector<Token> among) { return error_of([&] { fixture.translate(std::move(among)); }); };
   CHECK(contains(refused({3, 3}), "rising ids below 23"));
   CHECK(contains(refused({5, 3}), "rising ids below 23"));
   CHECK(contains(refused({3, 23}), "rising ids below 23"));
@@ -101,7 +100,8 @@ TEST_CASE("shortlist: what must be taken has to be on it, and lists that are non
   CHECK(contains(error_of([&] { fixture.find({4, 5}); }), "the end token 3 is none of the tokens to choose among"));
   const std::vector<std::vector<Token>> prefixes(5, {9});
   const SearchOptions forced{.begin = 2, .end = 3, .limit = 9, .beam = 2, .among = {3, 4}, .prefixes = prefixes};
-  CHECK(contains(error_of([&] { search(fixture.device, *fixture.network, fixture.source, forced); }), "token 9 must be taken"));
+  CHECK(contains(error_of([&] { search(fixture.device, *fixture.network, fixture.source, forced); }),
+                 "token 9 must be taken"));
 }
 
 TEST_CASE("int8: a translation depends neither on its batch, nor on its order, nor on the number of threads") {

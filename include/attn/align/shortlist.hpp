@@ -31,8 +31,8 @@ inline void check_table(const LexicalTable& table, Index source_words, Index tar
   const auto largest = std::ranges::max_element(table.targets());
   require(table.source_words() <= source_words && (largest == table.targets().end() || *largest < target_words), name,
           " is a table of ", table.source_words(), " source words and target ids up to ",
-          largest == table.targets().end() ? -1 : *largest, ", but the vocabularies have ", source_words, " and ", target_words,
-          " ids; learn it from the same tokens");
+          largest == table.targets().end() ? -1 : *largest, ", but the vocabularies have ", source_words, " and ",
+          target_words, " ids; learn it from the same tokens");
 }
 
 /// Which target words a translation can be made of, so that a decoder computes the scores of these alone: those that are

@@ -98,7 +98,7 @@ class Parameters {
   Parameters(const Parameters&) = delete;
   ~Parameters() {
     if constexpr (kHeld)
-      if (!trained_) device_.weights.forget(compute(), size_);
+      if (!trained_) device_.weights().forget(compute(), size_);
   }
 
   const std::vector<Entry>& entries() const { return entries_; }
@@ -145,12 +145,12 @@ class Parameters {
   void refresh() {
     if constexpr (kSeparate) convert(device_, values_.data(), compute_.data(), size_);
     if constexpr (kHeld)
-      if (!trained_) device_.weights.hold(compute(), size_);
+      if (!trained_) device_.weights().hold(compute(), size_);
   }
 
  private:
   static constexpr bool kSeparate = !std::is_same_v<Scalar, Real>;
-  static constexpr bool kHeld = requires(Device& device, Scalar* values) { device.weights.hold(values, Index{}); };
+  static constexpr bool kHeld = requires(Device & device, Scalar* values) { device.weights().hold(values, Index{}); };
   static constexpr Index kSpacing = 64;  // values: each parameter starts on a boundary that every vector unit likes
 
   /// Takes the memory of all parameters, sets it to 0 and binds the model to it.

@@ -118,19 +118,19 @@ template <class T>
 bool linear_packed(Cpu<T>& device, const LinearArgs<Cpu<T>>& args) {
   if constexpr (std::is_same_v<T, float>) {
     if (device.options().int8_weights) {
-      const auto* packed = device.weights.template find<Int8Weights<>>(args.weight);
+      const auto* packed = device.weights().template find<Int8Weights<>>(args.weight);
       if (packed != nullptr) run_int8(device, args, *packed);
       return packed != nullptr;
     }
 #ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
     if (device.options().bfloat16_products) {
-      const auto* packed = device.weights.template find<Bfloat16Weights>(args.weight);
+      const auto* packed = device.weights().template find<Bfloat16Weights>(args.weight);
       if (packed != nullptr) packed->run(device, args);
       return packed != nullptr;
     }
 #endif
   }
-  const auto* packed = device.weights.template find<PanelWeights<T>>(args.weight);
+  const auto* packed = device.weights().template find<PanelWeights<T>>(args.weight);
   if (packed != nullptr) packed->run(device, args);
   return packed != nullptr;
 }

@@ -99,8 +99,8 @@ inline void check(const SearchOptions& options, Index sentences) {
     require(std::find(prefix.begin(), prefix.end(), options.end) == prefix.end(), "search: a prefix holds the end token ",
             options.end, ", so that nothing could follow; leave it out");
   }
-  require(options.among.empty() || std::ranges::binary_search(options.among, options.end),
-          "search: the end token ", options.end, " is none of the tokens to choose among; add it to the list");
+  require(options.among.empty() || std::ranges::binary_search(options.among, options.end), "search: the end token ",
+          options.end, " is none of the tokens to choose among; add it to the list");
   require(options.beam >= 1 && options.n_best >= 1, "search: a beam of ", options.beam, " and a list of ", options.n_best,
           " are not possible; both are at least 1");
   require(options.limit >= 0 && options.min_length >= 0 && options.no_repeat >= 0,

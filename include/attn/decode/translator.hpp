@@ -37,10 +37,10 @@ class Translator {
       how.among = tokens_among(options_, target_, batch, how.prefixes);
       return search(device_, model_, batch, how);
     }
-    return as_hypotheses(greedy(device_, model_, batch,
-                                {target_.begin(), target_.end(), options_.limit, options_.never,
-                                 tokens_among(options_, target_, batch)}),
-                         options_.limit);
+    return as_hypotheses(
+        greedy(device_, model_, batch,
+               {target_.begin(), target_.end(), options_.limit, options_.never, tokens_among(options_, target_, batch)}),
+        options_.limit);
   }
 
   Device& device_;

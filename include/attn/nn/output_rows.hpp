@@ -19,7 +19,7 @@ class OutputRows {
   OutputRows(const OutputRows&) = delete;
   ~OutputRows() {
     if constexpr (kHeld)
-      if (device_ != nullptr) device_->weights.forget(weight_.data, weight_.rows * weight_.cols);
+      if (device_ != nullptr) device_->weights().forget(weight_.data, weight_.rows * weight_.cols);
   }
 
   /// From now on only these words, rising, each once; in memory of a tape that outlives their use.
@@ -41,7 +41,7 @@ class OutputRows {
     if (output.bias.size() > 0) bias_ = take(output.bias).data;
     if constexpr (kHeld) {  // as those they were taken from may be
       device_ = &tape.device;
-      device_->weights.hold(weight_.data, weight_.rows * weight_.cols);
+      device_->weights().hold(weight_.data, weight_.rows * weight_.cols);
     }
   }
 
@@ -65,7 +65,7 @@ class OutputRows {
   }
 
  private:
-  static constexpr bool kHeld = requires(Device& device, const Scalar* values) { device.weights.hold(values, Index{}); };
+  static constexpr bool kHeld = requires(Device & device, const Scalar* values) { device.weights().hold(values, Index{}); };
 
   std::vector<Token> words_;
   Matrix<const Scalar> weight_;
