@@ -6,9 +6,11 @@
 #include <iomanip>
 #include <iostream>
 
+#include "attn/align/lexical_table_file.hpp"
 #include "attn/align/pharaoh.hpp"
 #include "attn/align/word_aligner.hpp"
 #include "attn/metrics/alignment_error.hpp"
+#include "attn/run/run_folder.hpp"
 #include "options.hpp"
 
 namespace {
@@ -43,6 +45,13 @@ void print_errors(const Options& options, const WordAligner& align, const Parall
               << errors[k].recall() << "\n";
 }
 
+/// The table of a training's tokens.
+void save_token_table(const Options& options, const ParallelText& text, const IbmModel1Options& how) {
+  const RunCard card = read_run_card(options.tokens);
+  const ParallelCorpus corpus = encode_corpus(text, card.source, card.target);
+  save_lexical_table(train_ibm_model1(corpus.source, corpus.target, how).table, options.save);
+}
+
 }  // namespace
 
 int main(int count, char** words) try {
@@ -58,13 +67,18 @@ int main(int count, char** words) try {
   } else {
     pairs = text;
   }
-  const WordAligner align = WordAligner::train(
-      text, {.iterations = options.iterations,
-             .prune_below = options.prune_below,
-             .threads = options.threads,
-             .report = [](Index iteration, double log_likelihood) {
-               std::cerr << "iteration " << iteration << ": log-likelihood before it " << log_likelihood << "\n";
-             }});
+  const IbmModel1Options how{.iterations = options.iterations,
+                             .prune_below = options.prune_below,
+                             .threads = options.threads,
+                             .report = [](Index iteration, double log_likelihood) {
+                               std::cerr << "iteration " << iteration << ": log-likelihood before it " << log_likelihood
+                                         << "\n";
+                             }};
+  if (!options.tokens.empty()) {
+    save_token_table(options, text, how);
+    return 0;
+  }
+  const WordAligner align = WordAligner::train(text, how);
   if (!options.save.empty()) align.save(options.save);
   if (!options.gold.empty()) {
     print_errors(options, align, pairs);

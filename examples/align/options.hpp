@@ -6,7 +6,7 @@
 #include "attn/data/parallel_text.hpp"
 
 struct Options {
-  std::filesystem::path source, target, gold, save;
+  std::filesystem::path source, target, gold, save, tokens;
   std::vector<std::filesystem::path> pairs;
   std::string link_order = "source-target", symmetrize = "grow-diag-final-and";
   attn::Index first = 0, iterations = 5;

@@ -4,6 +4,8 @@
 #include <exception>
 #include <iostream>
 
+#include "attn/align/lexical_table_file.hpp"
+#include "attn/align/shortlist.hpp"
 #include "attn/run/say_device.hpp"
 #include "jobs.hpp"
 #include "papers/models.hpp"
@@ -15,6 +17,13 @@ int main(int count, char** words) try {
   std::vector<std::filesystem::path> folders{options.model};
   folders.insert(folders.end(), options.ensemble.begin(), options.ensemble.end());
   attn::FolderTranslator translator = attn::open_ensemble(folders, options.device);
+  if (!options.shortlist.empty()) {
+    const attn::LexicalTable table = attn::load_lexical_table(options.shortlist);
+    const auto& card = translator.card();
+    attn::check_table(table, card.source.size(), card.target.size(), options.shortlist.string());
+    std::vector<attn::Token> always = table.best(table.empty_word(), 4 * options.shortlist_words);
+    translator.options.shortlist = attn::Shortlist(table, std::move(always), options.shortlist_words);
+  }
   if (options.reference.empty())
     translate_text(options, translator);
   else

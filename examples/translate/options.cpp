@@ -39,6 +39,13 @@ Options read_options(int count, char** words) {
          "have come")
       ->capture_default_str()
       ->check(whole_number(1));
+  app.add_option("--shortlist", o.shortlist,
+                 "Lexical table of the model's tokens (`align --tokens`): translations are made of what is likely for the "
+                 "source's tokens, which is faster")
+      ->check(CLI::ExistingFile);
+  app.add_option("--shortlist-words", o.shortlist_words, "With --shortlist: likely translations of each source token")
+      ->capture_default_str()
+      ->check(whole_number(1));
   SearchFlags search(app, o);
   add_device_options(app, o.device);
   read_command_line(app, count, words, [&] {

@@ -20,6 +20,8 @@ struct Options {
   std::int64_t together = 1024;                 // lines translated at a time at most
   std::optional<attn::SearchOptions> search;    // none: greedy
   std::vector<std::filesystem::path> ensemble;  // further models
+  std::filesystem::path shortlist;              // none: translations are made of all tokens
+  std::int64_t shortlist_words = 50;            // translations of each source token on it
   std::filesystem::path draw;                   // none: no tree
   bool n_best = false, scores = false, alignments = false;
 };

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+
 #include "attn/text/word_vocabulary.hpp"
 #include "support/errors.hpp"
 
@@ -118,4 +120,33 @@ TEST_CASE("translate lines: how to search for some lines of a text") {
   Backwards model;
   CHECK(contains(error_of([&] { translate_lines({"a"}, words, words, options, model.decoder()); }),
                  "3 prefixes for 1 lines"));
+}
+
+TEST_CASE("translate lines: several workers decode a text as one does, each a batch at a time") {
+  const std::string letters = "abc";
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < 37; ++i) {
+    lines.emplace_back(1, letters[i % 3]);
+    for (std::size_t k = 0; k < i % 5; ++k) lines.back() += std::string(" ") + letters[(i / 3 + k) % 3];
+  }
+  std::atomic<int> busy[3] = {}, together = 0, by_workers = 0;
+  const auto decode = [&](const Sentences& batch, std::span<const Index>, Index worker) {
+    if (worker >= 0) together += busy[worker]++ > 0, ++by_workers;
+    std::vector<std::vector<Hypothesis>> results;
+    for (Index i = 0; i < batch.size(); ++i) results.push_back({{.tokens = {batch[i].rbegin() + 1, batch[i].rend()}}});
+    if (worker >= 0) --busy[worker];
+    return results;
+  };
+  const auto expected = texts(translate_lines(lines, words, words, {.batch = 4}, decode));
+  CHECK(expected[4] == "b a c b b");
+  CHECK(by_workers == 0);
+  CHECK(texts(translate_lines(lines, words, words, {.batch = 4}, decode, 3)) == expected);
+  CHECK(by_workers == 10);
+  CHECK(together == 0);  // a worker has one batch at a time
+  CHECK(texts(translate_lines(lines, words, words, {.batch = 20}, decode, 3)) == expected);
+  CHECK(by_workers == 10);  // two batches are too few for three workers
+  const auto fails = [](const Sentences&, std::span<const Index>, Index) -> std::vector<std::vector<Hypothesis>> {
+    fail("no model");
+  };
+  CHECK(error_of([&] { translate_lines(lines, words, words, {.batch = 4}, fails, 3); }) == "no model");
 }

@@ -97,6 +97,10 @@ class Parameters {
     refresh();
   }
   Parameters(const Parameters&) = delete;
+  ~Parameters() {
+    if constexpr (kHeld)
+      if (!trained_) device_.weights().forget(compute(), size_);
+  }
 
   const std::vector<Entry>& entries() const { return entries_; }
   Index size() const { return size_; }  // of each flat buffer, gaps between parameters included
@@ -137,13 +141,18 @@ class Parameters {
     refresh();
   }
 
-  /// Brings the low-precision copy, where there is one, up to date with the values.
+  /// Brings what was made of the values up to date with them: the low-precision copy, where there is one; and, of a model
+  /// made for inference, what a device that packs weights has packed.
   void refresh() {
     if constexpr (kSeparate) convert(device_, values_.data(), compute_.data(), size_);
+    if constexpr (kHeld)
+      if (!trained_) device_.weights().hold(compute(), size_);
   }
 
  private:
   static constexpr bool kSeparate = !std::is_same_v<Scalar, Real>;
+  static constexpr bool kHeld = requires(Device & device, Scalar* values) { device.weights().hold(values, Index{}); };
+
   /// Takes the memory of all parameters, sets it to 0 and binds the model to it.
   template <class Model>
   ParameterWalk<Device> lay_out(Model& model) {

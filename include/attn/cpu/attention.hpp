@@ -3,6 +3,7 @@
 
 #include "attn/cpu/dropout.hpp"
 #include "attn/cpu/gemm.hpp"
+#include "attn/cpu/one_query.hpp"
 #include "attn/ops/attention.hpp"
 
 namespace attn {
@@ -58,6 +59,7 @@ struct Head {
 
 template <class T>
 void attention(Cpu<T>& device, const AttentionArgs<Cpu<T>>& args) {
+  if (args.queries.longest == 1 && !args.dropout.active()) return cpu::attend_one_query(device, args);
   device.parallel(args.queries.count * args.heads, [&](Index task, int thread) {
     const cpu::Head<T> head(args, task / args.heads, task % args.heads);
     T* space = device.workspace(thread, (cpu::kQueryBlock + 1) * head.keys, 1);

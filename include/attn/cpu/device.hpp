@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "attn/core/matrix.hpp"
 #include "attn/core/memory.hpp"
 #include "attn/core/position_tables.hpp"
+#include "attn/cpu/packed_weights.hpp"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -22,6 +24,7 @@ namespace attn {
 struct CpuOptions {
   int threads = 0;                 // 0: one a core
   bool bfloat16_products = false;  // Cpu<float>: round the operands of matrix products to bfloat16; sums stay float
+  bool int8_weights = false;  // Cpu<float>: round the weights of models made for inference, and what they multiply, to int8
 };
 
 /// Whether the compiler may use instructions for bf16 matrix products: on ARM, those of BF16.
@@ -49,15 +52,27 @@ class Cpu {
         !options.bfloat16_products || kHasBfloat16Products,
         "this program was compiled for processors without instructions for bf16 matrix products (ARM's BF16): compile it "
         "on one that has them, with -march=native, or compute in float");
+    require(!options.int8_weights || std::is_same_v<T, float>, "int8 weights are for Cpu<float>");
+    require(!options.int8_weights || !options.bfloat16_products,
+            "a device has int8 weights or bf16 matrix products, not both");
     workspaces_.resize(static_cast<std::size_t>(threads()));
   }
   explicit Cpu(int threads = 0) : Cpu(CpuOptions{.threads = threads}) {}
+  /// A device of one thread beside another, for the same models at the same time: it shares what was made of their weights.
+  static std::unique_ptr<Cpu> beside(const Cpu& other) {
+    CpuOptions options = other.options_;
+    options.threads = 1;
+    auto device = std::make_unique<Cpu>(options);
+    device->weights_ = other.weights_;
+    return device;
+  }
 
   int threads() const { return options_.threads; }
   const CpuOptions& options() const { return options_; }
+  cpu::PackedWeights<T>& weights() const { return *weights_; }  // of models made for inference
   std::string description() const {
     return std::to_string(threads()) + (threads() == 1 ? " thread" : " threads") +
-           (options_.bfloat16_products ? ", bf16 matrix products" : "");
+           (options_.bfloat16_products ? ", bf16 matrix products" : "") + (options_.int8_weights ? ", int8 weights" : "");
   }
   Arena<Memory> activations{"activations"};            // rewound by each tape
   Pool<Memory> gradients{"gradients of activations"};  // in the backward pass
@@ -153,6 +168,7 @@ class Cpu {
   }
 
   CpuOptions options_;
+  std::shared_ptr<cpu::PackedWeights<T>> weights_ = std::make_shared<cpu::PackedWeights<T>>();
   std::vector<Workspace> workspaces_;
   Buffer<T, Memory> results_;
 };

@@ -1,6 +1,7 @@
 #pragma once
 #include "attn/cpu/eigen.hpp"
 #include "attn/cpu/gemm.hpp"
+#include "attn/cpu/packed_linear.hpp"
 #include "attn/ops/linear.hpp"
 
 namespace attn {
@@ -30,6 +31,7 @@ void add_rows(Cpu<T>& device, Matrix<const T> x, T* sums) {
 
 template <class T>
 void linear(Cpu<T>& device, const LinearArgs<Cpu<T>>& args) {
+  if (cpu::linear_packed(device, args)) return;
   cpu::tiles(device, args.y.rows, args.y.cols, [&](Index top, Index bottom, Index left, Index right, int thread) {
     const auto y = args.y.row_range(top, bottom - top).columns(left, right - left);
     if (!args.bias) cpu::clear(y);

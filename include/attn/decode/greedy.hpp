@@ -19,14 +19,16 @@ std::vector<std::vector<Token>> greedy(Device& device, const Model& model, const
   std::vector<std::vector<Token>> translations(static_cast<std::size_t>(source.size()));
   Tape<Device> tape(device);
   auto state = model.start(tape, upload(tape, source), options.limit);
+  if (!options.among.empty()) state.choices.gather(tape, model.output, options.among);
   std::vector<Token> words = first_words(state, options.begin);
   std::vector<bool> keep;
   while (!state.alive().empty() && state.length() < options.limit) {
     Tape<Device> step(device);
     const auto logits = model.next(step, state, words);
     Token* best = step.template array<Token>(logits.rows);
-    argmax(device, {.logits = logits, .best = best, .except = options.never});
+    argmax(device, {.logits = logits, .best = best, .except = state.choices.column(options.never)});
     device.download(words.data(), best, logits.rows);
+    for (Token& word : words) word = state.choices.word(word);
     keep.assign(words.size(), true);
     std::size_t alive = 0;
     for (std::size_t i = 0; i < words.size(); ++i) {

@@ -95,7 +95,7 @@ inline std::vector<std::vector<Hypothesis>> search(DecodingSteps& steps, const S
 template <class Device, class Model>
 std::vector<std::vector<Hypothesis>> search(Device& device, const Model& model, const Sentences& source,
                                             const SearchOptions& options, std::vector<SearchTree>* trees = nullptr) {
-  ModelSteps<Device, Model> steps(device, model, source, options.limit, options.rows());
+  ModelSteps<Device, Model> steps(device, model, source, options.limit, options.rows(), options.among);
   return search(steps, options, trees);
 }
 

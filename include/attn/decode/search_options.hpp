@@ -75,6 +75,7 @@ struct SearchOptions {
   Index n_best = 1;                               // hypotheses given back for each sentence, or drawn
   Index min_length = 0;                           // tokens of a translation at least
   std::vector<Token> never = {};                  // tokens that no translation holds, such as the unknown word
+  std::vector<Token> among = {};                  // the tokens that translations are made of, rising; none: all
   Index no_repeat = 0;                            // no so many tokens occur twice in a row of a translation; 0: they may
   std::vector<std::vector<Token>> prefixes = {};  // what each sentence's translation begins with; or none
   std::optional<Sampling> sampling = {};
@@ -98,6 +99,8 @@ inline void check(const SearchOptions& options, Index sentences) {
     require(std::find(prefix.begin(), prefix.end(), options.end) == prefix.end(), "search: a prefix holds the end token ",
             options.end, ", so that nothing could follow; leave it out");
   }
+  require(options.among.empty() || std::ranges::binary_search(options.among, options.end), "search: the end token ",
+          options.end, " is none of the tokens to choose among; add it to the list");
   require(options.beam >= 1 && options.n_best >= 1, "search: a beam of ", options.beam, " and a list of ", options.n_best,
           " are not possible; both are at least 1");
   require(options.limit >= 0 && options.min_length >= 0 && options.no_repeat >= 0,

@@ -1,5 +1,7 @@
 #pragma once
 #include <algorithm>
+#include <atomic>
+#include <concepts>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -9,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "attn/core/parallel_for.hpp"
 #include "attn/data/batches.hpp"
 #include "attn/data/parallel_corpus.hpp"
 #include "attn/decode/search_options.hpp"
@@ -26,6 +29,9 @@ struct TranslatorOptions {
   /// Beam search or sampling instead of greedy decoding. Its special tokens, its limit and `never` are the translator's; its
   /// prefixes, if any, are those of the lines.
   std::optional<SearchOptions> search = {};
+  /// The tokens that translations of some source tokens can be made of, such as a Shortlist (align/shortlist.hpp); none: all.
+  /// It is asked once a batch, so a translation may depend on what else is in its batch.
+  std::function<std::vector<Token>(std::span<const Token> source)> shortlist = {};
   Index lines_before = 0;  // of the same text, translated earlier: sampling goes on from there
 };
 
@@ -72,33 +78,58 @@ SearchOptions search_options_of(const TranslatorOptions& options, const TargetTo
   return search;
 }
 
-/// decode(batch, places) for sentences of similar length together, given which they are; results in the order of the
-/// sentences.
+/// What translations of a batch are made of, rising: the shortlist, the end, and what they have to begin with. None: all.
+template <HasSpecialTokens TargetTokenizer>
+std::vector<Token> tokens_among(const TranslatorOptions& options, const TargetTokenizer& target, const Sentences& batch,
+                                std::span<const std::vector<Token>> prefixes = {}) {
+  if (!options.shortlist) return {};
+  std::vector<Token> among = options.shortlist(batch.tokens);
+  among.push_back(target.end());
+  for (const auto& prefix : prefixes) among.insert(among.end(), prefix.begin(), prefix.end());
+  std::ranges::sort(among);
+  among.erase(std::unique(among.begin(), among.end()), among.end());
+  return among;
+}
+
+/// decode(batch, places, worker) for sentences of similar length together, given which they are; results in the order of the
+/// sentences. With several workers as many batches are decoded at a time, by workers 0, 1, ..., where there are enough of them;
+/// else worker -1 decodes one after the other.
 template <class Decode>
 std::vector<std::vector<Hypothesis>> decode_by_length(const Sentences& sentences, const SpecialTokens& special_tokens,
-                                                      Index batch_size, const Decode& decode) {
+                                                      Index batch_size, Index workers, const Decode& decode) {
   std::vector<std::vector<Hypothesis>> results(static_cast<std::size_t>(sentences.size()));
   std::vector<Index> order(results.size());
   std::iota(order.begin(), order.end(), Index{0});
   std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return sentences.length(a) < sentences.length(b); });
-  for (std::size_t first = 0; first < order.size(); first += static_cast<std::size_t>(batch_size)) {
+  const auto decode_batch = [&](Index number, Index worker) {
+    const auto first = static_cast<std::size_t>(number * batch_size);
     const std::size_t last = std::min(order.size(), first + static_cast<std::size_t>(batch_size));
     Sentences batch;
     for (std::size_t i = first; i < last; ++i) special_tokens.add_source(batch, sentences[order[i]]);
     std::vector<std::vector<Hypothesis>> decoded =
-        decode(batch, std::span<const Index>(order).subspan(first, last - first));
+        decode(batch, std::span<const Index>(order).subspan(first, last - first), worker);
     for (std::size_t i = first; i < last; ++i) results[static_cast<std::size_t>(order[i])] = std::move(decoded[i - first]);
+  };
+  const Index batches = (std::ssize(order) + batch_size - 1) / batch_size;
+  if (workers < 2 || batches < 2 * workers) {
+    for (Index number = 0; number < batches; ++number) decode_batch(number, -1);
+    return results;
   }
+  std::atomic<Index> left = batches;  // long sentences first: the last to be done are short
+  parallel_for(workers, workers, [&](Index worker) {
+    for (Index number = --left; number >= 0; number = --left) decode_batch(number, worker);
+  });
   return results;
 }
 
 /// Translates lines of text: exactly one translation for each line, in their order. A blank line stays blank. What is not
 /// UTF-8 is read as U+FFFD, what is too long up to `truncate` tokens, and `warn` hears of it. Line ends inside a translation
-/// become spaces. decode(batch, lines) gives hypotheses of sentences, which stand in those lines, counted from 0.
+/// become spaces. decode(batch, lines) gives hypotheses of sentences, which stand in those lines, counted from 0; or
+/// decode(batch, lines, worker), which several workers call at the same time (decode_by_length).
 template <Tokenizer SourceTokenizer, Tokenizer TargetTokenizer, class Decode>
 std::vector<Translation> translate_lines(const std::vector<std::string>& lines, const SourceTokenizer& source,
                                          const TargetTokenizer& target, const TranslatorOptions& options,
-                                         const Decode& decode) {
+                                         const Decode& decode, Index workers = 1) {
   require(options.batch > 0 && options.limit > 0 && options.truncate > 0,
           "a translator needs a batch, a limit and a truncation of at least 1; they are ", options.batch, ", ",
           options.limit, " and ", options.truncate);
@@ -130,14 +161,16 @@ std::vector<Translation> translate_lines(const std::vector<std::string>& lines, 
     sentences.push_back(tokens);
     its_line.push_back(static_cast<Index>(i));
   }
-  std::vector<Index> batch_lines;
-  auto decoded = decode_by_length(sentences, special_tokens_of(source, target), options.batch,
-                                  [&](const Sentences& batch, std::span<const Index> places) {
-                                    batch_lines.clear();
-                                    for (const Index place : places)
-                                      batch_lines.push_back(its_line[static_cast<std::size_t>(place)]);
-                                    return decode(batch, std::span<const Index>(batch_lines));
-                                  });
+  auto decoded =
+      decode_by_length(sentences, special_tokens_of(source, target), options.batch, workers,
+                       [&](const Sentences& batch, std::span<const Index> places, [[maybe_unused]] Index worker) {
+                         std::vector<Index> batch_lines;
+                         for (const Index place : places) batch_lines.push_back(its_line[static_cast<std::size_t>(place)]);
+                         if constexpr (std::invocable<const Decode&, const Sentences&, std::span<const Index>, Index>)
+                           return decode(batch, std::span<const Index>(batch_lines), worker);
+                         else
+                           return decode(batch, std::span<const Index>(batch_lines));
+                       });
   std::size_t next = 0;
   for (Translation& translation : translations) {
     if (translation.source.empty()) continue;

@@ -32,9 +32,15 @@ class Translator {
 
  private:
   std::vector<std::vector<Hypothesis>> decode(const Sentences& batch, std::span<const Index> lines) const {
-    if (options_.search) return search(device_, model_, batch, search_options_of(options_, target_, lines));
-    return as_hypotheses(greedy(device_, model_, batch, {target_.begin(), target_.end(), options_.limit, options_.never}),
-                         options_.limit);
+    if (options_.search) {
+      SearchOptions how = search_options_of(options_, target_, lines);
+      how.among = tokens_among(options_, target_, batch, how.prefixes);
+      return search(device_, model_, batch, how);
+    }
+    return as_hypotheses(
+        greedy(device_, model_, batch,
+               {target_.begin(), target_.end(), options_.limit, options_.never, tokens_among(options_, target_, batch)}),
+        options_.limit);
   }
 
   Device& device_;

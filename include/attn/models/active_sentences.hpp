@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attn/attention/cache.hpp"
+#include "attn/nn/output_rows.hpp"
 #include "attn/tape/embedding.hpp"
 
 namespace attn {
@@ -27,6 +28,7 @@ class ActiveSentences {
 
   const std::vector<Index>& alive() const { return alive_; }  // the sentence of each active row
   Index length() const { return length_; }                    // words so far
+  OutputRows<Device> choices;                                 // the words that are chosen among
 
   /// New row i continues the active row rows[i]: rows may repeat, change their order, and be left out.
   void select(std::span<const Index> rows);

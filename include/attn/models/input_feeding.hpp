@@ -266,7 +266,7 @@ auto InputFeeding<Device, Shape, Reading, Score, KeyValuePolicy, Prediction>::ne
   const Step now = step(tape, embedding(tape, text), before, one_step(tape, count), state.seen);
   state.lstm.write(tape, now.states, state.places());
   state.fed.write(tape, now.fed, state.places());
-  return output.logits(tape, with_words(tape, now.fed, now.average));
+  return state.choices.logits(tape, output, with_words(tape, now.fed, now.average));
 }
 
 }  // namespace attn

@@ -124,7 +124,7 @@ auto LanguageModel<Device, Shape, Norm, Activation, Positions>::next(Tape<Device
                                                                      const std::vector<Token>& words) const
     -> Matrix<typename Device::Scalar> {
   const Text text = state.advance(tape, words);
-  return output.logits(tape, decoder(tape, embedding(tape, text, state.positions()), text.rows, state.past));
+  return state.choices.logits(tape, output, decoder(tape, embedding(tape, text, state.positions()), text.rows, state.past));
 }
 
 inline constexpr TransformerShape gpt2_small_shape{

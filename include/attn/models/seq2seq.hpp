@@ -151,7 +151,8 @@ auto Seq2Seq<Device, Shape, Reading, Attends, Prediction>::next(Tape<Device>& ta
       decoder(tape, embedding(tape, text), one_step(tape, count), state.lstm.read(tape, state.read_places(), count));
   state.lstm.write(tape, last, state.places());
   if constexpr (Attends::attends_to_source) state.seen.rows = state.source();
-  return output.logits(tape, contexts(tape, h, text.rows, state.seen, state.layout().earlier(), &state.past));
+  return state.choices.logits(tape, output,
+                              contexts(tape, h, text.rows, state.seen, state.layout().earlier(), &state.past));
 }
 
 }  // namespace attn

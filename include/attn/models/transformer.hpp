@@ -108,7 +108,8 @@ auto Transformer<Device, Shape, Attention, Norm, Activation, Positions>::next(Ta
                                                                               const std::vector<Token>& words) const
     -> Matrix<typename Device::Scalar> {
   const Text text = state.advance(tape, words);
-  return output.logits(tape, decoder(tape, target_embedding(tape, text, state.positions()), text.rows, state));
+  return state.choices.logits(tape, output,
+                              decoder(tape, target_embedding(tape, text, state.positions()), text.rows, state));
 }
 
 }  // namespace attn

@@ -29,11 +29,24 @@ class AnyModel {
   virtual void load(const std::filesystem::path& weights) = 0;
 
   /// Greedy translations of sentences that have their special tokens; what it gives has none.
-  virtual std::vector<std::vector<Token>> translate(const Sentences& source, const GreedyOptions& options) = 0;
+  virtual std::vector<std::vector<Token>> translate(const Sentences& source, const GreedyOptions& options,
+                                                    Index worker) = 0;
+  std::vector<std::vector<Token>> translate(const Sentences& source, const GreedyOptions& options) {
+    return translate(source, options, -1);
+  }
+
+  /// How many batches it can decode at the same time, each by a worker of its own, 0 to workers() - 1; worker -1 is all of the
+  /// device.
+  virtual Index workers() = 0;
 
   /// Decoding step by step, for search(*steps, options) of decode/search.hpp and for ensembles: of sentences that have their
-  /// special tokens, with room for `limit` tokens of so many hypotheses of each. One at a time: it ends before the next begins.
-  virtual std::unique_ptr<DecodingSteps> start(const Sentences& source, Index limit, Index hypotheses) = 0;
+  /// special tokens, with room for `limit` tokens of so many hypotheses of each, made of the tokens `among`, rising, or of
+  /// all where none are given. One a worker at a time: it ends before the next begins.
+  virtual std::unique_ptr<DecodingSteps> start(const Sentences& source, Index limit, Index hypotheses,
+                                               std::span<const Token> among, Index worker) = 0;
+  std::unique_ptr<DecodingSteps> start(const Sentences& source, Index limit, Index hypotheses) {
+    return start(source, limit, hypotheses, {}, -1);
+  }
 
   /// log P of each target token, and of the end, given the source and what stands before it: a list for each pair of
   /// sentences, both without special tokens.

@@ -121,8 +121,10 @@ inline void add_device_options(CLI::App& app, DeviceOptions& device) {
   add("--threads", device.threads, "CPU: cores to use; 0: all", whole_number(0, cores));
   add("--gpu", device.gpu, "GPU: which one, where there are several", whole_number(0));
   add("--precision", device.precision,
-      "float, bf16 (on a CPU that can: for matrix products), or auto: bf16 on a GPU, float on the CPU",
-      CLI::IsMember({"auto", "bf16", "float"}));
+      "float, bf16 (on a CPU that can: for matrix products), int8 (on a CPU, to translate), or auto: bf16 on a GPU, float "
+      "on "
+      "the CPU",
+      CLI::IsMember({"auto", "bf16", "float", "int8"}));
   add("--tf32", device.tf32, "GPU, with --precision float: matrix products of operands rounded to TF32, faster");
 }
 

@@ -10,8 +10,9 @@ template <>
 struct DeviceMaker<Cpu<float>> {
   static constexpr const char* name = "cpu float";
   static std::unique_ptr<Cpu<float>> make(const DeviceOptions& options) {
-    return std::make_unique<Cpu<float>>(
-        CpuOptions{.threads = options.threads, .bfloat16_products = options.precision == "bf16"});
+    return std::make_unique<Cpu<float>>(CpuOptions{.threads = options.threads,
+                                                   .bfloat16_products = options.precision == "bf16",
+                                                   .int8_weights = options.precision == "int8"});
   }
   static void keep(Cpu<float>&, const DeviceOptions&) {}
 };

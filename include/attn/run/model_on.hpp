@@ -45,7 +45,10 @@ class ModelOn : public AnyModel {
       : spec_(spec),
         device_options_(device),
         device_(DeviceMaker<Device>::make(device)),
-        network_(make(*device_, options, seed)) {}
+        network_(make(*device_, options, seed)) {
+    require(!seed || device.precision != "int8",
+            "int8 weights are for translating; train in float or bf16, and translate with the precision int8");
+  }
 
   const ModelSpec& spec() const override { return spec_; }
   nlohmann::json shape() const override { return describe_shape<Model>(); }
@@ -54,11 +57,18 @@ class ModelOn : public AnyModel {
 
   void load(const std::filesystem::path& weights) override { load_model(SafetensorsFile(weights), network_->parameters); }
 
-  std::vector<std::vector<Token>> translate(const Sentences& source, const GreedyOptions& options) override {
-    return greedy(*device_, network_->model, source, options);
+  std::vector<std::vector<Token>> translate(const Sentences& source, const GreedyOptions& options, Index worker) override {
+    return greedy(device_of(worker), network_->model, source, options);
   }
-  std::unique_ptr<DecodingSteps> start(const Sentences& source, Index limit, Index hypotheses) override {
-    return std::make_unique<ModelSteps<Device, Model>>(*device_, network_->model, source, limit, hypotheses);
+  Index workers() override {
+    if constexpr (requires { Device::beside(*device_); })
+      while (std::ssize(workers_) < device_->threads()) workers_.push_back(Device::beside(*device_));
+    return std::max<Index>(1, std::ssize(workers_));
+  }
+  std::unique_ptr<DecodingSteps> start(const Sentences& source, Index limit, Index hypotheses, std::span<const Token> among,
+                                       Index worker) override {
+    return std::make_unique<ModelSteps<Device, Model>>(device_of(worker), network_->model, source, limit, hypotheses,
+                                                       among);
   }
   std::vector<std::vector<double>> log_probabilities(const SpecialTokens& special_tokens, const Sentences& source,
                                                      const Sentences& target) override {
@@ -99,10 +109,13 @@ class ModelOn : public AnyModel {
     return std::make_unique<Network<Model>>(device, options, Inference{});
   }
 
+  Device& device_of(Index worker) { return worker < 0 ? *device_ : *workers_[static_cast<std::size_t>(worker)]; }
+
   ModelSpec spec_;
   DeviceOptions device_options_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<Network<Model>> network_;
+  std::vector<std::unique_ptr<Device>> workers_;  // one a core, made when they are asked for
 };
 
 template <class Model>

@@ -59,8 +59,8 @@ class FolderTranslator {
 
  private:
   SpecialTokens special_tokens() const { return special_tokens_of(card_.source, card_.target); }
-  std::unique_ptr<DecodingSteps> start(const Sentences& source, const SearchOptions& search) const;
-  std::vector<std::vector<Hypothesis>> decode(const Sentences& batch, std::span<const Index> lines) const;
+  std::unique_ptr<DecodingSteps> start(const Sentences& source, const SearchOptions& search, Index worker = -1) const;
+  std::vector<std::vector<Hypothesis>> decode(const Sentences& batch, std::span<const Index> lines, Index worker) const;
 
   RunCard card_;
   std::vector<std::shared_ptr<AnyModel>> models_;  // one, or an ensemble; maps and next tokens are the first one's

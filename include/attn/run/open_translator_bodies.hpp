@@ -32,26 +32,35 @@ ATTN_RUN_INLINE std::vector<std::string> FolderTranslator::operator()(const std:
 
 ATTN_RUN_INLINE std::vector<Translation> FolderTranslator::translate(const std::vector<std::string>& lines) const {
   const std::lock_guard lock(*mutex_);
-  return translate_lines(lines, card_.source, card_.target, options,
-                         [&](const Sentences& batch, std::span<const Index> places) { return decode(batch, places); });
+  Index workers = models_[0]->workers();
+  for (const auto& model : models_) workers = std::min(workers, model->workers());
+  return translate_lines(
+      lines, card_.source, card_.target, options,
+      [&](const Sentences& batch, std::span<const Index> places, Index worker) { return decode(batch, places, worker); },
+      workers);
 }
 
-ATTN_RUN_INLINE std::unique_ptr<DecodingSteps> FolderTranslator::start(const Sentences& source,
-                                                                       const SearchOptions& search) const {
-  if (models_.size() == 1) return models_[0]->start(source, search.limit, search.rows());
+ATTN_RUN_INLINE std::unique_ptr<DecodingSteps> FolderTranslator::start(const Sentences& source, const SearchOptions& search,
+                                                                       Index worker) const {
+  if (models_.size() == 1) return models_[0]->start(source, search.limit, search.rows(), search.among, worker);
   std::vector<std::unique_ptr<DecodingSteps>> members;
-  for (const auto& model : models_) members.push_back(model->start(source, search.limit, search.rows()));
+  for (const auto& model : models_)
+    members.push_back(model->start(source, search.limit, search.rows(), search.among, worker));
   return std::make_unique<EnsembleSteps>(std::move(members));
 }
 
 ATTN_RUN_INLINE std::vector<std::vector<Hypothesis>> FolderTranslator::decode(const Sentences& batch,
-                                                                              std::span<const Index> lines) const {
+                                                                              std::span<const Index> lines,
+                                                                              Index worker) const {
   if (!options.search && models_.size() == 1)
-    return as_hypotheses(
-        models_[0]->translate(batch, {card_.target.begin(), card_.target.end(), options.limit, options.never}),
-        options.limit);
-  const SearchOptions how = search_options_of(options, card_.target, lines);
-  return search(*start(batch, how), how);
+    return as_hypotheses(models_[0]->translate(batch,
+                                               {card_.target.begin(), card_.target.end(), options.limit, options.never,
+                                                tokens_among(options, card_.target, batch)},
+                                               worker),
+                         options.limit);
+  SearchOptions how = search_options_of(options, card_.target, lines);
+  how.among = tokens_among(options, card_.target, batch, how.prefixes);
+  return search(*start(batch, how, worker), how);
 }
 
 ATTN_RUN_INLINE SearchTree FolderTranslator::search_tree(std::string_view line) const {
@@ -64,6 +73,7 @@ ATTN_RUN_INLINE SearchTree FolderTranslator::search_tree(std::string_view line) 
   tokens.resize(std::min(tokens.size(), static_cast<std::size_t>(options.truncate)));
   Sentences source;
   special_tokens().add_source(source, tokens);
+  how.among = tokens_among(options, card_.target, source, how.prefixes);
   std::vector<SearchTree> trees;
   search(*start(source, how), how, &trees);
   return trees[0];

@@ -1,0 +1,143 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "attn/core/types.hpp"
+
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+#ifdef __ARM_FEATURE_DOTPROD
+#include <arm_neon.h>
+#endif
+
+// Instructions for products of int8 numbers from -127 to 127, summed in int32. A variant multiplies 4 weights of each of its
+// lanes by the same 4 activations and adds them to the lane's sum. Integers are exact: every variant gives the same sums.
+//
+// Some instructions take activations without a sign. Those are stored with kOffset added, and the sums begin with
+// -kOffset * the sum of a lane's weights.
+
+namespace attn::cpu {
+
+/// Any processor.
+struct Int8Portable {
+  static constexpr Index kLanes = 16;
+  static constexpr int kOffset = 0, kRows = 2, kPackets = 1;  // of a tile: rows, and packets of lanes
+  struct Sums {
+    std::int32_t of[kLanes];
+  };
+  using Weights = const std::int8_t*;
+  using Activations = const std::int8_t*;
+
+  static Sums load(const std::int32_t* from) {
+    Sums sums;
+    std::copy_n(from, kLanes, sums.of);
+    return sums;
+  }
+  static void store(std::int32_t* to, const Sums& sums) { std::copy_n(sums.of, kLanes, to); }
+  static Weights weights(const std::int8_t* from) { return from; }
+  static Activations activations(const std::int8_t* from) { return from; }
+  static void add_products(Sums& sums, Weights w, Activations a) {
+    for (Index lane = 0; lane < kLanes; ++lane)
+      for (Index k = 0; k < 4; ++k) sums.of[lane] += std::int32_t{w[4 * lane + k]} * a[k];
+  }
+};
+
+#ifdef __AVX2__
+/// What the variants of 256 bits share.
+struct Int8Lanes256 {
+  static constexpr Index kLanes = 8;
+  static constexpr int kRows = 4, kPackets = 2;
+  using Sums = __m256i;
+  using Weights = __m256i;
+  using Activations = __m256i;
+
+  static Sums load(const std::int32_t* from) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)); }
+  static void store(std::int32_t* to, Sums sums) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), sums); }
+  static Weights weights(const std::int8_t* from) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)); }
+  static Activations activations(const std::int8_t* from) {
+    std::int32_t four;
+    std::memcpy(&four, from, sizeof four);
+    return _mm256_set1_epi32(four);
+  }
+};
+
+/// AVX2 has products of numbers without and with a sign, whose sums of two are cut off at 16 bits: |a| and w with a's sign
+/// stay below that, as no number is -128.
+struct Int8Avx2 : Int8Lanes256 {
+  static constexpr int kOffset = 0;
+  static void add_products(Sums& sums, Weights w, Activations a) {
+    const __m256i twos = _mm256_maddubs_epi16(_mm256_abs_epi8(a), _mm256_sign_epi8(w, a));
+    sums = _mm256_add_epi32(sums, _mm256_madd_epi16(twos, _mm256_set1_epi16(1)));
+  }
+};
+#endif
+
+#if defined(__AVXVNNI__) || (defined(__AVX512VNNI__) && defined(__AVX512VL__))
+struct Int8AvxVnni : Int8Lanes256 {
+  static constexpr int kOffset = 128;
+  static void add_products(Sums& sums, Weights w, Activations a) {
+#ifdef __AVXVNNI__
+    sums = _mm256_dpbusd_avx_epi32(sums, a, w);
+#else
+    sums = _mm256_dpbusd_epi32(sums, a, w);
+#endif
+  }
+};
+#endif
+
+#if defined(__AVX512VNNI__) && defined(__AVX512F__)
+struct Int8Avx512Vnni {
+  static constexpr Index kLanes = 16;
+  static constexpr int kOffset = 128, kRows = 6, kPackets = 4;
+  using Sums = __m512i;
+  using Weights = __m512i;
+  using Activations = __m512i;
+
+  static Sums load(const std::int32_t* from) { return _mm512_loadu_si512(from); }
+  static void store(std::int32_t* to, Sums sums) { _mm512_storeu_si512(to, sums); }
+  static Weights weights(const std::int8_t* from) { return _mm512_loadu_si512(from); }
+  static Activations activations(const std::int8_t* from) {
+    std::int32_t four;
+    std::memcpy(&four, from, sizeof four);
+    return _mm512_set1_epi32(four);
+  }
+  static void add_products(Sums& sums, Weights w, Activations a) { sums = _mm512_dpbusd_epi32(sums, a, w); }
+};
+#endif
+
+#ifdef __ARM_FEATURE_DOTPROD
+struct Int8DotProduct {
+  static constexpr Index kLanes = 4;
+  static constexpr int kOffset = 0, kRows = 6, kPackets = 4;
+  using Sums = int32x4_t;
+  using Weights = int8x16_t;
+  using Activations = int8x16_t;
+
+  static Sums load(const std::int32_t* from) { return vld1q_s32(from); }
+  static void store(std::int32_t* to, Sums sums) { vst1q_s32(to, sums); }
+  static Weights weights(const std::int8_t* from) { return vld1q_s8(from); }
+  static Activations activations(const std::int8_t* from) {
+    std::int32_t four;
+    std::memcpy(&four, from, sizeof four);
+    return vreinterpretq_s8_s32(vdupq_n_s32(four));
+  }
+  static void add_products(Sums& sums, Weights w, Activations a) { sums = vdotq_s32(sums, w, a); }
+};
+#endif
+
+/// The fastest that the compiler may use.
+#if defined(__AVX512VNNI__) && defined(__AVX512F__)
+using Int8Lanes = Int8Avx512Vnni;
+#elif defined(__AVXVNNI__)
+using Int8Lanes = Int8AvxVnni;
+#elif defined(__AVX2__)
+using Int8Lanes = Int8Avx2;
+#elif defined(__ARM_FEATURE_DOTPROD)
+using Int8Lanes = Int8DotProduct;
+#else
+using Int8Lanes = Int8Portable;
+#endif
+
+}  // namespace attn::cpu

@@ -1,0 +1,138 @@
+#pragma once
+#include "attn/cpu/device.hpp"
+#include "attn/cpu/eigen.hpp"
+#include "attn/cpu/int8_weights.hpp"
+#include "attn/cpu/panels.hpp"
+#include "attn/ops/linear.hpp"
+#ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
+#include "attn/cpu/bfloat16_tile.hpp"
+#endif
+
+// linear with weights that the device keeps packed. A value's bits do not depend on the number of rows, nor on how a product
+// is cut.
+
+namespace attn::cpu {
+
+/// work(top, bottom, left, right, thread) over parts of a rows x cols result, cut between columns at multiples of `panel`, or,
+/// where that makes too few parts, between rows.
+template <class T, class Work>
+void panel_parts(Cpu<T>& device, Index rows, Index cols, Index panel, const Work& work) {
+  if (cols < panel * device.threads())
+    device.parallel_ranges(rows, 8, [&](Index first, Index last, int thread) { work(first, last, 0, cols, thread); });
+  else
+    device.parallel_ranges(cols, panel, [&](Index first, Index last, int thread) { work(0, rows, first, last, thread); });
+}
+
+/// Weights of the device's own numbers.
+template <class T>
+class PanelWeights {
+ public:
+  explicit PanelWeights(Matrix<const T> weights)
+      : depth_(weights.cols), values_(Panels<T>::size(weights.cols, weights.rows), "packed weights") {
+    Panels<T>(values_.data(), depth_, weights.rows).fill(weights, true);
+  }
+
+  void run(Cpu<T>& device, const LinearArgs<Cpu<T>>& args) const {
+    constexpr Index kTogether = 60;  // rows that stay in the second cache while panels go by
+    const auto& y = args.y;
+    panel_parts(device, y.rows, y.cols, Panels<T>::kColumns, [&](Index top, Index bottom, Index left, Index right, int) {
+      const Panels<T> panels(values_.data() + left * depth_, depth_, right - left);
+      for (Index i = top; i < bottom; i += kTogether) {
+        const auto part = y.row_range(i, std::min(kTogether, bottom - i)).columns(left, right - left);
+        if (args.bias == nullptr || depth_ == 0) start(part, args.bias == nullptr ? nullptr : args.bias + left);
+        const Matrix<const T> base =
+            args.bias != nullptr ? Matrix<const T>(args.bias + left, part.rows, part.cols, 0) : Matrix<const T>(part);
+        panels.multiply(args.x.row_range(i, part.rows), part, 1, base);
+        if (args.relu)
+          for (Index r = 0; r < part.rows; ++r) row_array(part, r) = row_array(part, r).max(T(0));
+      }
+    });
+  }
+
+ private:
+  static void start(Matrix<T> y, const T* bias) {
+    for (Index i = 0; i < y.rows; ++i)
+      bias == nullptr ? std::fill_n(y.row(i), y.cols, T(0)) : std::copy_n(bias, y.cols, y.row(i));
+  }
+
+  Index depth_;
+  Buffer<T, HostMemory> values_;
+};
+
+/// y = x Wᵀ + b with weights and rows of x as int8.
+inline void run_int8(Cpu<float>& device, const LinearArgs<Cpu<float>>& args, const Int8Weights<>& weights) {
+  using Rows = Int8Rows<Int8Lanes>;
+  const Index rows = args.x.rows, depth = args.x.cols;
+  const Rows x(device.results((Rows::bytes(rows, depth) + 3) / 4), rows, depth);
+  const auto quantise_rows = [&](Index first, Index last, int) {
+    for (Index i = first; i < last; ++i) x.quantise_row(i, args.x.row(i), depth);
+  };
+  constexpr Index kWorthwhile = 1 << 14;  // numbers that take longer than it does to wake the other threads
+  if (rows * depth < kWorthwhile)
+    quantise_rows(0, rows, 0);
+  else
+    device.parallel_ranges(rows, 1, quantise_rows);
+  panel_parts(device, rows, args.y.cols, Int8Weights<>::kColumns,
+              [&](Index top, Index bottom, Index left, Index right, int) {
+                weights.multiply(x, top, left, args.bias, args.relu,
+                                 args.y.row_range(top, bottom - top).columns(left, right - left));
+              });
+}
+
+#ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
+/// Weights rounded to bfloat16.
+class Bfloat16Weights {
+ public:
+  static constexpr Index kTogether = 64;  // rows that are packed at a time
+  explicit Bfloat16Weights(Matrix<const float> weights)
+      : depth_(weights.cols), values_(size(weights.rows, weights.cols), "bf16 weights") {
+    Bfloat16Tile::pack_rows(weights, values_.data());
+  }
+
+  void run(Cpu<float>& device, const LinearArgs<Cpu<float>>& args) const {
+    panel_parts(device, args.y.rows, args.y.cols, 64, [&](Index top, Index bottom, Index left, Index right, int thread) {
+      auto* space = reinterpret_cast<bfloat16_t*>(device.workspace(thread, size(kTogether, depth_) / 2 + 1));
+      for (Index i = top; i < bottom; i += kTogether) {
+        const auto part = args.y.row_range(i, std::min(kTogether, bottom - i)).columns(left, right - left);
+        for (Index r = 0; r < part.rows; ++r)
+          args.bias == nullptr ? std::fill_n(part.row(r), part.cols, 0.0F)
+                               : std::copy_n(args.bias + left, part.cols, part.row(r));
+        Bfloat16Tile::pack_rows(args.x.row_range(i, part.rows), space);
+        Bfloat16Tile::multiply(space, values_.data() + Bfloat16Tile::offset(depth_, left), depth_, part, 1, part);
+        if (args.relu)
+          for (Index r = 0; r < part.rows; ++r) row_array(part, r) = row_array(part, r).max(0.0F);
+      }
+    });
+  }
+
+ private:
+  static Index size(Index lines, Index depth) { return Bfloat16Tile::offset(depth, lines + lines % 2); }
+
+  Index depth_;
+  Buffer<bfloat16_t, HostMemory> values_;
+};
+#endif
+
+/// Computes linear with packed weights, if the device holds these.
+template <class T>
+bool linear_packed(Cpu<T>& device, const LinearArgs<Cpu<T>>& args) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (device.options().int8_weights) {
+      const auto* packed = device.weights().template find<Int8Weights<>>(args.weight);
+      if (packed != nullptr) run_int8(device, args, *packed);
+      return packed != nullptr;
+    }
+#ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
+    if (device.options().bfloat16_products) {
+      const auto* packed = device.weights().template find<Bfloat16Weights>(args.weight);
+      if (packed != nullptr) packed->run(device, args);
+      return packed != nullptr;
+    }
+#endif
+  }
+  const auto* packed = device.weights().template find<PanelWeights<T>>(args.weight);
+  if (packed != nullptr) packed->run(device, args);
+  return packed != nullptr;
+}
+
+}  // namespace attn::cpu

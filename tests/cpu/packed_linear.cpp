@@ -1,0 +1,129 @@
+#include "attn/cpu/packed_linear.hpp"
+
+#include <doctest/doctest.h>
+
+#include "attn/core/network.hpp"
+#include "attn/cpu/linear.hpp"
+#include "support/tensor.hpp"
+
+using attn::Cpu;
+using attn::Index;
+using attn::Matrix;
+
+namespace {
+
+/// x Wᵀ + bias of a layer whose weights the device holds, or not.
+template <class T>
+Numbers product(Cpu<T>& device, bool held, Index rows, Index depth, Index outputs, bool bias = true, bool relu = false) {
+  using D = Cpu<T>;
+  const Tensor<D> x(device, rows, depth, random_numbers(rows * depth, 1), 3);
+  const Tensor<D> w(device, outputs, depth, random_numbers(outputs * depth, 2));
+  const Tensor<D> b(device, outputs, 1, random_numbers(outputs, 3)), y(device, rows, outputs, kUnset, 2);
+  if (held) device.weights().hold(w.data(), outputs * depth);
+  linear(device, {.x = x, .weight = w, .bias = bias ? b.data() : nullptr, .y = y, .relu = relu});
+  device.weights().forget(w.data(), outputs * depth);
+  CHECK(y.outside_untouched());
+  return y.read();
+}
+
+const Index kSizes[][3] = {{0, 4, 4},  {1, 1, 1},   {1, 512, 130}, {3, 7, 5},   {5, 33, 64},
+                           {8, 0, 70}, {33, 17, 9}, {48, 64, 64},  {61, 20, 1}, {130, 600, 129}};
+
+struct Layer {
+  using DeviceType = Cpu<float>;
+  attn::Parameter<DeviceType> weight{3, 2};
+  void for_each_parameter(auto&& visit) { visit("weight", weight); }
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("packed weights give what weights in place give, for every size, with and without bias and ReLU", T,
+                   float, double) {
+  Cpu<T> device(2);
+  for (const auto& [rows, depth, outputs] : kSizes)
+    for (const bool bias : {true, false})
+      for (const bool relu : {true, false}) {
+        CAPTURE(rows);
+        CAPTURE(depth);
+        CAPTURE(outputs);
+        CHECK(distance(product(device, true, rows, depth, outputs, bias, relu),
+                       product(device, false, rows, depth, outputs, bias, relu)) <= (sizeof(T) == 8 ? 1e-12 : 1e-4));
+      }
+}
+
+TEST_CASE("int8 weights are used where the device holds the weights, and nowhere else") {
+  Cpu<float> plain(1), int8({.threads = 1, .int8_weights = true});
+  const Numbers expected = product(plain, false, 5, 40, 70);
+  CHECK(same_bits(product(int8, false, 5, 40, 70), expected));
+  const double error = distance(product(int8, true, 5, 40, 70), expected);
+  CHECK(error > 1e-4);
+  CHECK(error < 0.15);
+  CHECK(int8.description() == "1 thread, int8 weights");
+  CHECK_THROWS_WITH_AS(Cpu<double>({.int8_weights = true}), "int8 weights are for Cpu<float>", attn::Error);
+}
+
+TEST_CASE("products with packed weights have bits that depend neither on the number of rows nor on that of threads") {
+  for (const bool int8 : {false, true}) {
+    Cpu<float> one({.threads = 1, .int8_weights = int8});
+    for (const auto& [depth, outputs] : {std::pair<Index, Index>{40, 300}, {513, 50}}) {
+      const Numbers expected = product(one, true, 70, depth, outputs);
+      for (const int threads : {2, 3}) {
+        Cpu<float> several({.threads = threads, .int8_weights = int8});
+        CHECK(same_bits(product(several, true, 70, depth, outputs), expected));
+      }
+      for (const Index rows : {1, 2, 7, 49})
+        CHECK(same_bits(product(one, true, rows, depth, outputs),
+                        Numbers(expected.begin(), expected.begin() + rows * outputs)));
+    }
+  }
+}
+
+TEST_CASE("packed weights follow the parameters of a model made for inference, and are none of a model that is trained") {
+  for (const bool int8 : {false, true}) {
+    Cpu<float> device({.threads = 1, .int8_weights = int8});
+    const Tensor<Cpu<float>> x(device, 1, 2, {1, 1}), y(device, 1, 3);
+    const auto run = [&](const Layer& layer) {
+      linear(device, {.x = x, .weight = layer.weight.matrix(), .y = y});
+      return y.read();
+    };
+    attn::Network<Layer> used(device, attn::Inference{}), trained(device, 1);
+    CHECK(run(*used) == Numbers{0, 0, 0});
+    used.parameters.write(used.parameters.entries()[0], {127, 1, 2, 254, -127, 0});
+    CHECK(run(*used) == Numbers{128, 256, -127});
+    used.parameters.write(used.parameters.entries()[0], {127, 2, 127, 3, 127, 4});
+    CHECK(run(*used) == Numbers{129, 130, 131});
+    trained.parameters.values()[0] = trained.parameters.values()[1] = 0.3F;  // no call tells the device
+    CHECK(run(*trained)[0] == doctest::Approx(0.6));
+    trained.parameters.values()[0] = 0.1F;
+    CHECK(run(*trained)[0] == doctest::Approx(0.4));
+  }
+}
+
+TEST_CASE("a part of the weights' rows is packed for itself; other memory, and columns of a matrix, are not held") {
+  Cpu<float> device(1);
+  const Tensor<Cpu<float>> w(device, 6, 4, random_numbers(24, 1)), other(device, 6, 4, random_numbers(24, 1));
+  using Packed = attn::cpu::PanelWeights<float>;
+  device.weights().hold(w.data(), 24);
+  const Matrix<const float> whole = w, part = whole.row_range(2, 3);
+  const auto* packed = device.weights().find<Packed>(whole);
+  REQUIRE(packed != nullptr);
+  CHECK(device.weights().find<Packed>(whole) == packed);
+  CHECK(device.weights().find<Packed>(part) != nullptr);
+  CHECK(device.weights().find<Packed>(part) != packed);
+  CHECK(device.weights().find<Packed>(whole.columns(0, 2)) == nullptr);
+  CHECK(device.weights().find<Packed>(other) == nullptr);
+  CHECK(device.weights().find<Packed>(Matrix<const float>(w.data(), 7, 4)) == nullptr);
+  device.weights().forget(w.data(), 24);
+  CHECK(device.weights().find<Packed>(whole) == nullptr);
+}
+
+TEST_CASE("a device beside another has one thread, its precision, and what was made of its weights") {
+  Cpu<float> device({.threads = 3, .int8_weights = true});
+  const auto beside = Cpu<float>::beside(device);
+  CHECK(beside->description() == "1 thread, int8 weights");
+  const Tensor<Cpu<float>> w(device, 6, 4, random_numbers(24, 1));
+  device.weights().hold(w.data(), 24);
+  CHECK(beside->weights().find<attn::cpu::Int8Weights<>>(w) == device.weights().find<attn::cpu::Int8Weights<>>(w));
+  device.weights().forget(w.data(), 24);
+  CHECK(beside->weights().find<attn::cpu::Int8Weights<>>(w) == nullptr);
+}
