@@ -46,8 +46,9 @@ std::vector<InferenceTime> measure_all(const ExperimentOptions& options, const s
       if (has_all(times, work) || stop_signal() != 0) continue;
       std::erase_if(times, [&](const InferenceTime& one) { return one.kind == kind && one.k == k; });
       const auto found = (gpu ? measure_on_gpu : measure_on_cpu)(work, options.training.device);
-      require(times.empty() || times[0].device == found[0].device, file.string(), " has times of ", times[0].device,
-              ", and this is ", found[0].device, ": remove the file, or choose another folder (--output)");
+      if (!times.empty() && times[0].device != found[0].device)
+        fail(file.string(), " has times of ", times[0].device, ", and this is ", found[0].device,
+             ": remove the file, or choose another folder (--output)");
       times.insert(times.end(), found.begin(), found.end());
       write_times(file, times);
       std::cout << kind << ", " << model_title(k) << ", ms:";

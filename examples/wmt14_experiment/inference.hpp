@@ -29,7 +29,8 @@ struct InferenceWork {
   attn::Index repeats;
 };
 
-/// Times of a Transformer or Linformer of the paper's size, weights drawn at random, over random sentences: mean of the repeats
-/// after two that are not counted. Of an encoder-decoder up to the decoder's hidden states, its target as long as its source.
+/// Times of a Transformer or Linformer of the paper's size, weights drawn at random, over random sentences: mean of the
+/// repeats after two that are not counted. Of an encoder-decoder up to the decoder's hidden states, its target as long as
+/// its source.
 std::vector<InferenceTime> measure_on_cpu(const InferenceWork& work, const attn::DeviceOptions& device);
 std::vector<InferenceTime> measure_on_gpu(const InferenceWork& work, const attn::DeviceOptions& device);

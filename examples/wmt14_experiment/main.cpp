@@ -1,5 +1,5 @@
-// The experiment of "Evaluating Linformer's performance on the WMT14 EN-DE machine translation task": trains its three models
-// on the same text and writes its tables, translations and figures.
+// The experiment of "Evaluating Linformer's performance on the WMT14 EN-DE machine translation task": trains its three
+// models on the same text and writes its tables, translations and figures.
 
 #include <exception>
 #include <iostream>

@@ -7,8 +7,8 @@ using namespace attn;
 namespace {
 
 const char* about =
-    R"(The experiment of "Evaluating Linformer's performance on the WMT14 EN-DE machine translation task" as one command: trains a
-Transformer and Linformers of k = 32 and k = 64 on the same text, and writes the paper's tables and figures.
+    R"(The experiment of "Evaluating Linformer's performance on the WMT14 EN-DE machine translation task" as one command:
+trains a Transformer and Linformers of k = 32 and k = 64 on the same text, and writes the paper's tables and figures.
 
   wmt14_experiment --train-source train.*.en.xz --train-target train.*.de.xz --valid-source newstest2013.en \
     --valid-target newstest2013.de --test-source newstest2014.en --test-target newstest2014.de --output runs/experiment
@@ -21,8 +21,8 @@ Its parts, in their order; each can be run alone (--part), and needs nothing but
   singular-values  singular-values.svg and .tsv: of the Transformer's attention, trained and not
   figures          figure1.svg, figure2.svg, inference.tsv: time of a forward pass against the length of sentences
 
-What is there already is kept. A command that was stopped (Ctrl-C, SIGTERM) goes on when it is given again. With --recipe paper
-the settings are the paper's; BART's tokenizer comes with --vocab and --merges.
+What is there already is kept. A command that was stopped (Ctrl-C, SIGTERM) goes on when it is given again. With --recipe
+paper the settings are the paper's; BART's tokenizer comes with --vocab and --merges.
 )";
 
 }  // namespace

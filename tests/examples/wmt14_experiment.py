@@ -132,6 +132,10 @@ with tempfile.TemporaryDirectory() as name:
     measured = [row.split("\t") for row in rows[len(kept):]]
     check(all(row[:3] == ["attn", "encoder", "64"] and float(row[5]) > 0 for row in measured) and [int(row[3]) for row in measured] == lengths, f"{measured}")
 
+    (folder / "inference.tsv").write_text("\n".join(row.replace("1 thread", "another") for row in kept) + "\n")
+    refused("times of another device", "--part", "figures", "--tokens", 128, "--repeats", 1, "--device", "cpu", "--threads", 1, "--output", folder,
+            says="has times of another, and this is 1 thread")
+
     refused("a trained model's other setting", *tiny, "--epochs", 3, *without_figures, "--output", folder, says="was trained with epochs 2, not 3")
     refused("an unknown part", "--part", "table", says="table")
     refused("tokens that do not halve", "--tokens", 300, says="300 is not a power of 2")
