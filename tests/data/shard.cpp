@@ -45,7 +45,9 @@ std::string number(std::uint32_t value) { return {reinterpret_cast<const char*>(
 
 TEST_CASE("a shard holds tokens of 16 bits where all ids fit, and of 32 where not") {
   const TemporaryFolder folder;
-  for (const auto& [vocabulary, bytes] : {std::pair(Index{65'536}, 2), {Index{65'537}, 4}}) {
+  for (const auto& one : {std::pair(Index{65'536}, 2), {Index{65'537}, 4}}) {
+    const auto vocabulary = one.first;
+    const auto bytes = one.second;
     CAPTURE(vocabulary);
     const auto largest = static_cast<Token>(vocabulary - 1);
     const auto path = folder / (std::to_string(vocabulary) + ".shard");

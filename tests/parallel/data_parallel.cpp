@@ -28,7 +28,8 @@ std::vector<Result> train_on(Index ranks, Index accumulate, bool shard, Index pa
 }  // namespace
 
 TEST_CASE("n ranks learn what one rank learns that accumulates n times as many batches") {
-  for (const auto& [ranks, accumulate] : {std::pair<Index, Index>{2, 1}, {4, 1}, {2, 2}, {3, 1}}) {
+  for (const auto& one_of : {std::pair<Index, Index>{2, 1}, {4, 1}, {2, 2}, {3, 1}}) {
+    const Index ranks = one_of.first, accumulate = one_of.second;
     Run alone(ranks * accumulate);
     const Result one = train(alone);
     for (const bool shard : {false, true}) {
@@ -132,8 +133,9 @@ TEST_CASE("a training goes on with another number of ranks, sharded or not") {
   const auto path = folder / "training.safetensors";
   Run whole(4);
   const Result one = train(whole);
-  for (const auto& [before, after] : {std::pair<Index, Index>{2, 4}, {4, 1}, {1, 2}})
+  for (const auto& ranks : {std::pair<Index, Index>{2, 4}, {4, 1}, {1, 2}})
     for (const bool shard : {false, true}) {
+      const Index before = ranks.first, after = ranks.second;
       CAPTURE(before);
       CAPTURE(after);
       CAPTURE(shard);

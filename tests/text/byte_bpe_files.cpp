@@ -83,6 +83,8 @@ TEST_CASE("byte bpe files: a vocabulary that is not one") {
     CHECK(contains(files.error_with_vocab(good.substr(0, length)), "vocab.json: not valid JSON from byte"));
   }
   CHECK(contains(files.error_with_vocab(good + "}"), "not valid JSON"));
+  const std::string deep = "{\"a\": " + std::string(1'000'000, '[') + std::string(1'000'000, ']') + "}";
+  CHECK(contains(files.error_with_vocab(deep), "vocab.json: nests lists too deep"));
   CHECK(contains(files.error_with_vocab("{\"\xFF\": 0}"), "not valid JSON"));
   CHECK(contains(files.error_with_vocab("[1, 2]"), "must be a JSON object of token: id"));
   CHECK(contains(files.error_with_vocab("7"), "must be a JSON object"));

@@ -18,7 +18,7 @@ inline std::vector<std::string> read_vocabulary(const std::filesystem::path& pat
   using nlohmann::json;
   std::unordered_map<std::string, Token> seen;
   const auto check = [&](int depth, json::parse_event_t event, json& key) {
-    require(depth <= 1, path.string(), ": must be a JSON object of token: id, and has a list or an object inside");
+    require(depth <= 8, path.string(), ": nests lists too deep; it must be a JSON object of token: id");
     if (event == json::parse_event_t::key && depth == 1)
       require(seen.emplace(key.get<std::string>(), 0).second, path.string(), ": the token ", key.dump(), " is there twice");
     return true;
