@@ -11,7 +11,8 @@ target_link_libraries(attn_ops PUBLIC attn)
 target_compile_definitions(attn_ops INTERFACE ATTN_OPS_ELSEWHERE)
 set_target_properties(attn_ops PROPERTIES EXPORT_NAME ops)
 
-set(attn_cpu_models ${attn_src}/cpu_transformers.cpp ${attn_src}/cpu_linformers.cpp ${attn_src}/open_translator.cpp)
+set(attn_cpu_models ${attn_src}/cpu_transformers.cpp ${attn_src}/cpu_linformers.cpp ${attn_src}/cpu_marians.cpp
+  ${attn_src}/open_translator.cpp)
 add_library(attn_compiled STATIC ${attn_src}/models.cpp ${attn_cpu_models})
 add_library(attn::compiled ALIAS attn_compiled)
 target_link_libraries(attn_compiled PUBLIC attn_ops)
@@ -27,7 +28,7 @@ if(ATTN_CUDA)
   set_target_properties(attn_ops_cuda PROPERTIES EXPORT_NAME ops_cuda)
 
   add_library(attn_compiled_cuda STATIC ${attn_src}/models.cpp ${attn_cpu_models} ${attn_src}/cuda_transformers.cu
-    ${attn_src}/cuda_linformers.cu ${attn_src}/cuda_support.cu)
+    ${attn_src}/cuda_linformers.cu ${attn_src}/cuda_marians.cu ${attn_src}/cuda_support.cu)
   add_library(attn::compiled_cuda ALIAS attn_compiled_cuda)
   target_link_libraries(attn_compiled_cuda PUBLIC attn_ops attn_ops_cuda)
   target_compile_definitions(attn_compiled_cuda PUBLIC ATTN_COMPILED ATTN_CUDA)

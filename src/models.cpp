@@ -7,9 +7,11 @@ ModelRegistry& models() {
     ModelRegistry all;
     add_cpu_transformers(all);
     add_cpu_linformers(all);
+    add_cpu_marians(all);
 #ifdef ATTN_CUDA
     add_cuda_transformers(all);
     add_cuda_linformers(all);
+    add_cuda_marians(all);
 #endif
     return all;
   }();

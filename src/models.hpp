@@ -7,8 +7,10 @@ namespace attn {
 
 void add_cpu_transformers(ModelRegistry& registry);
 void add_cpu_linformers(ModelRegistry& registry);
+void add_cpu_marians(ModelRegistry& registry);
 void add_cuda_transformers(ModelRegistry& registry);
 void add_cuda_linformers(ModelRegistry& registry);
+void add_cuda_marians(ModelRegistry& registry);
 GpuSupport cuda_support();
 
 }  // namespace attn

@@ -18,7 +18,7 @@ struct Options {
   std::filesystem::path align;      // none: no alignment error rate
   std::string link_order = "source-target";
   std::int64_t together = 1024;                 // lines translated at a time at most
-  std::optional<attn::SearchOptions> search;    // none: greedy
+  std::optional<attn::SearchOptions> search;    // none: greedy, or as the model's folder says
   std::vector<std::filesystem::path> ensemble;  // further models
   std::filesystem::path shortlist;              // none: translations are made of all tokens
   std::int64_t shortlist_words = 50;            // translations of each source token on it

@@ -78,7 +78,7 @@ void SearchFlags::apply(Options& o) {
   search_.n_best = std::max<Index>(n_best_, 1);
   if (sample_) search_.sampling = sampling_;
   if (!o.draw.empty() && beam_->count() == 0) search_.beam = 2;
-  bool asked = sample_ || search_.beam > 1 || o.n_best || o.scores || of_beam_[0]->count() > 0;
+  bool asked = sample_ || beam_->count() > 0 || search_.beam > 1 || o.n_best || o.scores || of_beam_[0]->count() > 0;
   for (const CLI::Option* option : of_either_) asked = asked || option->count() > 0;
   if (asked) o.search = search_;
 }

@@ -52,7 +52,7 @@ void translate_text(const Options& options, FolderTranslator& translator) {
   const auto together = static_cast<std::size_t>(options.together);
   std::optional<AttentionFolder> maps;
   if (!options.maps.empty()) maps.emplace(options.maps, translator.card().source, translator.card().target);
-  translator.options.search = options.search;
+  if (options.search) translator.options.search = options.search;
   Index done = 0;
   bool drawn = options.draw.empty();
   UnfinishedTranslations unfinished;

@@ -45,6 +45,21 @@ TEST_CASE("learned positions: a sentence beyond the last of them is refused, wit
   CHECK(complaint([&] { layer(tape, upload(tape, sentences({{1}})), 3); }).find("of 4 tokens") != std::string::npos);
 }
 
+TEST_CASE("sinusoidal positions in halves: a table of their own beside that of the same width which alternates") {
+  D device;
+  Embedding<D, 4> alternating(1);
+  Embedding<D, 4, SinusoidalHalves> halves(1);
+  Parameters<D> first(device, alternating, 1), second(device, halves, 1);
+  for (Parameters<D>* parameters : {&first, &second}) parameters->write(parameters->find("table"), {1, 2, 3, 4});
+  const double a = std::sin(1.0), b = std::cos(1.0), c = std::sin(0.01), d = std::cos(0.01);
+  for (int times = 0; times < 2; ++times) {
+    Tape<D> tape(device);
+    const Text text = upload(tape, sentences({{0}}));
+    CHECK(rows_of(alternating(tape, text, 1)) == std::vector<double>{2 + a, 4 + b, 6 + c, 8 + d});
+    CHECK(rows_of(halves(tape, text, 1)) == std::vector<double>{2 + a, 4 + c, 6 + b, 8 + d});
+  }
+}
+
 TEST_CASE("no positions: words alone, wherever they stand, in any width") {
   D device;
   Embedding<D, 3, NoPositions> layer(2);

@@ -113,6 +113,23 @@ TEST_CASE_TEMPLATE("sinusoid alternates sine and cosine of falling frequencies",
   CHECK(odd.outside_untouched());
 }
 
+TEST_CASE_TEMPLATE("sinusoid in halves has all sines first, then their cosines", T, float, double) {
+  Cpu<T> device(1);
+  const Tensor<Cpu<T>> even(device, 51, 4), odd(device, 3, 5, kUnset, 1);
+  attn::sinusoid(device, even.view(), attn::SinusoidOrder::halves);
+  const Numbers y = even.read();
+  CHECK(Numbers(y.begin(), y.begin() + 4) == Numbers{0, 0, 1, 1});
+  const double tolerance = sizeof(T) == 8 ? 1e-14 : 1e-7;
+  CHECK(distance(Numbers(y.end() - 4, y.end()), {std::sin(50.0), std::sin(0.5), std::cos(50.0), std::cos(0.5)}) <=
+        tolerance);
+  attn::sinusoid(device, odd.view(), attn::SinusoidOrder::halves);
+  const double angle = 2 / std::pow(10000, 0.4), last = 2 / std::pow(10000, 0.8);
+  const Numbers z = odd.read();
+  CHECK(distance(Numbers(z.end() - 5, z.end()),
+                 {std::sin(2.0), std::sin(angle), std::sin(last), std::cos(2.0), std::cos(angle)}) <= tolerance);
+  CHECK(odd.outside_untouched());
+}
+
 TEST_CASE_TEMPLATE("embedding gives the same bits with any number of threads", T, float, double) {
   std::vector<std::int32_t> tokens;
   for (int i = 0; i < 60; ++i) tokens.push_back(i * i % 7);

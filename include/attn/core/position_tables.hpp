@@ -7,17 +7,18 @@
 
 namespace attn {
 
-/// A device's tables of position vectors: made once for each width, and made anew when a longer sentence comes.
+/// A device's tables of position vectors: made once for each width and kind, and made anew when a longer sentence comes.
 template <class Device>
 class PositionTables {
  public:
   using Scalar = typename Device::Scalar;
 
-  /// The first `length` position vectors; fill(device, table) computes a table.
+  /// The first `length` position vectors; fill(device, table) computes a table, each kind's in its own way.
   template <class Fill>
-  Matrix<const Scalar> get(Device& device, Index width, Index length, const Fill& fill) {
-    auto found = std::find_if(tables_.begin(), tables_.end(), [&](const Table& t) { return t.width == width; });
-    if (found == tables_.end()) found = tables_.insert(found, Table{width, 0, {}});
+  Matrix<const Scalar> get(Device& device, Index width, Index length, const Fill& fill, int kind = 0) {
+    auto found =
+        std::find_if(tables_.begin(), tables_.end(), [&](const Table& t) { return t.width == width && t.kind == kind; });
+    if (found == tables_.end()) found = tables_.insert(found, Table{kind, width, 0, {}});
     if (found->length < length) {
       found->length = std::max<Index>(512, 2 * length);
       found->numbers = Buffer<Scalar, typename Device::Memory>(found->length * width);
@@ -28,6 +29,7 @@ class PositionTables {
 
  private:
   struct Table {
+    int kind;
     Index width, length;
     Buffer<Scalar, typename Device::Memory> numbers;
   };

@@ -40,12 +40,15 @@ void embedding_gradient(Cpu<T>& device, const EmbeddingGradientArgs<Cpu<T>>& arg
 }
 
 template <class T>
-void sinusoid(Cpu<T>&, Matrix<T> positions) {
+void sinusoid(Cpu<T>&, Matrix<T> positions, SinusoidOrder order = SinusoidOrder::alternating) {
+  const Index sines = (positions.cols + 1) / 2;
   for (Index p = 0; p < positions.rows; ++p)
     for (Index j = 0; j < positions.cols; ++j) {
+      const bool halves = order == SinusoidOrder::halves, sine = halves ? j < sines : j % 2 == 0;
+      const Index twice = halves ? 2 * (sine ? j : j - sines) : j - j % 2;
       const double angle =
-          static_cast<double>(p) * std::pow(10000.0, -static_cast<double>(j - j % 2) / static_cast<double>(positions.cols));
-      positions(p, j) = static_cast<T>(j % 2 == 0 ? std::sin(angle) : std::cos(angle));
+          static_cast<double>(p) * std::pow(10000.0, -static_cast<double>(twice) / static_cast<double>(positions.cols));
+      positions(p, j) = static_cast<T>(sine ? std::sin(angle) : std::cos(angle));
     }
 }
 

@@ -147,12 +147,14 @@ __global__ void __launch_bounds__(32)
 }
 
 template <class T>
-__global__ void sinusoid(Matrix<T> positions) {
-  const Index p = blockIdx.x;
+__global__ void sinusoid(Matrix<T> positions, bool halves) {
+  const Index p = blockIdx.x, sines = (positions.cols + 1) / 2;
   for (int j = static_cast<int>(threadIdx.x); j < positions.cols; j += static_cast<int>(blockDim.x)) {
+    const bool sine = halves ? j < sines : j % 2 == 0;
+    const Index twice = halves ? 2 * (sine ? j : j - sines) : j - j % 2;
     const double angle =
-        static_cast<double>(p) * pow(10000.0, -static_cast<double>(j - j % 2) / static_cast<double>(positions.cols));
-    row_of(positions, p)[j] = from_float<T>(static_cast<float>(j % 2 == 0 ? sin(angle) : cos(angle)));
+        static_cast<double>(p) * pow(10000.0, -static_cast<double>(twice) / static_cast<double>(positions.cols));
+    row_of(positions, p)[j] = from_float<T>(static_cast<float>(sine ? sin(angle) : cos(angle)));
   }
 }
 
@@ -181,8 +183,9 @@ void embedding_gradient(Cuda<T>& device, const EmbeddingGradientArgs<Cuda<T>>& a
 }
 
 template <class T>
-void sinusoid(Cuda<T>& device, Matrix<T> positions) {
-  launch(device, "sinusoid", {{static_cast<unsigned>(positions.rows)}, 256}, kernels::sinusoid<T>, positions);
+void sinusoid(Cuda<T>& device, Matrix<T> positions, SinusoidOrder order = SinusoidOrder::alternating) {
+  launch(device, "sinusoid", {{static_cast<unsigned>(positions.rows)}, 256}, kernels::sinusoid<T>, positions,
+         order == SinusoidOrder::halves);
 }
 
 }  // namespace attn

@@ -14,7 +14,8 @@ namespace attn {
 
 /// Sines and cosines of falling frequencies. Their numbers are as large as 1, so words' vectors are made so too. Vaswani et al. 2017,
 /// sections 3.4 and 3.5.
-struct Sinusoidal {
+template <SinusoidOrder Order>
+struct SinusoidalOf {
   static double word_scale(int width) { return std::sqrt(static_cast<double>(width)); }
 
   template <class Device, int Width>
@@ -22,12 +23,15 @@ struct Sinusoidal {
     static_assert(Width % 2 == 0, "attn: Embedding: sinusoidal positions come in pairs, so the width must be even");
 
     PositionVectors<Device> operator()(Tape<Device>& tape, Index count) const {
-      return {tape.device.positions.get(tape.device, Width, count,
-                                        [](Device& device, auto numbers) { sinusoid(device, numbers); })};
+      const auto fill = [](Device& device, auto numbers) { sinusoid(device, numbers, Order); };
+      return {tape.device.positions.get(tape.device, Width, count, fill, static_cast<int>(Order))};
     }
     void for_each_parameter(auto&&) {}
   };
 };
+
+struct Sinusoidal : SinusoidalOf<SinusoidOrder::alternating> {};   // a sine, its cosine, the next sine
+struct SinusoidalHalves : SinusoidalOf<SinusoidOrder::halves> {};  // Marian's: all sines, then all cosines
 
 /// A table of one vector for each of so many positions, learned as words' vectors are. Gehring et al. 2017; GPT-2.
 template <int Most>

@@ -47,6 +47,12 @@ struct PreNormOf {
 using PostNorm = PostNormOf<LayerNorm>;
 using PreNorm = PreNormOf<LayerNorm>;
 
+/// PostNorm, and a norm at the end of the stack, where its last layer has just normalised: torch.nn.Transformer's default.
+struct PostNormAndFinal : PostNorm {
+  template <class Device, int Width>
+  using Final = LayerNorm<Device, Width>;
+};
+
 /// What a policy normalises with: its Norm; LayerNorm where it names none.
 template <class Policy, class Device, int Width>
 struct NormLayer {

@@ -9,9 +9,12 @@
 //                        p = first_position + i - the first row of its sentence;
 //                        first_position is one for all sentences, or each has its own
 //   embedding_gradient   dtable[token[i]] += scale * dropout(dy[i]), in the order of i: the same bits every time
-//   sinusoid             positions[p, 2i] = sin(p / 10000^(2i / width)),  positions[p, 2i + 1] = cos(the same)
+//   sinusoid             alternating: positions[p, 2i] = sin(p / 10000^(2i / width)), positions[p, 2i + 1] = cos(the same);
+//                        halves: the same sines in the first half of the columns, the cosines in the second, as Marian has them
 
 namespace attn {
+
+enum class SinusoidOrder { alternating, halves };
 
 template <class Device>
 struct EmbeddingArgs {
@@ -46,7 +49,7 @@ void embedding_gradient(Device&, const EmbeddingGradientArgs<Device>&) {
   no_backend<Device>();
 }
 template <class Device>
-void sinusoid(Device&, Matrix<typename Device::Scalar>) {
+void sinusoid(Device&, Matrix<typename Device::Scalar>, SinusoidOrder = SinusoidOrder::alternating) {
   no_backend<Device>();
 }
 

@@ -63,7 +63,7 @@
   DECLARE void residual(Device&, const ResidualArgs<Device>&);                                                \
   DECLARE void scatter_rows(Device&, const ScatterRowsArgs<Device>&);                                         \
   DECLARE void sgd(Device&, const SgdArgs<Device>&);                                                          \
-  DECLARE void sinusoid(Device&, Matrix<Device::Scalar>);                                                     \
+  DECLARE void sinusoid(Device&, Matrix<Device::Scalar>, SinusoidOrder);                                      \
   DECLARE void sum_of_squares(Device&, const SumOfSquaresArgs<Device>&);                                      \
   DECLARE void take_words(Device&, const TakeWordsArgs<Device>&);                                             \
   DECLARE void tanh_rows(Device&, const TanhArgs<Device>&);                                                   \

@@ -28,6 +28,9 @@ class AnyModel {
   /// Takes its weights from a file.
   virtual void load(const std::filesystem::path& weights) = 0;
 
+  /// Takes them from a file of Hugging Face's MarianMTModel (train/marian.hpp); no translation holds a token of `never`.
+  virtual void load_marian(const std::filesystem::path& weights, std::span<const Token> never) = 0;
+
   /// Greedy translations of sentences that have their special tokens; what it gives has none.
   virtual std::vector<std::vector<Token>> translate(const Sentences& source, const GreedyOptions& options,
                                                     Index worker) = 0;

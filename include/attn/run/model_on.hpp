@@ -21,6 +21,7 @@
 #include "attn/train/average_models.hpp"
 #include "attn/train/checkpoint_callback.hpp"
 #include "attn/train/learning_watch.hpp"
+#include "attn/train/marian.hpp"
 #include "attn/train/memory_plan.hpp"
 #include "attn/train/progress.hpp"
 #include "attn/train/run_log.hpp"
@@ -56,6 +57,9 @@ class ModelOn : public AnyModel {
   std::string device() const override { return device_->description(); }
 
   void load(const std::filesystem::path& weights) override { load_model(SafetensorsFile(weights), network_->parameters); }
+  void load_marian(const std::filesystem::path& weights, std::span<const Token> never) override {
+    attn::load_marian(SafetensorsFile(weights), network_->parameters, never);
+  }
 
   std::vector<std::vector<Token>> translate(const Sentences& source, const GreedyOptions& options, Index worker) override {
     return greedy(device_of(worker), network_->model, source, options);

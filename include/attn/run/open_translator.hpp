@@ -67,7 +67,8 @@ class FolderTranslator {
   std::unique_ptr<std::mutex> mutex_;
 };
 
-/// Opens the folder of a training, whatever model it holds, on whatever device there is.
+/// Opens the folder of a training, whatever model it holds, on whatever device there is; or that of an OPUS-MT model as Hugging
+/// Face has them (run/marian_folder.hpp), which then searches as its generation_config.json says.
 FolderTranslator open_translator(const std::filesystem::path& folder, DeviceOptions device = {});
 
 /// Opens several folders of the same tokenizers as one ensemble, which translates with the mean of their probabilities.

@@ -6,6 +6,7 @@
 #include "attn/decode/attention_alignment.hpp"
 #include "attn/decode/ensemble.hpp"
 #include "attn/decode/search.hpp"
+#include "attn/run/marian_folder.hpp"
 #include "attn/run/open_translator.hpp"
 
 // Bodies of open_translator.hpp: compiled once in attn::compiled, or inline where a program does without it.
@@ -19,6 +20,7 @@ ATTN_RUN_INLINE FolderTranslator::FolderTranslator(RunCard card, std::vector<std
   require(!models_.empty(), "a translator needs a model");
   options.limit = card_.limit;
   options.truncate = card_.truncate;
+  options.search = card_.search;
   if (card_.suppress_unknown) options.never = card_.target.unknown();
 }
 ATTN_RUN_INLINE FolderTranslator::FolderTranslator(FolderTranslator&&) noexcept = default;
@@ -120,7 +122,29 @@ ATTN_RUN_INLINE std::vector<AttentionMap> FolderTranslator::attention_maps(std::
   return models_[0]->attention_maps(special_tokens(), source, target);
 }
 
+namespace detail {
+
+inline FolderTranslator open_marian(const std::filesystem::path& folder, const DeviceOptions& device) {
+  MarianFolder marian = read_marian_folder(folder);
+  const std::string& name = marian.card.model.name;
+  if (!models().contains(name)) {
+    std::string known;
+    for (const std::string& other : models().names())
+      if (other.starts_with("marian-")) known += (known.empty() ? "" : ", ") + other;
+    fail((folder / "config.json").string(), ": this program has no ", name,
+         " (layers of encoder and decoder, width, heads, inner", " width, activation); it has ",
+         known.empty() ? "none" : known,
+         ". Another shape is added with one line, add_marian<Cpu<float>, TransformerShape{...}, Swish>(models())");
+  }
+  std::shared_ptr<AnyModel> model = models().make(marian.card.model, device);
+  model->load_marian(folder / "model.safetensors", marian.never);
+  return FolderTranslator(std::move(marian.card), std::move(model));
+}
+
+}  // namespace detail
+
 ATTN_RUN_INLINE FolderTranslator open_translator(const std::filesystem::path& folder, DeviceOptions device) {
+  if (!has_run(folder) && is_marian_folder(folder)) return detail::open_marian(folder, device);
   RunCard card = read_run_card(folder);
   const auto weights = folder / "model.safetensors";
   require(std::filesystem::exists(weights), "there is no model.safetensors in ", folder.string(),

@@ -3,12 +3,14 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "attn/core/file.hpp"
+#include "attn/decode/search_options.hpp"
 #include "attn/run/machine.hpp"
 #include "attn/run/model_spec.hpp"
 #include "attn/run/tokenizer_files.hpp"
@@ -31,10 +33,11 @@ struct RunCard {
   ModelSpec model;
   AnyTokenizer source, target;
   std::string source_language = "", target_language = "";
-  Index truncate = 255;           // tokens of a source sentence that the model was trained with
-  Index limit = 256;              // tokens of a translation
-  bool suppress_unknown = false;  // no translation holds the unknown token
-  Metadata settings = {};         // of the training
+  Index truncate = 255;                      // tokens of a source sentence that the model was trained with
+  Index limit = 256;                         // tokens of a translation
+  bool suppress_unknown = false;             // no translation holds the unknown token
+  std::optional<SearchOptions> search = {};  // instead of greedy decoding, where a folder of others says so
+  Metadata settings = {};                    // of the training
   std::uint64_t seed = 1;
   std::string commit = "unknown";                   // of the program
   nlohmann::json shape = {};                        // of the model, in words and numbers

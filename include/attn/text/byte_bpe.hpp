@@ -12,9 +12,9 @@
 #include "attn/text/bpe_merges.hpp"
 #include "attn/text/byte_alphabet.hpp"
 #include "attn/text/content_hash.hpp"
+#include "attn/text/piece_name.hpp"
 #include "attn/text/string_map.hpp"
 #include "attn/text/tokenizer.hpp"
-#include "attn/text/unicode_classes.hpp"
 #include "attn/text/utf8.hpp"
 #include "attn/text/word_split.hpp"
 
@@ -46,10 +46,7 @@ class ByteBpe {
   std::string name(Token id) const {
     const auto at = static_cast<std::size_t>(id);
     if (is_special(id)) return tokens_[at];
-    const std::string& text = bytes_[at];
-    if (text == " ") return "\u2423";
-    if (utf8::first_invalid(text) != text.npos) return name_of_bytes(text);
-    return text.starts_with(' ') ? text.substr(1) : (has_letter_or_number(text) ? "\u00b7" : "") + text;
+    return piece_name(bytes_[at], " ");
   }
 
   Token begin() const { return begin_; }
@@ -67,24 +64,6 @@ class ByteBpe {
   const std::vector<Merge>& merges() const { return merges_.list(); }
 
  private:
-  static bool has_letter_or_number(std::string_view text) {
-    for (std::size_t at = 0; at < text.size();) {
-      const utf8::Decoded one = utf8::decode(text, at);
-      if (unicode::is_letter(one.code) || unicode::is_number(one.code)) return true;
-      at += one.length;
-    }
-    return false;
-  }
-  static std::string name_of_bytes(std::string_view text) {
-    constexpr char digits[] = "0123456789abcdef";
-    std::string name;
-    for (const char c : text) {
-      const auto byte = static_cast<unsigned char>(c);
-      name += {'<', digits[byte >> 4], digits[byte & 15], '>'};
-    }
-    return name;
-  }
-
   struct Workspace {
     std::vector<Token> word;
     BpeMerges::Workspace merging;

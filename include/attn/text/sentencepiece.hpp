@@ -1,0 +1,250 @@
+#pragma once
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "attn/core/file.hpp"
+#include "attn/text/content_hash.hpp"
+#include "attn/text/piece_name.hpp"
+#include "attn/text/sentencepiece_bpe.hpp"
+#include "attn/text/sentencepiece_model.hpp"
+#include "attn/text/sentencepiece_normalizer.hpp"
+#include "attn/text/sentencepiece_unigram.hpp"
+#include "attn/text/tokenizer.hpp"
+
+namespace attn {
+
+/// A tokenizer that SentencePiece trained (Kudo and Richardson 2018), unigram or BPE: the same ids and the same text as
+/// the original's. It never changes once made, so that any number of threads may share one.
+class SentencePiece {
+ public:
+  using Kind = SentencePieceModel::PieceKind;
+
+  explicit SentencePiece(SentencePieceModel model);
+
+  std::vector<Token> encode(std::string_view text) const {
+    std::vector<Token> ids;
+    encode(text, ids);
+    return ids;
+  }
+  /// Appends the ids of the text; bytes that are not UTF-8 count as U+FFFD, each of them. Names of control symbols in it are
+  /// text like any other, those of user-defined ones stand for them.
+  void encode(std::string_view text, std::vector<Token>& ids) const {
+    for_each_piece(text, [&](std::string_view, Token id) { ids.push_back(id); });
+  }
+  /// The pieces themselves; an unknown one is the text it stands for.
+  std::vector<std::string> pieces(std::string_view text) const {
+    std::vector<std::string> all;
+    for_each_piece(text, [&](std::string_view piece, Token) { all.emplace_back(piece); });
+    return all;
+  }
+
+  /// The text of ids. Control symbols leave no trace; U+FFFD where bytes do not add up to characters.
+  std::string decode(std::span<const Token> ids) const;
+  /// The text of pieces; one that is not in the vocabulary stands for itself.
+  std::string decode_pieces(std::span<const std::string> pieces) const;
+
+  /// A piece as people read it: one that continues a word begins with a dot, unless it is all punctuation.
+  std::string name(Token id) const;
+
+  Token begin() const { return control(model_.begin_piece); }  // these three: -1 where the model has none
+  Token end() const { return control(model_.end_piece); }
+  Token pad() const { return control(model_.pad_piece); }
+  Token unknown() const { return unknown_; }
+  Index size() const { return static_cast<Index>(model_.pieces.size()); }
+  Index padded_size() const { return padded_vocabulary(size()); }
+  std::uint64_t hash() const;
+
+  const SentencePieceModel& model() const { return model_; }
+
+ private:
+  template <class Take>
+  void for_each_piece(std::string_view text, const Take& take) const;
+  static std::optional<unsigned char> byte_of(std::string_view piece);
+  const SentencePieceModel::Piece& piece(Token id) const { return model_.pieces[static_cast<std::size_t>(id)]; }
+  Token id_of(std::string_view piece) const {
+    if (const auto found = symbols_.find(piece); found != symbols_.end()) return found->second;
+    const auto found = texts_.find(piece);
+    return found == texts_.end() ? unknown_ : found->second;
+  }
+  Token control(std::string_view name) const {
+    const Token id = id_of(name);
+    return piece(id).kind == Kind::control ? id : -1;
+  }
+
+  SentencePieceModel model_;
+  detail::StringMap<Token> symbols_, texts_;  // unknown, control and byte pieces; all others
+  std::array<Token, 256> bytes_{};            // of pieces of bytes, with byte fallback
+  Token unknown_ = -1;
+  PieceTrie user_defined_;
+  sentencepiece::TextNormalizer normalize_;
+  std::optional<sentencepiece::TextNormalizer> denormalize_;
+  std::variant<std::monostate, sentencepiece::UnigramCutter, sentencepiece::BpeCutter> cutter_;
+};
+
+static_assert(Tokenizer<SentencePiece>);
+
+/// Reads a model that SentencePiece wrote: source.spm, spm.model.
+inline SentencePiece load_sentencepiece(const std::filesystem::path& path) {
+  try {
+    return SentencePiece(read_sentencepiece_model(read_file(path)));
+  } catch (const Error& error) {
+    const std::string sentence = error.what();
+    fail(sentence.find(path.string()) == sentence.npos ? path.string() + ": " : "", sentence);
+  }
+}
+
+inline SentencePiece::SentencePiece(SentencePieceModel model)
+    : model_(std::move(model)), normalize_(model_.normalizer, model_.whitespace_is_suffix) {
+  std::vector<std::pair<std::string_view, Token>> user_defined;
+  bytes_.fill(-1);
+  require(model_.pieces.size() < 0x7fffffff, "too many pieces");
+  for (Token id = 0; id < size(); ++id) {
+    const auto& [text, score, kind] = piece(id);
+    require(!text.empty(), "piece ", id, " is empty: the model is damaged");
+    const bool of_text = kind == Kind::normal || kind == Kind::user_defined || kind == Kind::unused;
+    require((of_text ? texts_ : symbols_).emplace(text, id).second, "the piece '", text, "' is there twice");
+    if (kind == Kind::user_defined) user_defined.emplace_back(text, id);
+    if (kind == Kind::unknown) {
+      require(unknown_ < 0, "there are two unknown pieces, ", unknown_, " and ", id);
+      unknown_ = id;
+    }
+    if (kind == Kind::byte) {
+      const auto byte = byte_of(text);
+      require(byte.has_value(), "the piece '", text, "' should be that of a byte, such as <0x41>");
+      bytes_[*byte] = id;
+    }
+  }
+  require(unknown_ >= 0, "there is no piece for unknown text");
+  for (std::size_t byte = 0; byte < bytes_.size() && model_.byte_fallback; ++byte)
+    require(bytes_[byte] >= 0, "there is no piece for byte ", byte, ", but unknown text is to become bytes");
+  user_defined_ = PieceTrie(std::move(user_defined));
+  if (!model_.denormalizer.charsmap.empty()) denormalize_.emplace(model_.denormalizer, false);
+  if (model_.kind == SentencePieceModel::Kind::unigram)
+    cutter_.emplace<sentencepiece::UnigramCutter>(model_, unknown_);
+  else
+    cutter_.emplace<sentencepiece::BpeCutter>(model_);
+}
+
+/// take(piece, id) for the pieces of a text, in their order.
+template <class Take>
+void SentencePiece::for_each_piece(std::string_view text, const Take& take) const {
+  const std::string normal = normalize_(text, user_defined_);
+  require(normal.size() < 0x7fffffff, "SentencePiece: a text of ", normal.size(),
+          " bytes is too long: encode it line by line");
+  std::vector<sentencepiece::Cut> cuts;
+  if (const auto* unigram = std::get_if<sentencepiece::UnigramCutter>(&cutter_))
+    unigram->cut(normal, cuts);
+  else
+    std::get<sentencepiece::BpeCutter>(cutter_).cut(
+        normal, user_defined_, [&](std::string_view piece) { return id_of(piece); }, cuts);
+
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    auto [whole, id] = cuts[i];
+    if (id != unknown_) {
+      take(whole, id);
+    } else if (model_.byte_fallback) {
+      for (const char byte : whole) {
+        const Token of_byte = bytes_[static_cast<unsigned char>(byte)];
+        take(piece(of_byte).text, of_byte);
+      }
+    } else {  // neighbours that are unknown are one piece
+      for (; i + 1 < cuts.size() && cuts[i + 1].id == unknown_; ++i)
+        whole = {whole.data(), whole.size() + cuts[i + 1].text.size()};
+      take(whole, unknown_);
+    }
+  }
+}
+
+inline std::optional<unsigned char> SentencePiece::byte_of(std::string_view piece) {
+  if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return {};
+  unsigned value = 0;
+  for (const char digit : piece.substr(3, 2)) {
+    if (!(digit >= '0' && digit <= '9') && !(digit >= 'A' && digit <= 'F')) return {};
+    value = 16 * value + static_cast<unsigned>(digit <= '9' ? digit - '0' : digit - 'A' + 10);
+  }
+  return static_cast<unsigned char>(value);
+}
+
+inline std::string SentencePiece::decode(std::span<const Token> ids) const {
+  std::vector<std::string> pieces;
+  for (const Token id : ids) {
+    require(id >= 0 && id < padded_size(), "SentencePiece: no piece has the id ", id, ": the vocabulary has ", size());
+    if (id < size()) pieces.push_back(piece(id).text);  // an untrained model may pick padding
+  }
+  return decode_pieces(pieces);
+}
+
+inline std::string SentencePiece::decode_pieces(std::span<const std::string> pieces) const {
+  const auto& options = model_.normalizer;
+  std::string text, bytes;
+  const auto add_bytes = [&] {
+    for (std::size_t at = 0; at < bytes.size();) {
+      const utf8::Decoded character = utf8::decode(bytes, at);
+      const std::size_t length = character.valid ? character.length : 1;
+      text += character.valid ? std::string_view(bytes).substr(at, length) : std::string_view("\uFFFD");
+      at += length;
+    }
+    bytes.clear();
+  };
+  bool first = true, had_prefix = false;  // the space that the text begins with is none of its own
+  for (const std::string& written : pieces) {
+    const Token id = id_of(written);
+    if (piece(id).kind == Kind::byte) {
+      bytes += static_cast<char>(*byte_of(written));
+      continue;
+    }
+    add_bytes();
+    if (had_prefix || !text.empty()) first = false;
+    had_prefix = false;
+    if (piece(id).kind == Kind::control) continue;
+    if (id == unknown_) {
+      text += written == piece(id).text ? model_.unknown_surface : written;
+      continue;
+    }
+    std::string_view rest = written;
+    if (first && (options.dummy_prefix || options.remove_extra_whitespace) && rest.starts_with(sentencepiece::space_mark)) {
+      rest.remove_prefix(sentencepiece::space_mark.size());
+      had_prefix = !options.remove_extra_whitespace;
+    }
+    for (std::size_t mark; (mark = rest.find(sentencepiece::space_mark)) != rest.npos;) {
+      (text += rest.substr(0, mark)) += ' ';
+      rest.remove_prefix(mark + sentencepiece::space_mark.size());
+    }
+    text += rest;
+  }
+  add_bytes();
+  return denormalize_ ? (*denormalize_)(text, PieceTrie()) : text;
+}
+
+inline std::string SentencePiece::name(Token id) const {
+  const auto& [text, score, kind] = piece(id);
+  if (kind == Kind::control || kind == Kind::unknown || kind == Kind::byte) return text;
+  return piece_name(text, sentencepiece::space_mark);
+}
+
+inline std::uint64_t SentencePiece::hash() const {
+  ContentHash hash;
+  hash.add("SentencePiece");
+  for (const auto& [text, score, kind] : model_.pieces) {
+    hash.add(text);
+    hash.add(std::uint64_t{std::bit_cast<std::uint32_t>(score)});
+    hash.add(static_cast<std::uint64_t>(kind));
+  }
+  for (const auto* normalizer : {&model_.normalizer, &model_.denormalizer}) {
+    hash.add(normalizer->charsmap);
+    hash.add(std::uint64_t{normalizer->dummy_prefix} + 2 * normalizer->remove_extra_whitespace +
+             4 * normalizer->escape_whitespace);
+  }
+  for (const std::string& text : {model_.begin_piece, model_.end_piece, model_.pad_piece, model_.unknown_surface})
+    hash.add(text);
+  hash.add(static_cast<std::uint64_t>(model_.kind) + 8 * model_.byte_fallback + 16 * model_.whitespace_is_suffix);
+  return hash.value();
+}
+
+}  // namespace attn

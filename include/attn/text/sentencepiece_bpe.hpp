@@ -1,0 +1,105 @@
+#pragma once
+#include <cstdint>
+#include <queue>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "attn/text/piece_trie.hpp"
+#include "attn/text/sentencepiece_unigram.hpp"
+#include "attn/text/string_map.hpp"
+
+namespace attn::sentencepiece {
+
+/// Cuts text into characters and merges neighbours that together are a piece, the piece of the highest score first and the
+/// leftmost of equal ones. Sennrich et al. 2016.
+class BpeCutter {
+ public:
+  explicit BpeCutter(const SentencePieceModel& model) {
+    using Kind = SentencePieceModel::PieceKind;
+    for (const auto& [text, score, kind] : model.pieces)
+      if (kind == Kind::normal || kind == Kind::user_defined || kind == Kind::unused)
+        merged_.emplace(text, Merged{score, kind == Kind::unused});
+  }
+
+  /// User-defined pieces are merged with nothing. id_of(piece) says the id of what comes out.
+  template <class IdOf>
+  void cut(std::string_view text, const PieceTrie& user_defined, const IdOf& id_of, std::vector<Cut>& cuts) const {
+    std::vector<Symbol> symbols;
+    for (std::string_view rest = text; !rest.empty();) {
+      const std::size_t whole = user_defined.longest(rest), length = whole > 0 ? whole : character_length(rest);
+      const auto at = static_cast<std::int32_t>(symbols.size());
+      rest.remove_prefix(length);
+      symbols.push_back({rest.data() - length, length, at - 1, rest.empty() ? -1 : at + 1, whole > 0});
+    }
+    Agenda agenda;
+    std::unordered_map<std::string_view, std::string_view> left_of;  // of pieces that are not used
+    const auto look_at = [&](std::int32_t left, std::int32_t right) {
+      if (left < 0 || right < 0) return;
+      const Symbol &a = symbols[static_cast<std::size_t>(left)], &b = symbols[static_cast<std::size_t>(right)];
+      if (a.whole || b.whole) return;
+      const std::string_view both(a.begin, a.length + b.length);
+      const auto found = merged_.find(both);
+      if (found == merged_.end()) return;
+      agenda.push({found->second.score, left, right, both.size()});
+      if (found->second.unused) left_of[both] = a.text();
+    };
+    for (std::size_t i = 1; i < symbols.size(); ++i)
+      look_at(static_cast<std::int32_t>(i) - 1, static_cast<std::int32_t>(i));
+
+    while (!agenda.empty()) {
+      const Pair pair = agenda.top();
+      agenda.pop();
+      Symbol &a = symbols[static_cast<std::size_t>(pair.left)], &b = symbols[static_cast<std::size_t>(pair.right)];
+      if (a.length == 0 || b.length == 0 || a.length + b.length != pair.length) continue;  // one of them was merged since
+      a.length += b.length;
+      b.length = 0;
+      a.next = b.next;
+      if (a.next >= 0) symbols[static_cast<std::size_t>(a.next)].previous = pair.left;
+      look_at(a.previous, pair.left);
+      look_at(pair.left, a.next);
+    }
+
+    std::vector<std::string_view> parts;  // what is left of a symbol that is no piece in use
+    for (std::int32_t at = symbols.empty() ? -1 : 0; at >= 0; at = symbols[static_cast<std::size_t>(at)].next) {
+      parts.push_back(symbols[static_cast<std::size_t>(at)].text());
+      while (!parts.empty()) {
+        const std::string_view part = parts.back();
+        parts.pop_back();
+        const auto known = merged_.find(part);
+        const auto left = known != merged_.end() && known->second.unused ? left_of.find(part) : left_of.end();
+        if (left == left_of.end()) {
+          cuts.push_back({part, id_of(part)});
+        } else {
+          parts.push_back(part.substr(left->second.size()));
+          parts.push_back(left->second);
+        }
+      }
+    }
+  }
+
+ private:
+  struct Merged {
+    float score;
+    bool unused;
+  };
+  struct Symbol {
+    const char* begin;
+    std::size_t length;  // 0: became part of the symbol before it
+    std::int32_t previous, next;
+    bool whole;  // a user-defined piece
+    std::string_view text() const { return {begin, length}; }
+  };
+  struct Pair {
+    float score;
+    std::int32_t left, right;
+    std::size_t length;
+    bool operator<(const Pair& other) const { return score < other.score || (score == other.score && left > other.left); }
+  };
+  using Agenda = std::priority_queue<Pair>;
+
+  detail::StringMap<Merged> merged_;
+};
+
+}  // namespace attn::sentencepiece

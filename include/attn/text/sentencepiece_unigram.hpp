@@ -1,0 +1,89 @@
+#pragma once
+#include <algorithm>
+#include <cfloat>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "attn/text/piece_trie.hpp"
+#include "attn/text/sentencepiece_model.hpp"
+
+namespace attn::sentencepiece {
+
+/// A piece of normalised text, and its id.
+struct Cut {
+  std::string_view text;
+  Token id;
+};
+
+/// How many bytes the character at the text's beginning takes by its first byte, as far as the text goes.
+inline std::size_t character_length(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  return std::min<std::size_t>(lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4, text.size());
+}
+
+/// Cuts text into the pieces whose log-probabilities have the highest sum, by Viterbi's algorithm. Kudo 2018.
+class UnigramCutter {
+ public:
+  UnigramCutter(const SentencePieceModel& model, Token unknown) : unknown_(unknown) {
+    using Kind = SentencePieceModel::PieceKind;
+    float lowest = FLT_MAX, highest = FLT_MIN;  // highest: of log-probabilities FLT_MIN, that is 0 for all purposes
+    std::vector<std::pair<std::string_view, Token>> used;
+    for (const auto& [text, score, kind] : model.pieces) {
+      const auto id = static_cast<Token>(scores_.size());
+      scores_.push_back(score);
+      user_defined_.push_back(kind == Kind::user_defined);
+      if (kind == Kind::normal || kind == Kind::user_defined) used.emplace_back(text, id);
+      if (kind != Kind::normal) continue;
+      lowest = std::min(lowest, score), highest = std::max(highest, score);
+    }
+    trie_ = PieceTrie(std::move(used));
+    unknown_score_ = lowest - 10;
+    highest_ = highest;
+  }
+
+  void cut(std::string_view text, std::vector<Cut>& cuts) const {
+    struct End {
+      float score = 0;          // of the best way to cut the text up to here; numbers as SentencePiece rounds them
+      std::int32_t start = -1;  // of its last piece
+      Token id = -1;
+    };
+    std::vector<End> ends(text.size() + 1);
+    for (std::size_t start = 0; start < text.size();) {
+      const std::string_view rest = text.substr(start);
+      const float so_far = ends[start].score;
+      const std::size_t character = character_length(rest);
+      bool covered = false;  // the first character is a piece
+      const auto offer = [&](std::size_t length, double score, Token id) {
+        End& end = ends[start + length];
+        if (end.start < 0 || score > static_cast<double>(end.score))
+          end = {static_cast<float>(score), static_cast<std::int32_t>(start), id};
+      };
+      trie_.for_each_prefix(rest, [&](std::size_t length, Token id) {
+        const auto at = static_cast<std::size_t>(id);
+        const double score = user_defined_[at] ? static_cast<double>(static_cast<float>(length) * highest_) - 0.1
+                                               : static_cast<double>(scores_[at]);
+        offer(length, score + static_cast<double>(so_far), id);
+        covered = covered || length == character;
+      });
+      if (!covered) offer(character, static_cast<double>(unknown_score_ + so_far), unknown_);
+      start += character;
+    }
+    const auto first = static_cast<std::ptrdiff_t>(cuts.size());
+    for (std::size_t end = text.size(); end > 0;) {
+      const auto start = static_cast<std::size_t>(ends[end].start);
+      cuts.push_back({text.substr(start, end - start), ends[end].id});
+      end = start;
+    }
+    std::reverse(cuts.begin() + first, cuts.end());
+  }
+
+ private:
+  PieceTrie trie_;
+  std::vector<float> scores_;
+  std::vector<bool> user_defined_;
+  Token unknown_;
+  float unknown_score_ = 0, highest_ = 0;
+};
+
+}  // namespace attn::sentencepiece

@@ -1,0 +1,96 @@
+#pragma once
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "attn/core/error.hpp"
+
+namespace attn {
+
+/// Reads a message in the wire format of Protocol Buffers, one field after another:
+///
+///     for (WireReader in(bytes); in.next();)
+///       if (in.field() == 1) name = in.bytes();
+///
+/// What it gives are views of the message. Every length is checked against what is left before anything is read, and asking
+/// a field for another type than it has is an Error.
+class WireReader {
+ public:
+  explicit WireReader(std::string_view message) : rest_(message), size_(message.size()) {}
+
+  /// Steps to the next field; false at the end.
+  bool next() {
+    if (rest_.empty()) return false;
+    const std::uint64_t key = varint();
+    require(key >> 3 > 0 && key >> 3 < (1U << 29), "byte ", position(), ": there is no field ", key >> 3);
+    field_ = static_cast<int>(key >> 3);
+    type_ = static_cast<Type>(key & 7);
+    switch (type_) {
+      case Type::varint:
+        number_ = varint();
+        break;
+      case Type::fixed64:
+        number_ = little_endian(take(8));
+        break;
+      case Type::fixed32:
+        number_ = little_endian(take(4));
+        break;
+      case Type::bytes:
+        bytes_ = take(varint());
+        break;
+      default:
+        fail("byte ", position(), ": field ", field_, " is of the type ", key & 7, ", which is none");
+    }
+    return true;
+  }
+
+  /// Which field: its number in the message's definition.
+  int field() const { return field_; }
+
+  std::string_view bytes() const { return is(Type::bytes, "bytes"), bytes_; }
+  std::uint64_t number() const { return is(Type::varint, "a whole number"), number_; }
+  float real() const { return is(Type::fixed32, "a float"), std::bit_cast<float>(static_cast<std::uint32_t>(number_)); }
+
+ private:
+  enum class Type : unsigned { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
+
+  std::size_t position() const { return size_ - rest_.size(); }
+
+  void is(Type type, const char* what) const {
+    require(type_ == type, "before byte ", position(), ": field ", field_, " should be ", what, ", but is of another type");
+  }
+
+  /// Seven bits a byte, the lowest first; a byte below 128 is the last one.
+  std::uint64_t varint() {
+    std::uint64_t number = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      const auto byte = static_cast<unsigned char>(take(1)[0]);
+      number |= std::uint64_t{byte & 0x7FU} << shift;
+      if (byte < 0x80) return number;
+    }
+    fail("byte ", position(), ": a number of more than 64 bits");
+  }
+
+  std::string_view take(std::uint64_t count) {
+    require(count <= rest_.size(), "byte ", position(), ": ", count, " bytes should follow, but there are ", rest_.size());
+    const std::string_view taken = rest_.substr(0, static_cast<std::size_t>(count));
+    rest_.remove_prefix(taken.size());
+    return taken;
+  }
+
+  static std::uint64_t little_endian(std::string_view bytes) {
+    std::uint64_t number = 0;
+    for (std::size_t i = bytes.size(); i-- > 0;) number = number << 8 | static_cast<unsigned char>(bytes[i]);
+    return number;
+  }
+
+  std::string_view rest_;
+  std::size_t size_;
+  int field_ = 0;
+  Type type_ = Type::varint;
+  std::uint64_t number_ = 0;
+  std::string_view bytes_;
+};
+
+}  // namespace attn

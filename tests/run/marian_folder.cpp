@@ -1,0 +1,194 @@
+#include "attn/run/marian_folder.hpp"
+
+#include <doctest/doctest.h>
+
+#include "attn/run/cpu_models.hpp"
+#include "attn/run/marian_models.hpp"
+#include "attn/run/open_translator.hpp"
+#include "attn/train/checkpoint.hpp"
+#include "support/files.hpp"
+#include "text/sentencepiece_bytes.hpp"
+
+using namespace attn;
+using nlohmann::json;
+
+namespace {
+
+constexpr TransformerShape shape{.encoder_layers = 1, .decoder_layers = 2, .width = 8, .heads = 2, .inner = 16};
+using Small = Marian<Cpu<float>, shape, Swish>;
+constexpr Index vocabulary = 7;
+
+/// A folder as Hugging Face has them, of a model with random weights.
+struct Folder {
+  TemporaryFolder folder;
+  Cpu<float> device{1};
+  Network<Small> network{device, {vocabulary, vocabulary, {}, true, true}, 3};
+  json config{
+      {"model_type", "marian"},         {"encoder_layers", 1},           {"decoder_layers", 2},     {"d_model", 8},
+      {"encoder_attention_heads", 2},   {"decoder_attention_heads", 2},  {"encoder_ffn_dim", 16},   {"decoder_ffn_dim", 16},
+      {"activation_function", "swish"}, {"scale_embedding", true},       {"eos_token_id", 0},       {"pad_token_id", 6},
+      {"decoder_start_token_id", 6},    {"max_position_embeddings", 20}, {"forced_eos_token_id", 0}};
+
+  Folder() {
+    using Kind = SentencePieceModel::PieceKind;
+    std::string pieces = wire::piece("<unk>", 0, Kind::unknown);
+    for (const char* text : {"\u2581", "a", "b", "\u2581ab"}) pieces += wire::piece(text, -1, Kind::normal);
+    write_file(folder / "source.spm", pieces);
+    write_file(folder / "target.spm", pieces);
+    write_file(folder / "vocab.json",
+               json{{"</s>", 0}, {"<unk>", 1}, {"\u2581", 2}, {"a", 3}, {"b", 4}, {"\u2581ab", 5}, {"<pad>", 6}}.dump());
+    save_weights();
+    save();
+  }
+
+  void save() const { write_file(folder / "config.json", config.dump()); }
+
+  /// The network's parameters under the names of MarianMTModel.
+  void save_weights() const {
+    std::vector<std::vector<float>> numbers;
+    std::vector<TensorView> tensors;
+    numbers.reserve(200);
+    const auto add = [&](std::string name, std::vector<float> values, std::vector<Index> extents) {
+      numbers.push_back(std::move(values));
+      tensors.push_back(tensor_view<float>(std::move(name), numbers.back(), std::move(extents)));
+    };
+    const auto replaced = [](std::string name, std::string_view from, std::string_view to) {
+      if (const auto at = name.find(from); at != name.npos) name.replace(at, from.size(), to);
+      return name;
+    };
+    for (const auto& entry : network.parameters.entries()) {
+      const auto values = network.parameters.read(entry);
+      std::string name = "model." + entry.name;
+      if (entry.name == "target_embedding.table") name = "model.shared.weight";
+      if (entry.name == "output.bias") {
+        add("final_logits_bias", values, {1, entry.rows});
+        continue;
+      }
+      for (const auto& [ours, theirs] : {std::pair{".self_attention.", ".self_attn."},
+                                         {".cross_attention.", ".encoder_attn."},
+                                         {".attention.", ".self_attn."},
+                                         {".attention_norm.", ".self_attn_layer_norm."},
+                                         {".self_norm.", ".self_attn_layer_norm."},
+                                         {".cross_norm.", ".encoder_attn_layer_norm."},
+                                         {".feed_forward_norm.", ".final_layer_norm."},
+                                         {".feed_forward.up.", ".fc1."},
+                                         {".feed_forward.down.", ".fc2."},
+                                         {".out.", ".out_proj."},
+                                         {".gain", ".weight"}})
+        name = replaced(name, ours, theirs);
+      const auto rows_of = [&](Index first, Index count) {
+        return std::vector<float>(values.begin() + first * entry.cols, values.begin() + (first + count) * entry.cols);
+      };
+      const auto extents = [&](Index rows) {
+        return entry.cols == 1 ? std::vector<Index>{rows} : std::vector<Index>{rows, entry.cols};
+      };
+      if (name.find("attn.in.") == name.npos) {
+        add(name, values, extents(entry.rows));
+      } else {
+        Index first = 0;
+        for (const char* part : {"attn.q_proj.", "attn.k_proj.", "attn.v_proj."})
+          add(replaced(name, "attn.in.", part), rows_of(first++ * 8, 8), extents(8));
+      }
+    }
+    add("model.encoder.embed_positions.weight", std::vector<float>(160), {20, 8});  // as some files have it: left over
+    save_safetensors(folder / "model.safetensors", tensors);
+  }
+
+  std::string refused() const {
+    save();
+    return error_of([&] { open_translator(folder.path(), {.device = "cpu", .threads = 1}); });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("marian folder: opened, it translates as the model that was saved, without padding") {
+  add_marian<Cpu<float>, shape, Swish>(models());
+  Folder made;
+  const FolderTranslator translator = open_translator(made.folder.path(), {.device = "cpu", .threads = 1});
+  CHECK(translator.card().model.name == "marian-1-2-8-2-16-swish");
+  CHECK(translator.card().limit == 510);
+  CHECK(translator.card().truncate == 19);
+  CHECK(!translator.options.search);
+
+  auto& parameters = made.network.parameters;
+  auto bias = parameters.read(parameters.find("output.bias"));
+  bias[6] = -1e9f;
+  parameters.write(parameters.find("output.bias"), bias);
+  const auto theirs =
+      next_token(made.device, made.network.model, {6, 0, 0}, std::vector<Token>{5, 3}, std::vector<Token>{4, 4});
+  for (const auto& [token, name, probability] : translator.next_token("aba", "bb")) {
+    INFO(name);
+    CHECK(probability == doctest::Approx(token == 6 ? 0 : theirs[static_cast<std::size_t>(token)]).epsilon(1e-5));
+  }
+  CHECK(translator({"ab", "", "a b"}).size() == 3);
+}
+
+TEST_CASE("marian folder: how to search is as generation_config.json says, else as config.json does") {
+  add_marian<Cpu<float>, shape, Swish>(models());
+  Folder made;
+  const auto search = [&] { return read_marian_folder(made.folder.path()).card.search; };
+  made.config.update({{"num_beams", 6}, {"max_length", 30}, {"bad_words_ids", {{6}, {2}}}});
+  made.save();
+  CHECK(search()->beam == 6);
+  CHECK(search()->stop == Stop::no_better_now);
+  CHECK(read_marian_folder(made.folder.path()).card.limit == 28);
+  CHECK(read_marian_folder(made.folder.path()).never == std::vector<Token>{6, 6, 2});
+  const auto generation = [&](const json& how) { write_file(made.folder / "generation_config.json", how.dump()); };
+  generation({{"num_beams", 4},
+              {"early_stopping", true},
+              {"length_penalty", 0.5},
+              {"max_new_tokens", 9},
+              {"no_repeat_ngram_size", 3}});
+  CHECK(search()->beam == 4);
+  CHECK(search()->stop == Stop::complete);
+  CHECK(search()->score.amount == 0.5);
+  CHECK(search()->no_repeat == 3);
+  CHECK(read_marian_folder(made.folder.path()).card.limit == 9);  // nothing forces the end
+  generation({{"num_beams", 2}, {"early_stopping", "never"}});
+  CHECK(search()->stop == Stop::no_better);
+  generation({{"num_beams", 1}});
+  CHECK(!search());
+  generation({{"bad_words_ids", {{2, 3}}}});
+  CHECK(contains(made.refused(), "bad_words_ids has a sequence of 2 tokens"));
+}
+
+TEST_CASE("marian folder: what is not there, or not as Marian has it, is one sentence") {
+  Folder made;
+  const json good = made.config;
+  const auto with = [&](const char* name, const json& value) {
+    made.config = good;
+    made.config[name] = value;
+    return made.refused();
+  };
+  CHECK(contains(with("d_model", 24), "this program has no marian-1-2-24-2-16-swish"));
+  CHECK(contains(with("d_model", 24), "it has marian-"));
+  CHECK(contains(with("d_model", 24), "add_marian<Cpu<float>, TransformerShape{...}, Swish>(models())"));
+  CHECK(contains(with("activation_function", "tanh"), "this program has no marian-1-2-8-2-16-tanh"));
+  CHECK(contains(with("decoder_ffn_dim", 32), "the encoder's inner numbers are 16, the decoder's 32"));
+  CHECK(contains(with("decoder_attention_heads", 4), "the encoder's heads are 2, the decoder's 4"));
+  CHECK(contains(with("normalize_before", true), "normalize_before is set"));
+  CHECK(contains(with("scale_embedding", false), "scale_embedding is not set"));
+  CHECK(contains(with("eos_token_id", 3), "eos_token_id is 3, but 0 in the vocabulary"));
+  CHECK(contains(with("d_model", "wide"), "is damaged or was changed by hand"));
+  CHECK(contains(with("model_type", "bart"), "there is no model.json"));
+
+  made.config = good;
+  write_file(made.folder / "config.json", "{\"model_type\": ");
+  CHECK(contains(error_of([&] { open_translator(made.folder.path()); }), "config.json: must be a JSON object"));
+  write_file(made.folder / "vocab.json", "{\"</s>\": 0, \"<unk>\": 1}");
+  CHECK(contains(made.refused(), "vocab.json: the vocabulary has no token <pad>"));
+  write_file(made.folder / "source.spm", "x");
+  CHECK(contains(made.refused(), "source.spm: not a SentencePiece model"));
+  std::filesystem::remove(made.folder / "model.safetensors");
+  CHECK(contains(made.refused(), "there is no model.safetensors in"));
+  write_file(made.folder / "pytorch_model.bin", "x");
+  CHECK(contains(made.refused(), "let transformers write the weights again"));
+}
+
+TEST_CASE("marian folder: a vocabulary larger than the model's tables belongs to another model") {
+  const Folder made;
+  write_file(made.folder / "vocab.json",
+             json{{"</s>", 0}, {"<unk>", 1}, {"a", 2}, {"b", 3}, {"c", 4}, {"d", 5}, {"e", 6}, {"<pad>", 7}}.dump());
+  CHECK(contains(made.refused(), "the vocabularies have 8 and 8 tokens, the model's tables 7 and 7"));
+}
