@@ -6,7 +6,9 @@
 
 #include "attn/core/error.hpp"
 #include "attn/core/folder_lock.hpp"
+#include "attn/parallel/join_ranks.hpp"
 #include "attn/run/say_device.hpp"
+#include "attn/run/share_machine.hpp"
 #include "attn/run/stop_signal.hpp"
 #include "command_line.hpp"
 #include "papers/models.hpp"
@@ -17,10 +19,10 @@ using namespace attn;
 
 namespace {
 
-/// The card of the run in the output folder, if the run is to go on; else none.
-std::optional<RunCard> card_to_resume(const Options& options) {
+/// The card of the run in the output folder, if the run is to go on; else none. The folder is the first rank's to judge.
+std::optional<RunCard> card_to_resume(const Options& options, bool leads) {
   if (!options.resume) {
-    require(options.overwrite || !has_run(options.output), "there is a run in ", options.output.string(),
+    require(!leads || options.overwrite || !has_run(options.output), "there is a run in ", options.output.string(),
             " already: go on with it (--resume), replace it (--overwrite), or choose another folder (--output)");
     return std::nullopt;
   }
@@ -51,32 +53,38 @@ std::optional<AnyTokenizer> tokenizer_of(const std::optional<RunCard>& card) {
   return card ? std::optional(card->source) : std::nullopt;
 }
 
-int run(Options options) {
+int run(Options options, Communicator& ranks) {
+  if (!ranks.leads()) std::cout.setstate(std::ios::failbit);  // one of them speaks
+  share_machine(options.device, ranks);
   say_device(std::cout, options.device);
-  make_folder(options.output);
-  const FolderLock lock(options.output);
-  const std::optional<RunCard> before = card_to_resume(options);
+  std::optional<FolderLock> lock;
+  if (ranks.leads()) make_folder(options.output), lock.emplace(options.output);
+  const std::optional<RunCard> before = card_to_resume(options, ranks.leads());
   Texts texts = read_texts(options);
   apply_recipe(options, texts.pairs());
   const std::optional<RunCard> start = card_to_start_from(options);
   const Corpus corpus = encode_texts(options, texts, tokenizer_of(before ? before : start));
   std::cout << "settings: " << describe_settings(options) << "\n";
-  train(options, texts, corpus, before, start);
-  if (stop_signal() == 0) return 0;
+  train(options, texts, corpus, before, start, ranks);
+  if (!ranks.any(stop_signal() != 0)) return 0;
   std::cout << "stopped; go on with the same options and --resume\n";
-  return stop_status();
+  return stop_signal() != 0 ? stop_status() : 1;
 }
 
 }  // namespace
 
-int main(int count, char** words) try {
-  papers::add_models(models());
-  return run(read_options(count, words));
-} catch (const OutOfMemory& error) {
-  std::cerr << "wmt14_train: " << error.what()
-            << ": the one with --batch, --batch-unit tokens or --truncate, the other with --vocabulary or --size\n";
-  return 1;
-} catch (const std::exception& error) {
-  std::cerr << "wmt14_train: " << error.what() << "\n";
-  return 1;
+int main(int count, char** words) {
+  auto ranks = std::make_unique<Communicator>();
+  try {
+    papers::add_models(models());
+    const Options options = read_options(count, words);
+    ranks = join_ranks();
+    return run(options, *ranks);
+  } catch (const OutOfMemory& error) {
+    return ranks->stop_all(
+        1, "wmt14_train: " + std::string(error.what()) +
+               ": the one with --batch, --batch-unit tokens or --truncate, the other with --vocabulary or --size");
+  } catch (const std::exception& error) {
+    return ranks->stop_all(1, "wmt14_train: " + std::string(error.what()));
+  }
 }

@@ -95,6 +95,7 @@ void add_training_options(CLI::App& app, Options& o) {
   list_training(add, o);
   add("--bad-numbers", o.bad_numbers, "Gradients that are not finite: stop the training, or skip their step",
       CLI::IsMember({"stop", "skip"}));
+  add("--shard-optimiser", o.shard_optimiser, "On several ranks: each keeps a part of the optimiser's state");
   add_device_options(app, o.device);
 }
 

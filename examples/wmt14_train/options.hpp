@@ -36,6 +36,7 @@ struct Options {
   std::string smoothing_over = "all";
   bool amsgrad = false;
   std::string bad_numbers = "stop";
+  bool shard_optimiser = false;
   std::string validate_with = "loss";
   double average_decay = 0;
   std::int64_t average_best = 0;

@@ -65,6 +65,7 @@ TrainingRun training_run(const Options& options, const Corpus& corpus, const Met
       .title = options.model_name(),
       .metadata = settings,
       .resume = options.resume,
+      .shard_optimiser = options.shard_optimiser,
       .say = [](const std::string& text) { std::cout << text << std::endl; },
       .progress = [](Index step,
                      Index steps) { return std::make_unique<TerminalCallback>(std::cout, ::isatty(1) != 0, steps, step); }};

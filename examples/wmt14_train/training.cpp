@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "attn/metrics/bleu.hpp"
+#include "attn/parallel/share_lines.hpp"
 #include "attn/run/draw_attention.hpp"
 #include "attn/run/open_translator.hpp"
 #include "attn/run/run_report.hpp"
@@ -51,8 +52,8 @@ double perplexity_of(const FolderTranslator& translate, const ParallelText& text
   return std::exp(loss / tokens);
 }
 
-void score(const Options& options, const ParallelText& test, const FolderTranslator& translate, Index step) {
-  const std::vector<std::string> translations = translate(test.source);
+void score(const Options& options, const ParallelText& test, const FolderTranslator& translate,
+           const std::vector<std::string>& translations, Index step) {
   const Bleu bleu = corpus_bleu(translations, test.target);
   write_lines(options.output / "translations.txt", translations);
   const auto shown = static_cast<std::ptrdiff_t>(std::min<std::size_t>(8, translations.size()));
@@ -80,7 +81,7 @@ bool finished(const std::filesystem::path& folder) {
 }
 
 void train(const Options& options, const Texts& texts, const Corpus& corpus, const std::optional<RunCard>& before,
-           const std::optional<RunCard>& start) {
+           const std::optional<RunCard>& start, Communicator& ranks) {
   const ModelSpec spec = model_spec(options, corpus);
   const std::shared_ptr<AnyModel> model = models().make(spec, options.device, options.seed);
   RunCard card{spec, corpus.tokenizer, corpus.tokenizer};
@@ -96,13 +97,16 @@ void train(const Options& options, const Texts& texts, const Corpus& corpus, con
   if (before && before->settings.contains("start-from")) card.settings["start-from"] = before->settings.at("start-from");
   if (before)
     check_same_settings(options.output, before->settings, card.settings, {"epochs", "patience", "validate-every"});
-  if (!before) clear(options.output);
-  std::filesystem::remove(options.output / "report.html");  // the run is not finished now
-  write_run_card(options.output, card);
+  if (ranks.leads()) {
+    if (!before) clear(options.output);
+    std::filesystem::remove(options.output / "report.html");  // the run is not finished now
+    write_run_card(options.output, card);
+  }
 
   watch_stop_signals();
   if (start) model->load(options.start_from / "model.safetensors");
   TrainingRun training = training_run(options, corpus, card.settings);
+  training.ranks = &ranks;
   const FolderTranslator translate(card, model);
   if (options.validate_with == "bleu")
     training.score = [&](AnyModel&) {
@@ -110,17 +114,21 @@ void train(const Options& options, const Texts& texts, const Corpus& corpus, con
         lines.resize(std::min<std::size_t>(lines.size(), 1000));
         return lines;
       };
-      return corpus_bleu(translate(some(texts.validation.source)), some(texts.validation.target)).score;
+      return corpus_bleu(share_lines(ranks, some(texts.validation.source), translate), some(texts.validation.target)).score;
     };
   WatchSamples samples(texts.validation, translate);
   samples.watch(training);
   const TrainingOutcome outcome = model->train(training);
-  samples.write(options.output);
-  append_to_log(options.output, {{"event", "trained"}, {"step", outcome.state.step}, {"seconds", outcome.seconds}});
+  if (ranks.leads()) {
+    samples.write(options.output);
+    append_to_log(options.output, {{"event", "trained"}, {"step", outcome.state.step}, {"seconds", outcome.seconds}});
+  }
   std::cout << "trained for " << format_duration(outcome.seconds) << "\n";
-  if (stop_signal() != 0) return;
+  if (ranks.any(stop_signal() != 0)) return;
   model->load(options.output / "model.safetensors");
-  score(options, texts.test, translate, outcome.state.step);
+  const std::vector<std::string> translations = share_lines(ranks, texts.test.source, translate);
+  if (!ranks.leads()) return;
+  score(options, texts.test, translate, translations, outcome.state.step);
   draw_maps(options, texts.test.source, translate);
   write_run_report(options.output / "report.html", {options.output});
 }
