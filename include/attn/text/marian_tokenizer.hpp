@@ -10,8 +10,9 @@
 
 namespace attn {
 
-/// One side of a Marian's text, as Hugging Face's MarianTokenizer has it: pieces of a SentencePiece model, numbered by a vocabulary
-/// that both languages may share. A language code at the beginning of a text, >>deu<<, is one token if the vocabulary has it.
+/// One side of a Marian's text, as Hugging Face's MarianTokenizer has it: pieces of a SentencePiece model, numbered by a
+/// vocabulary that both languages may share. A language code at the beginning of a text, >>deu<<, is one token if the
+/// vocabulary has it.
 class MarianTokenizer {
  public:
   /// The vocabulary's tokens in the order of their ids: pieces, and </s>, <unk> and <pad>.

@@ -10,10 +10,10 @@
 
 namespace attn {
 
-// Weights of Marian's Transformers in the layout of Hugging Face's MarianMTModel (model.safetensors of "Helsinki-NLP/opus-mt-en-de", ...).
+// Weights of Marian's Transformers in the layout of Hugging Face's MarianMTModel.
 
-/// Where MarianMTModel's files have a parameter of a Marian. Queries, keys and values stand apart in them, and the output's biases
-/// are a matrix of one row.
+/// Where MarianMTModel's files have a parameter of a Marian. Queries, keys and values stand apart in them, and the output's
+/// biases are a matrix of one row.
 inline std::vector<StoredPart> marian_parts(const SafetensorsFile& file, std::string_view parameter) {
   const auto first_of = [&](std::initializer_list<const char*> names) {
     for (const char* name : names)
@@ -49,8 +49,8 @@ inline std::vector<StoredPart> marian_parts(const SafetensorsFile& file, std::st
   return all;
 }
 
-/// Loads them into a Marian. Tokens of `never`, padding among them, are not words: no probability is left for them, which is what
-/// their biases say after loading. Positions that some files hold are left over.
+/// Loads them into a Marian. Tokens of `never`, padding among them, are not words: no probability is left for them, which is
+/// what their biases say after loading. Positions that some files hold are left over.
 template <class Device>
 void load_marian(const SafetensorsFile& file, Parameters<Device>& parameters, std::span<const Token> never) {
   LoadOptions options{.allow_left_over = true};

@@ -9,9 +9,9 @@
 
 namespace attn {
 
-/// Where the state dict of a torch.nn.Transformer has a parameter of an encoder or a decoder, for LoadOptions::parts_of; parameters
-/// of other layers keep their names. PyTorch normalises the end of both stacks: a model of norm_first=True is PreNorm, one
-/// of norm_first=False PostNormAndFinal.
+/// Where the state dict of a torch.nn.Transformer has a parameter of an encoder or a decoder, for LoadOptions::parts_of;
+/// parameters of other layers keep their names. PyTorch normalises the end of both stacks: a model of norm_first=True is
+/// PreNorm, one of norm_first=False PostNormAndFinal.
 inline std::vector<StoredPart> torch_transformer_parts(std::string_view parameter) {
   std::string name(parameter);
   const bool third = name.find("decoder.") != std::string::npos;  // its layers normalise three times
