@@ -207,6 +207,10 @@ with tempfile.TemporaryDirectory() as name:
     check(not (folder / "large/log.jsonl").exists(), "and says so before the first step")
     (folder / "file").write_text("")
     refused("an output folder that is a file", *own, "--output", folder / "file", says="choose another")
+    (folder / "read-only").mkdir()
+    (folder / "read-only").chmod(0o555)  # which does not stop root, but /sys does
+    read_only = folder / "read-only" if os.geteuid() != 0 else "/sys"
+    refused("a read-only output folder", *own, "--output", f"{read_only}/run", says="choose another")
     if os.path.exists("/dev/full"):
         (folder / "full").mkdir()
         os.symlink("/dev/full", folder / "full/log.jsonl")
