@@ -24,7 +24,7 @@ threads() {  # clang's OpenMP tells the thread sanitizer who waits for whom (Arc
 # ---- Compilers ----
 
 every_header() {  # one file that includes them all; that each stands alone is all_verify_interface_header_sets' to say
-  (cd include && find attn -name '*.hpp' ! -name '*_bodies.hpp' ! -path '*/mpi*' | sort) | sed 's/.*/#include "&"/' >$out/every_header.cpp
+  (cd include && find attn -name '*.hpp' ! -name '*_bodies.hpp' ! -path '*/mpi*' ! -path '*/nccl*' | sort) | sed 's/.*/#include "&"/' >$out/every_header.cpp
   echo 'int main() {}' >>$out/every_header.cpp
   # of the packages of OpenMP's omp.h only one can be installed; clang 19 reads that of 16
   mkdir -p $out/omp && cp "$(clang++-16 -print-resource-dir)/include/omp.h" $out/omp/

@@ -46,11 +46,12 @@ std::vector<std::vector<Token>> greedy(Device& device, const Model& model, const
 }
 
 /// The same, until each sentence's end token; on a device that records steps, by steps that are repeated
-/// (decode/held_greedy.hpp).
+/// (decode/held_greedy.hpp), unless words are chosen among some.
 template <class Device, class Model>
 std::vector<std::vector<Token>> greedy(Device& device, const Model& model, const Sentences& source,
                                        const GreedyOptions& options) {
-  if constexpr (StepGraph<Device>::records) return held_greedy(device, model, source, options);
+  if constexpr (StepGraph<Device>::records)
+    if (options.among.empty()) return held_greedy(device, model, source, options);
   return greedy(device, model, source, options, [&](Index, Index, Token word) { return word == options.end; });
 }
 

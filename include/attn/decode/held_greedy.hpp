@@ -18,6 +18,7 @@ namespace attn {
 template <class Device, class Model>
 std::vector<std::vector<Token>> held_greedy(Device& device, const Model& model, const Sentences& source,
                                             const GreedyOptions& options, Index look_every = 8) {
+  require(options.among.empty(), "held_greedy: chooses among all words; greedy(...) takes a list");
   std::vector<std::vector<Token>> translations(static_cast<std::size_t>(source.size()));
   Tape<Device> tape(device);
   auto state = model.start(tape, upload(tape, source), options.limit);
