@@ -14,7 +14,7 @@ definitions="-DATTN_TEST_FILES='\"tests/files\"' -DATTN_TEST_DATA='\"build\"'"
 
 threads() {  # clang's OpenMP tells the thread sanitizer who waits for whom (Archer); g++'s does not
   clang++-16 -O1 -g1 -fopenmp -fsanitize=thread tests/threads/sanitizer/openmp.cpp -o $out/openmp || return
-  export TSAN_OPTIONS='ignore_noninstrumented_modules=1 allocator_may_return_null=1'
+  export TSAN_OPTIONS=ignore_noninstrumented_modules=1
   $out/openmp || { echo "the thread sanitizer sees a race where there is none"; return 1; }
   ! $out/openmp shared >$out/race.log 2>&1 && grep -q 'data race' $out/race.log ||
     { echo "the thread sanitizer does not see a race of OpenMP's threads"; return 1; }

@@ -138,6 +138,12 @@ TEST_CASE("what was made is not made again, unless it would be another") {
 }
 
 TEST_CASE("making shards that is killed goes on, and ends with the bytes of one that was not") {
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+  MESSAGE("skipped: the thread sanitizer does not survive a fork beside other threads");
+  return;
+#endif
+#endif
   const Text text(3000);
   const ByteBpe bpe = bpe_of(text.lines);
   const ShardOptions options{.pairs = 200, .threads = 1};
