@@ -140,7 +140,7 @@ def compare(program, name, folder, model, tokenizer):
 
     padded = tokenizer(lines, return_tensors="pt", padding=True)
     different = []
-    for beam, how in ((1, {"num_beams": 1}), (4, {"num_beams": 4}), (0, {})):
+    for beam, how in ((1, {"num_beams": 1}), (4, {"num_beams": 4, "length_penalty": 1.0, "early_stopping": False}), (0, {})):
         with torch.no_grad():
             generated = model.generate(**padded, **how)
         tokens = [[token for token in sentence if token not in (0, tokenizer.pad_token_id)] for sentence in generated.tolist()]

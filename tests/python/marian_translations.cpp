@@ -45,7 +45,7 @@ int main(int count, char** arguments) try {
   std::cout.precision(9);
   require(count >= 3, "marian_translations: needs what to do and a folder");
   const std::string what = arguments[1];
-  FolderTranslator translator = open_translator(arguments[2], {.device = "cpu"});
+  FolderTranslator translator = open_translator(arguments[2], {.device = "cpu", .threads = 1});
   if (count > 3 && std::stoi(arguments[3]) > 0)
     translator.options.search = SearchOptions{.beam = std::stoi(arguments[3]), .stop = Stop::no_better_now};
   if (count > 3 && std::stoi(arguments[3]) == 1) translator.options.search = {};

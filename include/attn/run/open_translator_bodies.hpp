@@ -132,9 +132,9 @@ inline FolderTranslator open_marian(const std::filesystem::path& folder, const D
     for (const std::string& other : models().names())
       if (other.starts_with("marian-")) known += (known.empty() ? "" : ", ") + other;
     fail((folder / "config.json").string(), ": this program has no ", name,
-         " (layers of encoder and decoder, width, heads, inner", " width, activation); it has ",
-         known.empty() ? "none" : known,
-         ". Another shape is added with one line, add_marian<Cpu<float>, TransformerShape{...}, Swish>(models())");
+         " (layers of encoder and decoder, width, heads, inner width, activation); it has ", known.empty() ? "none" : known,
+         ". Another shape is added with one line, add_marian<Cpu<float>, TransformerShape{...}, Swish>(models()), of "
+         "attn/run/marian_models.hpp");
   }
   std::shared_ptr<AnyModel> model = models().make(marian.card.model, device);
   model->load_marian(folder / "model.safetensors", marian.never);
