@@ -63,12 +63,16 @@ TEST_CASE("int8 weights are used where the device holds the weights, and nowhere
 }
 
 TEST_CASE("products with packed weights have bits that depend neither on the number of rows nor on that of threads") {
-  for (const bool int8 : {false, true}) {
-    Cpu<float> one({.threads = 1, .int8_weights = int8});
+  std::vector<attn::CpuOptions> modes{{}, {.int8_weights = true}};
+  if (attn::kHasBfloat16Products) modes.push_back({.bfloat16_products = true});
+  for (attn::CpuOptions options : modes) {
+    options.threads = 1;
+    Cpu<float> one(options);
     for (const auto& [depth, outputs] : {std::pair<Index, Index>{40, 300}, {513, 50}}) {
       const Numbers expected = product(one, true, 70, depth, outputs);
       for (const int threads : {2, 3}) {
-        Cpu<float> several({.threads = threads, .int8_weights = int8});
+        options.threads = threads;
+        Cpu<float> several(options);
         CHECK(same_bits(product(several, true, 70, depth, outputs), expected));
       }
       for (const Index rows : {1, 2, 7, 49})
@@ -76,6 +80,21 @@ TEST_CASE("products with packed weights have bits that depend neither on the num
                         Numbers(expected.begin(), expected.begin() + rows * outputs)));
     }
   }
+}
+
+TEST_CASE("bf16 matrix products with packed weights round both sides, for any number of rows" *
+          doctest::skip(!attn::kHasBfloat16Products)) {
+  if (!attn::kHasBfloat16Products) return;
+  Cpu<float> plain(1), rounding({.threads = 1, .bfloat16_products = true});
+  for (const auto& [rows, depth, outputs] : kSizes)
+    for (const bool bias : {true, false})
+      for (const bool relu : {true, false})
+        CHECK(distance(product(rounding, true, rows, depth, outputs, bias, relu),
+                       product(plain, false, rows, depth, outputs, bias, relu)) <=
+              0.008 * static_cast<double>(depth) + 1e-5);
+  const double error = distance(product(rounding, true, 5, 512, 70), product(plain, false, 5, 512, 70));
+  CHECK(error > 1e-3);
+  CHECK(error < 0.2);
 }
 
 TEST_CASE("packed weights follow the parameters of a model made for inference, and are none of a model that is trained") {

@@ -43,4 +43,12 @@ TEST_CASE("model registry: what it cannot make it says") {
   CHECK(contains(said(of("transformer-small"), {.device = "cpu", .precision = "fp8"}), "there is no precision 'fp8'"));
   CHECK(contains(said(of("transformer-small"), {.device = "cpu", .tf32 = true}), "TF32 is for"));
   CHECK(contains(said(of("transformer-small"), {.device = "cuda"}), "built without CUDA"));
+  CHECK(contains(error_of([] { models().make(of("transformer-small"), {.device = "cpu", .precision = "int8"}, 1); }),
+                 "int8 weights are for translating; train in float or bf16"));
+}
+
+TEST_CASE("model registry: a model to translate with may have int8 weights, and a worker a core") {
+  const auto model = models().make(of("transformer-small"), {.device = "cpu", .threads = 2, .precision = "int8"});
+  CHECK(model->device() == "2 threads, int8 weights");
+  CHECK(model->workers() == 2);
 }
