@@ -115,8 +115,10 @@ TEST_CASE("marian folder: opened, it translates as the model that was saved, wit
   auto bias = parameters.read(parameters.find("output.bias"));
   bias[6] = -1e9f;
   parameters.write(parameters.find("output.bias"), bias);
-  const auto theirs =
-      next_token(made.device, made.network.model, {6, 0, 0}, std::vector<Token>{5, 3}, std::vector<Token>{4, 4});
+  const auto source = translator.card().source.encode("aba"), target = translator.card().target.encode("bb");
+  CHECK(source == std::vector<Token>{5, 3});
+  CHECK(target == std::vector<Token>{2, 4, 4});
+  const auto theirs = next_token(made.device, made.network.model, {6, 0, 0}, source, target);
   for (const auto& [token, name, probability] : translator.next_token("aba", "bb")) {
     INFO(name);
     CHECK(probability == doctest::Approx(token == 6 ? 0 : theirs[static_cast<std::size_t>(token)]).epsilon(1e-5));
