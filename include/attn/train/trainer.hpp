@@ -170,7 +170,8 @@ void Trainer<Model, Optim, Rate>::run(Batches& text, Batches* validation, const 
     stop = unfinished() && stopped(callbacks);
   }
   report(training, callbacks);
-  if (validation != nullptr && validated < state.step && !stop && !options_.stop())
+  const bool asked = options_.stop(), stopping = ranks_ ? communicator()->any(asked) : asked;
+  if (validation != nullptr && validated < state.step && !stop && !stopping)
     validate(*validation, callbacks);  // what comes after the last interval counts too
   for (Callback* callback : callbacks) callback->on_end();
 }
