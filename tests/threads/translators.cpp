@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "attn/run/cpu_models.hpp"
+#include "attn/run/marian_folder_bodies.hpp"
 #include "attn/run/open_translator_bodies.hpp"
 #include "attn/run/run_folder_bodies.hpp"
 #include "attn/train/checkpoint.hpp"
