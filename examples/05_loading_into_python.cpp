@@ -3,6 +3,7 @@
 //
 //   05_loading_into_python [model.safetensors]
 
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <sstream>
@@ -51,5 +52,8 @@ int main(int count, char** words) {
   Network<Model> other(device, {.source_vocabulary = 100, .target_vocabulary = 100}, Inference{});
   const bool differs = encode(device, *other, sentence) != state;
   load_model(SafetensorsFile(path), other.parameters);
-  return differs && encode(device, *other, sentence) == state ? 0 : 1;
+  const std::vector<float> again = encode(device, *other, sentence);
+  bool same = true;  // but for rounding: a model that is only used has its weights packed, and adds in another order
+  for (std::size_t i = 0; i < state.size(); ++i) same = same && std::abs(again[i] - state[i]) < 1e-5f;
+  return differs && same ? 0 : 1;
 }

@@ -22,9 +22,10 @@ std::vector<double> losses(const ParallelCorpus& corpus, Index batch, Index voca
   Network<Model> network(device, {.source_vocabulary = vocabulary, .target_vocabulary = vocabulary}, 7);
   Adam adam(network, {.clip_norm = 1});
   Trainer trainer(network, adam, Constant{1e-2}, {.epochs = 2, .report_every = 1});
-  Batches training(corpus, special_tokens, {.size = batch, .order = BatchOrder::pooled});
+  const BatchOptions options{.size = batch, .order = BatchOrder::pooled};
+  Batches training(corpus, special_tokens, options), validation(corpus, special_tokens, options);
   small_training::Recorder recorder;
-  trainer.run(training, training, {&recorder});
+  trainer.run(training, validation, {&recorder});
   std::vector<double> all;
   for (const StepReport& report : recorder.steps) all.push_back(report.loss);
   return all;

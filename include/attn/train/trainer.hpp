@@ -98,6 +98,8 @@ class Trainer {
   /// Trains until the last epoch, or until asked to stop; with a validation text, or until validation no longer improves.
   void run(Batches& training, const std::vector<Callback*>& callbacks = {}) { run(training, nullptr, callbacks); }
   void run(Batches& training, Batches& validation, const std::vector<Callback*>& callbacks = {}) {
+    require(&training != &validation,
+            "Trainer: training and validation take turns at one Batches; make two, which may be of the same corpus");
     run(training, &validation, callbacks);
   }
 
