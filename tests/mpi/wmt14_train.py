@@ -29,6 +29,11 @@ def losses(folder):
     return [event["loss"] for event in events(folder, "validation")]
 
 
+def ranks_in(folder):
+    found = subprocess.run(["pgrep", "-f", f"^{program} .*{folder}"], capture_output=True, text=True).stdout
+    return [int(pid) for pid in found.split()]
+
+
 def near(a, b):
     return len(a) == len(b) and all(abs(x - y) < 1e-3 * y for x, y in zip(a, b))
 
@@ -60,11 +65,15 @@ with tempfile.TemporaryDirectory() as name:
     deadline = time.time() + 120
     while not (folder / "killed/training.safetensors").exists() and time.time() < deadline:
         time.sleep(0.2)
-    ranks = [int(pid) for pid in subprocess.run(["pgrep", "-f", f"^{program} .*{folder}/killed"], capture_output=True, text=True).stdout.split()]
+    ranks = ranks_in(folder / "killed")
     check(len(ranks) == 2, f"two ranks run: {ranks}")
     subprocess.run(["kill", "-KILL", str(max(ranks, default=0))])
     said = process.communicate(timeout=60)[1]
     check(process.returncode != 0 and "signal 9" in said, f"all end when one is killed: {said}")
+    deadline = time.time() + 30
+    while ranks_in(folder / "killed") and time.time() < deadline:
+        time.sleep(0.2)
+    check(not ranks_in(folder / "killed"), "none of them stays behind")
     resumed = train(1, "--epochs", 500, "--patience", 1, "--resume", "--output", folder / "killed")
     check(resumed.returncode == 0, f"its checkpoint is whole: {resumed.stderr}")
 
@@ -73,7 +82,7 @@ with tempfile.TemporaryDirectory() as name:
                                stderr=subprocess.PIPE, text=True)
     while not (folder / "stopped/training.safetensors").exists() and time.time() < deadline + 120:
         time.sleep(0.2)
-    ranks = [int(pid) for pid in subprocess.run(["pgrep", "-f", f"^{program} .*{folder}/stopped"], capture_output=True, text=True).stdout.split()]
+    ranks = ranks_in(folder / "stopped")
     subprocess.run(["kill", f"-{signal.SIGTERM.value}", str(max(ranks, default=0))])
     out, said = process.communicate(timeout=60)
     check(process.returncode != 0 and "stopped; go on with" in out, f"a signal at one rank stops all: {out[-300:]} {said[-300:]}")

@@ -1,5 +1,6 @@
 #pragma once
 #include <mpi.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -131,6 +132,7 @@ class Mpi final : public Communicator {
       if (done != 0) return;
       if (tries < 1000) continue;  // first with all its attention, then lets others have the core
       std::this_thread::yield();
+      if (tries % 1000 == 0 && ::getppid() != parent_) std::_Exit(1);  // who started it has ended: nobody will come
       if (tries % 1000 == 0 && std::chrono::duration<double>(Clock::now() - start).count() > patience_) give_up();
     }
   }
@@ -167,6 +169,7 @@ class Mpi final : public Communicator {
   }
 
   double patience_;
+  const pid_t parent_ = ::getppid();  // mpirun, or what stands for it on this machine
   int rank_ = 0, ranks_ = 1, rank_on_host_ = 0, ranks_on_host_ = 1;
   std::vector<std::string> hosts_;  // of all ranks
   std::vector<MPI_Request> requests_;
