@@ -2,7 +2,7 @@
 
 compile_cost.py record LOG COMMAND...   runs a compiler's command and appends its object and costs to LOG
 compile_cost.py report LOG              prints seconds per target and the slowest translation units
-compile_cost.py below SECONDS COMMAND...  runs the command; fails unless it takes less than SECONDS of processor time
+compile_cost.py below SECONDS COMMAND...  runs the command, up to three times; fails unless one takes less than SECONDS of processor time
 """
 
 import os
@@ -59,12 +59,16 @@ def report(log):
 
 
 def below(limit, *command):
-    # Judged by processor seconds: those of the clock when the machine is idle, and not lengthened by other programs when not.
-    status, seconds, memory, busy = run(command)
-    if status != 0:
-        return status
-    print(f"{busy:.2f} s of processor time, {seconds:.2f} s on the clock, {memory:.0f} MB; the limit is {limit} s")
-    return 0 if busy < float(limit) else 1
+    # Judged by processor seconds: those of the clock when the machine is idle, and less lengthened by other programs when not. What
+    # shares the processor's cores lengthens them too, half as much again within minutes: the best of three runs is the program's own.
+    for _ in range(3):
+        status, seconds, memory, busy = run(command)
+        if status != 0:
+            return status
+        print(f"{busy:.2f} s of processor time, {seconds:.2f} s on the clock, {memory:.0f} MB; the limit is {limit} s")
+        if busy < float(limit):
+            return 0
+    return 1
 
 
 if __name__ == "__main__":
