@@ -30,7 +30,8 @@ if(ATTN_COMPILE_COST)
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
 
-add_custom_target(cuda_programs)  # every program with a .cu file
+add_custom_target(cuda_code)      # programs that take all .cu files between them
+add_custom_target(cuda_programs)  # every program that can use a GPU
 
 # attn_program(name sources...): an executable on attn::attn; when a source is a .cu file on attn::cuda too, with ATTN_CUDA defined.
 function(attn_program name)
@@ -39,6 +40,7 @@ function(attn_program name)
   if("${ARGN}" MATCHES "\\.cu(;|$)")
     target_link_libraries(${name} PRIVATE attn::ops_cuda)
     target_compile_definitions(${name} PRIVATE ATTN_CUDA)
+    add_dependencies(cuda_code ${name})
     add_dependencies(cuda_programs ${name})
   endif()
 endfunction()

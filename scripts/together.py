@@ -1,0 +1,25 @@
+"""together.py OUT FILE...: writes OUT, which compiles the C++ files FILE as one, each in a namespace of its own.
+
+What they include comes first, once for all; their own #include lines then find #pragma once and bring nothing. So headers are read,
+and templates compiled, once instead of once a file.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+
+def main(out, *files):
+    includes, bodies = {}, []
+    for path in map(Path, files):
+        for name in re.findall(r"^#include (.+)$", path.read_text(), re.MULTILINE):
+            beside = path.parent / name.strip('"')
+            includes[f'"{beside}"' if beside.is_file() else name] = None
+        bodies.append(f'namespace file_{re.sub("[^a-z0-9]", "_", path.stem)} {{\n#include "{path}"\n}}\n')
+    Path(out).write_text("".join(f"#include {name}\n" for name in includes) + "".join(bodies))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    main(*sys.argv[1:])
