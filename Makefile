@@ -13,16 +13,15 @@ demo:  ## trains a small Transformer on the bundled corpus and translates with i
 	@cmake --build build/cpu --target wmt14_train
 	@build/cpu/examples/wmt14_train --overwrite
 
-test:  ## builds and checks everything, then the fast C++ tests once more under sanitizers
+test:  ## builds and checks everything
 	@scripts/setup.sh build test
 	cmake --workflow --preset cpu
-	cmake --workflow --preset cpu-debug
 ifneq ($(cuda),)
 	cmake --workflow --preset $(cuda)
 endif
 	@python3 scripts/compile_cost.py report build/cpu/compile_cost.tsv
 
-test-more:  ## threads under a sanitizer, other compilers, other processors, fuzz cases
+test-more:  ## the tests under sanitizers, each header alone, other compilers, other processors, fuzz cases
 	@scripts/setup.sh build test more
 	@scripts/test_more.sh
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test_more.sh [PART...]: what `make test` leaves out: threads, other compilers, other processors, fuzz cases. Runs all parts, or
+# test_more.sh [PART...]: what `make test` leaves out: sanitizers, other compilers, other processors, fuzz cases. Runs all parts, or
 # those named, goes on after a failure, and ends with a table of what each took (seconds; processor: of all cores together).
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -10,7 +10,11 @@ warnings='-Wall -Wextra -Wpedantic -Wconversion -Werror'
 includes='-I include -I tests -I examples -isystem /usr/include/eigen3'
 definitions="-DATTN_TEST_FILES='\"tests/files\"' -DATTN_TEST_DATA='\"build\"'"
 
-# ---- Threads ----
+# ---- Sanitizers ----
+
+addresses() {  # and undefined behaviour
+  cmake --preset cpu-debug >/dev/null && cmake --build --preset cpu-debug && ctest --preset cpu-debug
+}
 
 threads() {  # clang's OpenMP tells the thread sanitizer who waits for whom (Archer); g++'s does not
   clang++-16 -O1 -g1 -fopenmp -fsanitize=thread tests/threads/sanitizer/openmp.cpp -o $out/openmp || return
@@ -23,7 +27,11 @@ threads() {  # clang's OpenMP tells the thread sanitizer who waits for whom (Arc
 
 # ---- Compilers ----
 
-every_header() {  # one file that includes them all; that each stands alone is all_verify_interface_header_sets' to say
+each_header() {  # compiles alone
+  cmake --preset cpu >/dev/null && cmake --build build/cpu --target all_verify_interface_header_sets
+}
+
+every_header() {  # one file that includes them all
   (cd include && find attn -name '*.hpp' ! -name '*_bodies.hpp' ! -path '*/mpi*' ! -path '*/nccl*' | sort) | sed 's/.*/#include "&"/' >$out/every_header.cpp
   echo 'int main() {}' >>$out/every_header.cpp
   # of the packages of OpenMP's omp.h only one can be installed; clang 19 reads that of 16
@@ -85,7 +93,7 @@ fuzz_cases() {
   cmake --preset fuzz >/dev/null && cmake --build --preset fuzz && ctest --preset fuzz
 }
 
-parts=(every_header threads x86_64 aarch64 fuzz_cases)
+parts=(addresses threads each_header every_header x86_64 aarch64 fuzz_cases)
 [[ $# == 0 ]] || parts=("$@")
 table= failed=0
 for part in "${parts[@]}"; do

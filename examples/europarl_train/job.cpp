@@ -8,6 +8,7 @@
 #include "attn/run/open_translator.hpp"
 #include "attn/run/stop_signal.hpp"
 #include "attn/train/log_summary.hpp"
+#include "papers/commit.hpp"
 #include "papers/models.hpp"
 #include "papers/plain_tokenizer.hpp"
 
@@ -103,7 +104,7 @@ RunCard run_card(const Job& job) {
                .suppress_unknown = !recipe.unknown,
                .settings = recipe.settings(),
                .seed = job.seed,
-               .commit = ATTN_COMMIT,
+               .commit = papers::commit(),
                .about = {{"experiment", name}, {"row", job.row.name}, {"title", job.row.title}}};
   card.settings.insert({{"experiment", name},
                         {"row", job.row.name},

@@ -4,6 +4,7 @@
 #include "attn/metrics/run_statistics.hpp"
 #include "attn/run/machine.hpp"
 #include "attn/train/log_summary.hpp"
+#include "papers/commit.hpp"
 
 using namespace attn;
 using nlohmann::json;
@@ -105,7 +106,7 @@ std::string write_table(const std::vector<Job>& jobs) {
   const json about{{"experiment", experiment.name},
                    {"command", options.command},
                    {"seeds", options.seeds},
-                   {"commit", ATTN_COMMIT},
+                   {"commit", papers::commit()},
                    {"machine", processor_name() + "; " + first.at("device").get<std::string>()},
                    {"bleu", experiment.paper_bleu},
                    {"sacrebleu", Bleu().signature()},

@@ -10,6 +10,7 @@
 #include "attn/run/run_report.hpp"
 #include "attn/run/stop_signal.hpp"
 #include "attn/train/progress.hpp"
+#include "papers/commit.hpp"
 #include "samples.hpp"
 #include "settings.hpp"
 
@@ -89,7 +90,7 @@ void train(const Options& options, const Texts& texts, const Corpus& corpus, con
   card.limit = options.limit;
   card.settings = settings_of(options, corpus);
   card.seed = options.seed;
-  card.commit = ATTN_COMMIT;
+  card.commit = papers::commit();
   card.about = {{"command", options.command}, {"test", options.test_source.filename().string()}};
   card.shape = model->shape();
   card.device = model->device();
