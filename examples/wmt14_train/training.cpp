@@ -10,6 +10,7 @@
 #include "attn/run/run_report.hpp"
 #include "attn/run/stop_signal.hpp"
 #include "attn/train/progress.hpp"
+#include "attn/train/tensorboard.hpp"
 #include "samples.hpp"
 #include "settings.hpp"
 
@@ -64,6 +65,7 @@ void score(const Options& options, const ParallelText& test, const FolderTransla
                                  {"bleu", bleu.score},
                                  {"signature", bleu.signature()},
                                  {"perplexity", perplexity}});
+  TensorBoard(options.output, step).write(step, {{"test/bleu", bleu.score}, {"test/perplexity", perplexity}});
   std::cout << "\n";
   for (std::size_t i = 0; i < std::min<std::size_t>(4, translations.size()); ++i)
     std::cout << "  source       " << test.source[i] << "\n  translation  " << translations[i] << "\n  reference    "

@@ -39,6 +39,9 @@ with tempfile.TemporaryDirectory() as name:
     check("BLEU of the test" in page and html.escape(samples[3]["samples"][7]["source"]).replace("&#x27;", "&#39;") in page and page.count("<iframe") == 2,
           "the report shows scores, translations and attention maps")
     check(events[0]["device"] == "2 threads" and events[0]["memory"] > 2**20, "and names the device and the memory")
+    board = [path.read_bytes() for path in sorted((folder / "whole").glob("events.out.tfevents.*"))]
+    check(len(board) == 2 and b"training/tokens_per_second" in board[0] and board[0].count(b"validation/loss") == 3 and b"test/bleu" in board[1],
+          "TensorBoard's files have the training's figures and the test's")
     card = json.loads((folder / "whole/model.json").read_text())
     check(card["model"]["name"] == "transformer-small" and card["shape"]["norm"] == "post" and card["source"]["hash"] == card["target"]["hash"] and
           card["machine"]["device"] == "2 threads" and card["seed"] == 1 and card["settings"]["rate"] == "0.002", "model.json says what was trained, how and where")
@@ -99,6 +102,7 @@ with tempfile.TemporaryDirectory() as name:
     check(result.returncode == 0, "it goes on")
     check((folder / "parts/model.safetensors").read_bytes() == (folder / "whole/model.safetensors").read_bytes(),
           "and ends with the bits of the training that was not interrupted")
+    check(len(list((folder / "parts").glob("events.out.tfevents.*"))) == 3, "and with a file more for TensorBoard")
     refused("resuming with another setting", *tiny, "--output", folder / "parts", "--resume", "--seed", 2, says="it was begun with seed 1, not 2")
     refused("resuming with another text", *tiny, "--output", folder / "parts", "--resume", "--generated-pairs", 301, says="it was begun with training text")
     refused("resuming what never began", *tiny, "--output", folder / "nothing", "--resume", says="model.json")
