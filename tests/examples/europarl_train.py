@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from checks import check, finish, program, refused, run
+from checks import check, check_help, finish, program, refused, run
 
 data = Path(os.environ.get("ATTN_DATA", Path(__file__).resolve().parents[3] / "shared/data"))
 attention = ["seq2seq"] + [f"{score}-{place}" for score in ("additive", "multiplicative", "scaled-dot", "key-value") for place in ("encoder", "both", "self")]
@@ -143,7 +143,7 @@ with tempfile.TemporaryDirectory() as name:
     refused("another vocabulary", "--experiment", "attention", "--data", bad, "--output", folder / "no", says="is it the one that the file was made with?")
     (bad / "europarl-seed003/de.vocab").write_text("eins\n")
     refused("no vocabulary", "--experiment", "attention", "--data", bad, "--output", folder / "no", says="is not `word,id`")
-    help_text = run("--help").stdout
+    help_text = check_help()
     check("--seeds" in help_text and "europarl-seed003" in help_text, "--help teaches")
 
     if (data / "europarl-10k").exists() and (data / "europarl-seed003").exists():

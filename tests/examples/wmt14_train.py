@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from checks import check, finish, program, refused, run
+from checks import check, check_help, finish, program, refused, run
 
 tiny = ["--generated-pairs", "300", "--epochs", "3", "--validate-every", "0", "--warmup", "10", "--batch", "32", "--vocabulary", "400", "--device", "cpu", "--threads", "2"]
 
@@ -57,6 +57,17 @@ with tempfile.TemporaryDirectory() as name:
         check(len(low) == 3 and low != losses and abs(low[2] - losses[2]) < 0.05 * losses[2], f"and teach what those of float do: {low} beside {losses}")
     else:
         check("without instructions for bf16 matrix products" in result.stderr and not (folder / "low").exists(), "a processor without them says so")
+
+    # For machines: the log's lines, and nothing else; people read standard error.
+    result = run(*tiny, "--json", "--output", folder / "json")
+    check(result.returncode == 0 and result.stdout == (folder / "json/log.jsonl").read_text(), "with --json standard output has the lines of the log")
+    said = [json.loads(line)["event"] for line in result.stdout.splitlines()]
+    check(said[0] == "start" and said[-1] == "test" and {"step", "validation", "samples", "trained"} <= set(said), f"which are {sorted(set(said))}")
+    check("BLEU = " in result.stderr and "memory: parameters" in result.stderr, "and standard error the words")
+    if os.path.exists("/dev/full"):
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([program, *tiny, "--json", "--output", folder / "lost"], stdout=full, stderr=subprocess.PIPE, text=True)
+        check(result.returncode == 1 and "cannot write to standard output" in result.stderr, "lines that cannot be written are said")
 
     # Averages of the weights, and BLEU as what tells the best model.
     result = run(*tiny, "--average-decay", "0.9", "--average-best", 2, "--validate-with", "bleu", "--output", folder / "averaged")
@@ -219,7 +230,7 @@ with tempfile.TemporaryDirectory() as name:
         (folder / "full").mkdir()
         os.symlink("/dev/full", folder / "full/log.jsonl")
         refused("a full disk", *own, "--output", folder / "full", says="is the disk full?")
-    help_text = run("--help").stdout
+    help_text = check_help()
     check("--resume" in help_text and "WMT14" in help_text, "--help teaches")
 
 finish()
