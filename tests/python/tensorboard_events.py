@@ -10,7 +10,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+try:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+except ImportError as missing:
+    print(f"skipped: {missing}; run scripts/setup.sh test")
+    sys.exit(77)
 
 FIELDS = {"step": ("training", ["loss", "rate", "tokens_per_second", "gradient_norm"]),
           "validation": ("validation", ["loss", "perplexity", "score", "source_gain"])}
