@@ -11,7 +11,7 @@ Options read_options(int count, char** words) {
       "Translates lines of text with a model of wmt14_train or europarl_train, and shows where it looked.\n\n"
       "  translate runs/wmt14 < in.en > out.de                        line by line; empty lines stay empty\n"
       "  translate runs/wmt14 in.en --beam 5 --n-best 3 > out.nbest   hypotheses: line ||| text ||| score\n"
-      "  translate runs/wmt14 in.en --maps maps > out.de              draws attention maps of every sentence\n",
+      "  translate runs/wmt14 in.en --maps maps > out.de              attention maps of every sentence\n",
       "translate");
   app.add_option("model", o.model, "Folder of the training")->required();
   app.add_option("text", o.text, "File to translate; without it, standard input")->check(CLI::ExistingFile);

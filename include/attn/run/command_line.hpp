@@ -20,7 +20,7 @@
 #include "attn/train/safetensors.hpp"
 #include "attn/version.hpp"
 
-// What command lines of programs share. This header alone needs CLI11: link CLI11::CLI11.
+// What command lines of programs share. This header and help.hpp alone need CLI11: link CLI11::CLI11.
 //
 // A list of options is a function that calls `add(name, value, what, check)` for each of them: AddOptions reads their values,
 // NoteSettings writes them down.
