@@ -31,8 +31,10 @@ struct Options {
 const char* about =
     R"(Counts the words of a parallel corpus and measures its sentences.
 
-Both files are UTF-8, line i of one the translation of line i of the other; words stand between white space. A compressed
-file goes through the shell: corpus_stats <(xz -dc train.en.xz) <(xz -dc train.de.xz)
+Both files are UTF-8, line i of one the translation of line i of the other; words stand between
+white space. A compressed file goes through the shell:
+
+  corpus_stats <(xz -dc train.en.xz) <(xz -dc train.de.xz)
 )";
 
 Options read_options(int count, char** words) {

@@ -31,7 +31,7 @@ qemu-user            | qemu-aarch64                                        | run
 docs='
 python3            | python3                          | the layout of the pages
 python3-venv       | import ensurepip                 | a virtual environment for the packages below'
-test_pip='torch transformers tokenizers sentencepiece sacrebleu nltk safetensors numpy conan'  # what attn's results are compared with, and its package's test
+test_pip='torch transformers tokenizers sentencepiece sacrebleu nltk safetensors tensorboard numpy conan'  # what attn's results are compared with, and its package's test
 docs_pip='mkdocs-material'
 
 wanted=

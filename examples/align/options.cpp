@@ -10,10 +10,10 @@ using namespace attn;
 Options read_options(int count, char** words) {
   Options o;
   CLI::App app(
-      "Learns which words translate which from a text and its translation, and aligns words (IBM model 1).\n\n"
-      "  align train.en train.de > links                    links of each pair: 0-0 1-2 2-1, words counting from 0\n"
-      "  align train.en train.de --pairs test.en test.de    of other pairs, which are learned from as well\n"
-      "  align train.en train.de --pairs test.en test.de --gold gold.talp     alignment error rate against people's\n\n"
+      "Learns which words translate which from a text and its translation, and aligns them (IBM model 1).\n\n"
+      "  align train.en train.de > links                   links of each pair: 0-0 1-2, words from 0\n"
+      "  align train.en train.de --pairs test.en test.de   of other pairs, which are learned from as well\n"
+      "  align train.en train.de --pairs test.en test.de --gold gold.talp     alignment error rate\n\n"
       "Words stand between white space; --raw makes words of raw text. Files may be plain, .xz or .gz.\n",
       "align");
   app.add_option("source", o.source, "The text")->required();

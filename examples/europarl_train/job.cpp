@@ -8,6 +8,7 @@
 #include "attn/run/open_translator.hpp"
 #include "attn/run/stop_signal.hpp"
 #include "attn/train/log_summary.hpp"
+#include "attn/train/tensorboard.hpp"
 #include "papers/commit.hpp"
 #include "papers/models.hpp"
 #include "papers/plain_tokenizer.hpp"
@@ -25,6 +26,7 @@ void finish(const Job& job, const AnyModel& model, const Metadata& settings, con
   const Experiment& experiment = job.options.experiment;
   const LogSummary log = read_log(job.folder() / "log.jsonl");
   json tests;
+  std::vector<tensorboard::Scalar> bleu;
   std::string line = job.name() + ": perplexity " + format_decimals(std::exp(log.best), 2);
   for (std::size_t i = 0; i < best.size(); ++i) {
     const papers::TestSet& test = job.corpus.tests[i];
@@ -36,9 +38,11 @@ void finish(const Job& job, const AnyModel& model, const Metadata& settings, con
                         {"sacrebleu", scores.sacrebleu},
                         {"last_bleu", later.paper},
                         {"last_sacrebleu", later.sacrebleu}};
+    bleu.push_back({"test/bleu_" + test.name, scores.paper});
     line += ", " + test.title + " BLEU " + format_decimals(scores.paper, 2) + " (sacreBLEU " +
             format_decimals(scores.sacrebleu, 2) + "), of the last epoch " + format_decimals(later.paper, 2);
   }
+  TensorBoard(job.folder(), log.steps).write(log.steps, bleu);
   json outcome = figures(log);
   outcome.update({{"experiment", experiment.name},
                   {"row", job.row.name},

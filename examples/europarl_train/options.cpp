@@ -10,17 +10,19 @@ using namespace attn;
 namespace {
 
 const char* about =
-    R"(Repeats two comparisons of translation models on Europarl, and writes their tables beside the papers' figures.
+    R"(Repeats two comparisons of translation models on Europarl, and writes their tables beside the
+papers' figures.
 
-  europarl_train --experiment attention    every attention: 13 models, English to German (Chittersu 2019)
-  europarl_train --experiment coursework   input feeding, deeper, lexical, Transformer: 4 models, German to English
-                                           (University of Edinburgh, NLU coursework 2022)
+  europarl_train --experiment attention    every attention: 13 models, English to German
+                                           (Chittersu 2019)
+  europarl_train --experiment coursework   input feeding, deeper, lexical, Transformer: 4 models,
+                                           German to English (Edinburgh, NLU coursework 2022)
 
-The data folder holds, for 'attention', europarl-seed003/{en.vocab,de.vocab,proc.dev.tsv,proc.test.tsv} and
-europarl/{train*.en,train*.de,test.en,test.de}, the training files plain or as .xz; for 'coursework',
-europarl-10k/{train,val,test}.{de,en}. The output folder gets EXPERIMENT.md and .json, and in EXPERIMENT/ a learning
-curve for each row and a folder for each run: its best model (model.safetensors, model.json and two vocabularies), all
-it takes to go on (training.safetensors, see --resume), log, curve, translations, attention maps and scores.
+The data folder holds, for 'attention', europarl-seed003/{en.vocab,de.vocab,proc.dev.tsv,
+proc.test.tsv} and europarl/{train*.en,train*.de,test.en,test.de}, the training files plain or as
+.xz; for 'coursework', europarl-10k/{train,val,test}.{de,en}. The output folder gets EXPERIMENT.md
+and .json, and in EXPERIMENT/ a learning curve for each row and a folder for each run: its best
+model, all it takes to --resume, log, curve, translations, attention maps and scores.
 )";
 
 void list_recipe(const auto& add, Recipe& r) {

@@ -12,7 +12,7 @@ int main(int count, char** words) try {
   std::vector<std::filesystem::path> folders;
   std::filesystem::path output;
   CLI::App app(
-      "Draws how trainings went as one HTML page: curves, scores, translations, attention maps, machine and settings.\n\n"
+      "Draws how trainings went as one HTML page: curves, scores, translations, attention maps, settings.\n\n"
       "  report runs/wmt14                          writes runs/wmt14/report.html\n"
       "  report runs/a runs/b --output both.html    two runs side by side\n",
       "report");

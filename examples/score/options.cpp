@@ -9,14 +9,13 @@ Options read_options(int count, char** words) {
   attn::BootstrapOptions bootstrap;
   bool resample = false;
   CLI::App app(
-      "Scores translations against references: BLEU, chrF and chrF++ as sacreBLEU prints them, BLEU as Moses and NLTK "
-      "do.\n\n"
-      "  score reference.de < hypothesis.de                                   BLEU and its signature\n"
-      "  score reference.de other.de --metric bleu,chrf < hypothesis.de       two references a sentence, two metrics\n"
-      "  score reference.de --system a.de b.de c.de --paired-bootstrap        systems side by side; is b other than a?\n\n"
-      "Texts are raw (detokenised) for bleu, chrf and chrf++; tokenised for multi-bleu, multi-bleu-lc (its -lc) and nltk. "
-      "Files\n"
-      "may be plain, .xz or .gz.\n",
+      "Scores translations against references: BLEU, chrF and chrF++ as sacreBLEU prints them, BLEU as\n"
+      "Moses and NLTK do.\n\n"
+      "  score reference.de < hypothesis.de                               BLEU and its signature\n"
+      "  score reference.de other.de --metric bleu,chrf < hypothesis.de   two references a sentence\n"
+      "  score reference.de --system a.de b.de --paired-bootstrap         is b other than a?\n\n"
+      "Texts are raw (detokenised) for bleu, chrf and chrf++; tokenised for multi-bleu, multi-bleu-lc\n"
+      "(its -lc) and nltk. Files may be plain, .xz or .gz.\n",
       "score");
   app.add_option("reference", o.references, "Reference translations, a file for each")->required();
   app.add_option("--system,-i", o.systems, "Translations to score; without it, standard input")->expected(1, -1);

@@ -7,14 +7,16 @@ using namespace attn;
 namespace {
 
 const char* about =
-    R"(Makes a text and its translation into shards of tokens, which wmt14_train --shards trains on, whatever their size.
+    R"(Makes a text and its translation into shards of tokens, which wmt14_train --shards trains on,
+whatever their size.
 
-  tokenize corpora/europarl --source a.en.xz b.en.xz --target a.de.xz b.de.xz        two files, line by line
-  tokenize corpora/wmt14 --csv train.csv --vocab vocab.json --merges merges.txt      a column for each language
+  tokenize corpora/europarl --source a.en.xz b.en.xz --target a.de.xz b.de.xz     line by line
+  tokenize corpora/wmt14 --csv train.csv --vocab vocab.json --merges merges.txt   a column each
   tokenize corpora/tatoeba --tsv pairs.tsv.gz --columns 2,4 --vocabulary 16000
 
-Files may be plain, .xz or .gz. The tokenizer, a byte-level BPE, is given or learnt from the text, and lies with the shards. What
-was made is not made again: a command that was stopped is repeated and goes on. The result does not depend on --threads.
+Files may be plain, .xz or .gz. The tokenizer, a byte-level BPE, is given or learnt from the text,
+and lies with the shards. What was made is not made again: a command that was stopped is repeated
+and goes on. The result does not depend on --threads.
 )";
 
 template <class Rule>

@@ -5,8 +5,7 @@
 using namespace attn;
 
 SearchFlags::SearchFlags(CLI::App& app, Options& o) {
-  const std::string beam = "Beam search", sampling = "Sampling", output = "Output";
-  app.add_option("--ensemble", o.ensemble, "Folders of further models; translates with the mean of all probabilities");
+  const std::string beam = "Search", sampling = "Sampling", output = "Output";
   search_.beam = 1;
   beam_ = app.add_option("--beam", search_.beam, "Live hypotheses of a sentence; 1 is greedy")
               ->capture_default_str()
@@ -56,6 +55,10 @@ SearchFlags::SearchFlags(CLI::App& app, Options& o) {
   app.add_flag("--scores", o.scores, "Prints text ||| score: log P, by the length penalty")->group(output);
   app.add_flag("--alignments", o.alignments,
                "Prints ||| 0-0 1-2 ... at the end: words of text and translation that attention links, counted from 0")
+      ->group(output);
+  app.add_flag("--json", o.json,
+               "Prints a JSON object a line: source, translation, complete, and what else is asked for: score, alignment, "
+               "n_best")
       ->group(output);
   app.add_option("--draw", o.draw, "SVG file for the tree of hypotheses of the first line; of a beam of 2 without --beam")
       ->group(output);

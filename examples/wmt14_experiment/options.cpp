@@ -7,22 +7,16 @@ using namespace attn;
 namespace {
 
 const char* about =
-    R"(The experiment of "Evaluating Linformer's performance on the WMT14 EN-DE machine translation task" as one command:
-trains a Transformer and Linformers of k = 32 and k = 64 on the same text, and writes the paper's tables and figures.
+    R"(The experiment of "Evaluating Linformer's performance on the WMT14 EN-DE machine translation task":
+trains a Transformer and Linformers of k = 32 and k = 64 as wmt14_train does, on the same text, and
+writes the paper's tables and figures. What is there already is kept: a command that was stopped is
+repeated and goes on. Its parts, of which --part runs some alone, once `train` has been run:
 
-  wmt14_experiment --train-source train.*.en.xz --train-target train.*.de.xz --valid-source newstest2013.en \
-    --valid-target newstest2013.de --test-source newstest2014.en --test-target newstest2014.de --output runs/experiment
-
-Its parts, in their order; each can be run alone (--part), and needs nothing but the folder once `train` has been run:
-
-  train            transformer/, linformer32/ and linformer64/: a run's folder each, scored on the test text
+  train            transformer/, linformer32/, linformer64/: a run's folder each, scored on the test
   tables           tables.md: perplexity and BLEU, seconds a batch and hours, beside the paper's
   samples          samples.md: test sentences and the three translations side by side
   singular-values  singular-values.svg and .tsv: of the Transformer's attention, trained and not
-  figures          figure1.svg, figure2.svg, inference.tsv: time of a forward pass against the length of sentences
-
-What is there already is kept. A command that was stopped (Ctrl-C, SIGTERM) goes on when it is given again. With --recipe
-paper the settings are the paper's; BART's tokenizer comes with --vocab and --merges.
+  figures          figure1.svg, figure2.svg, inference.tsv: time of a forward pass against length
 )";
 
 }  // namespace
@@ -33,7 +27,7 @@ ExperimentOptions read_options(int count, char** words) {
   o.training.command = "wmt14_experiment";
   for (int i = 1; i < count; ++i) o.training.command += std::string(" ") + words[i];
   CLI::App app(about, "wmt14_experiment");
-  app.set_config("--config", "", "Read options from a file: lines of name=value, named as below without the dashes");
+  app.set_config("--config", "", "Read options from a file: lines of name=value, named as here without the dashes");
   const AddOptions what{app, "What"}, results{app, "Results"};
   what("--part", o.parts, "Only these parts, comma-separated",
        CLI::IsMember({"train", "tables", "samples", "singular-values", "figures"}))

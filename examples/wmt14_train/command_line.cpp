@@ -8,21 +8,17 @@ using namespace attn;
 namespace {
 
 const char* about =
-    R"(Trains a Transformer, a Linformer or a recurrent model to translate, and scores it: BLEU on text it has not seen.
+    R"(Trains a Transformer, a Linformer or a recurrent model to translate, and scores it: BLEU on text
+it has not seen. With no options: a corpus from a small grammar, a small Transformer, about two
+minutes on two cores. With files of your own, line i of one the translation of line i of the other:
 
-With no options: a corpus of English and German sentences from a small grammar, a small Transformer, about two minutes
-on two cores. With files of your own, one sentence a line, line i of one the translation of line i of the other:
+  wmt14_train --train-source train.en --train-target train.de \
+    --test-source test.en --test-target test.de
 
-  wmt14_train --train-source train.en --train-target train.de --test-source test.en --test-target test.de
-
-What is not given follows from the text's size, and is printed. A model of the Linformer paper on WMT14, with BART's
-tokenizer and the paper's settings (wmt14_experiment trains all three and writes the paper's tables):
-
-  wmt14_train --train-source train.en --train-target train.de --test-source newstest2014.en \
-    --test-target newstest2014.de --vocab vocab.json --merges merges.txt --model linformer32 --recipe paper
-
-The output folder gets the best model and all it takes to translate with it (translate FOLDER), a log, learning curves
-and the test's translations; training.safetensors is what --resume goes on from.
+What is not given follows from the text's size, and is printed. The output folder gets the best
+model, with which `translate FOLDER` translates, a log, learning curves and the test's
+translations; --resume goes on from its training.safetensors. With BART's tokenizer (--vocab,
+--merges), --recipe paper and --model linformer32 it trains a model of the Linformer paper on WMT14.
 )";
 
 void check(const CLI::App& app, const Options& o) {
@@ -37,6 +33,13 @@ void check(const CLI::App& app, const Options& o) {
         throw CLI::ValidationError(std::string(name) + " is an option of Transformers and Linformers, not of " + o.model);
 }
 
+/// Standard output, for lines of JSON; from now on words go to standard error.
+std::ostream& output_of_json() {
+  static std::ostream out(std::cout.rdbuf());
+  std::cout.rdbuf(std::cerr.rdbuf());
+  return out;
+}
+
 }  // namespace
 
 Options read_options(int count, char** words) {
@@ -44,11 +47,12 @@ Options read_options(int count, char** words) {
   o.command = "wmt14_train";
   for (int i = 1; i < count; ++i) o.command += std::string(" ") + words[i];
   CLI::App app(about, "wmt14_train");
-  app.set_config("--config", "", "Read options from a file: lines of name=value, named as below without the dashes");
+  app.set_config("--config", "", "Read options from a file: lines of name=value, named as here without the dashes");
   add_text_options(app, o);
   add_model_name(app, o);
   add_model_options(app, o);
   add_training_options(app, o);
+  bool json = false;
   const AddOptions add{app, "Results"};
   add("--start-from", o.start_from, "Folder of a run whose weights and tokenizer this one begins with (fine-tuning)",
       CLI::ExistingDirectory);
@@ -56,9 +60,11 @@ Options read_options(int count, char** words) {
   add("--resume", o.resume, "Go on with the run in the output folder");
   add("--overwrite", o.overwrite, "Replace the run in the output folder");
   add("--limit", o.limit, "Tokens of a translation", whole_number(1, 100'000));
+  add("--json", json, "Standard output gets the lines of log.jsonl as they are written, and standard error the words");
   read_command_line(app, count, words, [&] { check(app, o); });
   note_given(app, o);
   if (papers::is_recurrent(o.model)) o.shared = false;
   o.device.plans = o.output;
+  if (json) o.json = &output_of_json();
   return o;
 }

@@ -59,27 +59,33 @@ void list_training(const auto& add, Options& o) {
   add("--batch-unit", o.batch_unit, "What a batch's size counts", CLI::IsMember({"sentences", "tokens"}));
   add("--order", o.order, "pooled: batches of similar length", CLI::IsMember({"pooled", "shuffled", "sequential"}));
   add("--accumulate", o.accumulate, "Batches a step", whole_number(1));
+  add("--smoothing", o.smoothing, "Of labels", number(0, 0.99));
+  add("--smoothing-over", o.smoothing_over, "What gets the rest: all tokens, or all others",
+      CLI::IsMember({"all", "others"}));
+  add("--seed", o.seed, "The same seed gives the same bits", whole_number(0));
+}
+
+void list_optimiser(const auto& add, Options& o) {
   add("--schedule", o.schedule, "How the learning rate goes",
       CLI::IsMember({"inverse-sqrt", "warmup-cosine", "step", "constant"}));
   add("--rate", o.rate, "Learning rate at its peak", positive_number());
   add("--warmup", o.warmup, "Steps until the peak; for the schedule 'step', steps between halvings", whole_number(1));
-  add("--smoothing", o.smoothing, "Of labels", number(0, 0.99));
-  add("--smoothing-over", o.smoothing_over, "What gets the rest: all tokens, or all others",
-      CLI::IsMember({"all", "others"}));
   add("--clip", o.clip, "Largest norm of a step's gradients; 0: any", number(0, 1e9));
   add("--weight-decay", o.weight_decay, "Decoupled (AdamW)", number(0, 1));
   add("--amsgrad", o.amsgrad, "Adam divides by the largest second moment so far");
+  add("--average-decay", o.average_decay,
+      "The model is the exponential moving average of the weights; 0.999 follows about 1,000 steps, 0: no average",
+      number(0, 0.9999999));
+}
+
+void list_validation(const auto& add, Options& o) {
   add("--validate-every", o.validate_every, "Steps between validations; 0: after each epoch", whole_number(0));
   add("--validate-with", o.validate_with,
       "What tells the best model: the loss, or BLEU of translations of the first 1,000 validation sentences",
       CLI::IsMember({"loss", "bleu"}));
-  add("--average-decay", o.average_decay,
-      "The model is the exponential moving average of the weights; 0.999 follows about 1,000 steps, 0: no average",
-      number(0, 0.9999999));
   add("--average-best", o.average_best, "At the end the mean of so many best models, where it validates better; 0: none",
       whole_number(0, 100));
   add("--patience", o.patience, "Validations without improvement until it stops; 0: never", whole_number(0));
-  add("--seed", o.seed, "The same seed gives the same bits", whole_number(0));
 }
 
 }  // namespace
@@ -89,13 +95,15 @@ void add_model_name(CLI::App& app, Options& o) { list_name(AddOptions{app, "Mode
 void add_model_options(CLI::App& app, Options& o) { list_model(AddOptions{app, "Model"}, o); }
 
 void add_training_options(CLI::App& app, Options& o) {
-  const AddOptions add{app, "Training"};
-  add("--recipe", o.recipe, "What is not given follows from the text's size (library), or is that of the paper",
-      CLI::IsMember({"library", "paper"}));
-  list_training(add, o);
-  add("--bad-numbers", o.bad_numbers, "Gradients that are not finite: stop the training, or skip their step",
-      CLI::IsMember({"stop", "skip"}));
-  add("--shard-optimiser", o.shard_optimiser, "On several ranks: each keeps a part of the optimiser's state");
+  const AddOptions training{app, "Training"}, optimiser{app, "Optimiser"};
+  training("--recipe", o.recipe, "What is not given follows from the text's size (library), or is that of the paper",
+           CLI::IsMember({"library", "paper"}));
+  list_training(training, o);
+  list_optimiser(optimiser, o);
+  optimiser("--bad-numbers", o.bad_numbers, "Gradients that are not finite: stop the training, or skip their step",
+            CLI::IsMember({"stop", "skip"}));
+  optimiser("--shard-optimiser", o.shard_optimiser, "On several ranks: each keeps a part of the optimiser's state");
+  list_validation(AddOptions{app, "Validation"}, o);
   add_device_options(app, o.device);
 }
 
@@ -132,5 +140,7 @@ Metadata Options::settings() const {
   list_name(NoteSettings{settings}, values);
   list_model(NoteSettings{settings}, values);
   list_training(NoteSettings{settings}, values);
+  list_optimiser(NoteSettings{settings}, values);
+  list_validation(NoteSettings{settings}, values);
   return settings;
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <iosfwd>
 #include <set>
 #include <string>
 #include <vector>
@@ -46,6 +47,7 @@ struct Options {
   std::filesystem::path start_from;
   std::filesystem::path output = "runs/wmt14";
   bool resume = false, overwrite = false;
+  std::ostream* json = nullptr;  // gets the lines of the log too; none: words alone
   std::int64_t limit = 256;
 
   attn::DeviceOptions device;

@@ -33,9 +33,7 @@ class WatchSamples {
     };
   }
 
-  void write(const std::filesystem::path& folder) const {
-    for (const nlohmann::json& event : events_) attn::append_to_log(folder, event);
-  }
+  const std::vector<nlohmann::json>& events() const { return events_; }
 
  private:
   struct Watching : attn::Callback {

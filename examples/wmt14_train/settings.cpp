@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "attn/optim/named_schedule.hpp"
+#include "attn/run/run_folder.hpp"
 #include "attn/run/stop_signal.hpp"
 #include "attn/train/terminal.hpp"
 
@@ -29,11 +30,23 @@ Metadata settings_of(const Options& options, const Corpus& corpus) {
   return settings;
 }
 
+void print_line(const Options& options, const std::string& line) {
+  if (options.json == nullptr) return;
+  *options.json << line << std::endl;
+  require(options.json->good(), "cannot write to standard output; is the disk full?");
+}
+
+void note(const Options& options, const nlohmann::json& event) {
+  append_to_log(options.output, event);
+  print_line(options, event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
 TrainingRun training_run(const Options& options, const Corpus& corpus, const Metadata& settings) {
   const BatchUnit unit = options.batch_unit == "tokens" ? BatchUnit::tokens : BatchUnit::sentences;
   const BatchOrder order = options.order == "pooled"     ? BatchOrder::pooled
                            : options.order == "shuffled" ? BatchOrder::shuffled
                                                          : BatchOrder::sequential;
+  const bool terminal = ::isatty(options.json != nullptr ? STDERR_FILENO : STDOUT_FILENO) != 0;
   return {
       .folder = options.output,
       .training = corpus.training(),
@@ -67,6 +80,7 @@ TrainingRun training_run(const Options& options, const Corpus& corpus, const Met
       .resume = options.resume,
       .shard_optimiser = options.shard_optimiser,
       .say = [](const std::string& text) { std::cout << text << std::endl; },
-      .progress = [](Index step,
-                     Index steps) { return std::make_unique<TerminalCallback>(std::cout, ::isatty(1) != 0, steps, step); }};
+      .log_line = [&options](const std::string& line) { print_line(options, line); },
+      .progress = [terminal](Index step,
+                             Index steps) { return std::make_unique<TerminalCallback>(std::cout, terminal, steps, step); }};
 }

@@ -1,4 +1,7 @@
 #pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
 #include "attn/run/model_spec.hpp"
 #include "attn/run/training_run.hpp"
 #include "corpus.hpp"
@@ -11,3 +14,9 @@ attn::ModelSpec model_spec(const Options& options, const Corpus& corpus);
 attn::Metadata settings_of(const Options& options, const Corpus& corpus);
 
 attn::TrainingRun training_run(const Options& options, const Corpus& corpus, const attn::Metadata& settings);
+
+/// Prints a line of the log where JSON is asked for.
+void print_line(const Options& options, const std::string& line);
+
+/// Adds an event to the log after the training, and prints it so.
+void note(const Options& options, const nlohmann::json& event);

@@ -10,6 +10,7 @@
 #include "attn/run/run_report.hpp"
 #include "attn/run/stop_signal.hpp"
 #include "attn/train/progress.hpp"
+#include "attn/train/tensorboard.hpp"
 #include "papers/commit.hpp"
 #include "samples.hpp"
 #include "settings.hpp"
@@ -58,13 +59,14 @@ void score(const Options& options, const ParallelText& test, const FolderTransla
   const Bleu bleu = corpus_bleu(translations, test.target);
   write_lines(options.output / "translations.txt", translations);
   const auto shown = static_cast<std::ptrdiff_t>(std::min<std::size_t>(8, translations.size()));
-  append_to_log(options.output, samples_event(test, {translations.begin(), translations.begin() + shown}, step));
+  note(options, samples_event(test, {translations.begin(), translations.begin() + shown}, step));
   const double perplexity = perplexity_of(translate, test);
-  append_to_log(options.output, {{"event", "test"},
-                                 {"sentences", translations.size()},
-                                 {"bleu", bleu.score},
-                                 {"signature", bleu.signature()},
-                                 {"perplexity", perplexity}});
+  note(options, {{"event", "test"},
+                 {"sentences", translations.size()},
+                 {"bleu", bleu.score},
+                 {"signature", bleu.signature()},
+                 {"perplexity", perplexity}});
+  TensorBoard(options.output, step).write(step, {{"test/bleu", bleu.score}, {"test/perplexity", perplexity}});
   std::cout << "\n";
   for (std::size_t i = 0; i < std::min<std::size_t>(4, translations.size()); ++i)
     std::cout << "  source       " << test.source[i] << "\n  translation  " << translations[i] << "\n  reference    "
@@ -121,8 +123,8 @@ void train(const Options& options, const Texts& texts, const Corpus& corpus, con
   samples.watch(training);
   const TrainingOutcome outcome = model->train(training);
   if (ranks.leads()) {
-    samples.write(options.output);
-    append_to_log(options.output, {{"event", "trained"}, {"step", outcome.state.step}, {"seconds", outcome.seconds}});
+    for (const nlohmann::json& event : samples.events()) note(options, event);
+    note(options, {{"event", "trained"}, {"step", outcome.state.step}, {"seconds", outcome.seconds}});
   }
   std::cout << "trained for " << format_duration(outcome.seconds) << "\n";
   if (ranks.any(stop_signal() != 0)) return;

@@ -3,7 +3,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from checks import check, finish, refused, run
+from checks import check, check_help, finish, refused, run
 
 data = Path(os.environ.get("ATTN_DATA", Path(__file__).resolve().parents[3] / "shared/data"))
 
@@ -57,4 +57,5 @@ if (data / "europarl-10k").exists() and (data / "alignment-gold").exists():
 else:
     print(f"skipped: no europarl-10k and alignment-gold under {data}")
 
+check_help()
 finish()

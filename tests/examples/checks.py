@@ -1,4 +1,5 @@
 """What the tests of the example programs share: running the program that the command line names, and counting checks that fail."""
+import re
 import subprocess
 import sys
 
@@ -22,6 +23,20 @@ def refused(what, *arguments, says):
     check(result.returncode != 0 and says in output, f"{what}: says '{says}'")
     if says not in output:
         print(output)
+
+
+def check_help():
+    """--help and every topic that it lists, if any, fit a screen, and together they have every option that there is."""
+    overview = run("--help").stdout
+    topics = [line.split()[0] for line in overview.partition("\nTopics")[2].splitlines()[1:]]
+    pages = {topic: run("--help", topic).stdout for topic in topics}
+    for name, page in {"--help": overview, **pages}.items():
+        lines = page.splitlines()
+        check(0 < len(lines) <= 24 and max(map(len, lines)) <= 100, f"{name} fits a screen: {len(lines)} lines of up to {max(map(len, lines))}")
+    options = [re.findall(r"^  (?:-\w,)?(--[\w-]+)", text, re.M) for text in (run("--help", "all").stdout, "".join(pages.values()))]
+    check(not topics or options[0] and sorted(options[0]) == sorted(options[1]), f"topics have all {len(options[0])} options, each once")
+    refused("a topic that is none", "--help", "nonsense", says="--help has no topic 'nonsense'")
+    return overview
 
 
 def finish():

@@ -4,7 +4,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from checks import check, finish, refused, run
+from checks import check, check_help, finish, refused, run
 
 data = Path(os.environ.get("ATTN_DATA", Path(__file__).resolve().parents[3] / "shared/data"))
 
@@ -73,4 +73,5 @@ if (data / "bart-bpe").exists() and (data / "wmt14").exists():
 else:
     print(f"skipped: no bart-bpe and wmt14 under {data}")
 
+check_help()
 finish()

@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from checks import check, finish, program, refused, run
+from checks import check, check_help, finish, program, refused, run
 
 data = Path(os.environ.get("ATTN_DATA", Path(__file__).resolve().parents[3] / "shared/data"))
 attention = ["seq2seq"] + [f"{score}-{place}" for score in ("additive", "multiplicative", "scaled-dot", "key-value") for place in ("encoder", "both", "self")]
@@ -80,6 +80,9 @@ with tempfile.TemporaryDirectory() as name:
             check(f"`{row}`" in text and (out / experiment / f"{row}.svg").exists(), "and has its line and its learning curve")
             for file in ("model.safetensors", "model.json", "source.vocab", "target.vocab", "curve.svg", "outcome.json", "maps/index.html", "maps/0010.html"):
                 check((out / experiment / row / "seed1" / file).exists(), f"and its {file}")
+        board = b"".join(path.read_bytes() for path in (out / experiment / rows[0] / "seed1").glob("events.out.tfevents.*"))
+        check(board.count(b"validation/loss") == 2 and b"test/bleu_" + next(iter(table["rows"][0]["runs"][0]["tests"])).encode() in board,
+              "and files for TensorBoard, with the test's BLEU")
         pictures = {row: (out / experiment / row / "seed1/maps/0001.svg").exists() for row in rows}
         check(pictures == {row: row != "seq2seq" for row in rows}, f"and a picture of where it looks, if it does: {pictures}")
         words = (out / experiment / rows[1] / "seed1/translations").with_suffix(".test.txt" if experiment == "coursework" else ".wmt.txt").read_text().split()[:3]
@@ -143,7 +146,7 @@ with tempfile.TemporaryDirectory() as name:
     refused("another vocabulary", "--experiment", "attention", "--data", bad, "--output", folder / "no", says="is it the one that the file was made with?")
     (bad / "europarl-seed003/de.vocab").write_text("eins\n")
     refused("no vocabulary", "--experiment", "attention", "--data", bad, "--output", folder / "no", says="is not `word,id`")
-    help_text = run("--help").stdout
+    help_text = check_help()
     check("--seeds" in help_text and "europarl-seed003" in help_text, "--help teaches")
 
     if (data / "europarl-10k").exists() and (data / "europarl-seed003").exists():

@@ -9,7 +9,7 @@ import tempfile
 from html.parser import HTMLParser
 from pathlib import Path
 
-from checks import check, finish, refused, run
+from checks import check, check_help, finish, refused, run
 
 
 class Tags(HTMLParser):
@@ -145,6 +145,6 @@ with tempfile.TemporaryDirectory() as name:
     refused("one good, one bad", folder / "one", folder / "nowhere", says="nowhere is not a folder")
     refused("a page in no folder", folder / "one", "--output", folder / "none/x.html", says="cannot open")
     refused("a wrong option", folder / "one", "--outputs", "x", says="did you mean --output?")
-    check("side by side" in run("--help").stdout, "--help shows how")
+    check("side by side" in check_help(), "--help shows how")
 
 finish()

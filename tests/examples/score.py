@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from checks import check, finish, program, refused, run
+from checks import check, check_help, finish, program, refused, run
 
 REFERENCE = ["The old man sees the dog in a garden.", "Three birds are singing today.", "It is raining today.", "We do not know that."]
 A = ["The old man sees a dog in the garden.", "Three birds sing.", "It is raining today.", "We do not know."]
@@ -72,4 +72,5 @@ with tempfile.TemporaryDirectory() as name:
     result = piped(b"", r)
     check(result.returncode != 0 and b"is empty" in result.stderr, "nothing on standard input is said")
 
+check_help()
 finish()

@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from checks import check, finish, program, refused, run
+from checks import check, check_help, finish, program, refused, run
 
 data = Path(os.environ.get("ATTN_DATA", Path(__file__).resolve().parents[3] / "shared/data"))
 train = sys.argv[2]
@@ -129,4 +129,5 @@ if (data / "bart-bpe").exists() and (data / "wmt14").exists():
 else:
     print(f"skipped: no bart-bpe and wmt14 under {data}")
 
+check_help()
 finish()

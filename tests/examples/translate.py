@@ -11,7 +11,7 @@ import tempfile
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
-from checks import check, finish, program, refused, run
+from checks import check, check_help, finish, program, refused, run
 
 svg = "{http://www.w3.org/2000/svg}"
 data = Path(os.environ.get("ATTN_DATA", Path(__file__).resolve().parents[3] / "shared/data"))
@@ -132,6 +132,21 @@ with tempfile.TemporaryDirectory() as name:
     check([fields[0] for fields in aligned] == out.splitlines(), "alignments do not change translations")
     pairs = [tuple(map(int, pair.split("-"))) for pair in aligned[0][1].split()]
     check(pairs and all(i < len(lines[0].split()) and j < len(aligned[0][0].split()) for i, j in pairs), f"and link words: {pairs}")
+    objects = [json.loads(line) for line in translated(model, text, "--json").splitlines()]
+    check([one["source"] for one in objects] == lines and [one["translation"] for one in objects] == out.splitlines(), "JSON has both sides of every line")
+    check(all(set(one) == {"source", "translation", "complete"} for one in objects), "and no more than is asked for")
+    asked = ["--beam", 4, "--n-best", 3, "--alignments"]
+    objects = [json.loads(line) for line in translated(model, text, *asked, "--json").splitlines()]
+    printed = [line.split(" ||| ") for line in translated(model, text, *asked).splitlines()]
+    listed = [[str(i), one["translation"], one["score"], " ".join(f"{a}-{b}" for a, b in one["alignment"])]
+              for i, all_of in enumerate(objects) for one in all_of["n_best"] or [all_of]]
+    check(len(printed) == 11 and all(a[:2] == b[:2] and abs(float(a[2]) - b[2]) <= 1e-5 * abs(b[2]) and a[3].strip() == b[3] for a, b in zip(printed, listed)),
+          "such as the hypotheses, scores and links that are printed otherwise")
+    check(all(one["n_best"][:1] in ([], [{key: one[key] for key in ("translation", "score", "alignment", "complete")}]) for one in objects), "of which the first is the translation")
+    cut = json.loads(translated(model, "The man sees a dog.\n", "--json", "--min-length", 20))
+    check(cut["complete"] is False, f"a translation that did not end is marked: {cut}")
+    broken = subprocess.run([program, model, "--device", "cpu", "--json"], input=b"sch\xf6n\n", capture_output=True)
+    check(json.loads(broken.stdout)["source"] == "sch\ufffdn", "invalid UTF-8 becomes JSON all the same")
     none, reward = (translated(model, text, "--beam", 4, "--length-penalty", kind) for kind in ("none", "reward"))
     check(none.count("\n") == reward.count("\n") == 5, "the length penalty can be chosen")
     long = translated(model, text, "--beam", 2, "--min-length", 12, "--no-repeat", 2).splitlines()
@@ -149,7 +164,9 @@ with tempfile.TemporaryDirectory() as name:
     said = run(model, folder / "in.en", "--device", "cpu", "--min-length", 20).stderr
     check("3 translations did not end within the limit of 20 tokens" in said, f"what does not end is said: {said}")
     for arguments, says in ((["--n-best", 3], "needs a --beam as wide"), (["--temperature", 2], "--temperature goes with --sample"), (["--sample", "--beam", 2], "goes without --beam"),
-                            (["--beam", 0], "--beam"), (["--ensemble", folder / "additive-both", "--min-length", 30], "longer than the limit of 20")):
+                            (["--beam", 0], "--beam"),
+                            (["--json", "--reference", folder / "in.en", "--maps", folder / "x"], "goes without --reference"),
+                            (["--ensemble", folder / "additive-both", "--min-length", 30], "longer than the limit of 20")):
         refused(f"{arguments}", model, folder / "in.en", "--device", "cpu", *arguments, says=says)
 
     # Given translations, and alignments of them.
@@ -208,6 +225,6 @@ with tempfile.TemporaryDirectory() as name:
     refused("gold that is none", model, *pair, "--align", folder / "w.gold", says="line 2: 'x' is not a link")
     refused("a folder for maps that is a file", model, folder / "one.en", "--device", "cpu", "--maps", folder / "gold" / "x", says="choose another")
     refused("a GPU that is not there", model, folder / "one.en", "--device", "cuda", "--gpu", 99, says="CUDA")
-    check("--maps" in run("--help").stdout, "--help teaches")
+    check("--maps" in check_help(), "--help teaches")
 
 finish()

@@ -9,7 +9,7 @@ import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-from checks import check, finish, program, refused, run
+from checks import check, check_help, finish, program, refused, run
 
 MODELS = ("transformer", "linformer32", "linformer64")
 HEAD = "whose\tkind\tk\tn\ttokens\tmilliseconds\tdevice"
@@ -145,6 +145,6 @@ with tempfile.TemporaryDirectory() as name:
                 "--device", "cpu", "--threads", 1, "--part", "train", "--output", Path(name) / "paper")
     check(paper.returncode == 0 and "--epochs 1 --batch 88 --batch-unit sentences --order shuffled --schedule warmup-cosine --rate 0.0001 --warmup 5 "
           "--smoothing 0.0 --clip 1.0 --dropout 0.1" in paper.stdout, f"the paper's settings are a recipe {paper.stdout[:600]} {paper.stderr}")
-    check("singular-values" in run("--help").stdout, "--help teaches")
+    check("singular-values" in check_help(), "--help teaches")
 
 finish()

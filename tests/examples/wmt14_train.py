@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from checks import check, finish, program, refused, run
+from checks import check, check_help, finish, program, refused, run
 
 tiny = ["--generated-pairs", "300", "--epochs", "3", "--validate-every", "0", "--warmup", "10", "--batch", "32", "--vocabulary", "400", "--device", "cpu", "--threads", "2"]
 
@@ -39,6 +39,9 @@ with tempfile.TemporaryDirectory() as name:
     check("BLEU of the test" in page and html.escape(samples[3]["samples"][7]["source"]).replace("&#x27;", "&#39;") in page and page.count("<iframe") == 2,
           "the report shows scores, translations and attention maps")
     check(events[0]["device"] == "2 threads" and events[0]["memory"] > 2**20, "and names the device and the memory")
+    board = [path.read_bytes() for path in sorted((folder / "whole").glob("events.out.tfevents.*"))]
+    check(len(board) == 2 and b"training/tokens_per_second" in board[0] and board[0].count(b"validation/loss") == 3 and b"test/bleu" in board[1],
+          "TensorBoard's files have the training's figures and the test's")
     card = json.loads((folder / "whole/model.json").read_text())
     check(card["model"]["name"] == "transformer-small" and card["shape"]["norm"] == "post" and card["source"]["hash"] == card["target"]["hash"] and
           card["machine"]["device"] == "2 threads" and card["seed"] == 1 and card["settings"]["rate"] == "0.002", "model.json says what was trained, how and where")
@@ -54,6 +57,17 @@ with tempfile.TemporaryDirectory() as name:
         check(len(low) == 3 and low != losses and abs(low[2] - losses[2]) < 0.05 * losses[2], f"and teach what those of float do: {low} beside {losses}")
     else:
         check("without instructions for bf16 matrix products" in result.stderr and not (folder / "low").exists(), "a processor without them says so")
+
+    # For machines: the log's lines, and nothing else; people read standard error.
+    result = run(*tiny, "--json", "--output", folder / "json")
+    check(result.returncode == 0 and result.stdout == (folder / "json/log.jsonl").read_text(), "with --json standard output has the lines of the log")
+    said = [json.loads(line)["event"] for line in result.stdout.splitlines()]
+    check(said[0] == "start" and said[-1] == "test" and {"step", "validation", "samples", "trained"} <= set(said), f"which are {sorted(set(said))}")
+    check("BLEU = " in result.stderr and "memory: parameters" in result.stderr, "and standard error the words")
+    if os.path.exists("/dev/full"):
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([program, *tiny, "--json", "--output", folder / "lost"], stdout=full, stderr=subprocess.PIPE, text=True)
+        check(result.returncode == 1 and "cannot write to standard output" in result.stderr, "lines that cannot be written are said")
 
     # Averages of the weights, and BLEU as what tells the best model.
     result = run(*tiny, "--average-decay", "0.9", "--average-best", 2, "--validate-with", "bleu", "--output", folder / "averaged")
@@ -99,6 +113,7 @@ with tempfile.TemporaryDirectory() as name:
     check(result.returncode == 0, "it goes on")
     check((folder / "parts/model.safetensors").read_bytes() == (folder / "whole/model.safetensors").read_bytes(),
           "and ends with the bits of the training that was not interrupted")
+    check(len(list((folder / "parts").glob("events.out.tfevents.*"))) == 3, "and with a file more for TensorBoard")
     refused("resuming with another setting", *tiny, "--output", folder / "parts", "--resume", "--seed", 2, says="it was begun with seed 1, not 2")
     refused("resuming with another text", *tiny, "--output", folder / "parts", "--resume", "--generated-pairs", 301, says="it was begun with training text")
     refused("resuming what never began", *tiny, "--output", folder / "nothing", "--resume", says="model.json")
@@ -215,7 +230,7 @@ with tempfile.TemporaryDirectory() as name:
         (folder / "full").mkdir()
         os.symlink("/dev/full", folder / "full/log.jsonl")
         refused("a full disk", *own, "--output", folder / "full", says="is the disk full?")
-    help_text = run("--help").stdout
+    help_text = check_help()
     check("--resume" in help_text and "WMT14" in help_text, "--help teaches")
 
 finish()

@@ -72,3 +72,62 @@ TEST_CASE("command line: the device's options") {
   app.parse("--device cpu --threads 1 --gpu 2 --precision float --tf32", false);
   CHECK((device.device == "cpu" && device.threads == 1 && device.gpu == 2 && device.precision == "float" && device.tf32));
 }
+
+TEST_CASE("command line: lines of help are wrapped between words") {
+  CHECK(wrap("", 10, 2) == "");
+  CHECK(wrap("one two", 7, 2) == "one two");
+  CHECK(wrap("one two three", 7, 2) == "one two\n  three");
+  CHECK(wrap("incomprehensible word", 7, 0) == "incomprehensible\nword");
+}
+
+TEST_CASE("command line: help on a topic has its options, with what they may be given") {
+  CLI::App app("Trains.", "train");
+  Settings settings;
+  list(AddOptions{app, "Beam training"}, settings);
+  prepare_command_line(app);
+  const std::string topic =
+      "Beam training:\n"
+      "  --epochs INT                Passes\n"
+      "  --rate FLOAT                Peak\n"
+      "  --order TEXT                Of batches {pooled,shuffled}\n"
+      "  --shared,--not-shared{false}\n"
+      "                              One table\n";
+  CHECK(help_on(app, "beam-training") == topic);
+  CHECK(help_on(app, "beam") == topic);
+  CHECK_FALSE(help_on(app, "bean"));
+  const std::string all = help_on(app, "all").value();
+  CHECK(all.starts_with("Trains.\nUsage: train [OPTIONS]\n\nOptions:\n  -h,--help "));
+  CHECK(all.find("\n" + topic) != all.npos);
+  CHECK(help_on(app, "") == all);  // it fits a screen
+}
+
+TEST_CASE("command line: help that is longer than a screen lists its topics") {
+  CLI::App app("Trains.", "train");
+  app.add_option("text", "Text to learn from");
+  DeviceOptions device;
+  add_device_options(app, device);
+  std::vector<Index> numbers(20);
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    AddOptions{app, "Numbers"}(("--number" + std::to_string(i)).c_str(), numbers[i], "A number");
+  prepare_command_line(app);
+  CHECK(help_on(app, "") ==
+        "Trains.\nUsage: train [OPTIONS] [text]\n\n"
+        "Positionals:\n  text                        Text to learn from\n\n"
+        "Topics, of which --help TOPIC says more, and --help all everything:\n"
+        "  options       --help --version\n"
+        "  device        --device --threads --gpu --precision --tf32\n"
+        "  numbers       --number0 --number1 --number2 --number3 --number4 --number5 --number6 --number7 ...\n");
+}
+
+TEST_CASE("command line: the word after --help is its topic") {
+  const auto asked = [](std::vector<std::string> words) {
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    return topic_asked_for(static_cast<int>(words.size()), pointers.data());
+  };
+  CHECK_FALSE(asked({"train"}));
+  CHECK_FALSE(asked({"train", "--epochs", "3"}));
+  CHECK(asked({"train", "--help"}) == "");
+  CHECK(asked({"train", "-h", "--epochs", "3"}) == "");
+  CHECK(asked({"train", "--epochs", "3", "--help", "device", "--json"}) == "device");
+}

@@ -1,5 +1,4 @@
 #pragma once
-#include <bit>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -7,27 +6,10 @@
 
 #include "attn/text/sentencepiece_model.hpp"
 
-// Writes messages in Protocol Buffers' wire format: what the reader's tests read.
+// Models of SentencePiece in bytes: what its readers' tests read.
 
 namespace attn::wire {
 
-inline std::string varint(std::uint64_t number) {
-  std::string bytes;
-  for (; number >= 0x80; number >>= 7) bytes += static_cast<char>(number | 0x80);
-  return bytes + static_cast<char>(number);
-}
-inline std::string number(unsigned field, std::uint64_t value) { return varint(field << 3) + varint(value); }
-inline std::string bytes(unsigned field, std::string_view value) {
-  return varint(field << 3 | 2) + varint(value.size()) + std::string(value);
-}
-inline std::string fixed32(std::uint32_t value) {
-  std::string four;
-  for (int shift = 0; shift < 32; shift += 8) four += static_cast<char>(value >> shift);
-  return four;
-}
-inline std::string real(unsigned field, float value) {
-  return varint(field << 3 | 5) + fixed32(std::bit_cast<std::uint32_t>(value));
-}
 inline std::string piece(std::string_view text, float score, SentencePieceModel::PieceKind kind) {
   return bytes(1, bytes(1, text) + real(2, score) + number(3, static_cast<std::uint64_t>(kind)));
 }

@@ -32,6 +32,18 @@ TEST_CASE("wire format: fields of every type, in the message's order") {
   CHECK(!WireReader("").next());
 }
 
+TEST_CASE("wire format: fields are written as the format has them") {
+  using namespace std::string_literals;
+  CHECK(wire::varint(0) == "\0"s);
+  CHECK(wire::varint(300) == "\xAC\x02");
+  CHECK(wire::varint(~0ULL) == std::string(9, '\xFF') + "\x01");
+  CHECK(wire::number(1, 150) == "\x08\x96\x01");
+  CHECK(wire::number(16, 1) == "\x80\x01\x01");
+  CHECK(wire::bytes(2, "testing") == "\x12\x07testing");
+  CHECK(wire::real(3, 1.f) == "\x1D\0\0\x80\x3F"s);
+  CHECK(wire::real(4, -2.0) == "\x21\0\0\0\0\0\0\0\xC0"s);
+}
+
 TEST_CASE("wire format: what is cut short, lies about its length or has no type is an error") {
   const auto read = [](std::string_view message) {
     for (WireReader in(message); in.next();) CHECK(in.field() > 0);

@@ -50,6 +50,18 @@ TEST_CASE("a log holds every event, and a resumed one goes on where it was cut o
   CHECK_THROWS_WITH_AS(RunLog("/nowhere/log.jsonl", picture, "a run"), doctest::Contains("cannot write the log"), Error);
 }
 
+TEST_CASE("a log's lines are heard when they are written") {
+  const TemporaryFolder folder;
+  RunLog log(folder / "log.jsonl", folder / "curve.svg", "a run");
+  log.write({{"event", "nobody hears"}});
+  std::string heard;
+  log.echo = [&](const std::string& line) { heard += line + "\n"; };
+  log.on_step({.step = 1, .loss = nan_value});
+  log.on_warning("gr\xfc\xdf");
+  CHECK(read_file(folder / "log.jsonl") == "{\"event\":\"nobody hears\"}\n" + heard);
+  CHECK(heard.ends_with("{\"event\":\"warning\",\"text\":\"gr\xef\xbf\xbd\xef\xbf\xbd\"}\n"));
+}
+
 TEST_CASE("a log of losses that are not finite stays JSON, and can be resumed") {
   const TemporaryFolder folder;
   const auto path = folder / "log.jsonl", picture = folder / "curve.svg";

@@ -7,6 +7,7 @@
 #include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -15,10 +16,11 @@
 #include <vector>
 
 #include "attn/run/device_options.hpp"
+#include "attn/run/help.hpp"
 #include "attn/train/safetensors.hpp"
 #include "attn/version.hpp"
 
-// What command lines of programs share. This header alone needs CLI11: link CLI11::CLI11.
+// What command lines of programs share. This header and help.hpp alone need CLI11: link CLI11::CLI11.
 //
 // A list of options is a function that calls `add(name, value, what, check)` for each of them: AddOptions reads their values,
 // NoteSettings writes them down.
@@ -139,9 +141,22 @@ inline std::string explain(const CLI::App& app, const CLI::ParseError& error) {
 
 /// What all command lines have: --version; of an option that is given twice the last value; no unknown names in files.
 inline void prepare_command_line(CLI::App& app) {
-  app.set_version_flag("--version", "attn " ATTN_VERSION);
+  app.set_version_flag("--version", "attn " ATTN_VERSION, "The version");
+  app.get_help_ptr()->description("An overview; --help TOPIC: a topic; --help all: everything");
   app.allow_config_extras(CLI::config_extras_mode::error);
   for (CLI::Option* option : app.get_options()) option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+/// Prints help, if the words ask for it, and ends the program.
+inline void print_help(const CLI::App& app, int count, char** words) {
+  const std::optional<std::string> topic = topic_asked_for(count, words);
+  if (!topic) return;
+  if (const auto help = help_on(app, *topic)) {
+    std::cout << *help << std::flush;
+    std::exit(0);
+  }
+  std::cerr << app.get_name() << ": --help has no topic '" << *topic << "'; --help alone lists them\n";
+  std::exit(1);
 }
 
 /// Reads the command line; prints help, the version or what is wrong and ends the program where that is all there is to do.
@@ -149,6 +164,7 @@ inline void prepare_command_line(CLI::App& app) {
 inline void read_command_line(
     CLI::App& app, int count, char** words, const std::function<void()>& check = [] {}) {
   prepare_command_line(app);
+  print_help(app, count, words);
   try {
     app.parse(count, words);
     check();

@@ -25,6 +25,7 @@
 #include "attn/train/memory_plan.hpp"
 #include "attn/train/progress.hpp"
 #include "attn/train/run_log.hpp"
+#include "attn/train/tensorboard.hpp"
 #include "attn/train/trainer.hpp"
 #include "attn/version.hpp"
 
@@ -157,9 +158,12 @@ TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
             (run.resume ? ", going on at step " + format_count(first) : "") + "\nmemory: " + plan.to_string());
 
   std::optional<RunLog> log;  // the first rank's
+  std::optional<TensorBoard> board;
   if (leads) {
-    log.emplace(run.folder / "log.jsonl", run.folder / "curve.svg", run.title,
-                run.resume ? std::optional(first) : std::nullopt);
+    const std::optional<Index> resumed_at = run.resume ? std::optional(first) : std::nullopt;
+    log.emplace(run.folder / "log.jsonl", run.folder / "curve.svg", run.title, resumed_at);
+    log->echo = run.log_line;
+    board.emplace(run.folder, resumed_at);
     log->write({{"event", "start"},
                 {"step", first},
                 {"settings", run.metadata},
@@ -176,7 +180,7 @@ TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
   LearningWatch watch([&](const std::string& text) { progress->on_warning(text), log->on_warning(text); });
   const auto start = std::chrono::steady_clock::now();
   if (leads)
-    trainer.run(training, validation, {progress.get(), &*log, &checkpoints, &watch});
+    trainer.run(training, validation, {progress.get(), &*log, &*board, &checkpoints, &watch});
   else
     trainer.run(training, validation, {&checkpoints});
   if (!ranks.communicator().any(run.train.stop()))

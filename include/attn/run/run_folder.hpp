@@ -25,7 +25,7 @@ namespace attn {
 //   model.safetensors      the best weights so far
 //   training.safetensors   all it takes to go on
 //   source.*, target.*     the tokenizers; one, tokenizer.*, where both sides have the same
-//   log.jsonl, curve.svg   how the training went
+//   log.jsonl, curve.svg   how the training went; events.out.tfevents.* the same for TensorBoard
 //   report.html            the same for people, with translations (run/run_report.hpp)
 
 /// What model.json says.

@@ -35,6 +35,7 @@ struct TrainingRun {
   Communicator* ranks = nullptr;  // processes that train together, if there are several: each of them calls train
   bool shard_optimiser = false;   // and each keeps a part of the optimiser's state
   std::function<void(const std::string&)> say = {};                                 // what it says before it begins
+  std::function<void(const std::string& line)> log_line = {};                       // hears every line of the log
   std::function<std::unique_ptr<Callback>(Index step, Index steps)> progress = {};  // shows how it goes, to its end
 };
 

@@ -93,4 +93,33 @@ class WireReader {
   std::string_view bytes_;
 };
 
+/// Writes the same: fields, one after another, are a message. bytes(5, real(2, 1.5f)) is a message within one.
+namespace wire {
+
+inline std::string varint(std::uint64_t number) {
+  std::string bytes;
+  for (; number >= 0x80; number >>= 7) bytes += static_cast<char>(number | 0x80);
+  return bytes + static_cast<char>(number);
+}
+inline std::string little_endian(std::uint64_t number, int size) {
+  std::string bytes;
+  for (int shift = 0; shift < 8 * size; shift += 8) bytes += static_cast<char>(number >> shift);
+  return bytes;
+}
+inline std::string fixed32(std::uint32_t number) { return little_endian(number, 4); }
+inline std::string fixed64(std::uint64_t number) { return little_endian(number, 8); }
+
+inline std::string number(unsigned field, std::uint64_t value) { return varint(field << 3) + varint(value); }
+inline std::string bytes(unsigned field, std::string_view value) {
+  return varint(field << 3 | 2) + varint(value.size()) + std::string(value);
+}
+inline std::string real(unsigned field, float value) {
+  return varint(field << 3 | 5) + fixed32(std::bit_cast<std::uint32_t>(value));
+}
+inline std::string real(unsigned field, double value) {
+  return varint(field << 3 | 1) + fixed64(std::bit_cast<std::uint64_t>(value));
+}
+
+}  // namespace wire
+
 }  // namespace attn

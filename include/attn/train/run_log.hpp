@@ -1,6 +1,7 @@
 #pragma once
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -24,10 +25,15 @@ class RunLog : public Callback {
             "; check that its folder exists and may be written to");
   }
 
+  /// Hears every line too, when it is written.
+  std::function<void(const std::string& line)> echo;
+
   /// Any event: the settings of the run, the machine, a score. A number that is not finite becomes null: JSON has none.
   void write(const nlohmann::json& event) {
-    out_ << event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n' << std::flush;
+    const std::string line = event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    out_ << line << '\n' << std::flush;
     require(out_.good(), "cannot write the log ", path_.string(), "; is the disk full?");
+    if (echo) echo(line);
   }
 
   void on_step(const StepReport& report) override {
