@@ -81,6 +81,7 @@ with tempfile.TemporaryDirectory() as name:
     (folder / "in.en").write_text(text)
     check(translated(model, "", folder / "in.en") == out, "a file gives what standard input gives")
     check(translated(model, text, "--together", 1) == out == translated(model, text.replace("\n", "\r\n")), "and so do single lines, and other line ends")
+    check(translated(model, "\ufeff" + text) == out, "a byte order mark is no part of the text")
     check(translated(model, "") == "", "nothing gives nothing")
     check("5 lines in" in run(model, folder / "in.en", "--device", "cpu").stderr, "a file's progress is on standard error")
     check(translated(folder / "linformer32", text).count("\n") == 5, "a Linformer translates too")
