@@ -123,6 +123,14 @@ with tempfile.TemporaryDirectory() as name:
         check(result.returncode == 0 and result.stdout.count(f"\n{model}") == 1, f"{model} trains on files {result.stderr}")
         sizes[model] = re.search(r": ([\d,]+) parameters", result.stdout).group(1)
     check(len(set(sizes.values())) == len(models), f"and no two names are one model: {sizes}")
+    for side, words in (("en", "the number one .\n"), ("de", "die Zahl eins .\n")):
+        (folder / f"valid.{side}").write_text(words * 3)
+    validated = [*own, "--valid-source", folder / "valid.en", "--valid-target", folder / "valid.de", "--output", folder / "validated"]
+    check(run(*validated).returncode == 0, "validates with a text of its own")
+    (folder / "valid.de").write_text("die Zahl zwei .\n" * 3)
+    refused("resuming with another validation text", *validated, "--epochs", 2, "--resume", says="it was begun with validation text")
+    (folder / "valid.de").write_text("die Zahl eins .\n" * 3)
+    check(run(*validated, "--epochs", 2, "--resume").returncode == 0, "and with the same one it goes on")
     learnt = {}
     for model in ("additive-both", "input-feeding"):
         check(run(*tiny, "--model", model, "--output", folder / (model + "_tiny")).returncode == 0, f"{model} trains on the bundled corpus")
