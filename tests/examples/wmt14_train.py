@@ -21,6 +21,11 @@ def validation_losses(folder):
     return [event["loss"] for event in events if event["event"] == "validation"]
 
 
+def tensors(folder):
+    data = (folder / "model.safetensors").read_bytes()
+    return data[8 + int.from_bytes(data[:8], "little"):]
+
+
 with tempfile.TemporaryDirectory() as name:
     folder = Path(name)
     result = run(*tiny, "--output", folder / "whole")
@@ -74,6 +79,14 @@ with tempfile.TemporaryDirectory() as name:
     check(result.returncode == 0 and validation_losses(folder / "finer")[0] < losses[2] + 0.1, "a run begins with the weights of another")
     cards = [json.loads((folder / one / "model.json").read_text()) for one in ("whole", "finer")]
     check(cards[0]["source"]["hash"] == cards[1]["source"]["hash"] and cards[1]["settings"]["start-from"] == str(folder / "whole"), "with its tokenizer, and says so")
+    first = validation_losses(folder / "finer")[0]
+    check(len(validation_losses(folder / "finer")) == 2 and abs(first - losses[2]) < 1e-3, f"whose validation loss is the first to beat: {first} beside {losses[2]}")
+    check("started from" not in result.stdout, "and is beaten")
+    worse = ["0.5" if word == "1e-4" else word for word in finer] + ["--schedule", "constant", "--epochs", 2, "--start-from", folder / "whole", "--output", folder / "worse"]
+    result = run(*worse)
+    check(result.returncode == 0 and "no validation was better than that of the weights it started from: they are the model" in result.stdout,
+          f"a run that only gets worse says so: {validation_losses(folder / 'worse')}")
+    check(tensors(folder / "worse") == tensors(folder / "whole"), "and keeps the weights that it began with")
     refused("another size", *finer, "--size", "medium", "--start-from", folder / "whole", "--output", folder / "x", says="does not fit --start-from")
     refused("the folder that it starts from", *finer, "--start-from", folder / "finer", "--output", folder / "finer", "--overwrite", says="are one folder")
     refused("text of another length", *tiny, "--train-source", folder / "whole/translations.txt", "--train-target", folder / "whole/log.jsonl", "--output",
@@ -108,6 +121,19 @@ with tempfile.TemporaryDirectory() as name:
     process.send_signal(signal.SIGTERM)
     process.communicate()
     check(process.returncode == 143 and (folder / "ended/training.safetensors").exists(), "SIGTERM, as Slurm and docker send it, loses nothing either")
+
+    # While batches are planned there is nothing to save: a signal ends the program at once.
+    process = subprocess.Popen([program, "--generated-pairs", "100000", "--vocabulary", "400", "--device", "cpu", "--output", folder / "planned"], stdout=subprocess.DEVNULL)
+    while not (folder / "planned/model.json").exists():
+        time.sleep(0.001)
+    time.sleep(0.1)
+    planning = not (folder / "planned/log.jsonl").exists()
+    process.send_signal(signal.SIGTERM)
+    process.wait()
+    if planning:
+        check(process.returncode == -signal.SIGTERM and not (folder / "planned/log.jsonl").exists(), "SIGTERM ends what has not begun to train")
+    else:
+        print("skipped: the batches were planned in 0.1 s")
 
     # Files of one's own, and every model.
     (folder / "a.en").write_text("".join(f"the number {i} .\n" for i in range(40)))
