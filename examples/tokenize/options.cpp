@@ -14,7 +14,8 @@ const char* about =
   tokenize corpora/tatoeba --tsv pairs.tsv.gz --columns 2,4 --vocabulary 16000
 
 Files may be plain, .xz or .gz. The tokenizer, a byte-level BPE, is given or learnt from the text, and lies with the shards. What
-was made is not made again: a command that was stopped is repeated and goes on. The result does not depend on --threads.
+was made is not made again: a command that was stopped is repeated and goes on. A folder with another corpus is left alone, unless
+--overwrite is given. The result does not depend on --threads.
 )";
 
 template <class Rule>
@@ -34,6 +35,7 @@ Options read_options(int count, char** words) {
   std::vector<std::string> columns;
   CLI::App app(about, "tokenize");
   app.add_option("folder", o.folder, "Folder for the shards")->required();
+  app.add_flag("--overwrite", o.overwrite, "Replace the corpus in the folder, if there is another");
   const AddOptions add{app, "Text"};
   add("--source", source, "The text, one file or several, a sentence a line", CLI::ExistingFile);
   add("--target", target, "Its translation, as many files", CLI::ExistingFile);
