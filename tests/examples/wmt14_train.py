@@ -228,12 +228,13 @@ with tempfile.TemporaryDirectory() as name:
     check(run("--version").stdout.startswith("attn 0."), "--version")
     refused("an unknown model", "--model", "rnn", says="rnn")
     refused("a rate of 0", "--rate", 0, says="--rate")
+    refused("a batch that may be of tokens", "--batch", 4096, says="--batch 4096 alone would be 4096 sentences: add --batch-unit tokens, or --batch-unit sentences")
     refused("a Linformer of longer sentences", "--model", "linformer32", "--truncate", 300, says="at most 256 for a Linformer")
     refused("a recurrent model's size", "--model", "seq2seq", "--size", "base", says="--size is an option of Transformers and Linformers, not of seq2seq")
     refused("an unknown device", "--device", "tpu", says="tpu")
     refused("TF32 without float", "--tf32", says="--tf32 goes with --precision float")
     refused("a GPU that is not there", "--device", "cuda", "--gpu", 99, says="CUDA")
-    large = ["--generated-pairs", "20000", "--vocabulary", "400", "--batch", "20000", "--device", "cpu", "--threads", "2", "--output", folder / "large"]
+    large = ["--generated-pairs", "20000", "--vocabulary", "400", "--batch", "20000", "--batch-unit", "sentences", "--device", "cpu", "--threads", "2", "--output", folder / "large"]
     limited = subprocess.run([program, *large], capture_output=True, text=True,
                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (3 << 29, 3 << 29)))
     check(limited.returncode == 1 and "out of memory: activations need" in limited.stderr and "--batch" in limited.stderr,
