@@ -36,9 +36,11 @@ Options read_options(int count, char** words) {
   app.add_option(
          "--together", o.together,
          "The most lines that are read before they are translated, in batches of similar length; fewer where no more "
-         "have come")
+         "have come, and at the beginning where a terminal shows them")
       ->capture_default_str()
       ->check(whole_number(1));
+  app.add_option("--limit", o.limit, "Tokens of a translation at most; unless told, what the training's --limit was")
+      ->check(whole_number(1, 100'000));
   app.add_option("--shortlist", o.shortlist,
                  "Lexical table of the model's tokens (`align --tokens`): translations are made of what is likely for the "
                  "source's tokens, which is faster")
