@@ -21,9 +21,15 @@ was made is not made again: a command that was stopped is repeated and goes on. 
 template <class Rule>
 void add_rule(CLI::App& app, const char* name, Rule& rule, const char* what,
               std::vector<std::pair<std::string, Rule>> words) {
-  app.add_option(name, rule, what)
+  std::vector<std::string> names;
+  for (const auto& [word, value] : words) names.push_back(word);
+  const auto set = [&rule, words](const std::string& given) {
+    for (const auto& [word, value] : words)
+      if (word == given) rule = value;
+  };
+  app.add_option_function<std::string>(name, set, what)
       ->group("Rules")
-      ->transform(CLI::CheckedTransformer(words).description(""))
+      ->check(one_of(names))
       ->default_str(std::find_if(words.begin(), words.end(), [&](const auto& word) { return word.second == rule; })->first);
 }
 

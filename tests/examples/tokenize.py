@@ -83,6 +83,7 @@ with tempfile.TemporaryDirectory() as name:
     refused("nothing that is kept", folder / "x", "--source", folder / "blank", "--target", folder / "blank", *given, says="no pairs that its rules keep (1 were read)")
     for columns in ("1", "1,2,3", "2,2"):
         refused(f"columns {columns}", folder / "x", "--tsv", folder / "blank", "--columns", columns, says="--columns names two columns")
+    refused("a rule that there is not", folder / "x", *odd, "--too-long", "foo", says="--too-long: 'foo' is none of cut, drop")
     refused("no text", folder / "x", says="there is no text")
     refused("half a pair", folder / "x", "--source", folder / "a.en", says="as many files of each")
     refused("half a tokenizer", folder / "x", *pair, "--vocab", given[1], says="--vocab and --merges go together")

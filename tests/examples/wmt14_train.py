@@ -166,7 +166,7 @@ with tempfile.TemporaryDirectory() as name:
     check("linformer32-small-pre: " in run("--config", folder / "options.ini", *own[:4], "--vocabulary", 300, "--output", folder / "config").stdout,
           "options come from a file too")
     (folder / "options.ini").write_text("epoch=1\n")
-    refused("an unknown name in such a file", "--config", folder / "options.ini", *own, says="epoch")
+    refused("an unknown name in such a file", "--config", folder / "options.ini", *own, says="the configuration file sets 'epoch', and there is no option --epoch; did you mean --epochs?")
 
     # Several training files, some of them compressed, and what becomes of blank lines.
     (folder / "b.en").write_text("one more\n\nand another\n")
