@@ -13,9 +13,9 @@ const char* about =
   tokenize corpora/wmt14 --csv train.csv --vocab vocab.json --merges merges.txt      a column for each language
   tokenize corpora/tatoeba --tsv pairs.tsv.gz --columns 2,4 --vocabulary 16000
 
-Files may be plain, .xz or .gz. The tokenizer, a byte-level BPE, is given or learnt from the text, and lies with the shards. What
-was made is not made again: a command that was stopped is repeated and goes on. A folder with another corpus is left alone, unless
---overwrite is given. The result does not depend on --threads.
+Files may be plain, .xz or .gz. The tokenizer, a byte-level BPE, is given or learnt from the text, and lies with the shards.
+What was made is not made again: a command that was stopped is repeated and goes on. A folder with another corpus is left
+alone, unless --overwrite is given. The result does not depend on --threads.
 )";
 
 template <class Rule>

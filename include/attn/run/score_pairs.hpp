@@ -15,8 +15,8 @@ struct PairScore {
   Index tokens = 0;            // these
 };
 
-/// Scores every pair of a text. Of sentences with more tokens than the model's training has seen, the first ones count: those
-/// that card().truncate keeps.
+/// Scores every pair of a text. Of sentences with more tokens than the model's training has seen, the first ones count:
+/// those that card().truncate keeps.
 inline std::vector<PairScore> score_pairs(const FolderTranslator& translator, const ParallelText& text) {
   const RunCard& card = translator.card();
   const ParallelCorpus pairs = encode_corpus(text, card.source, card.target, card.truncate);
