@@ -115,7 +115,8 @@ RunCard run_card(const Job& job) {
                         {"seed", std::to_string(job.seed)},
                         {"source.hash", std::to_string(corpus.source.hash())},
                         {"target.hash", std::to_string(corpus.target.hash())},
-                        {"training text", std::to_string(content_hash(corpus.training))}});
+                        {"training text", std::to_string(content_hash(corpus.training))},
+                        {"validation text", std::to_string(content_hash(corpus.validation))}});
   return card;
 }
 

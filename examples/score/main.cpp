@@ -1,4 +1,4 @@
-// Scores translations against references, several systems side by side.
+// Scores translations against references, several systems side by side; or by how probable a model finds them.
 
 #include <exception>
 #include <iostream>
@@ -7,7 +7,7 @@
 #include "attn/data/packed_file.hpp"
 #include "attn/data/parallel_text.hpp"
 #include "attn/metrics/score_systems.hpp"
-#include "options.hpp"
+#include "pairs.hpp"
 
 namespace {
 
@@ -84,6 +84,11 @@ nlohmann::ordered_json as_json(const std::vector<std::string>& systems, const st
 
 int main(int count, char** words) try {
   const Options options = read_options(count, words);
+  if (!options.model.empty()) {
+    score_given_pairs(options);
+    require(std::cout.flush().good(), "cannot write the scores to standard output; is the disk full?");
+    return 0;
+  }
   const std::vector<std::string> systems = options.systems.empty() ? Text{"/dev/stdin"} : options.systems;
   const std::vector<Text> references = read_texts(options.references, options.references[0], 0);
   const std::vector<Text> hypotheses = read_texts(systems, options.references[0], references[0].size());

@@ -4,11 +4,15 @@
 #include <vector>
 
 #include "attn/metrics/bootstrap.hpp"
+#include "attn/run/device_options.hpp"
 
 struct Options {
   std::vector<std::string> references, systems, metrics{"bleu"};  // no system: standard input
   std::optional<attn::BootstrapOptions> bootstrap;
   bool json = false;
+  std::string model, source, target;  // the folder of a training, and pairs that it scores
+  bool log_probabilities = false;     // of each pair
+  attn::DeviceOptions device;
 };
 
 Options read_options(int count, char** words);

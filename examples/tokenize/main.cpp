@@ -12,7 +12,7 @@
 #include "attn/run/corpus_folder.hpp"
 #include "attn/run/stop_signal.hpp"
 #include "attn/train/progress.hpp"
-#include "options.hpp"
+#include "made_of.hpp"
 
 using namespace attn;
 
@@ -54,23 +54,14 @@ class PassProgress {
   Clock::time_point shown_ = start_;
 };
 
-/// Says what the tokenizers are learnt from, so that they need not be learnt again.
-std::string learnt_from(const Options& o) {
-  std::string words = "learnt: " + std::to_string(o.vocabulary) + (o.separate ? " tokens each" : " tokens") + " of";
-  for (const PairFiles& files : o.text.files)
-    for (const auto& file : {files.source, files.target})
-      if (!file.empty()) words += " " + file.string() + " " + std::to_string(std::filesystem::file_size(file));
-  return words;
-}
-
 /// Those that are given, those that the folder has from before, or new ones; none when it is to stop.
-std::optional<CorpusTokenizers> find_tokenizers(const Options& o) {
+std::optional<CorpusTokenizers> find_tokenizers(const Options& o, const std::string& made_of) {
   if (!o.vocab.empty()) {
     const AnyTokenizer given = load_byte_bpe(o.vocab, o.merges);
-    begin_corpus(o.folder, {given, given}, "given");
+    begin_corpus(o.folder, {given, given}, made_of);
     return CorpusTokenizers{given, given};
   }
-  if (auto before = tokenizers_of_corpus(o.folder, learnt_from(o))) return before;
+  if (auto before = tokenizers_of_corpus(o.folder, made_of)) return before;
   PairStream text(o.text);
   WordsOfPairs words;
   {
@@ -83,8 +74,15 @@ std::optional<CorpusTokenizers> find_tokenizers(const Options& o) {
   const CorpusTokenizers learnt{source, o.separate ? AnyTokenizer(words.target.train(o.vocabulary)) : source};
   std::cout << "learnt " << format_count(learnt.source.size()) << " tokens"
             << (o.separate ? " and " + format_count(learnt.target.size()) : "") << "\n";
-  begin_corpus(o.folder, learnt, learnt_from(o));
+  begin_corpus(o.folder, learnt, made_of);
   return learnt;
+}
+
+/// A folder that has a corpus already is this command's own work, which goes on, or may be replaced.
+void check_folder(const Options& o, const std::string& made_of) {
+  require(
+      o.overwrite || !has_corpus(o.folder) || (!made_of.empty() && corpus_made_of(o.folder) == made_of), o.folder.string(),
+      " holds a corpus of another text, or of this one by other rules: choose another folder, or replace it (--overwrite)");
 }
 
 void summarise(const Options& o, const PairStream& text, const MadeShards& made) {
@@ -121,7 +119,9 @@ int main(int count, char** words) try {
   make_folder(options.folder);
   const FolderLock lock(options.folder);
   watch_stop_signals();
-  const auto tokenizers = find_tokenizers(options);
+  const std::string words = made_of(options);
+  if (stop_signal() == 0) check_folder(options, words);
+  const auto tokenizers = stop_signal() == 0 ? find_tokenizers(options, words) : std::nullopt;
   PairStream text(options.text);
   MadeShards made;
   if (tokenizers && stop_signal() == 0) {
@@ -143,6 +143,7 @@ int main(int count, char** words) try {
                    {"unpaired", text.unpaired()},
                    {"too_long", made.too_long},
                    {"cut", made.source_cut + made.target_cut}});
+  for (std::size_t left = made.files.size(); std::filesystem::remove(options.folder / shard_name(left));) ++left;
   summarise(options, text, made);
 } catch (const std::exception& error) {
   std::cerr << "tokenize: " << error.what() << "\n";

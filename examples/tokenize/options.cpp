@@ -16,15 +16,22 @@ whatever their size.
 
 Files may be plain, .xz or .gz. The tokenizer, a byte-level BPE, is given or learnt from the text,
 and lies with the shards. What was made is not made again: a command that was stopped is repeated
-and goes on. The result does not depend on --threads.
+and goes on. A folder with another corpus is left alone, unless --overwrite is given. The result
+does not depend on --threads.
 )";
 
 template <class Rule>
 void add_rule(CLI::App& app, const char* name, Rule& rule, const char* what,
               std::vector<std::pair<std::string, Rule>> words) {
-  app.add_option(name, rule, what)
+  std::vector<std::string> names;
+  for (const auto& [word, value] : words) names.push_back(word);
+  const auto set = [&rule, words](const std::string& given) {
+    for (const auto& [word, value] : words)
+      if (word == given) rule = value;
+  };
+  app.add_option_function<std::string>(name, set, what)
       ->group("Rules")
-      ->transform(CLI::CheckedTransformer(words).description(""))
+      ->check(one_of(names))
       ->default_str(std::find_if(words.begin(), words.end(), [&](const auto& word) { return word.second == rule; })->first);
 }
 
@@ -36,6 +43,7 @@ Options read_options(int count, char** words) {
   std::vector<std::string> columns;
   CLI::App app(about, "tokenize");
   app.add_option("folder", o.folder, "Folder for the shards")->required();
+  app.add_flag("--overwrite", o.overwrite, "Replace the corpus in the folder, if there is another");
   const AddOptions add{app, "Text"};
   add("--source", source, "The text, one file or several, a sentence a line", CLI::ExistingFile);
   add("--target", target, "Its translation, as many files", CLI::ExistingFile);

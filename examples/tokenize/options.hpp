@@ -14,6 +14,7 @@ struct Options {
   std::filesystem::path vocab, merges;  // none given: learnt from the text
   attn::Index vocabulary = 32'000;      // tokens to learn
   bool separate = false;                // a tokenizer for each side
+  bool overwrite = false;               // another corpus in the folder
 };
 
 /// Reads the command line; prints help or what is wrong and ends the program where that is all there is to do.

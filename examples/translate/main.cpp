@@ -17,6 +17,7 @@ int main(int count, char** words) try {
   std::vector<std::filesystem::path> folders{options.model};
   folders.insert(folders.end(), options.ensemble.begin(), options.ensemble.end());
   attn::FolderTranslator translator = attn::open_ensemble(folders, options.device);
+  if (options.limit > 0) translator.options.limit = options.limit;
   if (!options.shortlist.empty()) {
     const attn::LexicalTable table = attn::load_lexical_table(options.shortlist);
     const auto& card = translator.card();

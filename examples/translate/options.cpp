@@ -19,9 +19,11 @@ Options read_options(int count, char** words) {
   translating("--ensemble", o.ensemble, "Folders of further models; translates with the mean of all probabilities");
   translating("--together", o.together,
               "The most lines that are read before they are translated, in batches of similar length; fewer where no more "
-              "have come",
+              "have come, and at the beginning where a terminal shows them",
               whole_number(1))
       ->capture_default_str();
+  translating("--limit", o.limit, "Tokens of a translation at most; unless told, what the training's --limit was",
+              whole_number(1, 100'000));
   translating("--shortlist", o.shortlist,
               "Lexical table of the model's tokens (`align --tokens`): translations are made of what is likely for the "
               "source's tokens, which is faster",

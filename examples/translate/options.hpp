@@ -17,6 +17,7 @@ struct Options {
   std::filesystem::path maps;       // none: no maps
   std::filesystem::path align;      // none: no alignment error rate
   std::string link_order = "source-target";
+  std::int64_t limit = 0;                       // tokens of a translation; 0: as the model's folder says
   std::int64_t together = 1024;                 // lines translated at a time at most
   std::optional<attn::SearchOptions> search;    // none: greedy, or as the model's folder says
   std::vector<std::filesystem::path> ensemble;  // further models

@@ -35,20 +35,22 @@ SearchFlags::SearchFlags(CLI::App& app, Options& o) {
                            ->check(whole_number(0))
                            ->group(beam));
   app.add_flag("--sample", sample_, "Draws each token at random instead of searching")->group(sampling);
-  of_sampling_ = {
-      app.add_option("--temperature", sampling_.temperature, "Below 1 the probable tokens come more often")
-          ->capture_default_str()
-          ->check(number(1e-3, 1e3))
-          ->group(sampling),
-      app.add_option("--top-k", sampling_.top_k, "Only of so many of the most probable; 0: of all")
-          ->capture_default_str()
-          ->check(whole_number(0))
-          ->group(sampling),
-      app.add_option("--top-p", sampling_.top_p, "Only of the most probable that add up to so much")
-          ->capture_default_str()
-          ->check(number(1e-6, 1))
-          ->group(sampling),
-      app.add_option("--seed", sampling_.seed, "Of the random numbers")->capture_default_str()->group(sampling)};
+  of_sampling_ = {app.add_option("--temperature", sampling_.temperature, "Below 1 the probable tokens come more often")
+                      ->capture_default_str()
+                      ->check(number(1e-3, 1e3))
+                      ->group(sampling),
+                  app.add_option("--top-k", sampling_.top_k, "Only of so many of the most probable; 0: of all")
+                      ->capture_default_str()
+                      ->check(whole_number(0))
+                      ->group(sampling),
+                  app.add_option("--top-p", sampling_.top_p, "Only of the most probable that add up to so much")
+                      ->capture_default_str()
+                      ->check(number(1e-6, 1))
+                      ->group(sampling),
+                  app.add_option("--seed", sampling_.seed, "Of the random numbers")
+                      ->capture_default_str()
+                      ->check(whole_number(0))
+                      ->group(sampling)};
   app.add_option("--n-best", n_best_, "Prints so many of the best, or of those drawn: line ||| text ||| score")
       ->check(whole_number(1, 1000))
       ->group(output);

@@ -78,7 +78,9 @@ void translate_text(const Options& options, FolderTranslator& translator) {
     in.emplace(STDIN_FILENO);
   else
     in.emplace(file.emplace(options.text).path());
-  const auto together = static_cast<std::size_t>(options.together);
+  const auto most = static_cast<std::size_t>(options.together);
+  std::size_t together =
+      ::isatty(1) != 0 ? std::min<std::size_t>(16, most) : most;  // who looks on sees the first ones soon
   std::optional<AttentionFolder> maps;
   if (!options.maps.empty()) maps.emplace(options.maps, translator.card().source, translator.card().target);
   if (options.search) translator.options.search = options.search;
@@ -90,6 +92,7 @@ void translate_text(const Options& options, FolderTranslator& translator) {
   };
   LineCounter counter(std::cerr, ::isatty(2) != 0);
   for (auto lines = in->next(together); !lines.empty(); lines = in->next(together)) {
+    together = std::min(2 * together, most);
     translator.options.lines_before = done;
     const Index first = done;
     for (const Translation& translation : translator.translate(lines)) {

@@ -139,7 +139,17 @@ CorpusView Corpus::validation() const {
   return held_out > 0 ? CorpusView(shards->pairs).part(shards->pairs.size() - held_out, held_out) : encoded_validation;
 }
 
-std::uint64_t Corpus::hash() const { return shards ? content_hash(shards->pairs) : content_hash(encoded_training); }
+std::uint64_t Corpus::training_hash() const {
+  return shards ? content_hash(shards->pairs) : content_hash(encoded_training);
+}
+
+std::uint64_t Corpus::validation_hash() const {
+  if (held_out == 0) return content_hash(encoded_validation);
+  ContentHash hash;  // the last pairs of the shards
+  hash.add(training_hash());
+  hash.add(static_cast<std::uint64_t>(held_out));
+  return hash.value();
+}
 
 Corpus encode_texts(const Options& options, Texts& texts, std::optional<AnyTokenizer> tokenizer) {
   if (texts.shards && tokenizer) texts.shards->pairs.require_tokenizers(*tokenizer, *tokenizer);

@@ -31,8 +31,9 @@ struct Corpus {
 
   attn::CorpusView training() const;
   attn::CorpusView validation() const;
-  /// A fingerprint of the training text.
-  std::uint64_t hash() const;
+  /// Fingerprints of the texts.
+  std::uint64_t training_hash() const;
+  std::uint64_t validation_hash() const;
 };
 
 /// Encodes them with the given tokenizer, or else with the one that the options name, or else with one learnt from the

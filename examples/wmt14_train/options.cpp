@@ -56,7 +56,8 @@ void list_model(const auto& add, Options& o) {
 void list_training(const auto& add, Options& o) {
   add("--epochs", o.epochs, "Passes over the training text", whole_number(1));
   add("--batch", o.batch, "Size of a batch", whole_number(1));
-  add("--batch-unit", o.batch_unit, "What a batch's size counts", CLI::IsMember({"sentences", "tokens"}));
+  add("--batch-unit", o.batch_unit, "What a batch's size counts; sentences where --batch alone is given",
+      CLI::IsMember({"sentences", "tokens"}));
   add("--order", o.order, "pooled: batches of similar length", CLI::IsMember({"pooled", "shuffled", "sequential"}));
   add("--accumulate", o.accumulate, "Batches a step", whole_number(1));
   add("--smoothing", o.smoothing, "Of labels", number(0, 0.99));
@@ -118,6 +119,9 @@ void check_options(const Options& o) {
   together(o.valid_source.empty(), o.valid_target.empty(), "--valid-source and --valid-target");
   together(o.test_source.empty(), o.test_target.empty(), "--test-source and --test-target");
   together(o.vocab.empty(), o.merges.empty(), "--vocab and --merges");
+  if (o.batch >= 1000 && o.batch_unit.empty())
+    throw CLI::ValidationError("--batch " + std::to_string(o.batch) + " alone would be " + std::to_string(o.batch) +
+                               " sentences: add --batch-unit tokens, or --batch-unit sentences if these are meant");
   if (o.device.tf32 && o.device.precision != "float") throw CLI::ValidationError("--tf32 goes with --precision float");
   if (o.model.starts_with("linformer") && o.truncate > 256)
     throw CLI::ValidationError("--truncate is at most 256 for a Linformer");

@@ -26,7 +26,8 @@ ModelSpec model_spec(const Options& options, const Corpus& corpus) {
 Metadata settings_of(const Options& options, const Corpus& corpus) {
   Metadata settings = options.settings();
   settings["tokenizer"] = std::to_string(corpus.tokenizer.hash());
-  settings["training text"] = std::to_string(corpus.hash());
+  settings["training text"] = std::to_string(corpus.training_hash());
+  settings["validation text"] = std::to_string(corpus.validation_hash());
   return settings;
 }
 

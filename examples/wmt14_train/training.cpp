@@ -1,6 +1,5 @@
 #include "training.hpp"
 
-#include <cmath>
 #include <iostream>
 
 #include "attn/metrics/bleu.hpp"
@@ -8,7 +7,9 @@
 #include "attn/run/draw_attention.hpp"
 #include "attn/run/open_translator.hpp"
 #include "attn/run/run_report.hpp"
+#include "attn/run/score_pairs.hpp"
 #include "attn/run/stop_signal.hpp"
+#include "attn/train/log_events.hpp"
 #include "attn/train/progress.hpp"
 #include "attn/train/tensorboard.hpp"
 #include "papers/commit.hpp"
@@ -35,23 +36,14 @@ void draw_maps(const Options& options, const std::vector<std::string>& lines, co
   if (!some.empty()) draw_attention(translate, some, options.output / "maps");
 }
 
-/// Of the tokens of a text and the ends of its sentences, each given the source and what stands before it.
-double perplexity_of(const FolderTranslator& translate, const ParallelText& text) {
-  const RunCard& card = translate.card();
-  const ParallelCorpus pairs = encode_corpus(text, card.source, card.target, card.truncate);
-  const SpecialTokens special_tokens = special_tokens_of(card.source, card.target);
-  constexpr Index kAtOnce = 64;
-  double loss = 0, tokens = 0;
-  for (Index first = 0; first < pairs.size(); first += kAtOnce) {
-    Sentences source, target;
-    for (Index i = first; i < std::min(first + kAtOnce, pairs.size()); ++i) {
-      source.push_back(pairs.source[i]);
-      target.push_back(pairs.target[i]);
-    }
-    for (const auto& sentence : translate.model().log_probabilities(special_tokens, source, target))
-      for (const double log_probability : sentence) loss -= log_probability, ++tokens;
-  }
-  return std::exp(loss / tokens);
+/// Of a run that began with the weights of another, and whose folder has those still.
+void say_if_never_better(const Options& options) {
+  Index best = -1;
+  for (const auto& [step, event] : read_log_events(options.output / "log.jsonl").validations)
+    if (event.value("best", false)) best = step;
+  if (best == 0)
+    std::cout << "no validation was better than that of the weights it started from"
+              << (options.average_best > 0 ? "" : ": they are the model") << "\n";
 }
 
 void score(const Options& options, const ParallelText& test, const FolderTranslator& translate,
@@ -60,7 +52,7 @@ void score(const Options& options, const ParallelText& test, const FolderTransla
   write_lines(options.output / "translations.txt", translations);
   const auto shown = static_cast<std::ptrdiff_t>(std::min<std::size_t>(8, translations.size()));
   note(options, samples_event(test, {translations.begin(), translations.begin() + shown}, step));
-  const double perplexity = perplexity_of(translate, test);
+  const double perplexity = perplexity_of(score_pairs(translate, test)).value();
   note(options, {{"event", "test"},
                  {"sentences", translations.size()},
                  {"bleu", bleu.score},
@@ -106,10 +98,11 @@ void train(const Options& options, const Texts& texts, const Corpus& corpus, con
     write_run_card(options.output, card);
   }
 
-  watch_stop_signals();
   if (start) model->load(options.start_from / "model.safetensors");
   TrainingRun training = training_run(options, corpus, card.settings);
   training.ranks = &ranks;
+  training.train.validate_first = start.has_value();
+  training.begin = watch_stop_signals;  // before that a signal ends the program at once: nothing is lost
   const FolderTranslator translate(card, model);
   if (options.validate_with == "bleu")
     training.score = [&](AnyModel&) {
@@ -126,6 +119,7 @@ void train(const Options& options, const Texts& texts, const Corpus& corpus, con
     for (const nlohmann::json& event : samples.events()) note(options, event);
     note(options, {{"event", "trained"}, {"step", outcome.state.step}, {"seconds", outcome.seconds}});
   }
+  if (ranks.leads() && card.settings.contains("start-from")) say_if_never_better(options);
   std::cout << "trained for " << format_duration(outcome.seconds) << "\n";
   if (ranks.any(stop_signal() != 0)) return;
   model->load(options.output / "model.safetensors");

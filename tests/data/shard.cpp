@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "attn/data/parallel_corpus.hpp"
+#include "attn/data/sharded_corpus.hpp"
 #include "support/files.hpp"
 
 using namespace attn;
@@ -112,7 +112,7 @@ TEST_CASE("a shard that is not as it was written is refused") {
   CHECK(contains(refusal(), "a.shard has the format 2, and this program reads 1; make the shards again"));
   remade();
   put(path, 24, number(1));  // pairs
-  CHECK(contains(refusal(), "is damaged: its bytes are not those that were written; delete it and make it again"));
+  CHECK(contains(refusal(), "is damaged: its bytes are not those that were written; repeat the command that made it"));
 
   SUBCASE("numbers that no file has room for, with a checksum that fits") {
     const auto claimed = [&](auto&& change) {
@@ -148,5 +148,7 @@ TEST_CASE("a shard that is not as it was written is refused") {
     remade();
     put(path, sizeof(ShardHeader) + 7 * 4, std::string("\x06\x00", 2));
     CHECK(contains(error_of([&] { Shard(path).verify(); }), "is damaged"));
+    CHECK(contains(error_of([&] { ShardedCorpus({path}).verify(); }), "a.shard is damaged"));
+    CHECK_FALSE(read_shard_header(path).has_value());
   }
 }

@@ -1,8 +1,10 @@
-"""Runs score as a person would: known scores, several references and systems, JSON, and bad input. tests/python/metrics.py compares the scores
+"""Runs score as a person would: known scores, several references and systems, JSON, a model's perplexity, and bad input. tests/python/metrics.py compares the scores
 themselves with sacrebleu."""
 import gzip
 import json
+import math
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -55,6 +57,30 @@ with tempfile.TemporaryDirectory() as name:
     (folder / "odd").write_text("\n\n\t \u00a0\n😀 \u0301\n")
     lines = run(r, "-i", folder / "odd", "-m", "bleu,chrf,chrf++,nltk").stdout.splitlines()
     check([line.split()[2] for line in lines if " = " in line] == ["0.00"] * 4, "empty lines and emoji score 0")
+
+    # How probable a model finds given translations.
+    english = ["the dog sees one man .", "the man sees two dogs .", "we see the dog .", "the dog sleeps ."] * 8
+    german = ["der Hund sieht einen Mann .", "der Mann sieht zwei Hunde .", "wir sehen den Hund .", "der Hund schläft ."] * 8
+    (folder / "t.en").write_text("\n".join(english) + "\n")
+    (folder / "t.de").write_text("\n".join(german) + "\n")
+    model, texts = folder / "model", ["--source", folder / "t.en", "--target", folder / "t.de", "--device", "cpu"]
+    trained = subprocess.run([sys.argv[2], "--train-source", folder / "t.en", "--train-target", folder / "t.de", "--test-source", folder / "t.en", "--test-target",
+                              folder / "t.de", "--epochs", "2", "--vocabulary", "300", "--limit", "20", "--device", "cpu", "--output", model], capture_output=True, text=True)
+    check(trained.returncode == 0, f"a model is there {trained.stderr}")
+    logged = [json.loads(line) for line in (model / "log.jsonl").read_text().splitlines()][-1]["perplexity"]
+    said = run("--model", model, *texts).stdout
+    check(said.startswith(f"perplexity = {logged:.4f} (log P = -") and "32 pairs, " in said, f"the perplexity is what the training found, {logged}: {said}")
+    result = run("--model", model, *texts, "--log-probabilities")
+    each = [float(line) for line in result.stdout.splitlines()]
+    check(len(each) == 32 and max(each) < 0 and abs(each[0] - each[4]) < 1e-3 and "perplexity = " in result.stderr, "log P of each pair is a line")
+    found = json.loads(run("--model", model, *texts, "--log-probabilities", "--json").stdout)
+    check(found["pairs"] == 32 and all(abs(a - b) < 1e-4 for a, b in zip(found["log_probabilities"], each)), "and in JSON")
+    check(abs(found["perplexity"] - math.exp(-sum(each) / found["tokens"])) < 1e-4 * logged, "the perplexity is their mean a token")
+    refused("a model without pairs", "--model", model, says="--model, --source and --target go together: give all three")
+    refused("pairs without a model", *texts, says="--model, --source and --target go together: give all three")
+    refused("pairs and a reference", r, "--model", model, *texts, says="goes without references and --system")
+    refused("texts that are no pairs", "--model", model, "--source", folder / "t.en", "--target", r, says="has 32 lines and")
+    refused("a folder without a model", "--model", folder, *texts, says="model.json")
 
     (folder / "empty").write_text("")
     (folder / "short").write_text("one\n")

@@ -70,7 +70,7 @@ with tempfile.TemporaryDirectory() as name:
     output = made(folder / "odd", *odd, "--duplicates", "drop")
     for line in ("6 pairs read, 3 kept", "1 are not valid UTF-8: left out", "1 have a blank side: left out", "1 were there before: left out", "1 sentences are too long: cut"):
         check(line in output, f"says '{line}'")
-    output = made(folder / "odd", *odd, "--invalid", "repair", "--blank", "keep", "--too-long", "drop")
+    output = made(folder / "odd", *odd, "--invalid", "repair", "--blank", "keep", "--too-long", "drop", "--overwrite")
     for line in ("6 pairs read, 5 kept", "1 are not valid UTF-8: repaired", "1 have a blank side: kept", "1 are too long: left out"):
         check(line in output, f"says '{line}'")
     refused("invalid UTF-8, where it is refused", folder / "x", *odd, "--invalid", "refuse", says="odd.tsv, line 2: byte 4 is not valid UTF-8")
@@ -83,6 +83,7 @@ with tempfile.TemporaryDirectory() as name:
     refused("nothing that is kept", folder / "x", "--source", folder / "blank", "--target", folder / "blank", *given, says="no pairs that its rules keep (1 were read)")
     for columns in ("1", "1,2,3", "2,2"):
         refused(f"columns {columns}", folder / "x", "--tsv", folder / "blank", "--columns", columns, says="--columns names two columns")
+    refused("a rule that there is not", folder / "x", *odd, "--too-long", "foo", says="--too-long: 'foo' is none of cut, drop")
     refused("no text", folder / "x", says="there is no text")
     refused("half a pair", folder / "x", "--source", folder / "a.en", says="as many files of each")
     refused("half a tokenizer", folder / "x", *pair, "--vocab", given[1], says="--vocab and --merges go together")
@@ -102,6 +103,38 @@ with tempfile.TemporaryDirectory() as name:
     output = made(folder / "killed", *long)
     check("0 of them new" not in output and "20 of them new" not in output, "what was made before it was killed is not made again")
     check(shards(folder / "whole") == shards(folder / "killed"), "and the shards are the same")
+
+    # what is in a folder is replaced if that is asked for, and what was made is known by its text, not by names and sizes
+    pairs = dict(zip(("en", "de"), (["one two three", "four five"], ["eins zwei drei", "vier fünf"])))
+    for side, lines in pairs.items():
+        (folder / f"s.{side}").write_text("\n".join(lines) + "\n")
+    small = ["--source", folder / "s.en", "--target", folder / "s.de", "--vocabulary", 270, "--shard-pairs", 1]
+    made(folder / "own", *small)
+    before = shards(folder / "own")
+    other = [*small[:4], "--vocabulary", 280]
+    refused("another tokenizer in the folder", folder / "own", *other, says="holds a corpus of another text, or of this one by other rules")
+    refused("another text", folder / "own", *pair, says="replace it (--overwrite)")
+    (folder / "s.en").write_text("one two three\nfour nine\n")  # as long as before
+    refused("an edit of equal length", folder / "own", *small, says="holds a corpus of another text")
+    check(shards(folder / "own") == before, "and nothing of it is touched")
+    (folder / "s.en").write_text("\n".join(pairs["en"]) + "\n")
+    (folder / "moved.en").write_text("\n".join(pairs["en"]) + "\n")
+    says(made(folder / "own", "--source", folder / "moved.en", *small[2:]), f"2 shards in {folder / 'own'}, 0 of them new")
+    made(folder / "own", *other, "--overwrite")
+    check(len(shards(folder / "own")) == 1 and card(folder / "own")["pairs"] == 2, "--overwrite replaces it, and leaves no shard of the other")
+
+    # a damaged shard is found when the corpus is opened, though its tokens are still some of the vocabulary, and is made again
+    made(folder / "damaged", *pair, "--shard-pairs", 64)
+    good = shards(folder / "damaged")
+    path = folder / "damaged/00001.shard"
+    data_of = bytearray(path.read_bytes())
+    data_of[-2] ^= 1
+    path.write_bytes(data_of)
+    result = subprocess.run([train, "--shards", str(folder / "damaged"), "--output", str(folder / "y2")], capture_output=True, text=True)
+    check(result.returncode == 1 and "00001.shard is damaged: its bytes are not those that were written; repeat the command that made it" in result.stderr,
+          f"a token that was changed into another is not trained on: {result.stderr}")
+    says(made(folder / "damaged", *pair, "--shard-pairs", 64), f"3 shards in {folder / 'damaged'}, 1 of them new")
+    check(shards(folder / "damaged") == good, "and is as it was")
 
     options = ["--epochs", 1, "--batch", 16, "--batch-unit", "sentences", "--size", "small", "--truncate", 64, "--limit", 8, "--threads", 2]
     files = ["--train-source", folder / "a.en", "--train-target", folder / "a.de.gz", *given]

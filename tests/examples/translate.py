@@ -2,12 +2,14 @@
 lines out, maps, alignment error rate, bad input.  translate.py TRANSLATE WMT14_TRAIN"""
 import json
 import os
+import pty
 import random
 import re
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
@@ -81,6 +83,7 @@ with tempfile.TemporaryDirectory() as name:
     (folder / "in.en").write_text(text)
     check(translated(model, "", folder / "in.en") == out, "a file gives what standard input gives")
     check(translated(model, text, "--together", 1) == out == translated(model, text.replace("\n", "\r\n")), "and so do single lines, and other line ends")
+    check(translated(model, "\ufeff" + text) == out, "a byte order mark is no part of the text")
     check(translated(model, "") == "", "nothing gives nothing")
     check("5 lines in" in run(model, folder / "in.en", "--device", "cpu").stderr, "a file's progress is on standard error")
     check(translated(folder / "linformer32", text).count("\n") == 5, "a Linformer translates too")
@@ -113,6 +116,26 @@ with tempfile.TemporaryDirectory() as name:
             waiting.stdin.flush()
             check(waiting.stdout.readline() == expected + "\n", "whoever waits for each line's translation gets it")
         waiting.stdin.close()
+
+    # On a terminal the first translations appear long before the last lines are read.
+    (folder / "many.en").write_text("The man sees a dog.\n" * 2000)
+    ours, theirs = pty.openpty()
+    start = time.monotonic()
+    with subprocess.Popen([program, model, folder / "many.en", "--device", "cpu"], stdout=theirs, stderr=subprocess.DEVNULL) as shown:
+        os.close(theirs)
+        first, received = None, b""
+        while True:
+            try:
+                some = os.read(ours, 1 << 16)
+            except OSError:  # the other end is closed
+                break
+            if not some:
+                break
+            first = first or time.monotonic() - start
+            received += some
+    whole = time.monotonic() - start
+    os.close(ours)
+    check(received.count(b"\n") == 2000 and first < whole / 4, f"the first of 2,000 lines is there after {first:.2f} of {whole:.2f} s")
 
     # Search: lists of hypotheses, scores, alignments, samples, ensembles, a picture.
     check(translated(model, text, "--beam", 1) == out, "a beam of 1 is greedy decoding")
@@ -161,6 +184,9 @@ with tempfile.TemporaryDirectory() as name:
     tree = xml.parse(folder / "tree.svg").getroot()
     scores = [float(element.text) for element in tree.iter(f"{svg}text") if element.get("class") == "score"]
     check(len(scores) > 4 and max(scores) <= 0 and tree.find(f"{svg}title").text == lines[0], f"with the scores of its hypotheses: {scores}")
+    short = run(model, folder / "in.en", "--device", "cpu", "--limit", 3)
+    check("did not end within the limit of 3 tokens" in short.stderr and len(short.stdout) < len(out), f"translations can be limited: {short.stdout}")
+    check(translated(model, text, "--limit", 20) == out, "as the training has it unless told")
     said = run(model, folder / "in.en", "--device", "cpu", "--min-length", 20).stderr
     check("3 translations did not end within the limit of 20 tokens" in said, f"what does not end is said: {said}")
     for arguments, says in ((["--n-best", 3], "needs a --beam as wide"), (["--temperature", 2], "--temperature goes with --sample"), (["--sample", "--beam", 2], "goes without --beam"),

@@ -21,6 +21,11 @@ def validation_losses(folder):
     return [event["loss"] for event in events if event["event"] == "validation"]
 
 
+def tensors(folder):
+    data = (folder / "model.safetensors").read_bytes()
+    return data[8 + int.from_bytes(data[:8], "little"):]
+
+
 with tempfile.TemporaryDirectory() as name:
     folder = Path(name)
     result = run(*tiny, "--output", folder / "whole")
@@ -88,6 +93,14 @@ with tempfile.TemporaryDirectory() as name:
     check(result.returncode == 0 and validation_losses(folder / "finer")[0] < losses[2] + 0.1, "a run begins with the weights of another")
     cards = [json.loads((folder / one / "model.json").read_text()) for one in ("whole", "finer")]
     check(cards[0]["source"]["hash"] == cards[1]["source"]["hash"] and cards[1]["settings"]["start-from"] == str(folder / "whole"), "with its tokenizer, and says so")
+    first = validation_losses(folder / "finer")[0]
+    check(len(validation_losses(folder / "finer")) == 2 and abs(first - losses[2]) < 1e-3, f"whose validation loss is the first to beat: {first} beside {losses[2]}")
+    check("started from" not in result.stdout, "and is beaten")
+    worse = ["0.5" if word == "1e-4" else word for word in finer] + ["--schedule", "constant", "--epochs", 2, "--start-from", folder / "whole", "--output", folder / "worse"]
+    result = run(*worse)
+    check(result.returncode == 0 and "no validation was better than that of the weights it started from: they are the model" in result.stdout,
+          f"a run that only gets worse says so: {validation_losses(folder / 'worse')}")
+    check(tensors(folder / "worse") == tensors(folder / "whole"), "and keeps the weights that it began with")
     refused("another size", *finer, "--size", "medium", "--start-from", folder / "whole", "--output", folder / "x", says="does not fit --start-from")
     refused("the folder that it starts from", *finer, "--start-from", folder / "finer", "--output", folder / "finer", "--overwrite", says="are one folder")
     refused("text of another length", *tiny, "--train-source", folder / "whole/translations.txt", "--train-target", folder / "whole/log.jsonl", "--output",
@@ -124,6 +137,19 @@ with tempfile.TemporaryDirectory() as name:
     process.communicate()
     check(process.returncode == 143 and (folder / "ended/training.safetensors").exists(), "SIGTERM, as Slurm and docker send it, loses nothing either")
 
+    # While batches are planned there is nothing to save: a signal ends the program at once.
+    process = subprocess.Popen([program, "--generated-pairs", "100000", "--vocabulary", "400", "--device", "cpu", "--output", folder / "planned"], stdout=subprocess.DEVNULL)
+    while not (folder / "planned/model.json").exists():
+        time.sleep(0.001)
+    time.sleep(0.1)
+    planning = not (folder / "planned/log.jsonl").exists()
+    process.send_signal(signal.SIGTERM)
+    process.wait()
+    if planning:
+        check(process.returncode == -signal.SIGTERM and not (folder / "planned/log.jsonl").exists(), "SIGTERM ends what has not begun to train")
+    else:
+        print("skipped: the batches were planned in 0.1 s")
+
     # Files of one's own, and every model.
     (folder / "a.en").write_text("".join(f"the number {i} .\n" for i in range(40)))
     (folder / "a.de").write_text("".join(f"die Zahl {i} .\n" for i in range(40)))
@@ -138,6 +164,14 @@ with tempfile.TemporaryDirectory() as name:
         check(result.returncode == 0 and result.stdout.count(f"\n{model}") == 1, f"{model} trains on files {result.stderr}")
         sizes[model] = re.search(r": ([\d,]+) parameters", result.stdout).group(1)
     check(len(set(sizes.values())) == len(models), f"and no two names are one model: {sizes}")
+    for side, words in (("en", "the number one .\n"), ("de", "die Zahl eins .\n")):
+        (folder / f"valid.{side}").write_text(words * 3)
+    validated = [*own, "--valid-source", folder / "valid.en", "--valid-target", folder / "valid.de", "--output", folder / "validated"]
+    check(run(*validated).returncode == 0, "validates with a text of its own")
+    (folder / "valid.de").write_text("die Zahl zwei .\n" * 3)
+    refused("resuming with another validation text", *validated, "--epochs", 2, "--resume", says="it was begun with validation text")
+    (folder / "valid.de").write_text("die Zahl eins .\n" * 3)
+    check(run(*validated, "--epochs", 2, "--resume").returncode == 0, "and with the same one it goes on")
     learnt = {}
     for model in ("additive-both", "input-feeding"):
         check(run(*tiny, "--model", model, "--output", folder / (model + "_tiny")).returncode == 0, f"{model} trains on the bundled corpus")
@@ -147,7 +181,7 @@ with tempfile.TemporaryDirectory() as name:
     check("linformer32-small-pre: " in run("--config", folder / "options.ini", *own[:4], "--vocabulary", 300, "--output", folder / "config").stdout,
           "options come from a file too")
     (folder / "options.ini").write_text("epoch=1\n")
-    refused("an unknown name in such a file", "--config", folder / "options.ini", *own, says="epoch")
+    refused("an unknown name in such a file", "--config", folder / "options.ini", *own, says="the configuration file sets 'epoch', and there is no option --epoch; did you mean --epochs?")
 
     # Several training files, some of them compressed, and what becomes of blank lines.
     (folder / "b.en").write_text("one more\n\nand another\n")
@@ -209,12 +243,13 @@ with tempfile.TemporaryDirectory() as name:
     check(run("--version").stdout.startswith("attn 0."), "--version")
     refused("an unknown model", "--model", "rnn", says="rnn")
     refused("a rate of 0", "--rate", 0, says="--rate")
+    refused("a batch that may be of tokens", "--batch", 4096, says="--batch 4096 alone would be 4096 sentences: add --batch-unit tokens, or --batch-unit sentences")
     refused("a Linformer of longer sentences", "--model", "linformer32", "--truncate", 300, says="at most 256 for a Linformer")
     refused("a recurrent model's size", "--model", "seq2seq", "--size", "base", says="--size is an option of Transformers and Linformers, not of seq2seq")
     refused("an unknown device", "--device", "tpu", says="tpu")
     refused("TF32 without float", "--tf32", says="--tf32 goes with --precision float")
     refused("a GPU that is not there", "--device", "cuda", "--gpu", 99, says="CUDA")
-    large = ["--generated-pairs", "20000", "--vocabulary", "400", "--batch", "20000", "--device", "cpu", "--threads", "2", "--output", folder / "large"]
+    large = ["--generated-pairs", "20000", "--vocabulary", "400", "--batch", "20000", "--batch-unit", "sentences", "--device", "cpu", "--threads", "2", "--output", folder / "large"]
     limited = subprocess.run([program, *large], capture_output=True, text=True,
                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (3 << 29, 3 << 29)))
     check(limited.returncode == 1 and "out of memory: activations need" in limited.stderr and "--batch" in limited.stderr,

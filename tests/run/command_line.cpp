@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include "attn/core/file.hpp"
+#include "support/files.hpp"
+
 using namespace attn;
 
 namespace {
@@ -54,6 +57,28 @@ TEST_CASE("command line: what is wrong is said in words, with the nearest option
   CHECK(wrong(settings, {"--epochs", "3x"}) == "--epochs: '3x' is not a whole number of at least 1 and at most 100");
   CHECK(wrong(settings, {"--rate", "nan"}) == "--rate: 'nan' is not a number above 0");
   CHECK(wrong(settings, {"--rate", "inf"}) == "--rate: 'inf' is not a number above 0");
+}
+
+TEST_CASE("command line: values that are missing, words that are not known, names that a file invents") {
+  Settings settings;
+  CHECK(wrong(settings, {"--epochs"}) == "--epochs needs a value after it");
+  CHECK(one_of({"cut", "drop"})("drop") == "");
+  CHECK(one_of({"cut", "drop"})("foo") == "'foo' is none of cut, drop");
+  const TemporaryFolder folder;
+  write_file(folder / "options.ini", "epoch=3\n");
+  CLI::App app("test");
+  list(AddOptions{app, "Training"}, settings);
+  app.set_config("--config");
+  prepare_command_line(app);
+  std::string said;
+  try {
+    app.parse("--config " + (folder / "options.ini").string(), false);
+  } catch (const CLI::ParseError& error) {
+    said = explain(app, error);
+  }
+  CHECK(said ==
+        "the configuration file sets 'epoch', and there is no option --epoch; did you mean --epochs?; its lines are "
+        "name=value, named as the options without their dashes");
 }
 
 TEST_CASE("command line: numbers within limits") {

@@ -80,6 +80,14 @@ TEST_CASE("a folder that is no complete corpus, or not the one that was made, is
     std::filesystem::remove(made.folder / "00001.shard");
     CHECK(contains(made.refusal(), "00001.shard: No such file or directory"));
   }
+  SUBCASE("a token of a shard that is another one of the vocabulary") {
+    std::string bytes = read_file(made.folder / "00001.shard");
+    bytes[bytes.size() - 2] =
+        static_cast<char>(bytes[bytes.size() - 2] ^ 1);  // of the last token's two bytes the lower one
+    write_file(made.folder / "00001.shard", bytes);
+    CHECK(
+        contains(made.refusal(), "00001.shard is damaged: its bytes are not those that were written; repeat the command"));
+  }
   SUBCASE("a shard left out") {
     made.replace(",\n  \"00001.shard\"", "");
     CHECK(contains(made.refusal(), "has shards of 2 pairs, and corpus.json says 3"));
@@ -105,4 +113,23 @@ TEST_CASE("tokenizers that were learnt are found again, if they were learnt from
   CHECK_FALSE(tokenizers_of_corpus(made.folder / "none", "these words").has_value());
   std::filesystem::remove(made.folder / "tokenizer.merges.txt");
   CHECK_FALSE(tokenizers_of_corpus(made.folder.path(), "these words").has_value());
+}
+
+TEST_CASE("a folder knows whether it has a corpus, and what it was made of") {
+  const TemporaryFolder empty;
+  CHECK_FALSE(has_corpus(empty.path()));
+  CHECK_FALSE(has_corpus(empty / "none"));
+  CHECK(corpus_made_of(empty.path()).empty());
+  write_file(empty / "a.en", "text\n");
+  CHECK_FALSE(has_corpus(empty.path()));
+  write_file(empty / "00000.shard", "");
+  CHECK(has_corpus(empty.path()));
+  Made made;
+  CHECK(has_corpus(made.folder.path()));
+  CHECK(corpus_made_of(made.folder.path()) == "these words");
+  write_file(made.folder / "corpus.json", "{");
+  CHECK(has_corpus(made.folder.path()));
+  CHECK(corpus_made_of(made.folder.path()).empty());
+  for (const auto& shard : made.shards.files) std::filesystem::remove(shard);
+  CHECK_FALSE(has_corpus(made.folder.path()));  // what is left is made in a moment
 }

@@ -45,6 +45,26 @@ TEST_CASE("ready lines: those of a file, so many at a time, whatever ends them")
   CHECK(contains(error_of([&] { ReadyLines(folder / "none"); }), "cannot read"));
 }
 
+TEST_CASE("ready lines: a byte order mark is no part of the first line, and part of any other") {
+  const TemporaryFolder folder;
+  write_file(folder / "text", "\xEF\xBB\xBFone\n\xEF\xBB\xBFtwo\n");
+  ReadyLines lines(folder / "text");
+  CHECK(lines.next(1) == Lines{"one"});
+  CHECK(lines.next(9) == Lines{"\xEF\xBB\xBFtwo"});
+  write_file(folder / "text", "\xEF\xBB\xBF");
+  CHECK(ReadyLines(folder / "text").next(5) == Lines{""});
+  Pipe pipe;
+  ReadyLines piped(pipe.ends[0]);
+  pipe.write("\xEF\xBB");
+  std::jthread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    pipe.write(
+        "\xBF"
+        "a\r\n");
+  });
+  CHECK(piped.next(9) == Lines{"a"});
+}
+
 TEST_CASE("ready lines: longer than what is read at once") {
   const TemporaryFolder folder;
   const std::string word(200000, 'x');

@@ -130,7 +130,7 @@ class Shard {
  private:
   const char* bytes() const { return mapping_.get(); }
   [[noreturn]] void damaged() const {
-    fail(path_.string(), " is damaged: its bytes are not those that were written; delete it and make it again");
+    fail(path_.string(), " is damaged: its bytes are not those that were written; repeat the command that made it");
   }
   std::pair<std::uint32_t, std::uint32_t> range(Index sentence) const {
     std::uint32_t ends[2];
@@ -156,7 +156,7 @@ inline Shard::Shard(std::filesystem::path path) : path_(std::move(path)) {
   require(S_ISREG(status.st_mode), "cannot read ", path_.string(), ": it is not a file");
   const auto size = static_cast<std::size_t>(status.st_size);
   const auto cut_off = [&](std::uint64_t needed) {
-    fail(path_.string(), " is cut off: it has ", size, " bytes of ", needed, "; delete it and make it again");
+    fail(path_.string(), " is cut off: it has ", size, " bytes of ", needed, "; repeat the command that made it");
   };
   if (size < sizeof header_) cut_off(sizeof header_);
   void* start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.handle(), 0);
@@ -191,11 +191,13 @@ inline std::span<const Token> Shard::tokens(Index sentence, Index most, std::uin
   return found;
 }
 
-/// The header of a shard if it is there, and whole.
+/// The header of a shard if it is there, and whole: all its bytes are those that were written.
 inline std::optional<ShardHeader> read_shard_header(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) return std::nullopt;
   try {
-    return Shard(path).header();
+    const Shard shard(path);
+    shard.verify();
+    return shard.header();
   } catch (const Error&) {
     return std::nullopt;
   }

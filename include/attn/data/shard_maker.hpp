@@ -94,6 +94,13 @@ inline std::uint64_t hash_of_block(const ParallelText& text, const ShardOptions&
 
 }  // namespace detail
 
+/// 00000.shard and so on.
+inline std::string shard_name(std::size_t number) {
+  std::string digits = std::to_string(number);
+  digits.insert(0, 5 - std::min<std::size_t>(5, digits.size()), '0');
+  return digits + ".shard";
+}
+
 /// Tokenises a text into shards FOLDER/00000.shard and so on. A shard that is there already is not made again if it was
 /// made of
 /// the same text by the same rules and tokenizers, so that making them can be stopped and repeated. `say(made so far)` is
@@ -114,9 +121,7 @@ MadeShards make_shards(PairStream& text, const Source& source, const Target& tar
     header.source_tokenizer = source.hash(), header.target_tokenizer = target.hash();
     header.source_vocabulary = static_cast<std::uint64_t>(source.size());
     header.target_vocabulary = static_cast<std::uint64_t>(target.size());
-    std::string number = std::to_string(header.number);
-    number.insert(0, 5 - std::min<std::size_t>(5, number.size()), '0');
-    const std::filesystem::path path = folder / (number + ".shard");
+    const std::filesystem::path path = folder / shard_name(header.number);
 
     std::optional<ShardHeader> there = read_shard_header(path);
     if (there && (there->made_of != header.made_of || there->source_tokenizer != header.source_tokenizer ||

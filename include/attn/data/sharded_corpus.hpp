@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "attn/core/parallel_for.hpp"
 #include "attn/data/corpus_view.hpp"
 #include "attn/data/parallel_corpus.hpp"
 #include "attn/data/shard.hpp"
@@ -44,6 +45,11 @@ class ShardedCorpus {
     Index all = 0;
     for (const Shard& shard : shards_) all += static_cast<Index>(shard.header().tokens);
     return all;
+  }
+
+  /// An Error unless all bytes are those that were written. Reads every shard once.
+  void verify(Index threads = all_threads()) const {
+    parallel_for(std::ssize(shards_), threads, [&](Index i) { shards_[static_cast<std::size_t>(i)].verify(); });
   }
 
   /// An Error unless these are the tokenizers that the shards were made with.

@@ -90,6 +90,16 @@ inline CLI::Validator positive_number() {
   return detail::number_that<double>([](double value) { return value > 0 && std::isfinite(value); }, "number above 0");
 }
 
+/// One of a few words.
+inline CLI::Validator one_of(const std::vector<std::string>& words) {
+  std::string known;
+  for (const std::string& word : words) known += (known.empty() ? "" : ", ") + word;
+  const auto check = [=](const std::string& text) {
+    return std::ranges::find(words, text) != words.end() ? "" : "'" + text + "' is none of " + known;
+  };
+  return {check, ""};
+}
+
 /// Adds options to a group of the command line.
 struct AddOptions {
   CLI::App& app;
@@ -132,11 +142,18 @@ inline void add_device_options(CLI::App& app, DeviceOptions& device) {
 
 /// What is wrong with a command line, in words, with the nearest name of an option that does not exist.
 inline std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+  const std::string what = error.what(), unknown = "INI was not able to parse ";
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && what.find(" required") != what.npos)
+    return what.substr(0, what.find(':')) + " needs a value after it";
   const std::vector<std::string> left = app.remaining();
   if (!left.empty() && left[0].starts_with("-")) return "there is no option " + left[0] + detail::suggestion(app, left[0]);
   if (!left.empty()) return "'" + left[0] + "' is one word too many";
-  const bool in_file = dynamic_cast<const CLI::ConfigError*>(&error) != nullptr;
-  return error.what() + std::string(in_file ? "; a configuration file has the options' names without dashes" : "");
+  if (what.starts_with(unknown)) {
+    const std::string name = what.substr(unknown.size());
+    return "the configuration file sets '" + name + "', and there is no option --" + name +
+           detail::suggestion(app, "--" + name) + "; its lines are name=value, named as the options without their dashes";
+  }
+  return what;
 }
 
 /// What all command lines have: --version; of an option that is given twice the last value; no unknown names in files.

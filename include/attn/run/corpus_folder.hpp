@@ -73,6 +73,23 @@ inline void complete_corpus(const std::filesystem::path& folder, const MadeShard
   write_file(folder / "corpus.json", card.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
+/// Whether a folder has a corpus or parts of one: shards.
+inline bool has_corpus(const std::filesystem::path& folder) {
+  if (!std::filesystem::is_directory(folder)) return false;
+  for (const auto& file : std::filesystem::directory_iterator(folder))
+    if (file.path().extension() == ".shard") return true;
+  return false;
+}
+
+/// What it was made of, as begin_corpus was told; "" where that cannot be known.
+inline std::string corpus_made_of(const std::filesystem::path& folder) {
+  try {
+    return detail::read_corpus_card(folder).at("made_of").get<std::string>();
+  } catch (const std::exception&) {
+    return "";
+  }
+}
+
 /// The tokenizers of a corpus that was begun, complete or not, if they were made of the same.
 inline std::optional<CorpusTokenizers> tokenizers_of_corpus(const std::filesystem::path& folder,
                                                             const std::string& made_of) {
@@ -92,7 +109,8 @@ struct OpenCorpus {
   ShardedCorpus pairs;
 };
 
-/// Opens it, with the first `truncate` tokens of each sentence.
+/// Opens it, with the first `truncate` tokens of each sentence. All bytes are read once and compared with their checksums: a
+/// damaged token that is still one of the vocabulary would be learnt without a word.
 inline OpenCorpus open_corpus(const std::filesystem::path& folder, Index truncate = keep_all_tokens) {
   const nlohmann::json card = detail::read_corpus_card(folder);
   try {
@@ -107,6 +125,7 @@ inline OpenCorpus open_corpus(const std::filesystem::path& folder, Index truncat
     corpus.pairs.require_tokenizers(corpus.tokenizers.source, corpus.tokenizers.target);
     require(corpus.pairs.size() == card.at("pairs").get<Index>(), folder.string(), " has shards of ", corpus.pairs.size(),
             " pairs, and corpus.json says ", card.at("pairs").dump(), "; make the shards again");
+    corpus.pairs.verify();
     return corpus;
   } catch (const nlohmann::json::exception& error) {
     fail((folder / "corpus.json").string(), " is damaged (", error.what(), "); make the shards again");

@@ -178,6 +178,7 @@ TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
   const std::unique_ptr<Callback> progress =
       leads && run.progress ? run.progress(first, steps) : std::make_unique<Callback>();
   LearningWatch watch([&](const std::string& text) { progress->on_warning(text), log->on_warning(text); });
+  if (run.begin) run.begin();
   const auto start = std::chrono::steady_clock::now();
   if (leads)
     trainer.run(training, validation, {progress.get(), &*log, &*board, &checkpoints, &watch});

@@ -14,7 +14,7 @@
 namespace attn {
 
 /// Lines of a file, a pipe or a terminal, whatever bytes they hold, as soon as they are there: whoever writes a line and
-/// waits for an answer gets one, and whoever writes many has them taken together.
+/// waits for an answer gets one, and whoever writes many has them taken together. A byte order mark is no part of the first.
 class ReadyLines {
  public:
   explicit ReadyLines(int descriptor) : descriptor_(descriptor) {}
@@ -53,6 +53,7 @@ class ReadyLines {
  private:
   void add(std::vector<std::string>& lines, std::size_t end) {
     lines.push_back(text_.substr(first_, end - first_));
+    if (std::exchange(at_start_, false) && lines.back().starts_with("\xEF\xBB\xBF")) lines.back().erase(0, 3);
     if (lines.back().ends_with('\r')) lines.back().pop_back();
   }
   bool ready() const {
@@ -73,7 +74,7 @@ class ReadyLines {
   }
 
   int descriptor_;
-  bool owned_ = false, ended_ = false;
+  bool owned_ = false, ended_ = false, at_start_ = true;
   std::string text_;       // what was read and not yet given
   std::size_t first_ = 0;  // where in it the next line begins
 };

@@ -34,8 +34,9 @@ struct TrainingRun {
   bool resume = false;            // from the folder's training.safetensors
   Communicator* ranks = nullptr;  // processes that train together, if there are several: each of them calls train
   bool shard_optimiser = false;   // and each keeps a part of the optimiser's state
-  std::function<void(const std::string&)> say = {};                                 // what it says before it begins
-  std::function<void(const std::string& line)> log_line = {};                       // hears every line of the log
+  std::function<void(const std::string&)> say = {};            // what it says before it begins
+  std::function<void(const std::string& line)> log_line = {};  // hears every line of the log
+  std::function<void()> begin = {};  // called when all is planned: from here on a stop can be gone on from
   std::function<std::unique_ptr<Callback>(Index step, Index steps)> progress = {};  // shows how it goes, to its end
 };
 

@@ -21,6 +21,7 @@ struct TrainOptions {
   Index prefetch = 4;                  // batches that a thread of its own makes in advance; 0: no thread
   Index report_every = 10;             // steps
   Index validate_every = 0;            // steps; 0: at the end of each epoch
+  bool validate_first = false;         // before the first step too: the weights it begins with are the first to beat
   std::function<double()> score = {};  // computed at each validation, such as BLEU of translations; higher is better
   BestBy best_by = BestBy::loss;
   /// What becomes of gradients that are not finite, where the optimiser computes their norm: it does if it clips or skips.

@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -155,6 +156,8 @@ void Trainer<Model, Optim, Rate>::run(Batches& text, Batches* validation, const 
   waited_ = 0;
   if (ranks_) watch_backward(text), summed_ = ranks_->seconds();
   Prefetch training(text, state.position, options_.prefetch, share_);
+  if (validation != nullptr && options_.validate_first && std::isinf(state.best))
+    validate(*validation, callbacks), since_ = Clock::now();
   Index validated = state.step;
   bool stop = false;
   while (!stop && unfinished()) {
