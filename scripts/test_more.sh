@@ -68,8 +68,9 @@ cpu_room() {
   shift 3
   echo "room cpu: $name"
   mkdir -p $out/$name
+  python3 scripts/together.py $out/room_cpu.cpp "$PWD"/tests/cpu/*.cpp
   local file
-  for file in tests/main.cpp tests/support/reference.cpp tests/cpu/*.cpp; do
+  for file in tests/main.cpp tests/support/reference.cpp $out/room_cpu.cpp; do
     echo "$compiler -std=c++20 -O1 -fopenmp $warnings $(suppressed g++) $* $includes $definitions" \
       "-c $file -o $out/$name/$(basename $file .cpp).o"
   done | xargs -d '\n' -P "$jobs" -I{} sh -c '{}' || return
