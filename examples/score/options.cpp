@@ -14,7 +14,7 @@ Options read_options(int count, char** words) {
       "  score reference.de < hypothesis.de                               BLEU and its signature\n"
       "  score reference.de other.de --metric bleu,chrf < hypothesis.de   two references a sentence\n"
       "  score reference.de --system a.de b.de --paired-bootstrap         is b other than a?\n"
-      "  score --model runs/wmt14 --source a.en --target a.de             how probable it finds translations\n\n"
+      "  score --model runs/wmt14 --source a.en --target a.de             how probable translations are\n\n"
       "Texts are raw (detokenised) for bleu, chrf and chrf++; tokenised for multi-bleu, multi-bleu-lc\n"
       "(its -lc) and nltk. Files may be plain, .xz or .gz.\n",
       "score");
