@@ -115,7 +115,8 @@ TEST_CASE("int8 weights: literal values") {
 
 TEST_CASE_TEMPLATE("int8 weights: every variant of the instructions gives what a plain loop gives, for every size", Lanes,
                    Int8Portable, Int8Lanes, Avx2, AvxVnni) {
-  for (const auto& [rows, depth, outputs] : kSizes) {
+  for (const auto& [m, k, n] : kSizes) {
+    const Index rows = m, depth = k, outputs = n;  // clang 16 with OpenMP captures no bindings
     CAPTURE(rows);
     CAPTURE(depth);
     CAPTURE(outputs);

@@ -40,9 +40,10 @@ struct Layer {
 TEST_CASE_TEMPLATE("packed weights give what weights in place give, for every size, with and without bias and ReLU", T,
                    float, double) {
   Cpu<T> device(2);
-  for (const auto& [rows, depth, outputs] : kSizes)
+  for (const auto& [m, k, n] : kSizes)
     for (const bool bias : {true, false})
       for (const bool relu : {true, false}) {
+        const Index rows = m, depth = k, outputs = n;  // clang 16 with OpenMP captures no bindings
         CAPTURE(rows);
         CAPTURE(depth);
         CAPTURE(outputs);
