@@ -58,3 +58,5 @@ endfunction()
 foreach(target IN LISTS attn_compiled_targets)
   target_compile_options(${target} PRIVATE "${attn_warning_flags}")
 endforeach()
+# Tests that run on the ops wait for them: they are optimised where a preset has the rest compiled quickly, too.
+target_compile_options(attn_ops PRIVATE $<$<CONFIG:Release>:-O3>)
