@@ -23,7 +23,7 @@ ParallelText read_pairs(const Options& options) {
   return text;
 }
 
-/// How many sentences of a text have more tokens than count.
+/// How many sentences of a text have more tokens.
 Index longer(const std::vector<std::string>& lines, const AnyTokenizer& tokenizer, Index than) {
   const Sentences sentences = encode_lines(lines, tokenizer);
   Index found = 0;

@@ -68,7 +68,7 @@ Index corpus_megabytes() {
 
 }  // namespace
 
-TEST_CASE("a corpus is dealt out within a fifth of its size in memory" * doctest::test_suite("slow")) {
+TEST_CASE("a corpus is dealt out within a fifth of its size in memory") {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   MESSAGE("skipped: a sanitizer takes memory of its own");
 #else

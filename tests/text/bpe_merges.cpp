@@ -68,7 +68,7 @@ TEST_CASE("bpe merges: equal to the definition on random merges and words, with 
   }
 }
 
-TEST_CASE("bpe merges: a word of a million letters takes no square of its length" * doctest::test_suite("slow")) {
+TEST_CASE("bpe merges: a word of a million letters takes no square of its length") {
   std::vector<Merge> list;
   for (Token power = 0; power < 16; ++power) list.push_back({power, power, power + 1});
   const BpeMerges merges(list);
