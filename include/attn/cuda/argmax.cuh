@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/cuda/device.cuh"
+#include "attn/cuda/support/overlap.cuh"
 #include "attn/cuda/support/rows.cuh"
 #include "attn/ops/argmax.hpp"
 
@@ -9,6 +10,8 @@ namespace kernels {
 /// A block finds a row's largest number, then the first column that has it.
 template <int N, class T>
 __global__ void __launch_bounds__(1024) argmax(ArgmaxArgs<Cuda<T>> args) {
+  wait_for_earlier();
+  let_next_begin();
   constexpr unsigned kNowhere = 0xffffffffU, kAllLanes = 0xffffffffU;
   const T* row = row_of(args.logits, blockIdx.x);
   float most = -INFINITY;
@@ -36,7 +39,7 @@ __global__ void __launch_bounds__(1024) argmax(ArgmaxArgs<Cuda<T>> args) {
 template <class T>
 void argmax(Cuda<T>& device, const ArgmaxArgs<Cuda<T>>& args) {
   with_packs<T>(in_packs(args.logits), [&]<int N>() {
-    launch(device, "argmax", {{static_cast<unsigned>(args.logits.rows)}, 1024}, kernels::argmax<N, T>, args);
+    launch_overlapping(device, "argmax", {{static_cast<unsigned>(args.logits.rows)}, 1024}, kernels::argmax<N, T>, args);
   });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/cuda/device.cuh"
+#include "attn/cuda/support/overlap.cuh"
 #include "attn/cuda/support/rows.cuh"
 #include "attn/cuda/support/sort.cuh"
 #include "attn/ops/embedding.hpp"
@@ -31,6 +32,8 @@ __device__ inline int sentence_of(const Ragged& rows, Index i) {
 
 template <int N, class T>
 __global__ void __launch_bounds__(32 * kRowWarps) embedding(EmbeddingArgs<Cuda<T>> args, float scale) {
+  wait_for_earlier();
+  let_next_begin();
   const Index i = row_of_warp();
   if (i >= args.y.rows) return;
   const T* table = row_of(args.table, args.tokens[i]);
@@ -163,7 +166,7 @@ __global__ void sinusoid(Matrix<T> positions, bool halves) {
 template <class T>
 void embedding(Cuda<T>& device, const EmbeddingArgs<Cuda<T>>& args) {
   with_packs<T>(in_packs(args.table, args.positions, args.y), [&]<int N>() {
-    launch(device, "embedding", warp_a_row(args.y.rows), kernels::embedding<N, T>, args, args.scale);
+    launch_overlapping(device, "embedding", warp_a_row(args.y.rows), kernels::embedding<N, T>, args, args.scale);
   });
 }
 

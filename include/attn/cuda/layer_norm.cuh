@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "attn/cuda/device.cuh"
+#include "attn/cuda/support/overlap.cuh"
 #include "attn/cuda/support/rows.cuh"
 #include "attn/ops/layer_norm.hpp"
 
@@ -27,6 +28,8 @@ __device__ void each_pack(int width, const Step& step) {
 
 template <int P, class T>
 __global__ void __launch_bounds__(32 * kRowWarps) layer_norm(LayerNormArgs<Cuda<T>> args) {
+  wait_for_earlier();
+  let_next_begin();
   constexpr int N = Pack<T>::size;
   const Index i = row_of_warp();
   if (i >= args.x.rows) return;
@@ -44,6 +47,11 @@ __global__ void __launch_bounds__(32 * kRowWarps) layer_norm(LayerNormArgs<Cuda<
       if (args.z.data != nullptr) store_pack(row_of(args.z, i) + j, z[p]);
     });
   }
+  Pack<T> gain[P], bias[P] = {};  // they come while the lanes meet
+  each_pack<P, N>(width, [&](int p, int j) {
+    gain[p] = load_pack(args.gain + j);
+    if (args.center) bias[p] = load_pack(args.bias + j);
+  });
   float sum = 0, squares = 0;
   each_pack<P, N>(width, [&](int p, int) {
 #pragma unroll
@@ -56,12 +64,9 @@ __global__ void __launch_bounds__(32 * kRowWarps) layer_norm(LayerNormArgs<Cuda<
   });
   const float inverse = 1 / sqrtf(warp_sum(squares) / static_cast<float>(width) + args.epsilon);
   each_pack<P, N>(width, [&](int p, int j) {
-    const Pack<T> gain = load_pack(args.gain + j);
-    Pack<T> bias{};
-    if (args.center) bias = load_pack(args.bias + j);
     Pack<T> y;
 #pragma unroll
-    for (int k = 0; k < N; ++k) y.set(k, (z[p][k] - mean) * inverse * gain[k] + bias[k]);
+    for (int k = 0; k < N; ++k) y.set(k, (z[p][k] - mean) * inverse * gain[p][k] + bias[p][k]);
     store_pack(row_of(args.y, i) + j, y);
   });
   if (lane_of_warp() > 0) return;
@@ -71,6 +76,8 @@ __global__ void __launch_bounds__(32 * kRowWarps) layer_norm(LayerNormArgs<Cuda<
 
 template <class T>
 __global__ void __launch_bounds__(32 * kRowWarps) layer_norm_any(LayerNormArgs<Cuda<T>> args) {
+  wait_for_earlier();
+  let_next_begin();
   const Index i = row_of_warp();
   if (i >= args.x.rows) return;
   const int width = static_cast<int>(args.x.cols), lane = lane_of_warp();
@@ -258,9 +265,9 @@ void layer_norm(Cuda<T>& device, const LayerNormArgs<Cuda<T>>& args) {
                      (!args.center || in_packs(args.bias, width, width));
   with_packs_a_lane<T>(packs, width, [&]<int P>() {
     if constexpr (P > 0)
-      launch(device, "layer_norm", warp_a_row(args.x.rows), kernels::layer_norm<P, T>, args);
+      launch_overlapping(device, "layer_norm", warp_a_row(args.x.rows), kernels::layer_norm<P, T>, args);
     else
-      launch(device, "layer_norm", warp_a_row(args.x.rows), kernels::layer_norm_any<T>, args);
+      launch_overlapping(device, "layer_norm", warp_a_row(args.x.rows), kernels::layer_norm_any<T>, args);
   });
 }
 

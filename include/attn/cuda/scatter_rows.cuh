@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/cuda/device.cuh"
+#include "attn/cuda/support/overlap.cuh"
 #include "attn/cuda/support/rows.cuh"
 #include "attn/ops/scatter_rows.hpp"
 
@@ -8,6 +9,8 @@ namespace kernels {
 
 template <int N, class T>
 __global__ void __launch_bounds__(32 * kRowWarps) scatter_rows(ScatterRowsArgs<Cuda<T>> args) {
+  wait_for_earlier();
+  let_next_begin();
   const Index i = row_of_warp();
   if (i >= args.from.rows) return;
   const T* from = row_of(args.from, i);
@@ -20,7 +23,7 @@ __global__ void __launch_bounds__(32 * kRowWarps) scatter_rows(ScatterRowsArgs<C
 template <class T>
 void scatter_rows(Cuda<T>& device, const ScatterRowsArgs<Cuda<T>>& args) {
   with_packs<T>(in_packs(args.from, args.to), [&]<int N>() {
-    launch(device, "scatter_rows", warp_a_row(args.from.rows), kernels::scatter_rows<N, T>, args);
+    launch_overlapping(device, "scatter_rows", warp_a_row(args.from.rows), kernels::scatter_rows<N, T>, args);
   });
 }
 

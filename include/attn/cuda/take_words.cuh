@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/cuda/device.cuh"
+#include "attn/cuda/support/overlap.cuh"
 #include "attn/ops/take_words.hpp"
 
 namespace attn {
@@ -10,6 +11,8 @@ inline constexpr int kTakeThreads = 1024;
 /// One block: its threads share the step and what is left.
 template <class T>
 __global__ void __launch_bounds__(kTakeThreads) take_words(TakeWordsArgs<Cuda<T>> args) {
+  wait_for_earlier();
+  let_next_begin();
   __shared__ int left;
   const int thread = static_cast<int>(threadIdx.x);
   if (thread == 0) left = 0;
@@ -34,7 +37,7 @@ __global__ void __launch_bounds__(kTakeThreads) take_words(TakeWordsArgs<Cuda<T>
 
 template <class T>
 void take_words(Cuda<T>& device, const TakeWordsArgs<Cuda<T>>& args) {
-  launch(device, "take_words", {{1}, kernels::kTakeThreads}, kernels::take_words<T>, args);
+  launch_overlapping(device, "take_words", {{1}, kernels::kTakeThreads}, kernels::take_words<T>, args);
 }
 
 }  // namespace attn
