@@ -2,6 +2,7 @@
 
     python tests/python/cuda_errors.py --device cuda    on a machine with a GPU; what attn's kernels are measured with
     python tests/python/cuda_errors.py --device cpu     what attn's Cpu<float> is measured with
+    python tests/python/cuda_errors.py --new --device ...    only cases that the file lacks
     python tests/python/cuda_errors.py --check          computes the CPU's errors again, and compares
 
 The truth is the same computation in float64, on operands that were rounded to the precision first. For each result of a case the
@@ -97,6 +98,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--check", action="store_true", help="compare with the file instead of writing it")
+    parser.add_argument("--new", action="store_true", help="record only the cases that the file lacks, and leave the others as they are")
     parser.add_argument("--to", type=Path, default=RECORD, help="where to write the file, with what the old one has of the other device")
     options = parser.parse_args()
     if options.device == "cuda" and not torch.cuda.is_available():
@@ -108,7 +110,9 @@ def main():
     if options.check:
         wrong = compare(cases, contents)
         sys.exit(f"{RECORD} is not what PyTorch computes; record it again: " + ", ".join(wrong) if wrong else 0)
-    found = errors_of(cases, options.device)
+    known = contents[options.device]["errors"] if options.new else {}
+    recorded = known | errors_of([case for case in cases if name_of(case) not in known], options.device)
+    found = {name: recorded[name] for name in map(name_of, cases) if name in recorded}
     where = torch.cuda.get_device_name() if options.device == "cuda" else "the CPU"
     contents[options.device] = {"made with": f"PyTorch {torch.__version__.split('+')[0]} on {where}", "errors": found}
     options.to.write_text(text_of(contents))

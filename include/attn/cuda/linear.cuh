@@ -1,4 +1,5 @@
 #pragma once
+#include "attn/cuda/matmul/few_rows.cuh"
 #include "attn/cuda/matmul/gemm.cuh"
 #include "attn/cuda/support/column_sums.cuh"
 #include "attn/ops/linear.hpp"
@@ -7,6 +8,8 @@ namespace attn {
 
 template <class T>
 void linear(Cuda<T>& device, const LinearArgs<Cuda<T>>& args) {
+  if constexpr (std::is_same_v<T, bfloat16>)
+    if (of_few_rows(device, args)) return linear_of_few_rows(device, args);
   const auto epilogue = args.bias != nullptr ? (args.relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS)
                                              : (args.relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT);
   gemm(device,

@@ -1,4 +1,5 @@
 #pragma once
+#include "attn/cuda/support/multiply_16.cuh"
 #include "attn/cuda/support/vector_types.cuh"
 
 // The product of one step of an LSTM: a warp multiplies states of 16 sentences with some columns of weights. A matrix instruction
@@ -25,14 +26,6 @@ __device__ Pack<T> load_fresh(const T* from) {
                : "l"(from)
                : "memory");
   return *reinterpret_cast<const Pack<T>*>(&bits);
-}
-
-__device__ inline void multiply_16(float (&c)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t a2, std::uint32_t a3,
-                                   std::uint32_t b0, std::uint32_t b1) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
-      "%3};\n"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
 /// c += `Count` chunks of terms, from chunk `first` on, of the product of 16 states and 8 columns of weights for each of `tiles`.

@@ -45,14 +45,17 @@ __global__ void __launch_bounds__(kSumThreads) column_sums(Matrix<const T> x, In
   if (Gated && sums == nullptr) return;
 
   __shared__ alignas(16) float shared[kRows][kColumns];
-  const auto add_rows = [&](int count) {  // of the shared sums
-    for (int j = thread; j < kColumns; j += kSumThreads) {
-      float total = 0;
-#pragma unroll 8
-      for (int i = 0; i < count; ++i) total += shared[i][j];
-      shared[0][j] = total;
-    }
-  };
+  const auto add_rows =
+      [&](int count) {  // of the shared sums, a multiple of 4: by fours, which rounds less than one by one
+        for (int j = thread; j < kColumns; j += kSumThreads) {
+          float total[4] = {};
+#pragma unroll 4
+          for (int i = 0; i < count; i += 4)
+#pragma unroll
+            for (int k = 0; k < 4; ++k) total[k] += shared[i + k][j];
+          shared[0][j] = (total[0] + total[1]) + (total[2] + total[3]);
+        }
+      };
 #pragma unroll
   for (int k = 0; k < N; ++k) shared[thread / kSumLanes][lane * N + k] = sum[k];
   __syncthreads();
@@ -68,6 +71,7 @@ __global__ void __launch_bounds__(kSumThreads) column_sums(Matrix<const T> x, In
     if (!last) return;
     __threadfence();
     constexpr int kFours = kColumns / 4, kParts = kSumThreads / kFours < kRows ? kSumThreads / kFours : kRows;
+    static_assert(kRows % 4 == 0 && kParts % 4 == 0);
     if (thread < kFours * kParts) {
       float4 total = {};
 #pragma unroll 8

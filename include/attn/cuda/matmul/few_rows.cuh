@@ -1,0 +1,112 @@
+#pragma once
+#include "attn/cuda/device.cuh"
+#include "attn/cuda/support/multiply_16.cuh"
+#include "attn/cuda/support/overlap.cuh"
+#include "attn/cuda/support/rows.cuh"
+#include "attn/ops/linear.hpp"
+
+// y = x Wᵀ + b of few rows in bfloat16: what a step of a decoder asks for. A block takes 16 outputs of up to 16 rows. Its warps share
+// the terms out, 32 at a time, and multiply weights, 16 outputs, with 8 rows of x at once on tensor cores. Which of its 32 terms a lane holds does
+// not matter as long as weights and x agree: so a lane reads 8 terms that lie side by side, straight into registers. While the kernel
+// waits for x, weights come from memory to the cache. The warps' sums meet in shared memory and are added in order.
+
+namespace attn {
+namespace kernels {
+
+inline constexpr int kFewWarps = 8, kFewThreads = 32 * kFewWarps, kFewOutputs = 16, kFewTerms = 32;
+
+/// Asks for what is at an address to be brought to the cache that all multiprocessors share.
+__device__ inline void prefetch(const void* from) { asm volatile("prefetch.global.L2 [%0];" ::"l"(from)); }
+
+/// Eights: how many times 8 rows a block takes; Ahead: how many times 32 terms of weights a warp holds at once.
+template <int Eights, int Ahead>
+__global__ void __launch_bounds__(kFewThreads) linear_of_few_rows(const LinearArgs<Cuda<bfloat16>> args) {
+  __shared__ float parts[kFewWarps][8 * Eights][kFewOutputs + 1];
+  const int lane = lane_of_warp(), warp = static_cast<int>(threadIdx.x) / 32;
+  const int chunks = static_cast<int>(args.x.cols) / kFewTerms, outputs = static_cast<int>(args.weight.rows),
+            first = static_cast<int>(blockIdx.x) * kFewOutputs, first_row = static_cast<int>(blockIdx.y) * 8 * Eights,
+            rows = min(static_cast<int>(args.x.rows) - first_row, 8 * Eights);
+  const int place = lane / 4, terms = lane % 4 * 8;  // of this lane: a row of 8, and its terms of 32
+  const bfloat16* const low = row_of(args.weight, min(first + place, outputs - 1)) + terms;
+  const bfloat16* const high = row_of(args.weight, min(first + place + 8, outputs - 1)) + terms;
+
+  const bfloat16* inputs[Eights];
+#pragma unroll
+  for (int e = 0; e < Eights; ++e) inputs[e] = row_of(args.x, first_row + min(8 * e + place, rows - 1)) + terms;
+  const auto eight_terms = [](const bfloat16* row, int chunk) {
+    return *reinterpret_cast<const uint4*>(row + chunk * kFewTerms);
+  };
+
+  for (int chunk = warp; chunk < chunks; chunk += kFewWarps) {
+    prefetch(low + chunk * kFewTerms);
+    prefetch(high + chunk * kFewTerms);
+  }
+  wait_for_earlier();
+  let_next_begin();
+
+  float sums[Eights][4] = {};
+  for (int begin = warp; begin < chunks; begin += kFewWarps * Ahead) {
+    uint4 weights[Ahead][2], x[Ahead][Eights];  // all of them on their way together
+#pragma unroll
+    for (int i = 0; i < Ahead; ++i) {
+      const int chunk = min(begin + i * kFewWarps, chunks - 1);
+      weights[i][0] = eight_terms(low, chunk);
+      weights[i][1] = eight_terms(high, chunk);
+#pragma unroll
+      for (int e = 0; e < Eights; ++e) x[i][e] = eight_terms(inputs[e], chunk);
+    }
+#pragma unroll
+    for (int i = 0; i < Ahead; ++i) {
+      if (begin + i * kFewWarps >= chunks) break;
+      const uint4 a = weights[i][0], b = weights[i][1];
+#pragma unroll
+      for (int e = 0; e < Eights; ++e) {
+        multiply_16(sums[e], a.x, b.x, a.y, b.y, x[i][e].x, x[i][e].y);
+        multiply_16(sums[e], a.z, b.z, a.w, b.w, x[i][e].z, x[i][e].w);
+      }
+    }
+  }
+
+  // A lane's sums are those of outputs `place` and `place` + 8 with two rows of x.
+  const int row = lane % 4 * 2;
+#pragma unroll
+  for (int e = 0; e < Eights; ++e)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) parts[warp][8 * e + row + i % 2][place + i / 2 * 8] = sums[e][i];
+  __syncthreads();
+  for (int i = static_cast<int>(threadIdx.x); i < rows * kFewOutputs; i += kFewThreads) {
+    const int r = i / kFewOutputs, output = i % kFewOutputs;
+    if (first + output >= outputs) continue;
+    float y = args.bias != nullptr ? to_float(args.bias[first + output]) : 0;
+#pragma unroll
+    for (int w = 0; w < kFewWarps; ++w) y += parts[w][r][output];
+    row_of(args.y, first_row + r)[first + output] = from_float<bfloat16>(args.relu ? fmaxf(y, 0) : y);
+  }
+}
+
+}  // namespace kernels
+
+/// Whether a product is for the kernel above. Each of its blocks reads all terms of its rows: many outputs of many rows are for
+/// cuBLASLt.
+inline bool of_few_rows(const Cuda<bfloat16>& device, const LinearArgs<Cuda<bfloat16>>& args) {
+  const Index rows = args.x.rows, blocks = divide_up(args.weight.rows, kernels::kFewOutputs);
+  return device.has_wgmma() && rows > 0 && rows <= 64 && args.x.cols > 0 && args.x.cols % kernels::kFewTerms == 0 &&
+         in_packs(args.x, args.weight) && (rows <= 8 || blocks <= 2 * device.multiprocessors());
+}
+
+inline void linear_of_few_rows(Cuda<bfloat16>& device, const LinearArgs<Cuda<bfloat16>>& args) {
+  const auto run = [&]<int Eights>() {
+    const Spread spread{{static_cast<unsigned>(divide_up(args.weight.rows, kernels::kFewOutputs)),
+                         static_cast<unsigned>(divide_up(args.x.rows, 8 * Eights))},
+                        kernels::kFewThreads};
+    const bool short_rows = args.x.cols <= Index{2} * kernels::kFewWarps * kernels::kFewTerms;
+    launch_overlapping(device, "linear", spread,
+                       short_rows ? kernels::linear_of_few_rows<Eights, 2> : kernels::linear_of_few_rows<Eights, 8>, args);
+  };
+  if (args.x.rows <= 8)
+    run.template operator()<1>();
+  else
+    run.template operator()<2>();
+}
+
+}  // namespace attn
