@@ -3,16 +3,16 @@
 #include "attn/cuda/attention/forward.cuh"
 #include "attn/cuda/attention/plain.cuh"
 #include "attn/cuda/attention/single_query.cuh"
+#include "attn/cuda/attention/step.cuh"
 #include "attn/cuda/attention/weights.cuh"
 
 // Which kernels compute attention on a GPU:
 //
 //   attention_forward, attention_backward   bfloat16 on Hopper's tensor cores: heads of up to 128 columns, a multiple of 8, rows that
 //                                           begin on 16-byte boundaries, values as wide as keys, a positive scale
-//   attention_single                        one query a sentence, in float arithmetic: a step of a decoder
-//   attention_plain                         everything else, in float arithmetic
-//
-// Of a query with several heads, tensor cores take the step of a decoder too.
+//   step_attention                          one query a sentence, heads of up to 128 columns, in float arithmetic: a step of a decoder
+//   single_attention                        one query a sentence whose heads are wider, in float arithmetic
+//   plain_attention                         everything else, in float arithmetic
 
 namespace attn {
 
@@ -31,6 +31,7 @@ bool on_tensor_cores(const Cuda<T>& device, const AttentionGradientArgs<Cuda<T>>
 
 template <class T>
 void attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
+  if (is_step(args)) return step_attention(device, args);
   if constexpr (std::is_same_v<T, bfloat16>)
     if (on_tensor_cores(device, args))
       return args.q.cols <= 64 * args.heads ? attention_forward<1>(device, args) : attention_forward<2>(device, args);
