@@ -23,37 +23,44 @@ struct CacheLayout {
   }
 };
 
-/// Keys and values of the positions a decoder has been through. Decoding only: it keeps no gradients.
+/// Keys and values of the positions a decoder has been through, side by side. Decoding only: it keeps no gradients.
 template <class Device, int Width, int Value = Width>
 struct KeyValueCache {
   using Scalar = typename Device::Scalar;
 
-  Matrix<Scalar> keys;    // (places * capacity) x Width
-  Matrix<Scalar> values;  // (places * capacity) x Value
+  Matrix<Scalar> rows;  // (places * capacity) x (Width + Value)
   const CacheLayout* layout = nullptr;
 
   /// Room in the memory of a tape that outlives the steps.
   KeyValueCache(Tape<Device>& tape, const CacheLayout& shared)
-      : keys(room(tape, shared, Width)), values(room(tape, shared, Value)), layout(&shared) {}
+      : rows(room(tape, shared.places * shared.capacity)), layout(&shared) {}
 
   /// Puts each sentence's newest row after its others, and returns them all. Once a step.
   KeysValues<Device, Width, Value> append(Tape<Device>& tape, KeysValues<Device, Width, Value> newest) {
     require(!tape.recording(), "KeyValueCache: a cache is for decoding, on a tape that does not record");
-    if (layout->copies > 0) copy(tape, keys), copy(tape, values);
-    scatter_rows(tape.device, {.from = newest.keys.value, .row = layout->newest, .to = keys});
-    scatter_rows(tape.device, {.from = newest.values.value, .row = layout->newest, .to = values});
-    return {{keys}, {values}, layout->rows};
+    if (layout->copies > 0) copy(tape);
+    const Matrix<const Scalar> key = newest.keys.value, value = newest.values.value;
+    const auto put = [&](Matrix<const Scalar> from, Matrix<Scalar> to) {
+      scatter_rows(tape.device, {.from = from, .row = layout->newest, .to = to});
+    };
+    if (value.data == key.data + Width && value.stride == key.stride)  // cut from one product: one matrix
+      put({key.data, key.rows, Width + Value, key.stride}, rows);
+    else
+      put(key, keys()), put(value, values());
+    return {{keys()}, {values()}, layout->rows};
   }
 
  private:
-  void copy(Tape<Device>& tape, Matrix<Scalar> cache) const {
-    const Matrix<Scalar> rows(tape.template array<Scalar>(layout->copies * cache.cols), layout->copies, cache.cols);
-    gather_rows(tape.device, {.from = cache, .row = layout->copy_from, .to = rows});
-    scatter_rows(tape.device, {.from = rows, .row = layout->copy_to, .to = cache});
+  Matrix<Scalar> keys() const { return rows.columns(0, Width); }
+  Matrix<Scalar> values() const { return rows.columns(Width, Value); }
+
+  void copy(Tape<Device>& tape) const {
+    const Matrix<Scalar> copied = room(tape, layout->copies);
+    gather_rows(tape.device, {.from = rows, .row = layout->copy_from, .to = copied});
+    scatter_rows(tape.device, {.from = copied, .row = layout->copy_to, .to = rows});
   }
-  static Matrix<Scalar> room(Tape<Device>& tape, const CacheLayout& shared, Index width) {
-    const Index rows = shared.places * shared.capacity;
-    return {tape.template array<Scalar>(rows * width), rows, width};
+  static Matrix<Scalar> room(Tape<Device>& tape, Index count) {
+    return {tape.template array<Scalar>(count * (Width + Value)), count, Width + Value};
   }
 };
 
