@@ -1,14 +1,21 @@
-// Greedy decoding on a GPU: a base Transformer, vocabulary of 50,272, sources of 31 tokens, 59 steps, with steps that are graphs and
-// with steps of which the host makes each.
+// Decoding on a GPU: a base Transformer, vocabulary of 50,272, sources of 31 tokens, 59 steps. Greedy, with steps that are graphs and
+// with steps of which the host makes each; and with a beam of 4.
+//
+//   decode_cuda              the tables
+//   decode_cuda BATCH BEAM   one batch, once, after one that chooses plans: for a profiler; a beam of 1 is greedy decoding
+
+#include <cuda_profiler_api.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <vector>
 
 #include "attn/core/network.hpp"
 #include "attn/cuda.cuh"
 #include "attn/decode/greedy.hpp"
+#include "attn/decode/search.hpp"
 #include "attn/models/transformer.hpp"
 
 using namespace attn;
@@ -30,32 +37,64 @@ double milliseconds(const Work& work) {
   return best;
 }
 
+/// So many sources of random words.
+Sentences sources(Index batch) {
+  Sentences source;
+  Random random(3);
+  for (Index i = 0; i < batch; ++i) {
+    std::vector<Token> words;
+    for (Index j = 0; j < kSource; ++j) words.push_back(static_cast<Token>(4 + random.below(kVocabulary - 4)));
+    source.push_back(words);
+  }
+  return source;
+}
+
+const GreedyOptions kGreedy{.begin = 2, .end = -1, .limit = kSteps};
+
+SearchOptions with_beam(Index beam) {
+  SearchOptions options;
+  options.begin = 2, options.end = -1, options.limit = kSteps, options.beam = beam;
+  return options;
+}
+
 }  // namespace
 
-int main() {
+int main(int count, char** arguments) {
   Device device;
   Network<Transformer<Device, base_shape>> network(
       device,
       {.source_vocabulary = kVocabulary, .target_vocabulary = kVocabulary, .share_embeddings = true, .tie_output = true},
       1);
+  if (count == 3) {
+    const Sentences source = sources(std::atoi(arguments[1]));
+    const Index beam = std::atoi(arguments[2]);
+    const auto decode = [&] {
+      beam == 1 ? (void)greedy(device, *network, source, kGreedy) : (void)search(device, *network, source, with_beam(beam));
+    };
+    decode();
+    (void)cudaProfilerStart();
+    decode();
+    (void)cudaProfilerStop();
+    return 0;
+  }
+
   std::printf("greedy, base, vocabulary 50,272, %d steps: %s\n", static_cast<int>(kSteps), device.description().c_str());
   std::printf("%8s %14s %14s\n", "batch", "graphs, ms", "each step, ms");
   for (const Index batch : {1, 64, 512}) {
-    Sentences source;
-    Random random(3);
-    for (Index i = 0; i < batch; ++i) {
-      std::vector<Token> words;
-      for (Index j = 0; j < kSource; ++j) words.push_back(static_cast<Token>(4 + random.below(kVocabulary - 4)));
-      source.push_back(words);
-    }
-    const GreedyOptions options{.begin = 2, .end = -1, .limit = kSteps};
+    const Sentences source = sources(batch);
     const auto never = [](Index, Index, Token) { return false; };
     std::vector<std::vector<Token>> a, b;
-    const double held = milliseconds([&] { a = greedy(device, *network, source, options); });
-    const double plain = milliseconds([&] { b = greedy(device, *network, source, options, never); });
+    const double held = milliseconds([&] { a = greedy(device, *network, source, kGreedy); });
+    const double plain = milliseconds([&] { b = greedy(device, *network, source, kGreedy, never); });
     Index same = 0;
     for (std::size_t i = 0; i < a.size(); ++i) same += a[i] == b[i] ? 1 : 0;
     std::printf("%8d %14.2f %14.2f   %d of %d the same\n", static_cast<int>(batch), held, plain, static_cast<int>(same),
                 static_cast<int>(batch));
+  }
+  std::printf("beam 4\n%8s %14s %14s\n", "batch", "ms", "tokens/s");
+  for (const Index batch : {1, 32, 128}) {
+    const Sentences source = sources(batch);
+    const double time = milliseconds([&] { (void)search(device, *network, source, with_beam(4)); });
+    std::printf("%8d %14.2f %14.0f\n", static_cast<int>(batch), time, static_cast<double>(batch * kSteps) / time * 1e3);
   }
 }
