@@ -13,6 +13,7 @@
 #include "attn/decode/greedy.hpp"
 #include "attn/decode/search.hpp"
 #include "attn/transformer.hpp"
+#include "draw_weights.hpp"
 #include "workload.hpp"
 
 using namespace attn;
@@ -54,18 +55,6 @@ struct Settings {
     }
   }
 };
-
-/// A model for inference, with the numbers that a training would begin with.
-void draw_weights(Network<Model>& network) {
-  Random random(1);
-  for (const auto& entry : network.parameters.entries()) {
-    if (entry.cols == 1) continue;  // biases and norms
-    std::vector<float> numbers(static_cast<std::size_t>(entry.size()));
-    const double scale = 1 / std::sqrt(static_cast<double>(entry.cols));
-    for (float& number : numbers) number = static_cast<float>(random.uniform(-2 * scale, 2 * scale));
-    network.parameters.write(entry, numbers);
-  }
-}
 
 /// The least of several runs: on the wall's clock, and of all cores' time, which others on the machine disturb less.
 struct Seconds {

@@ -1,4 +1,5 @@
-"""PyTorch's side of the comparison of recurrent models: training steps (loss, backward pass, clipping, Adam).
+"""PyTorch's side of the comparison of recurrent models: training steps (loss, backward pass, clipping, Adam), and greedy decoding of 64
+sentences ("decode ..."), from the source to the words on the host.
 
 Sentences of a batch are equally long, so that nothing is padded. Prints one JSON line a measurement, named as by
 benchmarks/recurrent.cpp and recurrent_cuda.cu; `seconds` is a median, `least_seconds` the smallest. Ways:
@@ -6,7 +7,7 @@ benchmarks/recurrent.cpp and recurrent_cuda.cu; `seconds` is a median, `least_se
   eager        float32
   fused        float32, Adam in one kernel
   autocast     the same in bfloat16
-  graph        CUDA: autocast, a whole step replayed as a CUDA graph
+  graph        CUDA: autocast, a whole step, or all steps of decoding, replayed as a CUDA graph
 """
 import argparse
 import contextlib
@@ -20,6 +21,7 @@ import torch.nn.functional as F
 from torch import nn
 
 FIRST_WORD = 4
+DECODED = 64  # sentences
 
 
 class Scores(nn.Module):
@@ -59,17 +61,34 @@ class Comparison(nn.Module):
         self.attention, self.past = Scores(kind, width), Scores(kind, width) if back else None
         self.output = nn.Linear((3 if back else 2) * width, target)
 
-    def forward(self, source, target):
+    def read(self, source):
         count = source.shape[1]
         h, last = self.encoder(self.source(source), tuple(self.initial.expand(-1, -1, count, -1).contiguous()))
         begin = [project(both.unflatten(0, (2, 2)).transpose(1, 2).flatten(2)) for both, project in zip(last, (self.hidden, self.cell))]
-        y, _ = self.decoder(self.target(target), tuple(begin))
-        seen = [y, self.attention(y, self.states(h))]
+        return self.states(h), tuple(begin)
+
+    def forward(self, source, target):
+        memory, begin = self.read(source)
+        y, _ = self.decoder(self.target(target), begin)
+        seen = [y, self.attention(y, memory)]
         if self.past is not None:
             steps = torch.arange(len(y), device=y.device)
             hidden = steps[:, None] <= steps  # a state sees those before it; the first, which sees none, all alike
             seen.append(self.past(y, y, hidden))
         return self.output(torch.cat(seen, -1))
+
+    def translate(self, source, steps):
+        memory, state = self.read(source)
+        word, words, before = source.new_full((1, source.shape[1]), FIRST_WORD), [], []
+        for _ in range(steps):
+            y, state = self.decoder(self.target(word), state)
+            seen = [y, self.attention(y, memory)]
+            if self.past is not None:
+                seen.append(self.past(y, torch.cat(before)) if before else y)
+                before.append(y)
+            word = self.output(torch.cat(seen, -1)).argmax(-1)
+            words.append(word)
+        return torch.cat(words)
 
 
 class InputFeeding(nn.Module):
@@ -85,31 +104,47 @@ class InputFeeding(nn.Module):
         self.lexical = nn.Linear(words, words, False) if lexical else None
         self.lexical_output = nn.Linear(words, target) if lexical else None
 
+    def drop(self, x):
+        return F.dropout(x, 0.25, self.training)
+
+    def read(self, source):
+        words = self.drop(self.source(source))
+        memory = self.drop(self.encoder(words)[0]).transpose(0, 1)  # batch first: the products of attention want it so
+        states = [(memory.new_zeros(source.shape[1], self.width),) * 2 for _ in self.cells]
+        return words.transpose(0, 1), memory, self.keys(memory).transpose(1, 2), states
+
+    def step(self, word, fed, states, memory, keys):
+        x = torch.cat([word, fed], 1)
+        for i, cell in enumerate(self.cells):
+            states[i] = cell(x, states[i])
+            x = self.drop(states[i][0])
+        h = states[-1][0]
+        weights = (h[:, None] @ keys).softmax(-1)
+        return self.drop(torch.tanh(self.mix(torch.cat([h, (weights @ memory).squeeze(1)], 1)))), weights
+
+    def lexical_logits(self, weights, words):
+        average = torch.tanh(weights @ words).transpose(0, 1)
+        return self.lexical_output(torch.tanh(self.lexical(average)) + average)
+
     def forward(self, source, target):
-        def drop(x):
-            return F.dropout(x, 0.25)
-        words = drop(self.source(source))
-        memory = drop(self.encoder(words)[0]).transpose(0, 1)  # batch first: the products of attention want it so
-        keys = self.keys(memory).transpose(1, 2)
-        words = words.transpose(0, 1)
-        inputs = drop(self.target(target))
-        count = source.shape[1]
-        states = [(inputs.new_zeros(count, self.width),) * 2 for _ in self.cells]
+        words, memory, keys, states = self.read(source)
         fed, outputs, weights = states[0][0], [], []
-        for word in inputs:
-            x = torch.cat([word, fed], 1)
-            for i, cell in enumerate(self.cells):
-                states[i] = cell(x, states[i])
-                x = drop(states[i][0])
-            h = states[-1][0]
-            weights.append((h[:, None] @ keys).softmax(-1))
-            fed = drop(torch.tanh(self.mix(torch.cat([h, (weights[-1] @ memory).squeeze(1)], 1))))
+        for word in self.drop(self.target(target)):
+            fed, looked = self.step(word, fed, states, memory, keys)
             outputs.append(fed)
+            weights.append(looked)
         logits = self.output(torch.stack(outputs))
-        if self.lexical is not None:  # for all steps at once: nothing waits for it
-            average = torch.tanh(torch.cat(weights, 1) @ words).transpose(0, 1)
-            logits = logits + self.lexical_output(torch.tanh(self.lexical(average)) + average)
-        return logits
+        return logits if self.lexical is None else logits + self.lexical_logits(torch.cat(weights, 1), words)  # of all steps at once
+
+    def translate(self, source, steps):
+        words, memory, keys, states = self.read(source)
+        fed, word, written = states[0][0], source.new_full((source.shape[1],), FIRST_WORD), []
+        for _ in range(steps):
+            fed, looked = self.step(self.target(word), fed, states, memory, keys)
+            logits = self.output(fed)
+            word = (logits if self.lexical is None else logits + self.lexical_logits(looked, words)[0]).argmax(-1)
+            written.append(word)
+        return torch.stack(written)
 
 
 class Large(nn.Module):
@@ -123,9 +158,20 @@ class Large(nn.Module):
         self.output = nn.Linear(2 * width, vocabulary)
 
     def forward(self, source, target):
-        h = self.others(self.first(self.source(source))[0])[0]
+        h = self.read(source)
         y = self.decoder(self.target(target))[0]
         return self.output(torch.cat([y, self.attention(y, h)], -1))
+
+    def read(self, source):
+        return self.others(self.first(self.source(source))[0])[0]
+
+    def translate(self, source, steps):
+        h, state, word, words = self.read(source), None, source.new_full((1, source.shape[1]), FIRST_WORD), []
+        for _ in range(steps):
+            y, state = self.decoder(self.target(word), state)
+            word = self.output(torch.cat([y, self.attention(y, h)], -1)).argmax(-1)
+            words.append(word)
+        return torch.cat(words)
 
 
 # name: model, sentences, length
@@ -158,6 +204,22 @@ def training_step(name, way, device):
     return step, 2 * sentences * length
 
 
+def decoding(name, way, device):
+    make, _, length = WORK[name]
+    torch.manual_seed(0)
+    model = make().to(device).eval()
+    source = torch.randint(FIRST_WORD, model.source.num_embeddings, (length, DECODED), device=device)
+    low = way in ("autocast", "graph")
+
+    def decode():
+        with torch.no_grad(), torch.autocast(device, torch.bfloat16) if low else contextlib.nullcontext():
+            return model.translate(source, length)
+    if way != "graph":
+        return lambda: decode().tolist(), DECODED * length
+    replay, words = captured(decode)
+    return lambda: (replay(), words.tolist()), DECODED * length
+
+
 def captured(step):
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
@@ -167,14 +229,17 @@ def captured(step):
     torch.cuda.current_stream().wait_stream(side)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        step()
-    return graph.replay
+        result = step()
+    return graph.replay, result
 
 
 def measure(name, way, device, seconds):
-    step, tokens = training_step(name, way, device)
-    if way == "graph":
-        step = captured(step)
+    if name.startswith("decode "):
+        step, tokens = decoding(name.removeprefix("decode "), way, device)
+    else:
+        step, tokens = training_step(name, way, device)
+        if way == "graph":
+            step, _ = captured(step)
     wait = torch.cuda.synchronize if device == "cuda" else lambda: None
     times = []
     for i in range(1000):
@@ -199,8 +264,8 @@ def main():
     if options.device == "cpu":
         torch.set_num_threads(options.threads)
     print(json.dumps({"name": "machine", "mode": "PyTorch", "torch": torch.__version__, "threads": torch.get_num_threads()}), flush=True)
-    for name in (name for name in WORK if name.startswith(tuple(options.only.split(",")))):
-        for way in ("eager", "fused", "autocast") + (("graph",) if options.device == "cuda" else ()):
+    for name in (name for name in [*WORK, *(f"decode {name}" for name in WORK)] if name.startswith(tuple(options.only.split(",")))):
+        for way in ("eager", "autocast") + (() if name.startswith("decode ") else ("fused",)) + (("graph",) if options.device == "cuda" else ()):
             line = {"name": name, "mode": f"PyTorch {way}"}
             try:
                 line |= measure(name, way, options.device, 1 if options.quick else 2)

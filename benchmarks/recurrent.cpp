@@ -1,14 +1,13 @@
 // attn's side of the CPU comparison of recurrent models, in float and, where the processor has instructions for them, with
-// bf16 matrix products: training steps (loss, backward pass, clipping, Adam). Prints one JSON line a measurement, like
-// benchmarks/pytorch_recurrent.py, which does the same work.
+// bf16 matrix products: training steps (loss, backward pass, clipping, Adam) and greedy decoding. Prints one JSON line a
+// measurement, like benchmarks/pytorch_recurrent.py, which does the same work.
 //
 //   recurrent [--only NAME,...] [--quick] [--profile]
 //
-// NAME is the beginning of a measurement's name: comparison, coursework lexical, input feeding, large and so on. --profile
+// NAME is the beginning of a measurement's name: comparison, coursework lexical, input feeding, large, decode and so on. --profile
 // runs some steps of those named in full and measures nothing.
 
-#include "recurrent_workload.hpp"
-#include "run.hpp"
+#include "recurrent_decoding.hpp"
 
 using namespace attn;
 
@@ -56,6 +55,14 @@ int main(int count, char** words) try {
       if (kHasBfloat16Products) measure<Model>(name, run, work, true);
       measure<Model>(name, run, work, false);
     });
+  });
+  for_each_recurrent<Device>([&]<class Model>(const RecurrentWork& work) {
+    Device device, bytes({.int8_weights = true});
+    measure_decoding<Model>(run, "attn", device, work);
+    measure_decoding<Model>(run, "attn int8", bytes, work);
+    if (!kHasBfloat16Products) return;
+    Device rounding({.bfloat16_products = true});
+    measure_decoding<Model>(run, "attn bf16", rounding, work);
   });
   return run.failed ? 1 : 0;
 } catch (const std::exception& error) {

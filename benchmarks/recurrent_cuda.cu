@@ -1,14 +1,14 @@
 // attn's side of the GPU comparison of recurrent models, in bfloat16 and in float: training steps (loss,
-// backward pass, clipping, Adam). Prints one JSON line a measurement, like benchmarks/pytorch_recurrent.py, which does the
+// backward pass, clipping, Adam) and greedy decoding. Prints one JSON line a measurement, like benchmarks/pytorch_recurrent.py, which does the
 // same work.
 //
 //   recurrent_cuda [--only NAME,...] [--quick] [--profile]
 //
-// NAME is the beginning of a measurement's name: comparison, coursework lexical, input feeding, large and so on. --profile
+// NAME is the beginning of a measurement's name: comparison, coursework lexical, input feeding, large, decode and so on. --profile
 // runs three steps of those named in full, marked for a profiler, and measures nothing.
 
 #include "gpu_training.cuh"
-#include "recurrent_workload.hpp"
+#include "recurrent_decoding.hpp"
 
 using namespace attn;
 
@@ -21,6 +21,10 @@ void measure_all(Run& run, const std::string& mode) {
           [&](const auto& parameters, const attn::Batch&) { return recurrent_flop(parameters, work); });
     });
   });
+  if (run.profile) return;
+  Device device;
+  for_each_recurrent<Device>(
+      [&]<class Model>(const RecurrentWork& work) { measure_decoding<Model>(run, mode, device, work); });
 }
 
 int main(int count, char** words) try {

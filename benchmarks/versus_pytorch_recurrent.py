@@ -1,4 +1,4 @@
-"""Runs attn and PyTorch on the training steps of recurrent models and prints Markdown tables. On a CPU one workload after the other,
+"""Runs attn and PyTorch on training steps and greedy decoding of recurrent models and prints Markdown tables. On a CPU one workload after the other,
 each by attn, by PyTorch and by attn again, of which the slower run counts; on a GPU (--cuda) each program once. Both sides in float, and with
 bf16 matrix products where the processor has them. Fails when attn's best misses what it must reach beside PyTorch's best."""
 import argparse
@@ -25,17 +25,34 @@ ROWS = {
 }
 
 
+DECODING = 5  # times PyTorch as people write it, one step after the other, that greedy decoding must reach
+
+
+def decoded(attn, torch, asked):
+    """Prints the table of greedy decoding; the names that missed what they must reach."""
+    rows, missed = [], []
+    for name in (f"decode {name}" for name in ROWS):
+        ours, graph = best(attn, name), best([line for line in torch if line["mode"] == "PyTorch graph"], name)
+        theirs = best([line for line in torch if line["mode"] != "PyTorch graph"], name)
+        if name.startswith(asked) and ours and theirs:
+            missed += [name] if theirs["seconds"] < DECODING * ours["seconds"] else []
+            rows.append([name.removeprefix("decode "), show(theirs, scale=1e3) + how(theirs), show(graph, scale=1e3), show(ours, scale=1e3) + how(ours).replace("attn ", ""), times(theirs, ours),
+                         DECODING, f"{ours['tokens'] / ours['seconds']:,.0f}"])
+    table(["greedy decoding, 64 sentences", "PyTorch, ms", "PyTorch, all steps a graph, ms", "attn, ms", "times as fast", "must reach", "tokens/s"], rows)
+    return missed
+
+
 def times(theirs, ours):
     return f"{theirs['seconds'] / ours['seconds']:.2f}" if theirs and ours else "-"
 
 
-def on_cpu(options, names):
+def on_cpu(options, names, decoding):
     program, peer = f"{options.programs}/recurrent", [sys.executable, str(Path(__file__).parent / "pytorch_recurrent.py"), "cpu"]
     attn, torch = [], []
-    for name in names:
+    for name in names + decoding:
         asked = ["--only", name] + (["--quick"] if options.quick else [])
         before, theirs, after = (measurements([*command, *asked], options.record) for command in ([program], peer, [program]))
-        for mode in ("attn", "attn bf16"):
+        for mode in ("attn", "attn bf16", "attn int8"):
             runs = [line for line in before + after if line["name"] == name and line["mode"] == mode and "seconds" in line]
             attn += [max(runs, key=lambda line: line["seconds"])] if runs else []
         torch += [line for line in theirs if "torch" in line or line["name"] == name]
@@ -54,12 +71,13 @@ def on_cpu(options, names):
                      f"{ours['tokens'] / ours['seconds']:,.0f}"])
     table(["training step", "PyTorch, float", "attn, float", "times as fast", "PyTorch, bf16", "attn, bf16", "times as fast", "attn's best, times as fast as PyTorch's",
            "must reach", "GFLOP", "GFLOP/s", "tokens/s"], rows)
+    missed += decoded(attn, torch, tuple(decoding) or "-")
     for line in (line for line in torch if "failed" in line):
         print(f"{line['name']}, {line['mode']}, failed: {line['failed']}")
     sys.exit("missed: " + "; ".join(missed) if missed else 0)
 
 
-def on_gpu(options, names):
+def on_gpu(options, names, decoding):
     asked = (["--only", options.only] if options.only else []) + (["--quick"] if options.quick else [])
     peer = [sys.executable, str(Path(__file__).parent / "pytorch_recurrent.py"), "cuda", *asked]
     ours = recorded(options.attn_from) if options.attn_from else measurements([f"{options.programs}/recurrent_cuda", *asked], options.record)
@@ -72,14 +90,15 @@ def on_gpu(options, names):
     table(["workload", "PyTorch's best", "attn", "times as good", "must reach", "goal", "reached"], rows)
     table(STEP, steps(lowest, torch, dict.fromkeys(names, "")))
     table(["in float", *STEP[1:]], steps([line for line in attn if line["mode"] == "attn float"], torch, dict.fromkeys(names, "")))
-    finish(attn, torch, rows)
+    missed = decoded(lowest, torch, tuple(decoding) or "-")
+    finish(attn, torch, rows + [[name, "**missed**"] for name in missed])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cuda", action="store_true", help="on the GPU")
     parser.add_argument("--programs", help="folder of attn's compiled benchmarks")
-    parser.add_argument("--only", default="", help="beginnings of names, separated by commas: comparison, coursework, input feeding, large")
+    parser.add_argument("--only", default="", help="beginnings of names, separated by commas: comparison, coursework, input feeding, large, decode")
     parser.add_argument("--quick", action="store_true", help="fewer repeats")
     parser.add_argument("--record", type=argparse.FileType("w"), help="a file for the measurements, one JSON line each, as they come")
     parser.add_argument("--attn-from", type=Path, metavar="FILE", help="GPU: take attn's side from an earlier record")
@@ -87,7 +106,8 @@ def main():
     options = parser.parse_args()
     options.programs = options.programs or ("build/cuda/benchmarks" if options.cuda else "build/cpu/benchmarks")
     names = [name for name in ROWS if name.startswith(tuple(options.only.split(","))) and (options.cuda or ROWS[name][1])]
-    (on_gpu if options.cuda else on_cpu)(options, names)
+    decoding = [name for name in (f"decode {name}" for name in ROWS) if name.startswith(tuple(options.only.split(",")))]
+    (on_gpu if options.cuda else on_cpu)(options, names, decoding)
 
 
 if __name__ == "__main__":
