@@ -33,6 +33,24 @@ std::ptrdiff_t bytes_between(const void* a, const void* b) {
 }
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
+/// HostMemory of one of several places, which takes back only what it has handed out.
+struct Placed {
+  static inline int live[3] = {};
+  int place = 0;
+  void* allocate(std::size_t bytes, const char* what) const {
+    ++live[place];
+    return attn::HostMemory::allocate(bytes, what);
+  }
+  void release(void* block) const noexcept {
+    --live[place];
+    attn::HostMemory::release(block);
+  }
+};
+struct PlacedDevice {
+  using Memory = Placed;
+  Arena<Placed> activations{"activations", Placed{2}};
+};
+
 /// HostMemory of a machine that has 8 MiB, and no more than 3 in one piece.
 struct Scarce {
   static constexpr std::size_t kMost = 8 * kMiB, kPiece = 3 * kMiB;
@@ -246,4 +264,25 @@ TEST_CASE("a buffer owns its memory and hands it on when moved") {
     CHECK(Counted::live == before + 1);
   }
   CHECK(Counted::live == before);
+}
+
+TEST_CASE("memory of a place comes from there and goes back there") {
+  static_assert(!std::is_constructible_v<Buffer<int, Placed>, int>, "which place it is of must be said");
+  {
+    PlacedDevice device;
+    Pool<Placed> pool("gradients", Placed{1});
+    device.activations.allocate(1);
+    device.activations.allocate(2 * kMiB);
+    pool.allocate(5);
+    Buffer<int, Placed> a(device, 5), b(Placed{1}, 5), none;
+    CHECK(Placed::live[0] == 0);
+    CHECK(Placed::live[1] == 2);
+    CHECK(Placed::live[2] == 3);
+    device.activations.rewind({});
+    CHECK(Placed::live[2] == 2);  // one block in place of two
+    none = std::move(a);
+    b = std::move(none);
+    CHECK(b.size() == 5);
+  }
+  for (const int left : Placed::live) CHECK(left == 0);
 }

@@ -83,8 +83,9 @@ class Backend {
 std::unique_ptr<Backend> make_cpu_double();
 std::unique_ptr<Backend> make_cpu_float();
 std::unique_ptr<Backend> make_cpu_bfloat16();  // with bf16 matrix products
-std::unique_ptr<Backend> make_cuda_float();
+std::unique_ptr<Backend> make_cuda_float(int gpu = 0);
 std::unique_ptr<Backend> make_cuda_tf32();
-std::unique_ptr<Backend> make_cuda_bfloat16();
+std::unique_ptr<Backend> make_cuda_bfloat16(int gpu = 0);
+int gpus();
 /// Why there is no GPU to test on; empty where there is one.
 std::string no_gpu();

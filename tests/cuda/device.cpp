@@ -83,6 +83,55 @@ TEST_CASE_TEMPLATE("device: several in one process do not disturb each other", D
   }
 }
 
+// A new thread's calls of CUDA are for GPU 0, and those of the thread that made the devices for the last of them.
+template <class Device>
+static void check_any_thread(const std::vector<int>& gpus) {
+  const auto learn = [](Training& training, std::uint64_t first) {
+    for (std::uint64_t step = first; step < first + 3; ++step) training.step(batch_of(4, 20, step), 1e-3);
+    return training.translate(batch_of(3, 9, 7).source);
+  };
+  std::vector<std::unique_ptr<Backend>> devices;
+  std::vector<std::unique_ptr<Training>> trainings;
+  for (const int gpu : gpus) devices.push_back(Device::make(gpu));
+  for (const auto& device : devices) trainings.push_back(device->training(Kind::transformer, 1));
+  const auto alone = Device::make(gpus[0])->training(Kind::transformer, 1);
+  learn(*alone, 1);
+  const auto expected = learn(*alone, 4);
+
+  std::vector<std::string> errors(devices.size());
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    threads.emplace_back([&, i] {
+      try {
+        learn(*trainings[i], 1);
+      } catch (const attn::Error& error) {
+        errors[i] = error.what();
+      }
+    });
+  threads.clear();  // waits for them
+  for (const std::string& error : errors) CHECK(error == "");
+  for (const auto& training : trainings) {
+    CHECK(learn(*training, 4) == expected);
+    CHECK(same_bits(parameters_of(*training), parameters_of(*alone)));
+  }
+  std::jthread([&] { trainings.clear(), devices.clear(); }).join();
+}
+
+TEST_CASE_TEMPLATE("device: any thread may use it, and end it", Device, CudaFloat, CudaBfloat16) {
+  if (!is_here<Device>()) return;
+  check_any_thread<Device>({0, 0});
+}
+
+TEST_CASE_TEMPLATE("device: one for each GPU in one process", Device, CudaFloat, CudaBfloat16) {
+  if (!is_here<Device>()) return;
+  if (gpus() < 2) {
+    MESSAGE("skipped: this machine has one GPU");
+    return;
+  }
+  check_any_thread<Device>({0, 1});
+  check_any_thread<Device>({1, 0, 1});
+}
+
 // Kernels are the process's, and so is the shared memory that one may ask for: these cases ask for different amounts. With plans
 // that are shared, so that no product is timed while others run; and with a device's own: timing must not change results.
 TEST_CASE_TEMPLATE("device: threads with devices of their own get what they get alone", Device, CpuFloat, CudaFloat,

@@ -33,14 +33,14 @@ struct CudaFloat {
   static constexpr double times = 2;
   static constexpr bool on_gpu = true;
   static std::string missing() { return no_gpu(); }
-  static std::unique_ptr<Backend> make() { return make_cuda_float(); }
+  static std::unique_ptr<Backend> make(int gpu = 0) { return make_cuda_float(gpu); }
 };
 struct CudaBfloat16 {
   static constexpr Precision precision = Precision::bfloat16;
   static constexpr double times = 2;
   static constexpr bool on_gpu = true;
   static std::string missing() { return no_gpu(); }
-  static std::unique_ptr<Backend> make() { return make_cuda_bfloat16(); }
+  static std::unique_ptr<Backend> make(int gpu = 0) { return make_cuda_bfloat16(gpu); }
 };
 TYPE_TO_STRING(CpuFloat);
 TYPE_TO_STRING(CpuBfloat16);

@@ -15,7 +15,7 @@ class Guarded {
       : device_(&device),
         in_use_(std::move(in_use)),
         stride_(cols + 2 * gap),
-        memory_(2 * kAround + rows * stride_),
+        memory_(device, 2 * kAround + rows * stride_),
         view_(memory_.data() + kAround + gap, rows, cols, stride_) {
     if (in_use_.empty()) in_use_.assign(static_cast<std::size_t>(rows), true);
     before_.assign(static_cast<std::size_t>(memory_.size()), number(kUnset));

@@ -86,7 +86,7 @@ Results argmax_case(Device& device, const OpCase& test, Precision precision) {
   }
   const Activations<Device> logits(device, rows, classes, numbers, test.size("gap"));
   std::vector<attn::Token> best(static_cast<std::size_t>(rows) + 1, -1);
-  attn::Buffer<attn::Token, typename Device::Memory> on_device(rows + 1);
+  attn::Buffer<attn::Token, typename Device::Memory> on_device(device, rows + 1);
   device.upload(on_device.data(), best.data(), rows + 1);
   argmax(device, {.logits = logits, .best = on_device.data(), .except = static_cast<attn::Token>(test.size("except", -1))});
   device.download(best.data(), on_device.data(), rows + 1);
@@ -112,7 +112,7 @@ Results top_k_case(Device& device, const OpCase& test, Precision precision) {
       test.settings.contains("except") ? test.lengths("except") : std::vector<std::int32_t>{};
   const Integers<Device> only(device, one_choice), except(device, never);
   std::vector<attn::Token> best(static_cast<std::size_t>(rows * k) + 1, -7);
-  attn::Buffer<attn::Token, typename Device::Memory> on_device(rows * k + 1);
+  attn::Buffer<attn::Token, typename Device::Memory> on_device(device, rows * k + 1);
   device.upload(on_device.data(), best.data(), rows * k + 1);
   const Reals<Device> log_probabilities(device, rows, k);
   top_k(device, {.logits = logits,

@@ -31,7 +31,7 @@ class Tensor {
   Tensor(Device& device, attn::Index rows, attn::Index cols, double fill = kUnset, attn::Index gap = 0)
       : Tensor(device, rows, cols, Numbers(static_cast<std::size_t>(rows * cols), fill), gap) {}
   Tensor(Device& device, attn::Index rows, attn::Index cols, const Numbers& numbers, attn::Index gap = 0)
-      : device_(&device), memory_(rows * (cols + 2 * gap) + 1), gap_(gap) {
+      : device_(&device), memory_(device, rows * (cols + 2 * gap) + 1), gap_(gap) {
     view_ = attn::Matrix<Scalar>(memory_.data(), rows, cols + 2 * gap).columns(gap, cols);
     std::vector<Scalar> all(static_cast<std::size_t>(memory_.size()), kOutside);
     device.upload(memory_.data(), all.data(), memory_.size());
@@ -81,7 +81,7 @@ template <class Device>
 class Integers {
  public:
   Integers(Device& device, const std::vector<std::int32_t>& numbers)
-      : device_(device), size_(static_cast<attn::Index>(numbers.size())), memory_(size_ + 1) {
+      : device_(device), size_(static_cast<attn::Index>(numbers.size())), memory_(device, size_ + 1) {
     device.upload(memory_.data(), numbers.data(), size_);
   }
   std::int32_t* data() const { return memory_.data(); }

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "attn/core/error.hpp"
@@ -13,7 +15,8 @@ inline constexpr std::size_t kAlignment = 256;  // of every block handed out: a 
 
 constexpr std::size_t align_up(std::size_t bytes, std::size_t to = kAlignment) { return (bytes + to - 1) / to * to; }
 
-/// Where blocks come from on the host. A device with its own memory has a struct with the same two functions.
+/// Where blocks come from on the host. A device with its own memory has a struct with the same two functions; one that knows
+/// which device it is of has members of its own.
 struct HostMemory {
   static void* allocate(std::size_t bytes, const char* what) {
     void* block = ::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow);
@@ -36,7 +39,7 @@ class Arena {
   };
 
   /// `what` it holds, in the plural, is named where memory runs out.
-  explicit Arena(const char* what = "numbers") : what_(what) {}
+  explicit Arena(const char* what = "numbers", Memory memory = {}) : what_(what), memory_(memory) {}
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
   ~Arena() { release_all(); }
@@ -56,6 +59,7 @@ class Arena {
     return static_cast<T*>(allocate(static_cast<std::size_t>(count) * sizeof(T)));
   }
 
+  const Memory& memory() const { return memory_; }
   Mark mark() const { return at_; }
   void rewind(Mark mark) {
     at_ = mark;
@@ -82,14 +86,15 @@ class Arena {
     for (std::size_t i = 0; i < count; ++i) total += blocks_[i].size;
     return total;
   }
-  void add_block(std::size_t bytes) { blocks_.push_back({static_cast<std::byte*>(Memory::allocate(bytes, what_)), bytes}); }
+  void add_block(std::size_t bytes) { blocks_.push_back({static_cast<std::byte*>(memory_.allocate(bytes, what_)), bytes}); }
   void release_all() {
-    for (const Block& block : blocks_) Memory::release(block.data);
+    for (const Block& block : blocks_) memory_.release(block.data);
     blocks_.clear();
     at_ = {};
   }
 
   const char* what_;
+  [[no_unique_address]] Memory memory_;
   std::vector<Block> blocks_;
   Mark at_;
   std::size_t most_ = 0;  // bytes ever in use, with what was left over at the ends of blocks
@@ -101,7 +106,7 @@ class Arena {
 template <class Memory>
 class Pool {
  public:
-  explicit Pool(const char* what = "numbers") : arena_(what) {}
+  explicit Pool(const char* what = "numbers", Memory memory = {}) : arena_(what, memory) {}
 
   void* allocate(std::size_t bytes) {
     bytes = std::max(align_up(bytes), kAlignment);  // never nothing, so that every block has an address of its own
@@ -163,16 +168,24 @@ template <class T, class Memory>
 class Buffer {
  public:
   Buffer() = default;
-  explicit Buffer(std::int64_t count, const char* what = "numbers")
-      : data_(count > 0 ? static_cast<T*>(Memory::allocate(static_cast<std::size_t>(count) * sizeof(T), what)) : nullptr),
+  explicit Buffer(std::int64_t count, const char* what = "numbers") requires std::is_empty_v<Memory>
+      : Buffer(Memory{}, count, what) {}
+  Buffer(Memory memory, std::int64_t count, const char* what = "numbers")
+      : memory_(memory),
+        data_(count > 0 ? static_cast<T*>(memory_.allocate(static_cast<std::size_t>(count) * sizeof(T), what)) : nullptr),
         size_(count) {}
+  /// In the memory of a device.
+  template <class Device>
+  requires std::is_same_v<typename Device::Memory, Memory> Buffer(const Device& device, std::int64_t count,
+                                                                  const char* what = "numbers")
+      : Buffer(device.activations.memory(), count, what) {}
   Buffer(Buffer&& other) noexcept { swap(other); }
   Buffer& operator=(Buffer&& other) noexcept {
     swap(other);
     return *this;
   }
   ~Buffer() {
-    if (data_ != nullptr) Memory::release(data_);
+    if (data_ != nullptr) memory_.release(data_);
   }
 
   T* data() const { return data_; }
@@ -180,10 +193,12 @@ class Buffer {
 
  private:
   void swap(Buffer& other) noexcept {
+    std::swap(memory_, other.memory_);
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
   }
 
+  [[no_unique_address]] Memory memory_;
   T* data_ = nullptr;
   std::int64_t size_ = 0;
 };

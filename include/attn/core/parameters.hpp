@@ -163,9 +163,9 @@ class Parameters {
       entries_.push_back({name, size_, parameter->rows, parameter->cols});
       size_ += room_of(parameter->size());
     }
-    values_ = Buffer<Real, typename Device::Memory>(size_, "parameters");
-    if (trained_) gradients_ = Buffer<Real, typename Device::Memory>(size_, "gradients of parameters");
-    if constexpr (kSeparate) compute_ = Buffer<Scalar, typename Device::Memory>(size_, "low-precision parameters");
+    values_ = Buffer<Real, typename Device::Memory>(device_, size_, "parameters");
+    if (trained_) gradients_ = Buffer<Real, typename Device::Memory>(device_, size_, "gradients of parameters");
+    if constexpr (kSeparate) compute_ = Buffer<Scalar, typename Device::Memory>(device_, size_, "low-precision parameters");
     device_.zero(values_.data(), size_);
     if (trained_) device_.zero(gradients_.data(), size_);
     std::size_t next = 0;

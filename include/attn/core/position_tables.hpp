@@ -21,7 +21,7 @@ class PositionTables {
     if (found == tables_.end()) found = tables_.insert(found, Table{kind, width, 0, {}});
     if (found->length < length) {
       found->length = std::max<Index>(512, 2 * length);
-      found->numbers = Buffer<Scalar, typename Device::Memory>(found->length * width);
+      found->numbers = Buffer<Scalar, typename Device::Memory>(device, found->length * width);
       fill(device, Matrix<Scalar>(found->numbers.data(), found->length, width));
     }
     return {found->numbers.data(), length, width};

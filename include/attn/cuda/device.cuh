@@ -22,7 +22,8 @@ struct CudaOptions {
 
 /// A GPU as a device. Cuda<bfloat16> computes with bfloat16 activations and weights, and keeps sums, statistics, gradients
 /// of parameters, master weights and optimiser state in float; Cuda<float> has float throughout. All work goes to one
-/// stream: the host runs ahead, and waits only where it downloads. The same input gives the same bits.
+/// stream: the host runs ahead, and waits only where it downloads. The same input gives the same bits. Several devices, of
+/// one GPU or of several, may live in one process and be used by any thread, one thread at a time each.
 template <class T>
 class Cuda {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, bfloat16>, "attn: Cuda computes in float or in bfloat16");
@@ -39,13 +40,19 @@ class Cuda {
   Cuda& operator=(const Cuda&) = delete;
   ~Cuda();
 
-  Arena<Memory> activations{"activations"};            // rewound by each tape
-  Pool<Memory> gradients{"gradients of activations"};  // in the backward pass
-  Arena<HostMemory> tape_nodes{"the tape's record"};   // what the tape recorded
+  Arena<Memory> activations;                          // rewound by each tape
+  Pool<Memory> gradients;                             // in the backward pass
+  Arena<HostMemory> tape_nodes{"the tape's record"};  // what the tape recorded
   PositionTables<Cuda> positions;
 
   const CudaOptions& options() const { return options_; }
-  cudaStream_t stream() const { return stream_; }
+  /// Makes its GPU the one that this thread's calls of CUDA are for: all that reaches the GPU begins with it.
+  void use() const { check(use_gpu(options_.gpu), "choosing the GPU"); }
+  /// Where all its work goes; who asks is about to put some there.
+  cudaStream_t stream() const {
+    use();
+    return stream_;
+  }
   cublasLtHandle_t cublas() const { return cublas_; }
   const cudaDeviceProp& properties() const { return *properties_; }
   int multiprocessors() const { return properties_->multiProcessorCount; }
@@ -56,29 +63,29 @@ class Cuda {
 
   template <class U>
   void upload(U* to, const U* from, Index count) {
-    staging_.upload(stream_, to, from, static_cast<std::size_t>(count) * sizeof(U));
+    staging_.upload(stream(), to, from, static_cast<std::size_t>(count) * sizeof(U));
   }
   /// Waits for all work so far.
   template <class U>
   void download(U* to, const U* from, Index count) const {
     if (count == 0) return;
-    check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(U), cudaMemcpyDeviceToHost, stream_),
+    check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(U), cudaMemcpyDeviceToHost, stream()),
           "download");
     synchronize();
   }
   template <class U>
   void zero(U* data, Index count) const {
-    if (count > 0) check(cudaMemsetAsync(data, 0, static_cast<std::size_t>(count) * sizeof(U), stream_), "zero");
+    if (count > 0) check(cudaMemsetAsync(data, 0, static_cast<std::size_t>(count) * sizeof(U), stream()), "zero");
   }
   template <class U>
   void zero(Matrix<U> matrix) const {
     if (matrix.rows == 0 || matrix.cols == 0) return;
     const auto size = [](Index count) { return static_cast<std::size_t>(count) * sizeof(U); };
     check(cudaMemset2DAsync(matrix.data, size(matrix.stride), 0, size(matrix.cols), static_cast<std::size_t>(matrix.rows),
-                            stream_),
+                            stream()),
           "zero");
   }
-  void synchronize() const { check(cudaStreamSynchronize(stream_), "waiting for the GPU"); }
+  void synchronize() const { check(cudaStreamSynchronize(stream()), "waiting for the GPU"); }
 
   /// Scratch memory of one op: kernels on the stream take turns, so all share it. Lost at the next call.
   template <class U>
@@ -86,7 +93,7 @@ class Cuda {
     const auto bytes = static_cast<Index>(align_up(static_cast<std::size_t>(count) * sizeof(U)));
     if (workspace_.size() < bytes) {
       workspace_ = {};
-      workspace_ = Buffer<std::byte, Memory>(bytes + bytes / 4, "a kernel's scratch");
+      workspace_ = Buffer<std::byte, Memory>(*this, bytes + bytes / 4, "a kernel's scratch");
     }
     return reinterpret_cast<U*>(workspace_.data());
   }
@@ -95,7 +102,7 @@ class Cuda {
   unsigned* tickets(Index count) {
     if (tickets_.size() < count) {
       tickets_ = {};
-      tickets_ = Buffer<unsigned, Memory>(std::max<Index>(count, 4096), "counters");
+      tickets_ = Buffer<unsigned, Memory>(*this, std::max<Index>(count, 4096), "counters");
       zero(tickets_.data(), tickets_.size());
     }
     return tickets_.data();
@@ -119,7 +126,11 @@ class Cuda {
 };
 
 template <class T>
-Cuda<T>::Cuda(CudaOptions options) : options_(options) {
+Cuda<T>::Cuda(CudaOptions options)
+    : activations("activations", Memory{options.gpu}),
+      gradients("gradients of activations", Memory{options.gpu}),
+      plans(Memory{options.gpu}),
+      options_(options) {
   *properties_ = choose_gpu(options.gpu);
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
   check(cublasLtCreate(&cublas_), "starting cuBLASLt");
@@ -132,6 +143,7 @@ Cuda<T>::Cuda(CudaOptions options) : options_(options) {
 
 template <class T>
 Cuda<T>::~Cuda() {
+  (void)use_gpu(options_.gpu);
   (void)cudaStreamSynchronize(stream_);
   (void)cublasLtDestroy(cublas_);
   (void)cudaStreamDestroy(stream_);

@@ -109,8 +109,8 @@ void run(Cuda<T>& device, const char* what, const InputFeedingArgs<Cuda<T>>& arg
     const Plan<T> one = plan(args, transposed, blocks, most);
     const int units = one.walk.mix.units;
     if (blocks > 1 && units * (blocks / 2) >= args.width()) break;  // half of the blocks would have nothing to do
-    const int at_once =
-        blocks == 1 ? device.multiprocessors() : clusters_at_once(what, one.spread, static_cast<unsigned>(blocks), kernel);
+    const int at_once = blocks == 1 ? device.multiprocessors()
+                                    : clusters_at_once(device, what, one.spread, static_cast<unsigned>(blocks), kernel);
     if (at_once == 0) continue;
     const Index cost = divide_up(one.groups, at_once) * (8 + units);
     if (cost < least) best = one, least = cost;

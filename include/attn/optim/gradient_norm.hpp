@@ -13,7 +13,7 @@ namespace attn {
 /// Zeros on the device, one for each number of the parameters: a state of an optimiser.
 template <class Device>
 Buffer<typename Device::Real, typename Device::Memory> optimiser_state(Parameters<Device>& parameters, Index count) {
-  Buffer<typename Device::Real, typename Device::Memory> numbers(count, "optimiser states");
+  Buffer<typename Device::Real, typename Device::Memory> numbers(parameters.device(), count, "optimiser states");
   parameters.device().zero(numbers.data(), count);
   return numbers;
 }

@@ -98,7 +98,7 @@ class ModelOn : public AnyModel {
     for (const auto& [name, value] : run.metadata) settings += name + "=" + value + " ";
     const Parameters<Device>& parameters = network_->parameters;
     typename Device::Real squares = 0;
-    const Buffer<typename Device::Real, typename Device::Memory> total(1);
+    const Buffer<typename Device::Real, typename Device::Memory> total(*device_, 1);
     sum_of_squares(*device_, {.x = parameters.values(), .count = parameters.size(), .total = total.data()});
     device_->download(&squares, total.data(), 1);
     return {{"version", ATTN_VERSION},

@@ -33,7 +33,7 @@ Perplexity perplexity(const Network<Model>& network, Batches& text, Communicator
   Device& device = network.device();
   text.start_epoch(0);
   std::vector<Real> sums(static_cast<std::size_t>(2 * text.batches_per_epoch()));
-  const Buffer<Real, typename Device::Memory> on_device(std::ssize(sums), "sums of losses");
+  const Buffer<Real, typename Device::Memory> on_device(device, std::ssize(sums), "sums of losses");
   device.zero(on_device.data(), on_device.size());
   std::vector<Index> tokens;
   for (Batch batch; text.position().batch < text.batches_per_epoch();) {
@@ -82,7 +82,7 @@ class Trainer {
         options_(std::move(options)),
         ranks_(ranks != nullptr && ranks->ranks() > 1 ? ranks : nullptr),
         share_{ranks_ ? ranks_->rank() : 0, ranks_ ? ranks_->ranks() : 1},
-        sums_(2, "sums of losses"),
+        sums_(trained.device(), 2, "sums of losses"),
         group_(static_cast<std::size_t>(std::max<Index>(options_.accumulate, 1) + 1)) {
     require(options_.accumulate >= 1, "Trainer: a step cannot have ", options_.accumulate,
             " batches; accumulate 1 at least");

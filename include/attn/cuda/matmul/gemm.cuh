@@ -10,6 +10,7 @@ void gemm(Cuda<T>& device, const GemmArgs<In, Out>& args) {
   const bool no_terms = (args.a_transposed ? args.a.rows : args.a.cols) == 0;
   if (no_terms && args.add) return;
   require(!no_terms, "gemm: a product of ", args.c.rows, " x ", args.c.cols, " has no terms to sum");
+  device.use();
   const bool tf32 = device.options().tf32;
   gemm_detail::Description<In, Out> description(args, tf32);
   // By the plan for all rows that round alike; where its algorithm refuses, by one for these rows alone. A batch of products of

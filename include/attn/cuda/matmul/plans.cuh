@@ -20,6 +20,8 @@ class Plans {
  public:
   using Key = std::array<Index, 12>;  // what a product is, rows rounded up: gemm.cuh makes it
 
+  explicit Plans(CudaMemory memory = {}) : memory_(memory) {}
+
   /// The size that stands for `rows`: the next eighth of a power of two.
   static constexpr Index rounded(Index rows) {
     const Index step = apart(rows);
@@ -38,7 +40,8 @@ class Plans {
   /// Memory that algorithms compute partial results in.
   static constexpr std::size_t kWorkspace = std::size_t{64} << 20;
   void* workspace() {
-    if (workspace_.size() == 0) workspace_ = Buffer<std::byte, CudaMemory>(Index{kWorkspace}, "matrix products' scratch");
+    if (workspace_.size() == 0)
+      workspace_ = Buffer<std::byte, CudaMemory>(memory_, Index{kWorkspace}, "matrix products' scratch");
     return workspace_.data();
   }
   std::size_t capacity() const { return static_cast<std::size_t>(workspace_.size()); }
@@ -86,6 +89,7 @@ class Plans {
   }
 
   std::map<Key, cublasLtMatmulAlgo_t> plans_;
+  CudaMemory memory_;
   Buffer<std::byte, CudaMemory> workspace_;
 };
 

@@ -127,13 +127,14 @@ cublasLtMatmulAlgo_t choose(Cuda<T>& device, GemmArgs<In, Out> args, bool round)
   const Index fewest = round ? Plans::fewest(most) : most;
   set_changing_rows(args, most);
   // Operands of its own: the product may add to what must not be added to twice.
-  Buffer<Out, CudaMemory> bias(args.c.cols, "trial products");
+  Buffer<Out, CudaMemory> bias(device, args.c.cols, "trial products");
   if (args.bias != nullptr) args.bias = bias.data();
   const std::vector<cublasLtMatmulHeuristicResult_t> proposed = proposals(device, args);
   const auto room = [&](auto matrix, Index step) { return matrix.rows * matrix.stride + (args.repeat.count - 1) * step; };
-  Buffer<In, CudaMemory> a(room(args.a, args.repeat.a), "trial products"), b(room(args.b, args.repeat.b), "trial products");
-  Buffer<Out, CudaMemory> c(room(args.c, args.repeat.c), "trial products");
-  Buffer<unsigned long long, CudaMemory> sum(1);
+  Buffer<In, CudaMemory> a(device, room(args.a, args.repeat.a), "trial products");
+  Buffer<In, CudaMemory> b(device, room(args.b, args.repeat.b), "trial products");
+  Buffer<Out, CudaMemory> c(device, room(args.c, args.repeat.c), "trial products");
+  Buffer<unsigned long long, CudaMemory> sum(device, 1);
   args.a.data = a.data();
   args.b.data = b.data();
   args.c.data = c.data();

@@ -78,11 +78,12 @@ void allow_clusters(const char* what, void (*kernel)(Parameters...)) {
 }
 
 /// How many clusters of so many blocks the GPU runs at the same time. The driver takes long to say so, and is asked once.
-template <class... Parameters>
-int clusters_at_once(const char* what, Spread spread, unsigned blocks, void (*kernel)(Parameters...)) {
+template <class Device, class... Parameters>
+int clusters_at_once(const Device& device, const char* what, Spread spread, unsigned blocks,
+                     void (*kernel)(Parameters...)) {
   thread_local std::map<std::tuple<const void*, unsigned, std::size_t, int>, int> known;
-  int gpu = 0;
-  check(cudaGetDevice(&gpu), what);
+  device.use();
+  const int gpu = device.options().gpu;
   const auto [place, is_new] = known.try_emplace({reinterpret_cast<const void*>(kernel), blocks, spread.shared, gpu}, 0);
   if (!is_new) return place->second;
   allow_clusters(what, kernel);
@@ -102,10 +103,11 @@ void launch_in_clusters(Device& device, const char* what, Spread spread, dim3 cl
                         const Arguments&... arguments) {
   if (cluster.x * cluster.y <= 1) return launch(device, what, spread, kernel, arguments...);
   if (spread.blocks.x == 0) return;
+  const cudaStream_t stream = device.stream();
   if (cluster.x * cluster.y > kClusterEverywhere) allow_clusters(what, kernel);
   allow_shared(what, reinterpret_cast<const void*>(kernel), spread.shared);
   cudaLaunchAttribute attribute{};
-  const cudaLaunchConfig_t configuration = cluster_configuration(spread, cluster, device.stream(), attribute);
+  const cudaLaunchConfig_t configuration = cluster_configuration(spread, cluster, stream, attribute);
   check(cudaLaunchKernelEx(&configuration, kernel, static_cast<Parameters>(arguments)...), what);
 }
 

@@ -36,8 +36,9 @@ inline void allow_shared(const char* what, const void* kernel, std::size_t bytes
 template <class Device, class... Parameters, class... Arguments>
 void launch(Device& device, const char* what, Spread spread, void (*kernel)(Parameters...), const Arguments&... arguments) {
   if (spread.blocks.x == 0 || spread.blocks.y == 0 || spread.blocks.z == 0) return;
+  const cudaStream_t stream = device.stream();
   allow_shared(what, reinterpret_cast<const void*>(kernel), spread.shared);
-  kernel<<<spread.blocks, spread.threads, spread.shared, device.stream()>>>(static_cast<Parameters>(arguments)...);
+  kernel<<<spread.blocks, spread.threads, spread.shared, stream>>>(static_cast<Parameters>(arguments)...);
   check(cudaGetLastError(), what);
 }
 

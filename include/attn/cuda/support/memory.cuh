@@ -3,9 +3,19 @@
 
 namespace attn {
 
-/// Where blocks come from on the GPU that is current.
+/// Makes a GPU the one that this thread's calls of CUDA are for. It stays so until the thread uses another.
+inline cudaError_t use_gpu(int gpu) {
+  int now = -1;
+  const cudaError_t status = cudaGetDevice(&now);  // the runtime's own note: nothing beside a launch
+  return status == cudaSuccess && now == gpu ? status : cudaSetDevice(gpu);
+}
+
+/// Where blocks come from on a GPU.
 struct CudaMemory {
-  static void* allocate(std::size_t bytes, const char* what) {
+  int gpu = 0;
+
+  void* allocate(std::size_t bytes, const char* what) const {
+    check(use_gpu(gpu), what);
     void* block = nullptr;
     const cudaError_t status = cudaMalloc(&block, bytes);
     if (status == cudaErrorMemoryAllocation) {
@@ -18,7 +28,10 @@ struct CudaMemory {
     check(status, what);
     return block;
   }
-  static void release(void* block) noexcept { (void)cudaFree(block); }
+  void release(void* block) const noexcept {
+    (void)use_gpu(gpu);
+    (void)cudaFree(block);
+  }
 };
 
 }  // namespace attn
