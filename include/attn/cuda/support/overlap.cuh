@@ -30,6 +30,7 @@ void launch_overlapping(Device& device, const char* what, Spread spread, void (*
                         const Arguments&... arguments) {
   if (!device.has_wgmma()) return launch(device, what, spread, kernel, arguments...);
   if (spread.blocks.x == 0 || spread.blocks.y == 0 || spread.blocks.z == 0) return;
+  const cudaStream_t stream = device.stream();
   allow_shared(what, reinterpret_cast<const void*>(kernel), spread.shared);
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -38,7 +39,7 @@ void launch_overlapping(Device& device, const char* what, Spread spread, void (*
   config.gridDim = spread.blocks;
   config.blockDim = dim3(spread.threads);
   config.dynamicSmemBytes = spread.shared;
-  config.stream = device.stream();
+  config.stream = stream;
   config.attrs = &early;
   config.numAttrs = 1;
   check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), what);
