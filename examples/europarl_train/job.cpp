@@ -125,7 +125,6 @@ RunCard run_card(const Job& job) {
 void run(const Job& job) {
   if (job.options.resume && job.finished()) return;
   make_folder(job.folder());
-  std::filesystem::remove(job.folder() / "outcome.json");
   DeviceOptions device = job.options.device;
   device.threads = job.threads;
   device.plans = job.group();

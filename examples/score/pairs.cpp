@@ -23,14 +23,6 @@ ParallelText read_pairs(const Options& options) {
   return text;
 }
 
-/// How many sentences of a text have more tokens.
-Index longer(const std::vector<std::string>& lines, const AnyTokenizer& tokenizer, Index than) {
-  const Sentences sentences = encode_lines(lines, tokenizer);
-  Index found = 0;
-  for (Index i = 0; i < sentences.size(); ++i) found += sentences.length(i) > than ? 1 : 0;
-  return found;
-}
-
 }  // namespace
 
 void score_given_pairs(const Options& options) {
@@ -38,22 +30,25 @@ void score_given_pairs(const Options& options) {
   say_device(std::cerr, options.device);
   const FolderTranslator translator = open_translator(options.model, options.device);
   const ParallelText text = read_pairs(options);
-  const RunCard& card = translator.card();
-  const Index cut = longer(text.source, card.source, card.truncate) + longer(text.target, card.target, card.truncate);
-  if (cut > 0)
-    std::cerr << "score: " << format_count(cut) << " sentences have more than " << card.truncate
-              << " tokens: what comes after is not scored\n";
   const std::vector<PairScore> scores = score_pairs(translator, text);
+  Index cut = 0;
+  for (const PairScore& score : scores) cut += score.cut;
+  if (cut > 0)
+    std::cerr << "score: " << format_count(cut) << " sentences have more than " << translator.card().truncate
+              << " tokens: what comes after is not scored\n";
   const Perplexity all = perplexity_of(scores);
   const double log_probability = -all.mean() * static_cast<double>(all.tokens());
   if (options.json) {
-    nlohmann::ordered_json found{{"perplexity", all.value()},
-                                 {"log_probability", log_probability},
-                                 {"tokens", all.tokens()},
-                                 {"pairs", scores.size()}};
+    nlohmann::ordered_json row{{"system", options.target},
+                               {"score", all.value()},
+                               {"log_probability", log_probability},
+                               {"tokens", all.tokens()},
+                               {"pairs", scores.size()}};
     if (options.log_probabilities)
-      for (const PairScore& score : scores) found["log_probabilities"].push_back(score.log_probability);
-    std::cout << found.dump(2) << "\n";
+      for (const PairScore& score : scores) row["log_probabilities"].push_back(score.log_probability);
+    nlohmann::ordered_json metric{{"metric", "perplexity"}};
+    metric["systems"].push_back(row);
+    std::cout << nlohmann::ordered_json::array({metric}).dump(2) << "\n";
     return;
   }
   if (options.log_probabilities) {

@@ -19,6 +19,6 @@ class SearchFlags {
   std::string penalty_ = "length";
   std::int64_t n_best_ = 0;
   bool sample_ = false;
-  CLI::Option *beam_, *amount_;
-  std::vector<CLI::Option*> of_beam_, of_sampling_, of_either_;
+  CLI::Option *beam_, *complete_, *amount_;
+  std::vector<CLI::Option*> of_sampling_, of_either_;
 };

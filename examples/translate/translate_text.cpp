@@ -10,6 +10,7 @@
 #include "attn/decode/search_tree_picture.hpp"
 #include "attn/decode/translation_report.hpp"
 #include "attn/run/ready_lines.hpp"
+#include "attn/train/json_text.hpp"
 #include "attn/train/line_counter.hpp"
 #include "jobs.hpp"
 
@@ -59,7 +60,7 @@ void print_json(const Options& options, const FolderTranslator& translator, cons
     object["n_best"] = Json::array();
     for (const TranslatedHypothesis& one : translation.n_best) object["n_best"].push_back(described({}, one));
   }
-  std::cout << object.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
+  std::cout << json_text(object) << '\n';
 }
 
 /// The tree of hypotheses of the first line that is not blank.

@@ -22,7 +22,6 @@ int main(int count, char** words) try {
   say_device(std::cout, options.training.device);
   make_folder(options.folder());
   const FolderLock lock(options.folder());
-  watch_stop_signals();
   using Part = std::pair<const char*, void (*)(const ExperimentOptions&)>;
   for (const auto& [name, run] : {Part("train", train_models),
                                   {"tables", write_tables},
@@ -30,6 +29,7 @@ int main(int count, char** words) try {
                                   {"singular-values", write_singular_values},
                                   {"figures", draw_figures}}) {
     if (!options.wants(name)) continue;
+    if (name != std::string("train")) watch_stop_signals();  // which the training does, once there is something to save
     run(options);
     if (stop_signal() != 0) {
       std::cout << "stopped in the part " << name << "; the same command goes on\n";

@@ -58,7 +58,7 @@ void write_samples(const ExperimentOptions& options) {
     }
   require(!models.empty(), "no model in ", options.folder().string(), " is trained to its end: run the part train first");
 
-  std::string text = "# Translations side by side\n\nTest sentences and their greedy translations.\n";
+  std::string text = "# Translations side by side\n\nTest sentences and their translations.\n";
   const auto add = [&](const std::string& title, const std::vector<std::size_t>& places) {
     if (places.empty()) return;
     text += "\n## " + title + "\n";

@@ -85,12 +85,14 @@ std::string page(const std::vector<Outcome>& outcomes) {
   const Outcome& first = outcomes[0];
   const std::string test = first.card.about.value("test", "");
   const auto sentences = static_cast<Index>(number_of(first.test, "sentences").value_or(0));
+  const auto beam = static_cast<Index>(number_of(first.test, "beam").value_or(1));
   const bool same_batches = first.setting("batch") == "88" && first.setting("batch-unit") == "sentences";
   std::string text =
       "# A Transformer and two Linformers, English to German\n\nBeside the figures of \"Evaluating Linformer's performance "
       "on "
       "the WMT14 EN-DE machine translation task\".\n\n## Table 3: perplexity and BLEU\n\n" +
-      table3(outcomes) + "\nBLEU is sacreBLEU's, `" + text_of(first.test, "signature") + "`, of greedy translations of " +
+      table3(outcomes) + "\nBLEU is sacreBLEU's, `" + text_of(first.test, "signature") + "`, of " +
+      (beam > 1 ? "translations with a beam of " + format_count(beam) : "greedy translations") + " of " +
       format_count(sentences) + " sentences" + (test.empty() ? "" : " (" + test + ")") +
       ", by the weights that are best on the validation text. The paper's own BLEU is a slip of its evaluation: it scores "
       "the "

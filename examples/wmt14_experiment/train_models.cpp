@@ -52,11 +52,9 @@ void train_models(const ExperimentOptions& experiment) {
   if (left.empty()) return;
 
   Texts texts = read_texts(options);
-  if (stop_signal() != 0) return;
   apply_recipe(options, texts.pairs());  // a Linformer's, whose sizes the Transformer has too
   const Corpus corpus = encode_texts(options, texts, tokenizer);
-  if (stop_signal() != 0) return;
-  std::cout << "settings: " << describe_settings(options) << "\n";
+  std::cout << "settings: " << options.describe() << std::endl;
   for (const auto& [name, text] : {std::pair("test", &texts.test), {"validation", &texts.validation}}) {
     write_lines(file_of(experiment, name, "source"), text->source);
     write_lines(file_of(experiment, name, "target"), text->target);

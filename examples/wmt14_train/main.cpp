@@ -64,7 +64,7 @@ int run(Options options, Communicator& ranks) {
   apply_recipe(options, texts.pairs());
   const std::optional<RunCard> start = card_to_start_from(options);
   const Corpus corpus = encode_texts(options, texts, tokenizer_of(before ? before : start));
-  std::cout << "settings: " << describe_settings(options) << "\n";
+  std::cout << "settings: " << options.describe() << std::endl;
   train(options, texts, corpus, before, start, ranks);
   if (!ranks.any(stop_signal() != 0)) return 0;
   std::cout << "stopped; go on with the same options and --resume\n";

@@ -87,6 +87,16 @@ void list_validation(const auto& add, Options& o) {
   add("--average-best", o.average_best, "At the end the mean of so many best models, where it validates better; 0: none",
       whole_number(0, 100));
   add("--patience", o.patience, "Validations without improvement until it stops; 0: never", whole_number(0));
+  add("--test-beam", o.test_beam, "Live hypotheses of a sentence when the test is translated at the end; 1: greedy",
+      whole_number(1, 1000));
+}
+
+void list_settings(const auto& add, Options& o) {
+  list_name(add, o);
+  list_model(add, o);
+  list_training(add, o);
+  list_optimiser(add, o);
+  list_validation(add, o);
 }
 
 }  // namespace
@@ -97,8 +107,10 @@ void add_model_options(CLI::App& app, Options& o) { list_model(AddOptions{app, "
 
 void add_training_options(CLI::App& app, Options& o) {
   const AddOptions training{app, "Training"}, optimiser{app, "Optimiser"};
-  training("--recipe", o.recipe, "What is not given follows from the text's size (library), or is that of the paper",
-           CLI::IsMember({"library", "paper"}));
+  training("--recipe", o.recipe,
+           "What is not given follows from the text's size (library), with more time and a beam (best), or is that of the "
+           "paper",
+           CLI::IsMember({"library", "best", "paper"}));
   list_training(training, o);
   list_optimiser(optimiser, o);
   optimiser("--bad-numbers", o.bad_numbers, "Gradients that are not finite: stop the training, or skip their step",
@@ -119,6 +131,10 @@ void check_options(const Options& o) {
   together(o.valid_source.empty(), o.valid_target.empty(), "--valid-source and --valid-target");
   together(o.test_source.empty(), o.test_target.empty(), "--test-source and --test-target");
   together(o.vocab.empty(), o.merges.empty(), "--vocab and --merges");
+  if (o.bundled() && !(o.valid_source.empty() && o.test_source.empty()))
+    throw CLI::ValidationError(
+        "the bundled corpus has its own validation and test texts: give a training text too "
+        "(--train-source or --shards), or leave --valid-source and --test-source out");
   if (o.batch >= 1000 && o.batch_unit.empty())
     throw CLI::ValidationError("--batch " + std::to_string(o.batch) + " alone would be " + std::to_string(o.batch) +
                                " sentences: add --batch-unit tokens, or --batch-unit sentences if these are meant");
@@ -141,10 +157,21 @@ std::string Options::model_name() const {
 Metadata Options::settings() const {
   Metadata settings;
   Options values = *this;
-  list_name(NoteSettings{settings}, values);
-  list_model(NoteSettings{settings}, values);
-  list_training(NoteSettings{settings}, values);
-  list_optimiser(NoteSettings{settings}, values);
-  list_validation(NoteSettings{settings}, values);
+  list_settings(NoteSettings{settings}, values);
   return settings;
+}
+
+std::string Options::describe() const {
+  std::string line;
+  Options values = *this;
+  const auto add = [&](const std::string& names, const auto& value, const auto&...) {
+    Metadata noted;
+    NoteSettings{noted}(names, value);
+    const auto& [name, text] = *noted.begin();
+    if (!given.contains(name) && !suggested.contains(name)) return;
+    line += (line.empty() ? "--" : " --") + name;
+    if (text != "true") line += (text == "false" ? "=" : " ") + text;
+  };
+  list_settings(add, values);
+  return line;
 }

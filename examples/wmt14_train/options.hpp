@@ -41,6 +41,7 @@ struct Options {
   std::string validate_with = "loss";
   double average_decay = 0;
   std::int64_t average_best = 0;
+  std::int64_t test_beam = 1;
   std::uint64_t seed = 1;
 
   // results
@@ -51,14 +52,17 @@ struct Options {
   std::int64_t limit = 256;
 
   attn::DeviceOptions device;
-  std::set<std::string> given;  // names of the options that the command line or a file has
-  std::string command;          // as it was typed
+  std::set<std::string> given;      // names of the options that the command line or a file has
+  std::set<std::string> suggested;  // and of those that the recipe has filled in
+  std::string command;              // as it was typed
 
   bool bundled() const { return train_source.empty() && shards.empty(); }
   /// The model's registered name.
   std::string model_name() const;
   /// All options of the model and the training by name, as text.
   attn::Metadata settings() const;
+  /// Those of them that were given or suggested, in one line, for people.
+  std::string describe() const;
 };
 
 /// Groups of options, for a command line.

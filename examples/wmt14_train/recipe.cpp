@@ -1,6 +1,6 @@
 #include "recipe.hpp"
 
-#include <nlohmann/json.hpp>
+#include "papers/models.hpp"
 
 namespace {
 
@@ -14,6 +14,7 @@ struct Recipe {
   double dropout;
   std::int64_t validate_every;
   double smoothing = 0.1;
+  std::int64_t average_best = 0, test_beam = 1;
 };
 
 constexpr attn::Index kAny = INT64_MAX;
@@ -27,34 +28,40 @@ constexpr Recipe real[] = {
 constexpr Recipe paper{kAny,       "base",          "post", 32'000, 10,  88, "sentences",
                        "shuffled", "warmup-cosine", 1e-4,   4000,   0.1, 0,  0};
 
+/// The same with all that the library has.
+Recipe best_of(Recipe recipe, bool large) {
+  recipe.test_beam = 4;
+  if (large) recipe.epochs = 12, recipe.validate_every = 2000, recipe.average_best = 4;
+  return recipe;
+}
+
 }  // namespace
 
 void apply_recipe(Options& o, attn::Index pairs) {
-  const Recipe* recipe = o.recipe == "paper" ? &paper : &generated;
-  if (recipe == &generated && !o.bundled())
-    for (recipe = real; pairs > recipe->pairs; ++recipe) continue;
+  const Recipe* by_size = real;
+  while (pairs > by_size->pairs) ++by_size;
+  const Recipe library = o.bundled() ? generated : *by_size;
+  const Recipe recipe = o.recipe == "paper"  ? paper
+                        : o.recipe == "best" ? best_of(library, !o.bundled() && by_size->pairs == kAny)
+                                             : library;
   const auto set = [&](const char* name, auto& value, auto suggested) {
-    if (!o.given.contains(name)) value = suggested;
+    if (!o.given.contains(name)) value = suggested, o.suggested.insert(name);
   };
-  set("size", o.size, o.model.starts_with("linformer") && std::string(recipe->size) == "medium" ? "base" : recipe->size);
-  set("norm", o.norm, recipe->norm);
-  set("vocabulary", o.vocabulary, recipe->vocabulary);
-  set("epochs", o.epochs, recipe->epochs);
-  set("batch-unit", o.batch_unit, o.given.contains("batch") ? "sentences" : recipe->unit);
-  set("batch", o.batch, o.batch_unit == recipe->unit ? recipe->batch : o.batch_unit == "tokens" ? 4096 : 64);
-  set("order", o.order, recipe->order);
-  set("schedule", o.schedule, recipe->schedule);
-  set("rate", o.rate, recipe->rate);
-  set("warmup", o.warmup, recipe->warmup);
-  set("dropout", o.dropout, recipe->dropout);
-  set("smoothing", o.smoothing, recipe->smoothing);
-  set("validate-every", o.validate_every, recipe->validate_every);
-}
-
-std::string describe_settings(const Options& o) {
-  const auto text = [](double value) { return nlohmann::json(value).dump(); };
-  return "--epochs " + std::to_string(o.epochs) + " --batch " + std::to_string(o.batch) + " --batch-unit " + o.batch_unit +
-         " --order " + o.order + " --schedule " + o.schedule + " --rate " + text(o.rate) + " --warmup " +
-         std::to_string(o.warmup) + " --smoothing " + text(o.smoothing) + " --clip " + text(o.clip) + " --dropout " +
-         text(o.dropout);
+  const bool no_medium = o.model.starts_with("linformer") && std::string(recipe.size) == "medium";
+  set("size", o.size, no_medium ? "base" : recipe.size);
+  set("norm", o.norm, recipe.norm);
+  if (papers::is_recurrent(o.model)) o.suggested = {};  // these have neither
+  set("vocabulary", o.vocabulary, recipe.vocabulary);
+  set("epochs", o.epochs, recipe.epochs);
+  set("batch-unit", o.batch_unit, o.given.contains("batch") ? "sentences" : recipe.unit);
+  set("batch", o.batch, o.batch_unit == recipe.unit ? recipe.batch : o.batch_unit == "tokens" ? 4096 : 64);
+  set("order", o.order, recipe.order);
+  set("schedule", o.schedule, recipe.schedule);
+  set("rate", o.rate, recipe.rate);
+  set("warmup", o.warmup, recipe.warmup);
+  set("dropout", o.dropout, recipe.dropout);
+  set("smoothing", o.smoothing, recipe.smoothing);
+  set("validate-every", o.validate_every, recipe.validate_every);
+  set("average-best", o.average_best, recipe.average_best);
+  set("test-beam", o.test_beam, recipe.test_beam);
 }

@@ -7,6 +7,7 @@
 #include "attn/optim/named_schedule.hpp"
 #include "attn/run/run_folder.hpp"
 #include "attn/run/stop_signal.hpp"
+#include "attn/train/json_text.hpp"
 #include "attn/train/terminal.hpp"
 
 using namespace attn;
@@ -39,7 +40,7 @@ void print_line(const Options& options, const std::string& line) {
 
 void note(const Options& options, const nlohmann::json& event) {
   append_to_log(options.output, event);
-  print_line(options, event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  print_line(options, json_text(event));
 }
 
 TrainingRun training_run(const Options& options, const Corpus& corpus, const Metadata& settings) {

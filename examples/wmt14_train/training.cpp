@@ -4,6 +4,7 @@
 
 #include "attn/metrics/bleu.hpp"
 #include "attn/parallel/share_lines.hpp"
+#include "attn/run/begin_run.hpp"
 #include "attn/run/draw_attention.hpp"
 #include "attn/run/open_translator.hpp"
 #include "attn/run/run_report.hpp"
@@ -20,19 +21,11 @@ using namespace attn;
 
 namespace {
 
-/// Removes what an earlier run has left in the folder, now that the new one can begin.
-void clear(const std::filesystem::path& folder) {
-  for (const char* name : {"model.json", "model.safetensors", "training.safetensors", "translations.txt", "report.html"})
-    std::filesystem::remove(folder / name);
-}
-
 /// Attention maps of the first two sentences that are short enough for a screen.
 void draw_maps(const Options& options, const std::vector<std::string>& lines, const FolderTranslator& translate) {
   std::vector<std::string> some;
   for (const std::string& line : lines)
     if (some.size() < 2 && line.size() <= 100) some.push_back(line);
-  for (const char* name : {"0001.svg", "0002.svg"})  // of another model; this one may not look at the source
-    std::filesystem::remove(options.output / "maps" / name);
   if (!some.empty()) draw_attention(translate, some, options.output / "maps");
 }
 
@@ -55,6 +48,7 @@ void score(const Options& options, const ParallelText& test, const FolderTransla
   const double perplexity = perplexity_of(score_pairs(translate, test)).value();
   note(options, {{"event", "test"},
                  {"sentences", translations.size()},
+                 {"beam", options.test_beam},
                  {"bleu", bleu.score},
                  {"signature", bleu.signature()},
                  {"perplexity", perplexity}});
@@ -63,8 +57,9 @@ void score(const Options& options, const ParallelText& test, const FolderTransla
   for (std::size_t i = 0; i < std::min<std::size_t>(4, translations.size()); ++i)
     std::cout << "  source       " << test.source[i] << "\n  translation  " << translations[i] << "\n  reference    "
               << test.target[i] << "\n\n";
-  std::cout << "on " << format_count(static_cast<Index>(translations.size())) << " unseen sentences: " << bleu.to_string()
-            << "\n"
+  std::cout << "on " << format_count(static_cast<Index>(translations.size())) << " unseen sentences, "
+            << (options.test_beam > 1 ? "with a beam of " + std::to_string(options.test_beam) : "greedy") << ": "
+            << bleu.to_string() << "\n"
             << bleu.signature() << "\nperplexity " << format_decimals(perplexity, 2) << "\nwritten to "
             << options.output.string() << "\n";
 }
@@ -77,33 +72,24 @@ bool finished(const std::filesystem::path& folder) {
 
 void train(const Options& options, const Texts& texts, const Corpus& corpus, const std::optional<RunCard>& before,
            const std::optional<RunCard>& start, Communicator& ranks) {
-  const ModelSpec spec = model_spec(options, corpus);
-  const std::shared_ptr<AnyModel> model = models().make(spec, options.device, options.seed);
-  RunCard card{spec, corpus.tokenizer, corpus.tokenizer};
+  RunCard card{model_spec(options, corpus), corpus.tokenizer, corpus.tokenizer};
   card.truncate = options.truncate - 1;
   card.limit = options.limit;
   card.settings = settings_of(options, corpus);
   card.seed = options.seed;
   card.commit = papers::commit();
   card.about = {{"command", options.command}, {"test", options.test_source.filename().string()}};
-  card.shape = model->shape();
-  card.device = model->device();
   if (start) card.settings["start-from"] = options.start_from.string();
   if (before && before->settings.contains("start-from")) card.settings["start-from"] = before->settings.at("start-from");
-  if (before)
-    check_same_settings(options.output, before->settings, card.settings, {"epochs", "patience", "validate-every"});
-  if (ranks.leads()) {
-    if (!before) clear(options.output);
-    std::filesystem::remove(options.output / "report.html");  // the run is not finished now
-    write_run_card(options.output, card);
-  }
+  const std::shared_ptr<AnyModel> model = begin_run(options.output, card, options.device, before.has_value(),
+                                                    {"epochs", "patience", "validate-every", "test-beam"}, ranks.leads());
 
   if (start) model->load(options.start_from / "model.safetensors");
   TrainingRun training = training_run(options, corpus, card.settings);
   training.ranks = &ranks;
   training.train.validate_first = start.has_value();
   training.begin = watch_stop_signals;  // before that a signal ends the program at once: nothing is lost
-  const FolderTranslator translate(card, model);
+  FolderTranslator translate(card, model);
   if (options.validate_with == "bleu")
     training.score = [&](AnyModel&) {
       const auto some = [](std::vector<std::string> lines) {
@@ -123,6 +109,7 @@ void train(const Options& options, const Texts& texts, const Corpus& corpus, con
   std::cout << "trained for " << format_duration(outcome.seconds) << "\n";
   if (ranks.any(stop_signal() != 0)) return;
   model->load(options.output / "model.safetensors");
+  if (options.test_beam > 1) translate.options.search = SearchOptions{.beam = options.test_beam};
   const std::vector<std::string> translations = share_lines(ranks, texts.test.source, translate);
   if (!ranks.leads()) return;
   score(options, texts.test, translate, translations, outcome.state.step);

@@ -74,8 +74,14 @@ with tempfile.TemporaryDirectory() as name:
     each = [float(line) for line in result.stdout.splitlines()]
     check(len(each) == 32 and max(each) < 0 and abs(each[0] - each[4]) < 1e-3 and "perplexity = " in result.stderr, "log P of each pair is a line")
     found = json.loads(run("--model", model, *texts, "--log-probabilities", "--json").stdout)
-    check(found["pairs"] == 32 and all(abs(a - b) < 1e-4 for a, b in zip(found["log_probabilities"], each)), "and in JSON")
-    check(abs(found["perplexity"] - math.exp(-sum(each) / found["tokens"])) < 1e-4 * logged, "the perplexity is their mean a token")
+    check([m["metric"] for m in found] == ["perplexity"] and [row["system"] for row in found[0]["systems"]] == [str(folder / "t.de")], "JSON has one shape whatever is asked")
+    row = found[0]["systems"][0]
+    check(row["pairs"] == 32 and all(abs(a - b) < 1e-4 for a, b in zip(row["log_probabilities"], each)), "log P of each pair is in it")
+    check(abs(row["score"] - math.exp(-sum(each) / row["tokens"])) < 1e-4 * logged, "the perplexity is their mean a token")
+    (folder / "long.en").write_text(" ".join(["dog"] * 400) + "\nthe dog\n")
+    (folder / "long.de").write_text("der Hund\n" + " ".join(["Hund"] * 400) + "\n")
+    result = run("--model", model, "--source", folder / "long.en", "--target", folder / "long.de", "--device", "cpu")
+    check(result.returncode == 0 and "score: 2 sentences have more than 255 tokens: what comes after is not scored" in result.stderr, f"cut sentences are counted {result.stderr}")
     refused("a model without pairs", "--model", model, says="--model, --source and --target go together: give all three")
     refused("pairs without a model", *texts, says="--model, --source and --target go together: give all three")
     refused("pairs and a reference", r, "--model", model, *texts, says="goes without references and --system")

@@ -40,22 +40,32 @@ def times(whose, lengths, device="this"):
 with tempfile.TemporaryDirectory() as name:
     folder = Path(name) / "experiment"
 
-    # Stopped in the middle of the second model, and gone on with by the same command.
+    # Stopped in the middle of each model, by every signal that asks for it, and gone on with by the same command.
     command = [program, *map(str, [*tiny, *without_figures, "--sentences", 3, "--samples", 5, "--output", folder])]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    log = folder / "linformer32/log.jsonl"
-    while process.poll() is None and (not log.exists() or '"step"' not in log.read_text()):
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    output, errors = process.communicate()
-    check(process.returncode == 130 and "the same command goes on" in output, f"a stopped experiment says how to go on {errors}")
-    check((folder / "transformer/report.html").exists() and not (folder / "linformer32/report.html").exists(), "one model is trained, one begun")
+    for model, number in (("transformer", signal.SIGHUP), ("linformer32", signal.SIGTERM), ("linformer32", signal.SIGINT)):
+        log = folder / model / "log.jsonl"
+        starts = log.read_text().count('"start"') if log.exists() else 0
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while process.poll() is None and (not log.exists() or log.read_text().count('"start"') == starts or '"step"' not in log.read_text().split('"start"')[-1]):
+            time.sleep(0.01)
+        process.send_signal(number)
+        output, errors = process.communicate()
+        check(process.returncode == 128 + number and "stopped in the part train; the same command goes on" in output, f"{number!r} stops it, and it says how to go on {errors}")
+        check((folder / model / "training.safetensors").exists() and not (folder / model / "report.html").exists(), f"in {model}")
+    check((folder / "transformer/report.html").exists(), "what was stopped before is trained now")
     first = (folder / "transformer/model.safetensors").stat().st_mtime_ns
     refused("tables need no other part, but for training", "--part", "samples", "--output", Path(name) / "nothing", says="run the part train first")
     result = subprocess.run(command, capture_output=True, text=True)
     print(result.stdout, result.stderr)
     check(result.returncode == 0 and "transformer is trained already" in result.stdout and "going on at step" in result.stdout, "the same command goes on")
     check((folder / "transformer/model.safetensors").stat().st_mtime_ns == first, "and does not train again what is trained")
+
+    # Before there is anything to save, a signal ends it at once.
+    process = subprocess.Popen([program, "--generated-pairs", "200000", "--device", "cpu", "--output", Path(name) / "reading"], stdout=subprocess.DEVNULL)
+    while not (Path(name) / "reading").exists():
+        time.sleep(0.001)
+    process.send_signal(signal.SIGTERM)
+    check(process.wait() == -signal.SIGTERM and not (Path(name) / "reading/transformer").exists(), "SIGTERM ends what still reads its text")
 
     whole = run(*tiny, "--part", "train", "--output", Path(name) / "whole")
     check(whole.returncode == 0 and whole.stdout.count("training pairs of") == 1, "text is encoded once for all models")
@@ -143,8 +153,8 @@ with tempfile.TemporaryDirectory() as name:
     refused("tables of nothing", "--part", "tables", "--output", Path(name) / "nothing", says="run the part train first")
     paper = run(*[word for word in tiny[:2]], "--recipe", "paper", "--size", "small", "--epochs", 1, "--warmup", 5, "--vocabulary", 400, "--limit", 20,
                 "--device", "cpu", "--threads", 1, "--part", "train", "--output", Path(name) / "paper")
-    check(paper.returncode == 0 and "--epochs 1 --batch 88 --batch-unit sentences --order shuffled --schedule warmup-cosine --rate 0.0001 --warmup 5 "
-          "--smoothing 0.0 --clip 1.0 --dropout 0.1" in paper.stdout, f"the paper's settings are a recipe {paper.stdout[:600]} {paper.stderr}")
+    check(paper.returncode == 0 and "settings: --size small --norm post --dropout 0.1 --epochs 1 --batch 88 --batch-unit sentences --order shuffled --smoothing 0.0 "
+          "--schedule warmup-cosine --rate 0.0001 --warmup 5 --validate-every 0 --average-best 0 --test-beam 1\n" in paper.stdout, f"the paper's settings are a recipe {paper.stdout[:600]} {paper.stderr}")
     check("singular-values" in check_help(), "--help teaches")
 
 finish()

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -54,6 +55,17 @@ with tempfile.TemporaryDirectory() as name:
     check(len(losses) == 3 and losses[2] < losses[0], "validation improves from epoch to epoch")
     check(len((folder / "whole/translations.txt").read_text().splitlines()) == 500, "every test sentence is translated")
 
+    # What is given and what the recipe suggests is said; the best recipe translates the test with a beam.
+    check("settings: --size small --norm post --dropout 0.0 --epochs 3 --batch 32 --batch-unit sentences --order pooled --smoothing 0.1 --schedule warmup-cosine "
+          "--rate 0.002 --warmup 10 --validate-every 0 --average-best 0 --test-beam 1\n" in result.stdout, "the settings are said, in the order of the options")
+    check("on 500 unseen sentences, greedy: BLEU = " in result.stdout and events[-1]["beam"] == 1, "and that the test is translated greedily")
+    result = run(*tiny, "--recipe", "best", "--not-shared", "--output", folder / "best")
+    check(" --shared=false --epochs 3 " in result.stdout and " --average-best 0 --test-beam 4\n" in result.stdout and
+          "on 500 unseen sentences, with a beam of 4: BLEU = " in result.stdout, f"the best recipe has a beam {result.stdout} {result.stderr}")
+    greedy = run(*tiny, "--recipe", "best", "--not-shared", "--test-beam", 1, "--output", folder / "best_greedy")
+    check("greedy: BLEU = " in greedy.stdout and tensors(folder / "best") == tensors(folder / "best_greedy"), "of the same weights")
+    check((folder / "best/translations.txt").read_text() != (folder / "best_greedy/translations.txt").read_text(), "other translations")
+
     # With bf16 matrix products it learns what it learns in float; a processor that has none is told so before anything is written.
     result = run(*tiny, "--precision", "bf16", "--output", folder / "low")
     if result.returncode == 0:
@@ -62,6 +74,16 @@ with tempfile.TemporaryDirectory() as name:
         check(len(low) == 3 and low != losses and abs(low[2] - losses[2]) < 0.05 * losses[2], f"and teach what those of float do: {low} beside {losses}")
     else:
         check("without instructions for bf16 matrix products" in result.stderr and not (folder / "low").exists(), "a processor without them says so")
+
+    (folder / "many").write_text("a b\n" * 400_001)
+    many = ["--train-source", folder / "many", "--train-target", folder / "many", "--vocabulary", "300", "--device", "cpu"]
+    for recipe, expected in (("best", "--epochs 12 .* --validate-every 2000 --average-best 4 --test-beam 4"), ("library", "--epochs 10 .* --validate-every 1000 --average-best 0 --test-beam 1")):
+        process = subprocess.Popen([program, *many, "--recipe", recipe, "--output", folder / "many_run"], stdout=subprocess.PIPE, text=True)
+        said = next((line for line in process.stdout if line.startswith("settings: ")), "")
+        process.kill()
+        process.communicate()
+        shutil.rmtree(folder / "many_run", ignore_errors=True)
+        check(re.search(expected, said), f"for a text of 400,001 pairs the recipe {recipe} is {said}")
 
     # For machines: the log's lines, and nothing else; people read standard error.
     result = run(*tiny, "--json", "--output", folder / "json")
@@ -111,6 +133,15 @@ with tempfile.TemporaryDirectory() as name:
     for file in ("tokenizer.vocab.json", "tokenizer.merges.txt"):
         (folder / "early" / file).write_bytes((folder / "whole" / file).read_bytes())
     refused("a run that had not validated", *tiny, "--resume", "--output", folder / "early", says="begin again (--overwrite)")
+    # What replaces a run leaves nothing of it.
+    stale = ["report.html", "translations.txt", "curve.svg", "best/mean.safetensors", "maps/0009.svg"]
+    for file in stale:
+        (folder / "worse" / file).parent.mkdir(exist_ok=True)
+        (folder / "worse" / file).write_text("stale")
+    (folder / "worse/notes.txt").write_text("mine")
+    check(run(*finer, "--vocabulary", 400, "--overwrite", "--output", folder / "worse").returncode == 0, "a run replaces another")
+    check(not any((folder / "worse" / file).exists() and (folder / "worse" / file).read_text() == "stale" for file in stale), "of which nothing is left")
+    check((folder / "worse/notes.txt").read_text() == "mine", "and what is no run's stays")
     refused("two beginnings", *finer, "--resume", "--start-from", folder / "whole", "--output", folder / "finer", says="--start-from begins one")
     refused("a folder without a run", *finer, "--start-from", folder, "--output", folder / "x", says="model.json")
 
@@ -234,6 +265,9 @@ with tempfile.TemporaryDirectory() as name:
     refused("invalid UTF-8", "--train-source", folder / "a.en", "--train-target", folder / "bad.de", "--output", folder / "bad",
             says="bad.de, line 4: byte 4 is not valid UTF-8")
     refused("a missing file", "--train-source", folder / "none.en", "--train-target", folder / "a.de", says="none.en")
+    for option in ("valid", "test"):
+        refused(f"the bundled corpus with a {option} text", *tiny, f"--{option}-source", folder / "a.en", f"--{option}-target", folder / "a.de",
+                says="the bundled corpus has its own validation and test texts")
     refused("half a pair of files", "--train-source", folder / "a.en", says="--train-source and --train-target go together")
     refused("an unknown option", "--epoch", 3, says="there is no option --epoch; did you mean --epochs?")
     refused("a word too many", "train", says="'train' is one word too many")

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "attn/run/cpu_models.hpp"
 #include "support/files.hpp"
 
@@ -30,4 +32,41 @@ TEST_CASE("begin run: the folder's card says what was made, and a run goes on wi
   CHECK(contains(error_of([&] { begin_run(folder.path(), card, device, true, {"epochs"}); }),
                  "begun with rate 0.1, not 0.2"));
   CHECK(read_run_card(folder.path()).settings.at("rate") == "0.1");
+}
+
+TEST_CASE("begin run: another run in the same folder leaves nothing of the first, and one that goes on no results") {
+  constexpr TransformerShape shape{.encoder_layers = 1, .decoder_layers = 1, .width = 16, .heads = 2, .inner = 32};
+  models().add<Transformer<Cpu<float>, shape>>("begun");
+  const WordVocabulary words({"<unk>", "<pad>", "<sos>", "<eos>", "a", "b", "c", "d"});
+  RunCard card{
+      .model = {.name = "begun", .source_vocabulary = 8, .target_vocabulary = 8}, .source = words, .target = words};
+  const TemporaryFolder folder;
+  const DeviceOptions device{.device = "cpu", .threads = 1};
+  const std::vector<std::string> results{"report.html", "outcome.json", "translations.txt", "translations.news.txt",
+                                         "maps/0001.svg"};
+  const std::vector<std::string> parts{"model.safetensors",   "training.safetensors",
+                                       "best/10.safetensors", "log.jsonl",
+                                       "curve.svg",           "events.out.tfevents.17.attn"};
+  const std::vector<std::string> others{"notes.txt", "translations.de", "events.out.tfevents.17.other", "plans.json"};
+  const auto fill = [&] {
+    for (const char* inner : {"maps", "best"}) std::filesystem::create_directories(folder / inner);
+    for (const auto* names : {&results, &parts, &others})
+      for (const std::string& name : *names) write_file(folder / name, "old");
+  };
+  const auto count = [&](const std::vector<std::string>& names) {
+    return std::ranges::count_if(names, [&](const std::string& name) { return std::filesystem::exists(folder / name); });
+  };
+  fill();
+  begin_run(folder.path(), card, device);
+  CHECK(count(parts) == std::ssize(parts));  // of no run: there was none
+  begin_run(folder.path(), card, device, true);
+  CHECK(count(results) == 0);
+  CHECK(count(parts) == std::ssize(parts));
+  fill();
+  begin_run(folder.path(), card, device, false, {}, false);  // another rank's business
+  CHECK(count(results) + count(parts) == std::ssize(results) + std::ssize(parts));
+  begin_run(folder.path(), card, device);
+  CHECK(count(results) + count(parts) == 0);
+  CHECK(count(others) == std::ssize(others));
+  CHECK(has_run(folder.path()));
 }

@@ -61,7 +61,7 @@ TEST_CASE("run report: figures, curves and settings of a log") {
   CHECK(contains(page, "best validation score</th><td>7.25</td>"));
   CHECK(contains(page, "best validation perplexity</th><td>12.18</td>"));
   CHECK(contains(page, "best validation loss</th><td>2.5000 at step 20</td>"));
-  CHECK(contains(page, "training loss at the end</th><td>2.0000</td>"));
+  CHECK(contains(page, "mean training loss between the last validations</th><td>2.0000</td>"));
   CHECK(contains(page, "steps</th><td>20</td>"));
   CHECK(contains(page, "time of training</th><td>6 s</td>"));
   CHECK(contains(page, "tokens per second</th><td>33</td>"));
@@ -253,4 +253,16 @@ TEST_CASE("plot: one point, equal points, values without a logarithm, none") {
       CHECK(!contains(figure, "nan"));
       CHECK(!contains(figure, "inf"));
     }
+}
+
+TEST_CASE("run report: a map's frame is as high as the map, within a screen") {
+  const auto height = [](const std::string& map) {
+    return between(report_page::framed(map), " height='", "' srcdoc='").substr(std::string(" height='").size());
+  };
+  CHECK(height("<svg width='300' height='80.5' viewBox='0 0 300 80.5'></svg>") == "111");
+  CHECK(height("<svg height='429'></svg>") == "459");
+  CHECK(height("<svg height='430'></svg>") == "460");
+  for (const char* odd : {"", "<svg>", "<svg></svg><rect height='20'/>", "<svg height='nan'>", "<svg height='-5'>",
+                          "<svg height='1e99'>", "<svg height='"})
+    CHECK(height(odd) == "460");
 }

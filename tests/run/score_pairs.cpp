@@ -58,9 +58,11 @@ TEST_CASE("score pairs: more than are scored at once, none, and sentences that a
   const std::vector<PairScore> scores = score_pairs(translator, many);
   REQUIRE(scores.size() == 130);
   const PairScore expected = score_pairs(translator, one)[0];
+  CHECK(expected.cut == 0);
   for (const PairScore& score : scores) {
     CHECK(score.log_probability == doctest::Approx(expected.log_probability).epsilon(1e-6));
     CHECK(score.tokens == 3);
+    CHECK(score.cut == 2);
   }
   CHECK(score_pairs(translator, {}).empty());
   CHECK(contains(error_of([] { perplexity_of({}).value(); }), "no tokens were added"));

@@ -10,6 +10,7 @@
 #include "attn/data/shard_maker.hpp"
 #include "attn/data/sharded_corpus.hpp"
 #include "attn/run/tokenizer_files.hpp"
+#include "attn/train/json_text.hpp"
 #include "attn/train/parse_json.hpp"
 
 namespace attn {
@@ -57,7 +58,7 @@ inline void begin_corpus(const std::filesystem::path& folder, const CorpusTokeni
                             {"made_of", made_of},
                             {"source", source},
                             {"target", same ? source : save_tokenizer(tokenizers.target, folder, "target")}};
-  write_file(folder / "corpus.json", card.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  write_file(folder / "corpus.json", json_text(card, 1) + "\n");
 }
 
 /// Completes it: lists the shards, in order, with what `about` says of the text.
@@ -70,7 +71,7 @@ inline void complete_corpus(const std::filesystem::path& folder, const MadeShard
   card["text"] = about;
   card["shards"] = nlohmann::json::array();
   for (const std::filesystem::path& file : made.files) card["shards"].push_back(file.filename().string());
-  write_file(folder / "corpus.json", card.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  write_file(folder / "corpus.json", json_text(card, 1) + "\n");
 }
 
 /// Whether a folder has a corpus or parts of one: shards.

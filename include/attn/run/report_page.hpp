@@ -1,4 +1,6 @@
 #pragma once
+#include <charconv>
+#include <cmath>
 #include <string>
 #include <string_view>
 
@@ -19,7 +21,7 @@ inline constexpr const char* style =
     "h3{font-size:.95rem;margin:0}small,dt,.quiet{color:var(--quiet)}"
     ".plots{display:grid;gap:1.5rem;grid-template-columns:repeat(auto-fill,minmax(min(100%,21rem),1fr))}"
     ".wide{overflow-x:auto}.columns{columns:24rem;column-gap:2rem}.columns "
-    "table{width:100%}table{border-collapse:collapse;font-size:.9rem}"
+    "table{width:100%}table{border-spacing:0;font-size:.9rem}"
     "th,td{text-align:left;vertical-align:top;padding:.2rem 1.2rem .2rem 0;border-bottom:1px solid var(--line);"
     "overflow-wrap:anywhere;min-width:6rem}"
     "tbody th{font-weight:400;color:var(--quiet)}td{font-variant-numeric:tabular-nums}"
@@ -45,6 +47,17 @@ svg.addEventListener('pointermove', show);
 svg.addEventListener('pointerdown', show);
 )";
 
+/// How high the frame of a picture is: as the picture, with a line of text below, and no higher than a screen.
+inline int frame_height(std::string_view map) {
+  constexpr int most = 460, text = 30;
+  constexpr std::string_view name = " height='";
+  const std::string_view tag = map.substr(0, map.find('>'));
+  double height = most;
+  if (const auto at = tag.find(name); at != tag.npos)
+    std::from_chars(tag.data() + at + name.size(), tag.data() + tag.size(), height);
+  return height > 0 && height < most - text ? static_cast<int>(std::ceil(height)) + text : most;
+}
+
 /// A picture of attention in a frame of its own, which can reach neither the page nor a network.
 inline std::string framed(std::string_view map) {
   const std::string inside =
@@ -54,8 +67,8 @@ inline std::string framed(std::string_view map) {
       std::string(map) + "<p></p><script>" + map_script + "</script>";
   std::string quoted;
   for (const char letter : inside) quoted += letter == '&' ? "&amp;" : letter == '\'' ? "&#39;" : std::string(1, letter);
-  return "<iframe title='attention map' sandbox='allow-scripts' loading='lazy' height='460' srcdoc='" + quoted +
-         "'></iframe>\n";
+  return "<iframe title='attention map' sandbox='allow-scripts' loading='lazy' height='" +
+         std::to_string(frame_height(map)) + "' srcdoc='" + quoted + "'></iframe>\n";
 }
 
 inline std::string page(std::string_view title, const std::string& body) {

@@ -11,6 +11,7 @@
 
 #include "attn/core/error.hpp"
 #include "attn/core/file.hpp"
+#include "attn/train/json_text.hpp"
 #include "attn/train/log_events.hpp"
 #include "attn/train/log_summary.hpp"
 #include "attn/train/parse_json.hpp"
@@ -43,8 +44,7 @@ inline void flatten(const nlohmann::json& value, const std::string& name,
   if (value.is_object()) {
     for (const auto& [key, inner] : value.items()) flatten(inner, name.empty() ? key : name + " " + key, settings);
   } else if (!value.is_null()) {
-    const auto invalid = nlohmann::json::error_handler_t::replace;
-    settings.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, invalid));
+    settings.emplace_back(name, value.is_string() ? value.get<std::string>() : json_text(value));
   }
 }
 

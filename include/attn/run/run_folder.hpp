@@ -27,6 +27,8 @@ namespace attn {
 //   source.*, target.*     the tokenizers; one, tokenizer.*, where both sides have the same
 //   log.jsonl, curve.svg   how the training went; events.out.tfevents.* the same for TensorBoard
 //   report.html            the same for people, with translations (run/run_report.hpp)
+//   best/, maps/           the best weights of several validations; attention maps
+//   translations.txt       the test, translated; of several tests translations.NAME.txt, scored in outcome.json
 
 /// What model.json says.
 struct RunCard {

@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/run/run_folder.hpp"
+#include "attn/train/json_text.hpp"
 #include "attn/train/parse_json.hpp"
 
 // Bodies of run_folder.hpp: compiled once in attn::compiled, or inline where a program does without it.
@@ -73,7 +74,7 @@ ATTN_RUN_INLINE RunCard read_run_card(const std::filesystem::path& folder) {
 ATTN_RUN_INLINE void append_to_log(const std::filesystem::path& folder, const nlohmann::json& event) {
   const auto path = folder / "log.jsonl";
   std::ofstream out(path, std::ios::app);
-  out << event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n' << std::flush;
+  out << json_text(event) << '\n' << std::flush;
   require(out.good(), "cannot write the log ", path.string(), "; is the disk full?");
 }
 

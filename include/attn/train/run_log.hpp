@@ -7,6 +7,7 @@
 
 #include "attn/core/error.hpp"
 #include "attn/train/callback.hpp"
+#include "attn/train/json_text.hpp"
 #include "attn/train/learning_curve.hpp"
 #include "attn/train/parse_json.hpp"
 
@@ -30,7 +31,7 @@ class RunLog : public Callback {
 
   /// Any event: the settings of the run, the machine, a score. A number that is not finite becomes null: JSON has none.
   void write(const nlohmann::json& event) {
-    const std::string line = event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    const std::string line = json_text(event);
     out_ << line << '\n' << std::flush;
     require(out_.good(), "cannot write the log ", path_.string(), "; is the disk full?");
     if (echo) echo(line);
