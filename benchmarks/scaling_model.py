@@ -1,12 +1,14 @@
 """How long a training step takes on 1 to 1,024 GPUs, by simulation: what one GPU computes, what it sends, and what the network takes for it.
 
-    scaling_model.py                                  the table and docs/scaling.svg
-    scaling_model.py --check MEASURED.json            what the model says of a machine that was measured, beside the measurement
+    scaling_model.py                            the table of docs/scaling.md, and docs/scaling.svg
+    scaling_model.py --check [MEASURED.json]    whether both are there as it makes them, and whether what it says of a machine that
+                                                was measured (two_processes.py --record) is near the measurement
 """
 
 import argparse
 import json
 import math
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -127,25 +129,52 @@ def picture(model):
     return "\n".join(out) + "\n</svg>\n"
 
 
-def check(path):
-    """MEASURED.json: ranks, seconds of a step on one, bytes of gradients, of layers and the rest, bytes a second and latency of a sum."""
-    found = json.loads(Path(path).read_text())
-    link = Link("measured", found["bytes_per_second"], found["latency"])
-    cluster = Cluster("this machine", found["ranks"], link, link)
-    model = Model("measured", found["layers"], found["rest"], found["compute"], found["update"])
-    said = model.step_seconds(cluster, found["ranks"], overlap=found.get("overlap", False))
-    print(f"{found['ranks']} ranks: a step of {1e3 * found['step']:.1f} ms was measured, the model says {1e3 * said:.1f} ms "
-          f"({100 * (said / found['step'] - 1):+.0f} %)")
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+NEAR = 0.15  # of a measured step
+
+
+def link_of(found):
+    """The link over which sums take as long as was measured, of one number and of all gradients."""
+    ranks, size = found["ranks"], sum(found["layers"]) + found["rest"]
+    rate = 2 * (ranks - 1) / ranks * size / (found["sum"] - found["smallest_sum"])
+    return Link("measured", rate, found["smallest_sum"] / (2 * (ranks - 1)))
+
+
+def said_of(one, found):
+    """Seconds of a step on several ranks, from a step on one and from the sums alone. A core that adds up computes nothing else."""
+    link = link_of(found)
+    model = Model("measured", found["layers"], found["rest"], one["step"] - one["update"], one["update"])
+    return model.step_seconds(Cluster("this machine", found["ranks"], link, link), found["ranks"], overlap=False)
+
+
+def check(measured):
+    """What is not as it should be, in sentences."""
+    wrong = []
+    model = transformer_base()
+    if table(model) not in (DOCS / "scaling.md").read_text():
+        wrong.append("the table of docs/scaling.md is not the model's: put in what scaling_model.py prints")
+    if picture(model) != (DOCS / "scaling.svg").read_text():
+        wrong.append("docs/scaling.svg is not the model's: run scaling_model.py")
+    if measured:
+        data = json.loads(Path(measured).read_text())
+        for found in data["several"]:
+            said = said_of(data["one"], found)
+            words = (f"{found['ranks']} ranks: a step of {1e3 * found['step']:.1f} ms was measured, the model says {1e3 * said:.1f} ms "
+                     f"({100 * (said / found['step'] - 1):+.0f} %)")
+            print(words)
+            if abs(said / found["step"] - 1) > NEAR:
+                wrong.append(f"{words}: more than {100 * NEAR:.0f} % apart")
+    return wrong
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", metavar="MEASURED.json")
-    parser.add_argument("--picture", type=Path, default=Path(__file__).resolve().parent.parent / "docs" / "scaling.svg")
+    parser.add_argument("--check", nargs="?", const="", metavar="MEASURED.json")
+    parser.add_argument("--picture", type=Path, default=DOCS / "scaling.svg")
     arguments = parser.parse_args()
-    if arguments.check:
-        check(arguments.check)
-        return
+    if arguments.check is not None:
+        wrong = check(arguments.check)
+        sys.exit("\n".join(wrong) if wrong else 0)
     model = transformer_base()
     print(table(model))
     arguments.picture.write_text(picture(model))

@@ -1,4 +1,5 @@
 import os
+import shutil
 
 from conan import ConanFile
 from conan.tools.build import can_run
@@ -15,6 +16,11 @@ class AttnTest(ConanFile):
     def compiled(self):
         return bool(self.dependencies["attn"].options.compiled)
 
+    @property
+    def programs(self):
+        chosen = {"consumer": True, "compiled_consumer": self.compiled, "mpi_consumer": shutil.which("mpicxx") is not None}
+        return [name for name, there in chosen.items() if there]
+
     def layout(self):
         cmake_layout(self)
 
@@ -23,6 +29,7 @@ class AttnTest(ConanFile):
         toolchain = CMakeToolchain(self)
         toolchain.user_presets_path = False  # leaves no file beside the sources
         toolchain.cache_variables["CONSUME_COMPILED"] = self.compiled
+        toolchain.cache_variables["CONSUME_MPI"] = "mpi_consumer" in self.programs
         toolchain.generate()
 
     def build(self):
@@ -32,5 +39,5 @@ class AttnTest(ConanFile):
 
     def test(self):
         if can_run(self):
-            for program in ("consumer", "compiled_consumer") if self.compiled else ("consumer",):
+            for program in self.programs:
                 self.run(os.path.join(self.cpp.build.bindir, program), env="conanrun")

@@ -53,7 +53,8 @@ void train_models(const ExperimentOptions& experiment) {
 
   Texts texts = read_texts(options);
   apply_recipe(options, texts.pairs());  // a Linformer's, whose sizes the Transformer has too
-  const Corpus corpus = encode_texts(options, texts, tokenizer);
+  Communicator alone;
+  const Corpus corpus = encode_texts(options, texts, tokenizer, alone);
   std::cout << "settings: " << options.describe() << std::endl;
   for (const auto& [name, text] : {std::pair("test", &texts.test), {"validation", &texts.validation}}) {
     write_lines(file_of(experiment, name, "source"), text->source);
@@ -67,7 +68,6 @@ void train_models(const ExperimentOptions& experiment) {
     options.resume = has_run(options.output) && std::filesystem::exists(options.output / "training.safetensors");
     const auto before = options.resume ? std::optional(read_run_card(options.output)) : std::nullopt;
     std::cout << "\n" << name << "\n";
-    Communicator alone;
     train(options, texts, corpus, before, {}, alone);
     if (stop_signal() != 0) return;
   }

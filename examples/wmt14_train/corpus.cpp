@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include "attn/data/packed_file.hpp"
-#include "attn/text/bpe_training.hpp"
+#include "attn/run/learn_once.hpp"
 #include "attn/text/byte_bpe_files.hpp"
 #include "attn/train/progress.hpp"
 #include "papers/grammar_corpus.hpp"
@@ -151,11 +151,11 @@ std::uint64_t Corpus::validation_hash() const {
   return hash.value();
 }
 
-Corpus encode_texts(const Options& options, Texts& texts, std::optional<AnyTokenizer> tokenizer) {
+Corpus encode_texts(const Options& options, Texts& texts, std::optional<AnyTokenizer> tokenizer, Communicator& ranks) {
   if (texts.shards && tokenizer) texts.shards->pairs.require_tokenizers(*tokenizer, *tokenizer);
   if (texts.shards) tokenizer = texts.shards->tokenizers.source;
   if (!tokenizer && !options.vocab.empty()) tokenizer = load_byte_bpe(options.vocab, options.merges);
-  if (!tokenizer) tokenizer = learn_byte_bpe(options.vocabulary, texts.training.source, texts.training.target);
+  if (!tokenizer) tokenizer = learn_once(ranks, options.vocabulary, texts.training.source, texts.training.target);
   const Index truncate = options.truncate - 1;  // an end is added
   Corpus corpus{*tokenizer, encode_corpus(texts.training, *tokenizer, *tokenizer, truncate),
                 encode_corpus(texts.validation, *tokenizer, *tokenizer, truncate), texts.shards, texts.held_out};

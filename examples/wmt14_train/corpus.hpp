@@ -4,6 +4,7 @@
 
 #include "attn/data/parallel_corpus.hpp"
 #include "attn/data/parallel_text.hpp"
+#include "attn/parallel/communicator.hpp"
 #include "attn/run/corpus_folder.hpp"
 #include "options.hpp"
 
@@ -39,4 +40,5 @@ struct Corpus {
 /// Encodes them with the given tokenizer, or else with the one that the options name, or else with one learnt from the
 /// training
 /// text; shards bring theirs. The training text is given up.
-Corpus encode_texts(const Options& options, Texts& texts, std::optional<attn::AnyTokenizer> tokenizer);
+Corpus encode_texts(const Options& options, Texts& texts, std::optional<attn::AnyTokenizer> tokenizer,
+                    attn::Communicator& ranks);

@@ -6,6 +6,7 @@
 
 #include "attn/core/error.hpp"
 #include "attn/core/folder_lock.hpp"
+#include "attn/parallel/join_gpus.hpp"
 #include "attn/parallel/join_ranks.hpp"
 #include "attn/run/say_device.hpp"
 #include "attn/run/share_machine.hpp"
@@ -53,17 +54,27 @@ std::optional<AnyTokenizer> tokenizer_of(const std::optional<RunCard>& card) {
   return card ? std::optional(card->source) : std::nullopt;
 }
 
-int run(Options options, Communicator& ranks) {
-  if (!ranks.leads()) std::cout.setstate(std::ios::failbit);  // one of them speaks
-  share_machine(options.device, ranks);
+/// The ranks' GPUs, where they add up gradients among themselves; none where these go through the host.
+std::unique_ptr<Communicator> join_gpus_of(const Options& options, Communicator& processes) {
+  const bool on_gpu = backend(options.device).starts_with("cuda");
+  require(on_gpu || options.sums != "nccl", "--sums nccl is for GPUs; this run is on the CPU");
+  if (!on_gpu || options.sums == "host") return nullptr;
+  return join_gpus(processes, options.device.gpu, options.sums == "nccl");
+}
+
+int run(Options options, Communicator& processes) {
+  if (!processes.leads()) std::cout.setstate(std::ios::failbit);  // one of them speaks
+  share_machine(options.device, processes);
   say_device(std::cout, options.device);
+  const std::unique_ptr<Communicator> gpus = join_gpus_of(options, processes);
+  Communicator& ranks = gpus ? *gpus : processes;
   std::optional<FolderLock> lock;
   if (ranks.leads()) make_folder(options.output), lock.emplace(options.output);
   const std::optional<RunCard> before = card_to_resume(options, ranks.leads());
   Texts texts = read_texts(options);
   apply_recipe(options, texts.pairs());
   const std::optional<RunCard> start = card_to_start_from(options);
-  const Corpus corpus = encode_texts(options, texts, tokenizer_of(before ? before : start));
+  const Corpus corpus = encode_texts(options, texts, tokenizer_of(before ? before : start), ranks);
   std::cout << "settings: " << options.describe() << std::endl;
   train(options, texts, corpus, before, start, ranks);
   if (!ranks.any(stop_signal() != 0)) return 0;

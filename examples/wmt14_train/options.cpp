@@ -116,6 +116,9 @@ void add_training_options(CLI::App& app, Options& o) {
   optimiser("--bad-numbers", o.bad_numbers, "Gradients that are not finite: stop the training, or skip their step",
             CLI::IsMember({"stop", "skip"}));
   optimiser("--shard-optimiser", o.shard_optimiser, "On several ranks: each keeps a part of the optimiser's state");
+  optimiser("--sums", o.sums, "On several ranks: gradients are added up on GPUs by NCCL, or through the host",
+            CLI::IsMember({"auto", "nccl", "host"}));
+  optimiser("--sums-after", o.sums_after, "On several ranks: sums begin after the backward pass, to compare");
   list_validation(AddOptions{app, "Validation"}, o);
   add_device_options(app, o.device);
 }

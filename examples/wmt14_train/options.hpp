@@ -37,7 +37,8 @@ struct Options {
   std::string smoothing_over = "all";
   bool amsgrad = false;
   std::string bad_numbers = "stop";
-  bool shard_optimiser = false;
+  bool shard_optimiser = false, sums_after = false;
+  std::string sums = "auto";
   std::string validate_with = "loss";
   double average_decay = 0;
   std::int64_t average_best = 0;

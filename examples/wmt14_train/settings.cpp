@@ -80,7 +80,7 @@ TrainingRun training_run(const Options& options, const Corpus& corpus, const Met
       .title = options.model_name(),
       .metadata = settings,
       .resume = options.resume,
-      .shard_optimiser = options.shard_optimiser,
+      .parallel = {.shard_optimiser = options.shard_optimiser, .overlap = !options.sums_after},
       .say = [](const std::string& text) { std::cout << text << std::endl; },
       .log_line = [&options](const std::string& line) { print_line(options, line); },
       .progress = [terminal](Index step,

@@ -65,6 +65,17 @@ TEST_CASE("one rank that could have company trains as one without") {
   CHECK(train_on(1, 2, true)[0].numbers == alone.numbers);
 }
 
+TEST_CASE("one rank that sums all the same has the bits of one that does not") {
+  Run run(1);
+  const Result alone = train(run);
+  on_ranks(1, [&](ThreadRank& rank) {
+    rank.sums_alone = true;
+    Run summing(rank, 1);
+    CHECK(train(summing).numbers == alone.numbers);
+    CHECK(rank.sums.size() > 4);
+  });
+}
+
 TEST_CASE("ranks for which there is no batch take part") {
   Run run(4, 9, 3);
   CHECK(run.training.batches_per_epoch() == 2);
@@ -90,6 +101,18 @@ TEST_CASE("gradients of layers are summed in the backward pass, from the last la
     while (total < run.network.parameters.size()) total += rank.sums[static_cast<std::size_t>(next++)];
     CHECK(total == run.network.parameters.size());  // each gradient once
   });
+}
+
+TEST_CASE("without overlap all gradients are summed at once, after the backward pass, to the same bits") {
+  std::vector<double> numbers[2];
+  for (const bool overlap : {false, true})
+    on_ranks(2, [&](ThreadRank& rank) {
+      Run run(rank, 1, false, 16, 1, overlap);
+      const Result result = train(run);
+      if (rank.rank() == 0) numbers[overlap ? 1 : 0] = result.numbers;
+      CHECK((rank.sums[0] == run.network.parameters.size()) == !overlap);
+    });
+  CHECK(numbers[0] == numbers[1]);
 }
 
 TEST_CASE("gradients that two layers share, or that one layer has twice, wait for the end of the backward pass") {

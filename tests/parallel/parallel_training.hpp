@@ -43,9 +43,10 @@ struct Run {
   TrainOptions options;
   Trainer<Model, Averaged<Device, Adam<Device>>, InverseSquareRoot> trainer;
 
-  Run(Communicator& communicator, Index accumulate, bool shard = false, Index pairs = 75, Index epochs = 2)
+  Run(Communicator& communicator, Index accumulate, bool shard = false, Index pairs = 75, Index epochs = 2,
+      bool overlap = true)
       : text(copying(pairs, 1)),
-        ranks(communicator, network, {.shard_optimiser = shard}),
+        ranks(communicator, network, {.shard_optimiser = shard, .overlap = overlap}),
         adam(network, {.epsilon = 1e-4, .clip_norm = 0.5}, ranks.share()),  // a gradient near 0 must not be all rounding
         optimiser(network, adam, 0.9),
         training(text, special_tokens, {.size = 8, .order = BatchOrder::pooled, .seed = 5}),

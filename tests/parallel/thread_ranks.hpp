@@ -31,6 +31,7 @@ class ThreadRank final : public Communicator {
   ThreadRank(Meeting& meeting, Index rank) : meeting_(meeting), rank_(rank) {}
   Index rank() const override { return rank_; }
   Index ranks() const override { return meeting_.ranks; }
+  bool alone() const override { return ranks() == 1 && !sums_alone; }
   std::string host(Index rank) const override { return "thread " + std::to_string(rank); }
 
   void begin_sum(SharedNumbers mine, void* = nullptr) override { sum(mine, -1); }
@@ -50,6 +51,7 @@ class ThreadRank final : public Communicator {
   }
 
   std::vector<Index> sums;  // how long each was that it was asked for
+  bool sums_alone = false;  // where there is one rank, too
 
  private:
   void sum(SharedNumbers mine, Index at) {

@@ -18,11 +18,13 @@ struct SharedNumbers {
 };
 
 /// How the processes of one training, its ranks, talk to each other. All of them make the same calls in the same order. This
-/// one is alone: a training on one process. The others: parallel/mpi.hpp, parallel/nccl.cuh.
+/// one is alone: a training on one process. The others: parallel/mpi.hpp, parallel/nccl.hpp.
 class Communicator {
  public:
   virtual ~Communicator() = default;
 
+  virtual std::string name() const { return "alone"; }
+  virtual bool alone() const { return ranks() == 1; }  // nothing has to be summed
   virtual Index rank() const { return 0; }
   virtual Index ranks() const { return 1; }
   virtual Index rank_on_host() const { return 0; }  // among those of its machine: which GPU it takes
@@ -41,7 +43,11 @@ class Communicator {
   virtual void begin_broadcast(Index /*rank*/, SharedNumbers, void* /*stream*/ = nullptr) {}
   /// Waits for all that was begun.
   virtual void wait(void* /*stream*/ = nullptr) {}
+  /// How long streams have waited for what was begun, in all: of those waits that have ended.
+  virtual double seconds_waited() { return 0; }
 
+  /// Misses a rank that hangs, where that costs little: called at every step.
+  virtual void call_roll() {}
   /// What each rank says, in the order of ranks, at all of them.
   virtual std::vector<std::string> gather(const std::string& mine) { return {mine}; }
 
@@ -62,6 +68,8 @@ class Communicator {
     sum(&ranks_of_which, 1);
     return ranks_of_which > 0;
   }
+  /// What the first rank says, at all of them.
+  std::string from_first(const std::string& mine) { return gather(leads() ? mine : "")[0]; }
   /// Waits until all ranks are here.
   void meet() { any(false); }
   bool leads() const { return rank() == 0; }  // writes files, and says how it goes

@@ -18,6 +18,8 @@ struct DataParallelOptions {
   /// Each rank keeps the optimiser's state of one part of the parameters, updates that part, and the parts are brought
   /// together (ZeRO, stage 1: Rajbhandari et al. 2020). Otherwise every rank updates all.
   bool shard_optimiser = false;
+  /// Sums begin in the backward pass; otherwise after it, to see what that saves.
+  bool overlap = true;
 };
 
 /// A model that several ranks train together: each has all of it, computes gradients of its own batches, and their sum makes
@@ -36,7 +38,10 @@ class DataParallel {
   using Range = GradientRange<Real>;
 
   DataParallel(Communicator& communicator, Parameters<Device>& parameters, DataParallelOptions options = {})
-      : communicator_(communicator), parameters_(parameters), sharded_(options.shard_optimiser && ranks() > 1) {
+      : communicator_(communicator),
+        parameters_(parameters),
+        sharded_(options.shard_optimiser && ranks() > 1),
+        overlap_(options.overlap) {
     plan({});
   }
   template <class Model>
@@ -61,7 +66,8 @@ class DataParallel {
   void plan(const std::vector<Range>& completed) {
     early_.clear();
     for (const Range& range : completed)
-      if (range.count > 0 && std::ranges::count(completed, range) == 1 && !shared(range)) early_.push_back(range);
+      if (overlap_ && range.count > 0 && std::ranges::count(completed, range) == 1 && !shared(range))
+        early_.push_back(range);
     std::vector<Range> order = early_;
     std::ranges::sort(order, {}, &Range::first);
     late_.clear();
@@ -88,6 +94,7 @@ class DataParallel {
       if constexpr (kHost) {
         communicator_.wait();
       } else if (communicator_.takes_gpu_memory()) {
+        communicator_.call_roll();  // a GPU waits for ever; the host does not
         communicator_.wait(stream());
       } else {
         through_host();
@@ -108,8 +115,8 @@ class DataParallel {
     return all;
   }
 
-  /// How long this rank's host has spent on the sums, in all.
-  double seconds() const { return seconds_; }
+  /// How long this rank has spent on the sums, in all, and not on anything beside them: its host, or its GPU.
+  double seconds() const { return communicator_.takes_gpu_memory() ? communicator_.seconds_waited() : seconds_; }
 
  private:
   static constexpr bool kHost = std::is_same_v<typename Device::Memory, HostMemory>;
@@ -173,6 +180,9 @@ class DataParallel {
   }
 
   void add_up(Real* number) {
+    timed([&] { add_up_now(number); });
+  }
+  void add_up_now(Real* number) {
     if constexpr (!kHost) {
       if (!communicator_.takes_gpu_memory()) {
         Real on_host = 0;
@@ -210,7 +220,7 @@ class DataParallel {
 
   Communicator& communicator_;
   Parameters<Device>& parameters_;
-  bool sharded_;
+  bool sharded_, overlap_;
   std::vector<Range> early_, late_;  // summed in the backward pass, in this order; summed after it
   std::size_t next_ = 0;             // of early_, in this step
   std::vector<Real> host_;

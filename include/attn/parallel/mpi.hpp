@@ -45,6 +45,7 @@ class Mpi final : public Communicator {
       MPI_Finalize();
   }
 
+  std::string name() const override { return "MPI"; }
   Index rank() const override { return rank_; }
   Index ranks() const override { return ranks_; }
   Index rank_on_host() const override { return rank_on_host_; }
@@ -72,6 +73,7 @@ class Mpi final : public Communicator {
     requests_.clear();
   }
 
+  void call_roll() override { meet(); }
   std::vector<std::string> gather(const std::string& mine) override {
     const int size = static_cast<int>(mine.size());
     std::vector<int> sizes(static_cast<std::size_t>(ranks_)), offsets(sizes.size());
@@ -132,8 +134,11 @@ class Mpi final : public Communicator {
       if (done != 0) return;
       if (tries < 1000) continue;  // first with all its attention, then lets others have the core
       std::this_thread::yield();
-      if (tries % 1000 == 0 && ::getppid() != parent_) std::_Exit(1);  // who started it has ended: nobody will come
-      if (tries % 1000 == 0 && std::chrono::duration<double>(Clock::now() - start).count() > patience_) give_up();
+      if (tries % 1000 != 0) continue;
+      if (::getppid() != parent_) std::_Exit(1);  // who started it has ended: nobody will come
+      const double waited = std::chrono::duration<double>(Clock::now() - start).count();
+      if (waited > patience_) give_up();
+      if (waited > 1) std::this_thread::sleep_for(std::chrono::milliseconds(10));  // one of them is at something long
     }
   }
   /// Asks who is still there, says who is not, and ends all ranks. Those that wait come here at about the same time.

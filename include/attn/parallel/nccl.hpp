@@ -3,6 +3,7 @@
 #include <nccl.h>
 
 #include <cstring>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -12,10 +13,12 @@
 namespace attn {
 
 /// GPUs that add up gradients by NCCL, on a stream of their own; what the host has to say goes through another communicator,
-/// such as Mpi, which also makes NCCL's first handshake. Each rank has a GPU of its own. Link attn::nccl.
+/// such as Mpi, which also makes NCCL's first handshake. Each rank has a GPU of its own. Link attn::nccl. One rank sums too: that
+/// shows on one GPU that nothing else changes.
 class Nccl final : public Communicator {
  public:
   Nccl(Communicator& host, int gpu) : host_(host), gpu_(gpu) {
+    if (const std::string shared = shared_gpu(host, gpu); !shared.empty()) fail(shared, ": NCCL needs one for each");
     check(cudaSetDevice(gpu), "choosing a GPU");
     ncclUniqueId id{};
     if (host.rank() == 0) check(ncclGetUniqueId(&id), "naming the ranks");
@@ -27,12 +30,33 @@ class Nccl final : public Communicator {
   }
   Nccl(const Nccl&) = delete;
   ~Nccl() override {
-    (void)cudaStreamSynchronize(stream_);
-    (void)ncclCommDestroy(nccl_);
+    if (std::uncaught_exceptions() > 0) {  // the others may not come
+      (void)ncclCommAbort(nccl_);
+    } else {
+      (void)cudaStreamSynchronize(stream_);
+      (void)ncclCommDestroy(nccl_);
+    }
+    for (const std::vector<Wait>& waits : {waits_, spare_})
+      for (const Wait& wait : waits) (void)cudaEventDestroy(wait.begin), (void)cudaEventDestroy(wait.end);
     (void)cudaEventDestroy(event_);
     (void)cudaStreamDestroy(stream_);
   }
 
+  /// "rank 1 on a has the GPU of rank 0" where two ranks have the same, as NCCL does not let them; else nothing.
+  static std::string shared_gpu(Communicator& host, int gpu) {
+    cudaDeviceProp properties;
+    require(cudaGetDeviceProperties(&properties, gpu) == cudaSuccess, "there is no GPU ", gpu);
+    const std::vector<std::string> all = host.gather({properties.uuid.bytes, sizeof properties.uuid.bytes});
+    for (std::size_t i = 0; i < all.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        if (all[i] == all[j])
+          return "rank " + std::to_string(i) + " on " + host.host(static_cast<Index>(i)) + " has the GPU of rank " +
+                 std::to_string(j);
+    return {};
+  }
+
+  std::string name() const override { return "NCCL"; }
+  bool alone() const override { return false; }
   Index rank() const override { return host_.rank(); }
   Index ranks() const override { return host_.ranks(); }
   Index rank_on_host() const override { return host_.rank_on_host(); }
@@ -40,6 +64,7 @@ class Nccl final : public Communicator {
   std::string host(Index rank) const override { return host_.host(rank); }
   bool takes_gpu_memory() const override { return true; }
   std::vector<std::string> gather(const std::string& mine) override { return host_.gather(mine); }
+  void call_roll() override { host_.call_roll(); }
   int stop_all(int status, const std::string& why) override { return host_.stop_all(status, why); }
 
   // Numbers that no stream made are the host's.
@@ -63,11 +88,46 @@ class Nccl final : public Communicator {
   }
   void wait(void* stream = nullptr) override {
     if (stream == nullptr) return host_.wait();
+    ncclResult_t status = ncclSuccess;
+    check(ncclCommGetAsyncError(nccl_, &status), "waiting for sums");
+    check(status, "summing");
+    const auto waiting = static_cast<cudaStream_t>(stream);
+    const Wait wait = new_wait();
     check(cudaEventRecord(event_, stream_), "waiting for sums");
-    check(cudaStreamWaitEvent(static_cast<cudaStream_t>(stream), event_, 0), "waiting for sums");
+    check(cudaEventRecord(wait.begin, waiting), "waiting for sums");
+    check(cudaStreamWaitEvent(waiting, event_, 0), "waiting for sums");
+    check(cudaEventRecord(wait.end, waiting), "waiting for sums");
+    waits_.push_back(wait);
+  }
+  double seconds_waited() override {
+    std::size_t ended = 0;
+    for (; ended < waits_.size() && cudaEventQuery(waits_[ended].end) == cudaSuccess; ++ended) {
+      float milliseconds = 0;
+      check(cudaEventElapsedTime(&milliseconds, waits_[ended].begin, waits_[ended].end), "timing sums");
+      seconds_ += 1e-3 * static_cast<double>(milliseconds);
+      spare_.push_back(waits_[ended]);
+    }
+    waits_.erase(waits_.begin(), waits_.begin() + static_cast<std::ptrdiff_t>(ended));
+    return seconds_;
   }
 
  private:
+  struct Wait {  // of a stream, for sums: when it has nothing else to do, and when it goes on
+    cudaEvent_t begin, end;
+  };
+  Wait new_wait() {
+    if (waits_.size() >= 64) seconds_waited();
+    Wait wait{};
+    if (!spare_.empty()) {
+      wait = spare_.back();
+      spare_.pop_back();
+      return wait;
+    }
+    check(cudaEventCreate(&wait.begin), "making an event");
+    check(cudaEventCreate(&wait.end), "making an event");
+    return wait;
+  }
+
   static std::size_t size(const SharedNumbers& numbers) { return static_cast<std::size_t>(numbers.count); }
   static ncclDataType_t type(const SharedNumbers& numbers) { return numbers.is_double ? ncclDouble : ncclFloat; }
 
@@ -88,6 +148,8 @@ class Nccl final : public Communicator {
   ncclComm_t nccl_ = nullptr;
   cudaStream_t stream_ = nullptr;
   cudaEvent_t event_ = nullptr;
+  std::vector<Wait> waits_, spare_;  // that may not have ended; that can be used again
+  double seconds_ = 0;
 };
 
 }  // namespace attn

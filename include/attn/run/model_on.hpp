@@ -127,7 +127,7 @@ template <class Model>
 TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
   Parameters<Device>& parameters = network_->parameters;
   Communicator alone;
-  DataParallel<Device> ranks(run.ranks ? *run.ranks : alone, parameters, {.shard_optimiser = run.shard_optimiser});
+  DataParallel<Device> ranks(run.ranks ? *run.ranks : alone, parameters, run.parallel);
   const bool leads = ranks.communicator().leads();
   Adam<Device> adam(parameters, run.adam, ranks.share());
   Averaged optimiser(*network_, adam, run.average_decay);
@@ -154,7 +154,9 @@ TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
             format_count(steps) + " steps of " + format_count(run.batches.size) +
             (run.batches.unit == BatchUnit::tokens ? " tokens" : " sentences") +
             (together > 1 ? " x " + std::to_string(together) : "") +
-            (ranks.ranks() > 1 ? " on " + std::to_string(ranks.ranks()) + " ranks" : "") +
+            (ranks.communicator().alone()
+                 ? ""
+                 : " on " + std::to_string(ranks.ranks()) + " ranks by " + ranks.communicator().name()) +
             (run.resume ? ", going on at step " + format_count(first) : "") + "\nmemory: " + plan.to_string());
 
   std::optional<RunLog> log;  // the first rank's
@@ -169,6 +171,7 @@ TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
                 {"settings", run.metadata},
                 {"device", device_->description()},
                 {"ranks", ranks.ranks()},
+                {"communicator", ranks.communicator().name()},
                 {"parameters", parameters.count()},
                 {"memory", plan.total()}});
     if (!run.resume) BestModels::remove(run.folder);

@@ -6,7 +6,7 @@
 
 #include "attn/data/batches.hpp"
 #include "attn/ops/adam.hpp"
-#include "attn/parallel/communicator.hpp"
+#include "attn/parallel/data_parallel.hpp"
 #include "attn/train/callback.hpp"
 #include "attn/train/safetensors.hpp"
 #include "attn/train/train_options.hpp"
@@ -33,7 +33,7 @@ struct TrainingRun {
   Metadata metadata = {};         // of the weights' files
   bool resume = false;            // from the folder's training.safetensors
   Communicator* ranks = nullptr;  // processes that train together, if there are several: each of them calls train
-  bool shard_optimiser = false;   // and each keeps a part of the optimiser's state
+  DataParallelOptions parallel = {};
   std::function<void(const std::string&)> say = {};            // what it says before it begins
   std::function<void(const std::string& line)> log_line = {};  // hears every line of the log
   std::function<void()> begin = {};  // called when all is planned: from here on a stop can be gone on from

@@ -80,7 +80,7 @@ class Trainer {
         optimiser(by),
         rate_(std::move(rate)),
         options_(std::move(options)),
-        ranks_(ranks != nullptr && ranks->ranks() > 1 ? ranks : nullptr),
+        ranks_(ranks != nullptr && !ranks->communicator().alone() ? ranks : nullptr),
         share_{ranks_ ? ranks_->rank() : 0, ranks_ ? ranks_->ranks() : 1},
         sums_(trained.device(), 2, "sums of losses"),
         group_(static_cast<std::size_t>(std::max<Index>(options_.accumulate, 1) + 1)) {
