@@ -46,7 +46,7 @@ class Communicator {
   /// How long streams have waited for what was begun, in all: of those waits that have ended.
   virtual double seconds_waited() { return 0; }
 
-  /// Misses a rank that hangs, where that costs little: called at every step.
+  /// Notices a rank that hangs, where that costs little: called at every step.
   virtual void call_roll() {}
   /// What each rank says, in the order of ranks, at all of them.
   virtual std::vector<std::string> gather(const std::string& mine) { return {mine}; }
