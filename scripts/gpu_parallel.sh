@@ -33,7 +33,7 @@ train() {
   timeout 60 "${start[@]}" "$program" --device cuda --output "$folder/$name" "$@" >"$folder/$name.txt" 2>&1 || status=$?
   if ((status)) && [[ $name != refused ]]; then
     echo "FAILED  $name ended with $status:"
-    tail -n 5 "$folder/$name.txt"
+    grep "wmt14_train:" "$folder/$name.txt" || tail -n 5 "$folder/$name.txt"
     failures=$((failures + 1))
   fi
   cp "$folder/$name"/plans_*.txt "$folder" 2>/dev/null || true
@@ -68,7 +68,7 @@ a, b = ([float(x) for x in words.split()] for words in sys.argv[1:])
 print(int(len(a) == len(b) > 0 and all(abs(x - y) < 1e-3 * y for x, y in zip(a, b))))' "$1" "$2"
 }
 
-tiny=(--generated-pairs 2000 --epochs 2 --validate-every 0 --warmup 20 --batch 32 --batch-unit sentences --vocabulary 400 --precision float)
+tiny=(--generated-pairs 2000 --epochs 2 --validate-every 0 --warmup 20 --batch 32 --batch-unit sentences --vocabulary 400 --limit 20 --precision float)
 
 # ---- One rank: NCCL changes no bit ----
 
