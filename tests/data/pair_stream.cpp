@@ -54,6 +54,25 @@ TEST_CASE("of equal pairs the first is kept") {
   CHECK(keep.counts() == RuleCounts{.read = 6, .kept = 4, .blank = 2});
 }
 
+TEST_CASE("a stream knows how much of its files it has read, also of a single one") {
+  const TemporaryFolder folder;
+  std::string lines, rows = "en,de\n";
+  for (int i = 0; i < 100; ++i) lines += "a line\r\n", rows += "\"a\nline\",x\n";
+  write_file(folder / "a.en", lines);
+  write_file(folder / "a.de", lines);
+  write_file(folder / "a.csv", rows);
+  PairStream stream({.files = {{PairFormat::lines, folder / "a.en", folder / "a.de"}}});
+  stream.next(25);
+  CHECK(stream.begun() == doctest::Approx(0.25));
+  stream.next(50);
+  CHECK(stream.begun() == doctest::Approx(0.75));
+  PairStream both({.files = {{PairFormat::lines, folder / "a.en", folder / "a.de"},
+                             {PairFormat::csv, folder / "a.csv", {}, "en", "de"}}});
+  both.next(150);
+  const auto size = static_cast<double>(lines.size()), other = static_cast<double>(rows.size());
+  CHECK(both.begun() == doctest::Approx((size + 6 + (other - 6) / 2) / (size + other)));
+}
+
 TEST_CASE("a stream reads file after file in blocks, with the rules of all") {
   const TemporaryFolder folder;
   write_file(folder / "a.en", "one\n\ntwo\n");

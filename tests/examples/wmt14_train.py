@@ -75,7 +75,7 @@ with tempfile.TemporaryDirectory() as name:
     else:
         check("without instructions for bf16 matrix products" in result.stderr and not (folder / "low").exists(), "a processor without them says so")
 
-    (folder / "many").write_text("a b\n" * 400_001)
+    (folder / "many").write_text("a b\n" * 410_000)
     many = ["--train-source", folder / "many", "--train-target", folder / "many", "--vocabulary", "300", "--device", "cpu"]
     for recipe, expected in (("best", "--epochs 12 .* --validate-every 2000 --average-best 4 --test-beam 4"), ("library", "--epochs 10 .* --validate-every 1000 --average-best 0 --test-beam 1")):
         process = subprocess.Popen([program, *many, "--recipe", recipe, "--output", folder / "many_run"], stdout=subprocess.PIPE, text=True)
@@ -83,7 +83,7 @@ with tempfile.TemporaryDirectory() as name:
         process.kill()
         process.communicate()
         shutil.rmtree(folder / "many_run", ignore_errors=True)
-        check(re.search(expected, said), f"for a text of 400,001 pairs the recipe {recipe} is {said}")
+        check(re.search(expected, said), f"for a text of 410,000 pairs the recipe {recipe} is {said}")
 
     # For machines: the log's lines, and nothing else; people read standard error.
     result = run(*tiny, "--json", "--output", folder / "json")

@@ -61,7 +61,7 @@ TEST_CASE("run report: figures, curves and settings of a log") {
   CHECK(contains(page, "best validation score</th><td>7.25</td>"));
   CHECK(contains(page, "best validation perplexity</th><td>12.18</td>"));
   CHECK(contains(page, "best validation loss</th><td>2.5000 at step 20</td>"));
-  CHECK(contains(page, "mean training loss between the last validations</th><td>2.0000</td>"));
+  CHECK(contains(page, "mean training loss at the end</th><td>2.0000</td>"));
   CHECK(contains(page, "steps</th><td>20</td>"));
   CHECK(contains(page, "time of training</th><td>6 s</td>"));
   CHECK(contains(page, "tokens per second</th><td>33</td>"));

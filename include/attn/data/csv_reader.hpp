@@ -56,6 +56,7 @@ class CsvReader {
 
   const std::string& name() const { return lines_.name(); }
   Index line() const { return row_; }  // where the row begins
+  Index bytes() const { return lines_.bytes(); }
 
  private:
   LineReader lines_;

@@ -44,6 +44,7 @@ class LineReader {
       return false;
     }
     ++lines_;
+    bytes_ += static_cast<Index>(line.size()) + 1;
     if (lines_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
     if (line.ends_with('\r')) line.pop_back();
     return true;
@@ -51,6 +52,7 @@ class LineReader {
 
   const std::string& name() const { return name_; }
   Index lines() const { return lines_; }  // read so far
+  Index bytes() const { return bytes_; }  // in these, line ends included
 
   /// Refuses the line just read, whose byte `bad` begins no character.
   [[noreturn]] void refuse(const std::string& line, std::size_t bad) const {
@@ -64,7 +66,7 @@ class LineReader {
  private:
   std::string name_;
   std::ifstream in_;
-  Index lines_ = 0;
+  Index lines_ = 0, bytes_ = 0;
 };
 
 }  // namespace attn

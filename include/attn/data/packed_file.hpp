@@ -31,6 +31,7 @@ class PackedFile {
   }
 
   std::filesystem::path path() const { return path_; }
+  bool packed() const { return !packed_.empty(); }
 
   /// When all of it has been read: an Error unless it was unpacked to its end.
   void close() {

@@ -42,6 +42,11 @@ class PairReader {
     return csv_ ? csv_->name() + ", line " + std::to_string(csv_->line())
                 : source_->name() + ", line " + std::to_string(source_->lines());
   }
+  /// How many bytes of the source's file were read; none where it is compressed.
+  std::optional<Index> bytes() const {
+    if (source_file_->packed()) return std::nullopt;
+    return csv_ ? csv_->bytes() : source_->bytes();
+  }
   Index unpaired() const { return unpaired_; }  // lines that were dropped because the other file has fewer
 
  private:

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -48,15 +49,18 @@ class PairStream {
   const RuleCounts& counts() const { return filter_.counts(); }
   Index unpaired() const { return unpaired_; }
 
-  /// How much of the files has been begun, by their sizes: 0 to 1.
+  /// How much of the files has been read, by their sizes: 0 to 1. A compressed one that is being read counts half.
   double begun() const {
     double all = 0, done = 0;
     for (std::size_t i = 0; i < text_.files.size(); ++i) {
       std::error_code ignored;
-      const auto size = std::filesystem::file_size(text_.files[i].source, ignored);
+      const auto size = static_cast<double>(std::filesystem::file_size(text_.files[i].source, ignored));
       if (ignored) continue;
-      all += static_cast<double>(size);
-      if (i < file_) done += static_cast<double>(size) * (i + 1 == file_ && reader_ ? 0.5 : 1);
+      all += size;
+      if (i + 1 == file_ && reader_)
+        done += reader_->bytes() ? std::min(static_cast<double>(*reader_->bytes()), size) : size / 2;
+      else if (i < file_)
+        done += size;
     }
     return all == 0 ? 0 : done / all;
   }

@@ -128,7 +128,7 @@ inline std::vector<Row> figures_of(Runs runs) {
     const auto best = std::ranges::min_element(points, {}, &Series::Point::loss);
     return validated(run) ? figure(best->loss, 4) + " at step " + format_count(std::llround(best->step)) : "";
   });
-  row("mean training loss between the last validations",
+  row("mean training loss at the end",
       [&](const ReportedRun& run) { return run.summary.steps > 0 ? figure(run.summary.training_loss, 4) : ""; });
   row("steps", [&](const ReportedRun& run) { return format_count(run.summary.steps); });
   row("time of training", [&](const ReportedRun& run) { return format_duration(run.summary.seconds); });
