@@ -64,21 +64,28 @@ TEST_CASE("command line: values that are missing, words that are not known, name
   CHECK(wrong(settings, {"--epochs"}) == "--epochs needs a value after it");
   CHECK(one_of({"cut", "drop"})("drop") == "");
   CHECK(one_of({"cut", "drop"})("foo") == "'foo' is none of cut, drop");
-  const TemporaryFolder folder;
-  write_file(folder / "options.ini", "epoch=3\n");
-  CLI::App app("test");
-  list(AddOptions{app, "Training"}, settings);
-  app.set_config("--config");
-  prepare_command_line(app);
-  std::string said;
-  try {
-    app.parse("--config " + (folder / "options.ini").string(), false);
-  } catch (const CLI::ParseError& error) {
-    said = explain(app, error);
-  }
-  CHECK(said ==
+  const auto wrong_file = [&](const std::string& text) {
+    const TemporaryFolder folder;
+    write_file(folder / "options.ini", text);
+    CLI::App app("test");
+    list(AddOptions{app, "Training"}, settings);
+    app.set_config("--config");
+    prepare_command_line(app);
+    try {
+      app.parse("--config " + (folder / "options.ini").string(), false);
+    } catch (const CLI::ParseError& error) {
+      return explain(app, error);
+    }
+    return std::string();
+  };
+  CHECK(wrong_file("epochs=3\n") == "");
+  CHECK(settings.epochs == 3);
+  CHECK(wrong_file("epoch=3\n") ==
         "the configuration file sets 'epoch', and there is no option --epoch; did you mean --epochs?; its lines are "
         "name=value, named as the options without their dashes");
+  CHECK(wrong_file("epochs=[]\n") == "the configuration file gives 'epochs' no value: its lines are name=value");
+  CHECK(wrong_file("epochs=[1 # a list that does not end\n") ==
+        "the configuration file gives 'epochs' no value: its lines are name=value");
 }
 
 TEST_CASE("command line: numbers within limits") {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <functional>
 #include <iostream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
@@ -69,6 +70,17 @@ CLI::Validator number_that(const std::function<bool(Number)>& within, const std:
   };
   return {check, ""};
 }
+
+/// CLI11's reader of configuration files, which leaves an option without a value where a list is empty or does not end.
+struct ConfigReader : CLI::ConfigTOML {
+  std::vector<CLI::ConfigItem> from_config(std::istream& lines) const override {
+    std::vector<CLI::ConfigItem> items = CLI::ConfigTOML::from_config(lines);
+    for (const CLI::ConfigItem& item : items)
+      if (item.inputs.empty() && item.name != "++" && item.name != "--")  // which begin and end a section
+        throw CLI::ConfigError("the configuration file gives '" + item.name + "' no value: its lines are name=value");
+    return items;
+  }
+};
 
 }  // namespace detail
 
@@ -160,6 +172,7 @@ inline std::string explain(const CLI::App& app, const CLI::ParseError& error) {
 inline void prepare_command_line(CLI::App& app) {
   app.set_version_flag("--version", "attn " ATTN_VERSION, "The version");
   app.get_help_ptr()->description("An overview; --help TOPIC: a topic; --help all: everything");
+  app.config_formatter(std::make_shared<detail::ConfigReader>());
   app.allow_config_extras(CLI::config_extras_mode::error);
   for (CLI::Option* option : app.get_options()) option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
