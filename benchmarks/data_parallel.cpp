@@ -17,10 +17,10 @@ using Device = Cpu<float>;
 using Model = Transformer<Device, TransformerShape{
                                       .encoder_layers = 3, .decoder_layers = 3, .width = 256, .heads = 4, .inner = 1024}>;
 
-constexpr Index vocabulary = 8000, batches = 4;
+constexpr Index vocabulary = 8000, batches = 2;
 
 int main(int count, char** words) {
-  const int repeats = count > 1 ? std::atoi(words[1]) : 7;
+  const int repeats = count > 1 ? std::atoi(words[1]) : 5;
   const auto processes = join_ranks();
   Device device(1);
   Network<Model> network(
@@ -69,7 +69,7 @@ int main(int count, char** words) {
   const double update = median_seconds(repeats, [&] { adam.step(1e-4); });
   const auto sum_of = [&](Index numbers) {
     std::vector<float> all(static_cast<std::size_t>(numbers), 1);
-    return median_seconds(std::max(repeats, 20), [&] {
+    return median_seconds(4 * repeats, [&] {
       processes->begin_sum(SharedNumbers(all.data(), numbers));
       processes->wait();
     });

@@ -15,10 +15,10 @@ from pathlib import Path
 WANTED = 1.8
 
 
-def measure(program, ranks, cores):
+def measure(program, repeats, ranks, cores):
     """Each rank on a core of its own."""
     pin = ["sh", "-c", f'set -- {" ".join(map(str, cores))} "$@"; shift ${{OMPI_COMM_WORLD_LOCAL_RANK:-0}}; core=$1; '
-           f'shift $(({ranks} - ${{OMPI_COMM_WORLD_LOCAL_RANK:-0}})); exec taskset -c $core "$@"', "sh", program]
+           f'shift $(({ranks} - ${{OMPI_COMM_WORLD_LOCAL_RANK:-0}})); exec taskset -c $core "$@"', "sh", program, str(repeats)]
     start = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)] if ranks > 1 else []
     done = subprocess.run([*start, *pin], capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
     if done.returncode != 0:
@@ -35,6 +35,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--record", type=Path)
     parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=5, help="of each measurement in a turn")
     arguments = parser.parse_args()
     cores = sorted(os.sched_getaffinity(0))[:2]
     if len(cores) < 2:
@@ -42,7 +43,7 @@ def main():
     lines = {ranks: [] for ranks in (1, 2)}
     for _ in range(arguments.turns):
         for ranks in lines:
-            lines[ranks].append(measure(arguments.program, ranks, cores[:ranks]))
+            lines[ranks].append(measure(arguments.program, arguments.repeats, ranks, cores[:ranks]))
     one, two = (middle(lines[ranks]) for ranks in (1, 2))
     speed = lambda line, step: line["tokens"] / line[step]
     ratio = speed(two, "step") / speed(one, "step")
