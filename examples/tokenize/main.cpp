@@ -10,7 +10,6 @@
 #include "attn/core/folder_lock.hpp"
 #include "attn/data/count_words.hpp"
 #include "attn/run/corpus_folder.hpp"
-#include "attn/run/stop_signal.hpp"
 #include "attn/train/progress.hpp"
 #include "made_of.hpp"
 
@@ -26,22 +25,20 @@ class PassProgress {
     if (drawn_ && terminal_) std::cout << "\n" << std::flush;
   }
 
-  /// Whether to go on.
+  /// Says true: go on.
   bool operator()(Index pairs, Index tokens) {
     const auto now = Clock::now();
-    if (now - shown_ >= std::chrono::milliseconds(terminal_ ? 100 : 30'000)) {
-      shown_ = now;
-      const double seconds = std::chrono::duration<double>(now - start_).count(), begun = text_.begun();
-      const std::string figures =
-          what_ + "  " + format_count(pairs) + " pairs  " +
-          (tokens > 0 ? format_count(static_cast<Index>(static_cast<double>(tokens) / seconds)) + " tok/s  " : "") +
-          format_duration(begun > 0 ? seconds * (1 - begun) / begun : -1) + " left";
-      const std::string line = progress_line(static_cast<Index>(begun * 1000), 1000, figures,
-                                             terminal_ ? std::optional<Index>(79) : std::nullopt);
-      std::cout << (terminal_ ? "\r" + line + "\x1b[K" : line + "\n") << std::flush;
-      drawn_ = true;
-    }
-    return stop_signal() == 0;
+    if (now - shown_ < std::chrono::milliseconds(terminal_ ? 100 : 30'000)) return true;
+    shown_ = now;
+    const double seconds = std::chrono::duration<double>(now - start_).count(), begun = text_.begun();
+    const std::string figures =
+        what_ + "  " + format_count(pairs) + " pairs  " +
+        (tokens > 0 ? format_count(static_cast<Index>(static_cast<double>(tokens) / seconds)) + " tok/s  " : "") +
+        format_duration(begun > 0 ? seconds * (1 - begun) / begun : -1) + " left";
+    const std::string line =
+        progress_line(static_cast<Index>(begun * 1000), 1000, figures, terminal_ ? std::optional<Index>(79) : std::nullopt);
+    std::cout << (terminal_ ? "\r" + line + "\x1b[K" : line + "\n") << std::flush;
+    return drawn_ = true;
   }
 
  private:
@@ -54,21 +51,20 @@ class PassProgress {
   Clock::time_point shown_ = start_;
 };
 
-/// Those that are given, those that the folder has from before, or new ones; none when it is to stop.
-std::optional<CorpusTokenizers> find_tokenizers(const Options& o, const std::string& made_of) {
+/// Those that are given, those that the folder has from before, or new ones.
+CorpusTokenizers find_tokenizers(const Options& o, const std::string& made_of) {
   if (!o.vocab.empty()) {
     const AnyTokenizer given = load_byte_bpe(o.vocab, o.merges);
     begin_corpus(o.folder, {given, given}, made_of);
     return CorpusTokenizers{given, given};
   }
-  if (auto before = tokenizers_of_corpus(o.folder, made_of)) return before;
+  if (auto before = tokenizers_of_corpus(o.folder, made_of)) return *before;
   PairStream text(o.text);
   WordsOfPairs words;
   {
     PassProgress progress(text, "counting words");
     words = count_words(text, o.shards.threads, [&](Index pairs) { return progress(pairs, 0); });
   }
-  if (stop_signal() != 0) return std::nullopt;
   if (!o.separate) words.source.add(words.target);
   const AnyTokenizer source = words.source.train(o.vocabulary);
   const CorpusTokenizers learnt{source, o.separate ? AnyTokenizer(words.target.train(o.vocabulary)) : source};
@@ -114,24 +110,20 @@ void summarise(const Options& o, const PairStream& text, const MadeShards& made)
 
 }  // namespace
 
+// A signal ends the program at once, whatever it does: files are replaced whole or not at all, and the same command goes on.
 int main(int count, char** words) try {
   const Options options = read_options(count, words);
   make_folder(options.folder);
   const FolderLock lock(options.folder);
-  watch_stop_signals();
   const std::string words = made_of(options);
-  if (stop_signal() == 0) check_folder(options, words);
-  const auto tokenizers = stop_signal() == 0 ? find_tokenizers(options, words) : std::nullopt;
+  check_folder(options, words);
+  const CorpusTokenizers tokenizers = find_tokenizers(options, words);
   PairStream text(options.text);
   MadeShards made;
-  if (tokenizers && stop_signal() == 0) {
+  {
     PassProgress progress(text, "tokenising");
-    made = make_shards(text, tokenizers->source, tokenizers->target, options.folder, options.shards,
+    made = make_shards(text, tokenizers.source, tokenizers.target, options.folder, options.shards,
                        [&](const MadeShards& now) { return progress(now.pairs, now.tokens); });
-  }
-  if (stop_signal() != 0) {
-    std::cout << "stopped; the same command goes on\n";
-    return stop_status();
   }
   require(made.pairs > 0, "the text has no pairs that its rules keep (", text.counts().read, " were read)");
   const RuleCounts& counts = text.counts();

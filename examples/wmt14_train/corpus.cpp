@@ -105,7 +105,7 @@ Texts open_shards(const Options& options) {
 
 Texts read_texts(const Options& options) {
   if (options.bundled()) {
-    const papers::CorpusSplit split = papers::generate_split(options.generated_pairs, 500, 500, 1);
+    const papers::CorpusSplit split = papers::generate_split(options.generated_pairs.value_or(56'000), 500, 500, 1);
     return {in_parallel(split.train), in_parallel(split.validation), in_parallel(split.test)};
   }
   if (!options.shards.empty()) return open_shards(options);

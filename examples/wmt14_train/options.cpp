@@ -138,6 +138,10 @@ void check_options(const Options& o) {
     throw CLI::ValidationError(
         "the bundled corpus has its own validation and test texts: give a training text too "
         "(--train-source or --shards), or leave --valid-source and --test-source out");
+  if (!o.bundled() && o.generated_pairs)
+    throw CLI::ValidationError(
+        "--generated-pairs is the size of the bundled corpus: leave it out, or the training text (--train-source, "
+        "--shards)");
   if (o.batch >= 1000 && o.batch_unit.empty())
     throw CLI::ValidationError("--batch " + std::to_string(o.batch) + " alone would be " + std::to_string(o.batch) +
                                " sentences: add --batch-unit tokens, or --batch-unit sentences if these are meant");

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <iosfwd>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,7 +20,7 @@ struct Options {
   std::vector<std::filesystem::path> train_source, train_target;
   std::filesystem::path shards;  // or a folder of them, made by tokenize
   std::filesystem::path valid_source, valid_target, test_source, test_target;
-  std::int64_t generated_pairs = 56'000;
+  std::optional<std::int64_t> generated_pairs;  // of the bundled corpus: 56,000 unless told
   std::int64_t truncate = 256;
   std::filesystem::path vocab, merges;  // none given: learnt from the training text
   std::int64_t vocabulary = 0;          // tokens to learn

@@ -2,6 +2,7 @@
 import gzip
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -89,20 +90,47 @@ with tempfile.TemporaryDirectory() as name:
     refused("half a tokenizer", folder / "x", *pair, "--vocab", given[1], says="--vocab and --merges go together")
     refused("a column that is not there", folder / "x", "--csv", folder / "a.csv", "--columns", "en,fr", says="its first row has no column 'fr'; it has 'en', 'de'")
 
-    # a run that is stopped goes on: the text comes slowly through a pipe, and the program is killed at some moment
+    # a run that is stopped ends at once, and goes on when it is repeated
+    def stop(process, number, what):
+        process.send_signal(number)
+        try:
+            check(process.wait(2) == -number, f"{number!r} ends it at once: {what}")
+        except subprocess.TimeoutExpired:
+            process.kill()
+            check(False, f"{number!r} ends it at once: {what}; it ended with {process.wait()}")
+
+    def start(output, *arguments):
+        return subprocess.Popen([program, str(output), *map(str, arguments)], stdout=subprocess.DEVNULL)
+
     (folder / "long.tsv").write_text("".join(f"{e}\t{d}\n" for _ in range(500) for e, d in zip(english, german)))
     long = ["--tsv", folder / "long.tsv", *given, "--shard-pairs", 4000]
     made(folder / "whole", *long)
-    killed = subprocess.Popen([program, str(folder / "killed"), *map(str, long)], stdout=subprocess.DEVNULL)
-    while killed.poll() is None and len(list((folder / "killed").glob("*.shard"))) < 3:
-        time.sleep(0.001)
-    killed.send_signal(signal.SIGKILL)
-    killed.wait()
-    refused_or_whole = subprocess.run([train, "--shards", str(folder / "killed"), "--output", str(folder / "y")], capture_output=True, text=True)
-    check("is not complete: making it was stopped" in refused_or_whole.stderr, "a corpus that is not complete is not trained on")
-    output = made(folder / "killed", *long)
-    check("0 of them new" not in output and "20 of them new" not in output, "what was made before it was killed is not made again")
-    check(shards(folder / "whole") == shards(folder / "killed"), "and the shards are the same")
+    for number in (signal.SIGKILL, signal.SIGTERM):
+        output = folder / number.name
+        process = start(output, *long)
+        while process.poll() is None and len(list(output.glob("*.shard"))) < 3:
+            time.sleep(0.001)
+        stop(process, number, "encoding")
+        result = subprocess.run([train, "--shards", str(output), "--output", str(folder / "y")], capture_output=True, text=True)
+        check("is not complete: making it was stopped" in result.stderr, "a corpus that is not complete is not trained on")
+        said = made(output, *long)
+        check("0 of them new" not in said and "20 of them new" not in said, "what was made before it was stopped is not made again")
+        check(shards(folder / "whole") == shards(output), "and the shards are the same")
+
+    os.mkfifo(folder / "pipe.tsv")  # a text whose end does not come
+    process = start(folder / "piped", "--tsv", folder / "pipe.tsv", "--vocabulary", 300)
+    with open(folder / "pipe.tsv", "w") as pipe:  # opens once the program reads
+        pipe.write("one\teins\n")
+        pipe.flush()
+        stop(process, signal.SIGTERM, "reading")
+    draw = random.Random(1)
+    with open(folder / "words.tsv", "w") as file:  # many different words: merges take long
+        for _ in range(20000):
+            file.write(" ".join("".join(draw.choices("abcdefghij", k=12)) for _ in range(10)) + "\tx\n")
+    process = start(folder / "learning", "--tsv", folder / "words.tsv", "--vocabulary", 60000)
+    time.sleep(1)
+    stop(process, signal.SIGTERM, "learning a tokenizer")
+    check(not (folder / "learning/corpus.json").exists(), "and leaves no tokenizer")
 
     # what is in a folder is replaced if that is asked for, and what was made is known by its text, not by names and sizes
     pairs = dict(zip(("en", "de"), (["one two three", "four five"], ["eins zwei drei", "vier fünf"])))

@@ -125,7 +125,7 @@ with tempfile.TemporaryDirectory() as name:
     check(tensors(folder / "worse") == tensors(folder / "whole"), "and keeps the weights that it began with")
     refused("another size", *finer, "--size", "medium", "--start-from", folder / "whole", "--output", folder / "x", says="does not fit --start-from")
     refused("the folder that it starts from", *finer, "--start-from", folder / "finer", "--output", folder / "finer", "--overwrite", says="are one folder")
-    refused("text of another length", *tiny, "--train-source", folder / "whole/translations.txt", "--train-target", folder / "whole/log.jsonl", "--output",
+    refused("text of another length", *tiny[2:], "--train-source", folder / "whole/translations.txt", "--train-target", folder / "whole/log.jsonl", "--output",
             folder / "finer", "--overwrite", says="lines")
     check((folder / "finer/model.safetensors").exists() and (folder / "finer/training.safetensors").exists(), "what cannot begin removes nothing")
     (folder / "early").mkdir()
@@ -268,6 +268,8 @@ with tempfile.TemporaryDirectory() as name:
     for option in ("valid", "test"):
         refused(f"the bundled corpus with a {option} text", *tiny, f"--{option}-source", folder / "a.en", f"--{option}-target", folder / "a.de",
                 says="the bundled corpus has its own validation and test texts")
+    for text in (["--train-source", folder / "a.en", "--train-target", folder / "a.de"], ["--shards", folder]):
+        refused(f"the bundled corpus's size with {text[0]}", "--generated-pairs", 300, *text, says="--generated-pairs is the size of the bundled corpus")
     refused("half a pair of files", "--train-source", folder / "a.en", says="--train-source and --train-target go together")
     refused("an unknown option", "--epoch", 3, says="there is no option --epoch; did you mean --epochs?")
     refused("a word too many", "train", says="'train' is one word too many")
