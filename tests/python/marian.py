@@ -165,6 +165,7 @@ def main():
     tiny, base = (6, 2, 256, 8, 1536), (6, 6, 512, 8, 2048)
     for name, seed, arguments in (("tiny, swish", 1, dict(shape=tiny, activation="swish", num_beams=6, length_penalty=0.6)),
                                   ("tiny, relu, separate vocabularies", 2, dict(shape=tiny, activation="relu", separate=True, num_beams=3, early_stopping=True)),
+                                  ("tiny, gelu", 4, dict(shape=tiny, activation="gelu", end=7.2, num_beams=4)),
                                   ("base, swish", 3, dict(shape=base, activation="swish", end=7.2, num_beams=4))):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)

@@ -29,6 +29,7 @@ void add_marians(ModelRegistry& registry) {
   add_marian<Device, big_shape, Relu>(registry);
   add_marian<Device, student_shape, Swish>(registry);
   add_marian<Device, student_shape, Relu>(registry);
+  add_marian<Device, student_shape, GeluExact>(registry);
 }
 
 }  // namespace attn
