@@ -24,3 +24,18 @@ TEST_CASE("stop signal: the first asks, the second ends the program at once, and
     CHECK(WTERMSIG(status) == signal);
   }
 }
+
+TEST_CASE("stop signal: what nohup ignores stays ignored") {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    std::signal(SIGHUP, SIG_IGN);
+    watch_stop_signals();
+    ::raise(SIGHUP);
+    ::_exit(stop_signal() == 0 ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
