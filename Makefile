@@ -9,7 +9,7 @@ cuda := $(if $(shell command -v nvcc),$(if $(shell nvidia-smi -L 2>/dev/null),cu
 
 demo:  ## trains a small Transformer on the bundled corpus and translates with it
 	@scripts/setup.sh build
-	@cmake --preset cpu -DATTN_BUILD_TESTS=OFF -DATTN_BUILD_BENCHMARKS=OFF
+	@cmake --preset cpu -DATTN_BUILD_TESTS=OFF -DATTN_BUILD_BENCHMARKS=OFF -DATTN_MPI=OFF
 	@cmake --build build/cpu --target wmt14_train
 	@build/cpu/examples/wmt14_train --overwrite
 

@@ -69,6 +69,7 @@ int run(Options options, Communicator& processes) {
   const std::unique_ptr<Communicator> gpus = join_gpus_of(options, processes);
   Communicator& ranks = gpus ? *gpus : processes;
   std::optional<FolderLock> lock;
+  if (options.resume) read_run_card(options.output);  // a folder without a run is not made one by a lock
   if (ranks.leads()) make_folder(options.output), lock.emplace(options.output);
   const std::optional<RunCard> before = card_to_resume(options, ranks.leads());
   Texts texts = read_texts(options);

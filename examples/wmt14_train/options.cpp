@@ -107,10 +107,11 @@ void add_model_options(CLI::App& app, Options& o) { list_model(AddOptions{app, "
 
 void add_training_options(CLI::App& app, Options& o) {
   const AddOptions training{app, "Training"}, optimiser{app, "Optimiser"};
-  training("--recipe", o.recipe,
-           "What is not given follows from the text's size (library), with more time and a beam (best), or is that of the "
-           "paper",
-           CLI::IsMember({"library", "best", "paper"}));
+  training(
+      "--recipe", o.recipe,
+      "What is not given follows from the text's size (library), with a beam and more time for large ones (best), or is "
+      "the paper's",
+      CLI::IsMember({"library", "best", "paper"}));
   list_training(training, o);
   list_optimiser(optimiser, o);
   optimiser("--bad-numbers", o.bad_numbers, "Gradients that are not finite: stop the training, or skip their step",

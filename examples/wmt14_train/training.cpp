@@ -45,7 +45,10 @@ void score(const Options& options, const ParallelText& test, const FolderTransla
   write_lines(options.output / "translations.txt", translations);
   const auto shown = static_cast<std::ptrdiff_t>(std::min<std::size_t>(8, translations.size()));
   note(options, samples_event(test, {translations.begin(), translations.begin() + shown}, step));
-  const double perplexity = perplexity_of(score_pairs(translate, test)).value();
+  const std::vector<PairScore> pairs = score_pairs(translate, test);
+  const double perplexity = perplexity_of(pairs).value();
+  Index cut = 0;
+  for (const PairScore& pair : pairs) cut += pair.cut;
   note(options, {{"event", "test"},
                  {"sentences", translations.size()},
                  {"beam", options.test_beam},
@@ -57,6 +60,9 @@ void score(const Options& options, const ParallelText& test, const FolderTransla
   for (std::size_t i = 0; i < std::min<std::size_t>(4, translations.size()); ++i)
     std::cout << "  source       " << test.source[i] << "\n  translation  " << translations[i] << "\n  reference    "
               << test.target[i] << "\n\n";
+  if (cut > 0)
+    std::cout << format_count(cut) << " sentences of the test, of both languages, have more than " << options.truncate - 1
+              << " tokens: what comes after is neither read nor counted in the perplexity (--truncate)\n";
   std::cout << "on " << format_count(static_cast<Index>(translations.size())) << " unseen sentences, "
             << (options.test_beam > 1 ? "with a beam of " + std::to_string(options.test_beam) : "greedy") << ": "
             << bleu.to_string() << "\n"

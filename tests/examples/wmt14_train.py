@@ -161,6 +161,7 @@ with tempfile.TemporaryDirectory() as name:
     refused("resuming with another setting", *tiny, "--output", folder / "parts", "--resume", "--seed", 2, says="it was begun with seed 1, not 2")
     refused("resuming with another text", *tiny, "--output", folder / "parts", "--resume", "--generated-pairs", 301, says="it was begun with training text")
     refused("resuming what never began", *tiny, "--output", folder / "nothing", "--resume", says="model.json")
+    check(not (folder / "nothing").exists(), "and leaves no folder")
     process = subprocess.Popen([program, *tiny, "--output", folder / "ended"], stdout=subprocess.PIPE, text=True)
     while not (folder / "ended/log.jsonl").exists() or '"step"' not in (folder / "ended/log.jsonl").read_text():
         time.sleep(0.01)
@@ -199,6 +200,10 @@ with tempfile.TemporaryDirectory() as name:
         (folder / f"valid.{side}").write_text(words * 3)
     validated = [*own, "--valid-source", folder / "valid.en", "--valid-target", folder / "valid.de", "--output", folder / "validated"]
     check(run(*validated).returncode == 0, "validates with a text of its own")
+    for side, words in (("en", "the number one .\n"), ("de", "die Zahl eins .\n")):
+        (folder / f"test.{side}").write_text(words + words[:3] * 50 + "\n")
+    result = run(*own, "--truncate", 12, "--test-source", folder / "test.en", "--test-target", folder / "test.de", "--output", folder / "cut")
+    check("2 sentences of the test, of both languages, have more than 11 tokens" in result.stdout, f"a test sentence that is cut is told: {result.stdout}")
     (folder / "valid.de").write_text("die Zahl zwei .\n" * 3)
     refused("resuming with another validation text", *validated, "--epochs", 2, "--resume", says="it was begun with validation text")
     (folder / "valid.de").write_text("die Zahl eins .\n" * 3)
