@@ -94,7 +94,8 @@ static void check_any_thread(const std::vector<int>& gpus) {
   std::vector<std::unique_ptr<Training>> trainings;
   for (const int gpu : gpus) devices.push_back(Device::make(gpu));
   for (const auto& device : devices) trainings.push_back(device->training(Kind::transformer, 1));
-  const auto alone = Device::make(gpus[0])->training(Kind::transformer, 1);
+  const auto device_alone = Device::make(gpus[0]);
+  const auto alone = device_alone->training(Kind::transformer, 1);
   learn(*alone, 1);
   const auto expected = learn(*alone, 4);
 

@@ -8,6 +8,7 @@
 #include "attn/core/position_tables.hpp"
 #include "attn/cuda/gpus.cuh"
 #include "attn/cuda/matmul/plans.cuh"
+#include "attn/cuda/support/held_op.cuh"
 #include "attn/cuda/support/launch.cuh"
 #include "attn/cuda/support/memory.cuh"
 #include "attn/cuda/support/staging.cuh"
@@ -51,8 +52,21 @@ class Cuda {
   /// Where all its work goes; who asks is about to put some there.
   cudaStream_t stream() const {
     use();
+    held_op_.run();
     return stream_;
   }
+  /// Keeps an op back until the next one is known; it runs before anything else reaches the stream.
+  template <class Args>
+  void hold_back(const Args& args, void (*run)(Cuda&, const Args&)) {
+    held_op_.run();
+    held_op_.hold(*this, args, run);
+  }
+  /// The arguments of the op that is kept back, if that is what runs it. Who takes them does its work, and forgets it.
+  template <class Args>
+  const Args* held_back(void (*run)(Cuda&, const Args&)) const {
+    return held_op_.arguments_of(run);
+  }
+  void forget_held_back() { held_op_.forget(); }
   cublasLtHandle_t cublas() const { return cublas_; }
   const cudaDeviceProp& properties() const { return *properties_; }
   int multiprocessors() const { return properties_->multiProcessorCount; }
@@ -120,6 +134,7 @@ class Cuda {
   cudaStream_t stream_ = nullptr;
   cublasLtHandle_t cublas_ = nullptr;
   bool has_wgmma_ = false;
+  mutable HeldOp held_op_;
   Staging staging_;
   Buffer<std::byte, Memory> workspace_;
   Buffer<unsigned, Memory> tickets_;

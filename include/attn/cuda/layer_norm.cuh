@@ -12,6 +12,8 @@
 //   layer_norm            layer_norm<P>, a warp a row             layer_norm_any, a warp a row
 //   layer_norm_gradient   layer_norm_gradient<P>, a warp a row    layer_norm_gradient_any, a block a row
 //                         then add_column_sums: what the blocks summed up for gain and bias, in order
+//
+// A decoder's layer norm of up to 8 rows waits for the product that reads it: matmul/few_rows.cuh.
 
 namespace attn {
 namespace kernels {
@@ -26,26 +28,31 @@ __device__ void each_pack(int width, const Step& step) {
   }
 }
 
-template <int P, class T>
-__global__ void __launch_bounds__(32 * kRowWarps) layer_norm(LayerNormArgs<Cuda<T>> args) {
-  wait_for_earlier();
-  let_next_begin();
+/// Normalises row i, a warp's work: put(j, y) for each pack of y, which begins at column j. `statistics`: whether to write these, too.
+/// Training: there may be dropout, and a place for z.
+template <int P, bool Training, class T, class Put>
+__device__ void normalise_row(const LayerNormArgs<Cuda<T>>& args, Index i, bool statistics, const Put& put) {
   constexpr int N = Pack<T>::size;
-  const Index i = row_of_warp();
-  if (i >= args.x.rows) return;
   const int width = static_cast<int>(args.x.cols);
   Pack<T> z[P];
   each_pack<P, N>(width, [&](int p, int j) { z[p] = load_pack(row_of(args.x, i) + j); });
   if (args.branch.data != nullptr) {
     Pack<T> branch[P];
     each_pack<P, N>(width, [&](int p, int j) { branch[p] = load_pack(row_of(args.branch, i) + j); });
-    const Dropout::Row row = args.dropout.row(i);
-    each_pack<P, N>(width, [&](int p, int j) {
-      const Factors<N> factors(row, j);
+    if constexpr (Training) {
+      const Dropout::Row row = args.dropout.row(i);
+      each_pack<P, N>(width, [&](int p, int j) {
+        const Factors<N> factors(row, j);
 #pragma unroll
-      for (int k = 0; k < N; ++k) z[p].set(k, z[p][k] + factors[k] * branch[p][k]);
-      if (args.z.data != nullptr) store_pack(row_of(args.z, i) + j, z[p]);
-    });
+        for (int k = 0; k < N; ++k) z[p].set(k, z[p][k] + factors[k] * branch[p][k]);
+        if (args.z.data != nullptr) store_pack(row_of(args.z, i) + j, z[p]);
+      });
+    } else {
+      each_pack<P, N>(width, [&](int p, int) {
+#pragma unroll
+        for (int k = 0; k < N; ++k) z[p].set(k, z[p][k] + branch[p][k]);
+      });
+    }
   }
   Pack<T> gain[P], bias[P] = {};  // they come while the lanes meet
   each_pack<P, N>(width, [&](int p, int j) {
@@ -67,11 +74,20 @@ __global__ void __launch_bounds__(32 * kRowWarps) layer_norm(LayerNormArgs<Cuda<
     Pack<T> y;
 #pragma unroll
     for (int k = 0; k < N; ++k) y.set(k, (z[p][k] - mean) * inverse * gain[p][k] + bias[p][k]);
-    store_pack(row_of(args.y, i) + j, y);
+    put(j, y);
   });
-  if (lane_of_warp() > 0) return;
+  if (!statistics || lane_of_warp() > 0) return;
   args.mean[i] = mean;
   args.inverse_deviation[i] = inverse;
+}
+
+template <int P, class T>
+__global__ void __launch_bounds__(32 * kRowWarps) layer_norm(LayerNormArgs<Cuda<T>> args) {
+  wait_for_earlier();
+  let_next_begin();
+  const Index i = row_of_warp();
+  if (i >= args.x.rows) return;
+  normalise_row<P, true>(args, i, true, [&](int j, Pack<T> y) { store_pack(row_of(args.y, i) + j, y); });
 }
 
 template <class T>
@@ -259,7 +275,7 @@ void with_packs_a_lane(bool packs, Index width, const Run& run) {
 }
 
 template <class T>
-void layer_norm(Cuda<T>& device, const LayerNormArgs<Cuda<T>>& args) {
+void run_layer_norm(Cuda<T>& device, const LayerNormArgs<Cuda<T>>& args) {
   const Index width = args.x.cols;
   const bool packs = in_packs(args.x, args.branch, args.z, args.y) && in_packs(args.gain, width, width) &&
                      (!args.center || in_packs(args.bias, width, width));
@@ -269,6 +285,22 @@ void layer_norm(Cuda<T>& device, const LayerNormArgs<Cuda<T>>& args) {
     else
       launch_overlapping(device, "layer_norm", warp_a_row(args.x.rows), kernels::layer_norm_any<T>, args);
   });
+}
+
+/// Whether a product of few rows could take it in. With more rows a kernel of its own is faster: each block of the product does its work.
+inline bool fits_product(const Cuda<bfloat16>& device, const LayerNormArgs<Cuda<bfloat16>>& args) {
+  const Index width = args.x.cols;
+  const bool branch_as_it_is = args.branch.data == nullptr || (!args.dropout.active() && args.z.data == nullptr);
+  return device.has_wgmma() && args.x.rows > 0 && args.x.rows <= 8 && width > 0 && width <= 512 && width % 32 == 0 &&
+         branch_as_it_is && in_packs(args.x, args.branch, args.y) && in_packs(args.gain, width, width) &&
+         (!args.center || in_packs(args.bias, width, width));
+}
+
+template <class T>
+void layer_norm(Cuda<T>& device, const LayerNormArgs<Cuda<T>>& args) {
+  if constexpr (std::is_same_v<T, bfloat16>)
+    if (fits_product(device, args)) return device.hold_back(args, run_layer_norm<T>);
+  run_layer_norm(device, args);
 }
 
 template <class T>

@@ -1,5 +1,5 @@
 #pragma once
-#include "attn/cuda/device.cuh"
+#include "attn/cuda/layer_norm.cuh"
 #include "attn/cuda/support/multiply_16.cuh"
 #include "attn/cuda/support/overlap.cuh"
 #include "attn/cuda/support/rows.cuh"
@@ -9,18 +9,23 @@
 // the terms out, 32 at a time, and multiply weights, 16 outputs, with 8 rows of x at once on tensor cores. Which of its 32 terms a lane holds does
 // not matter as long as weights and x agree: so a lane reads 8 terms that lie side by side, straight into registers. While the kernel
 // waits for x, weights come from memory to the cache. The warps' sums meet in shared memory and are added in order.
+//
+// Where x is a layer norm that has not run yet, of up to 8 rows of up to 512 columns, every block normalises the rows itself, which saves a
+// kernel between two products; the first block writes the rows, too.
 
 namespace attn {
 namespace kernels {
 
-inline constexpr int kFewWarps = 8, kFewThreads = 32 * kFewWarps, kFewOutputs = 16, kFewTerms = 32;
+inline constexpr int kFewWarps = 8, kFewThreads = 32 * kFewWarps, kFewOutputs = 16, kFewTerms = 32, kMostNormalised = 512;
 
 /// Asks for what is at an address to be brought to the cache that all multiprocessors share.
 __device__ inline void prefetch(const void* from) { asm volatile("prefetch.global.L2 [%0];" ::"l"(from)); }
 
-/// Eights: how many times 8 rows a block takes; Ahead: how many times 32 terms of weights a warp holds at once.
-template <int Eights, int Ahead>
-__global__ void __launch_bounds__(kFewThreads) linear_of_few_rows(const LinearArgs<Cuda<bfloat16>> args) {
+/// Eights: how many times 8 rows a block takes; Ahead: how many times 32 terms of weights a warp holds at once. Normalise: x is what
+/// `norm` gives, up to 8 rows; and a warp holds all its weights at once.
+template <int Eights, int Ahead, bool Normalise>
+__global__ void __launch_bounds__(kFewThreads)
+    linear_of_few_rows(const LinearArgs<Cuda<bfloat16>> args, const LayerNormArgs<Cuda<bfloat16>> norm) {
   __shared__ float parts[kFewWarps][8 * Eights][kFewOutputs + 1];
   const int lane = lane_of_warp(), warp = static_cast<int>(threadIdx.x) / 32;
   const int chunks = static_cast<int>(args.x.cols) / kFewTerms, outputs = static_cast<int>(args.weight.rows),
@@ -29,32 +34,52 @@ __global__ void __launch_bounds__(kFewThreads) linear_of_few_rows(const LinearAr
   const int place = lane / 4, terms = lane % 4 * 8;  // of this lane: a row of 8, and its terms of 32
   const bfloat16* const low = row_of(args.weight, min(first + place, outputs - 1)) + terms;
   const bfloat16* const high = row_of(args.weight, min(first + place + 8, outputs - 1)) + terms;
-
-  const bfloat16* inputs[Eights];
-#pragma unroll
-  for (int e = 0; e < Eights; ++e) inputs[e] = row_of(args.x, first_row + min(8 * e + place, rows - 1)) + terms;
   const auto eight_terms = [](const bfloat16* row, int chunk) {
     return *reinterpret_cast<const uint4*>(row + chunk * kFewTerms);
   };
-
-  for (int chunk = warp; chunk < chunks; chunk += kFewWarps) {
-    prefetch(low + chunk * kFewTerms);
-    prefetch(high + chunk * kFewTerms);
-  }
-  wait_for_earlier();
-  let_next_begin();
-
-  float sums[Eights][4] = {};
-  for (int begin = warp; begin < chunks; begin += kFewWarps * Ahead) {
-    uint4 weights[Ahead][2], x[Ahead][Eights];  // all of them on their way together
+  const bfloat16* inputs[Eights];
+  uint4 weights[Ahead][2], x[Ahead][Eights];
+  const auto load_weights = [&](int begin) {
 #pragma unroll
     for (int i = 0; i < Ahead; ++i) {
       const int chunk = min(begin + i * kFewWarps, chunks - 1);
       weights[i][0] = eight_terms(low, chunk);
       weights[i][1] = eight_terms(high, chunk);
-#pragma unroll
-      for (int e = 0; e < Eights; ++e) x[i][e] = eight_terms(inputs[e], chunk);
     }
+  };
+
+  if constexpr (Normalise) {
+    load_weights(warp);
+  } else {
+    for (int chunk = warp; chunk < chunks; chunk += kFewWarps) {
+      prefetch(low + chunk * kFewTerms);
+      prefetch(high + chunk * kFewTerms);
+    }
+  }
+  wait_for_earlier();
+  let_next_begin();
+  if constexpr (Normalise) {
+    // The gap between rows lets the lanes of a warp read without waiting for each other.
+    __shared__ alignas(16) bfloat16 normalised[8][kMostNormalised + 32];
+    if (warp < rows)
+      normalise_row<kMostNormalised / 256, false>(norm, warp, blockIdx.x == 0, [&](int j, Pack<bfloat16> y) {
+        store_pack(&normalised[warp][j], y);
+        if (blockIdx.x == 0) store_pack(row_of(norm.y, warp) + j, y);
+      });
+    __syncthreads();
+    inputs[0] = normalised[min(place, rows - 1)] + terms;
+  } else {
+#pragma unroll
+    for (int e = 0; e < Eights; ++e) inputs[e] = row_of(args.x, first_row + min(8 * e + place, rows - 1)) + terms;
+  }
+
+  float sums[Eights][4] = {};
+  for (int begin = warp; begin < chunks; begin += kFewWarps * Ahead) {
+    if constexpr (!Normalise) load_weights(begin);  // all on their way together
+#pragma unroll
+    for (int i = 0; i < Ahead; ++i)
+#pragma unroll
+      for (int e = 0; e < Eights; ++e) x[i][e] = eight_terms(inputs[e], min(begin + i * kFewWarps, chunks - 1));
 #pragma unroll
     for (int i = 0; i < Ahead; ++i) {
       if (begin + i * kFewWarps >= chunks) break;
@@ -94,19 +119,31 @@ inline bool of_few_rows(const Cuda<bfloat16>& device, const LinearArgs<Cuda<bflo
          in_packs(args.x, args.weight) && (rows <= 8 || blocks <= 2 * device.multiprocessors());
 }
 
+/// The layer norm that was kept back, where it gives just these rows; else none.
+inline const LayerNormArgs<Cuda<bfloat16>>* norm_that_gives(const Cuda<bfloat16>& device, const Matrix<const bfloat16>& x) {
+  const auto* norm = device.held_back(run_layer_norm<bfloat16>);
+  return norm != nullptr && norm->y.data == x.data && norm->y.rows == x.rows && norm->y.cols == x.cols &&
+                 norm->y.stride == x.stride
+             ? norm
+             : nullptr;
+}
+
 inline void linear_of_few_rows(Cuda<bfloat16>& device, const LinearArgs<Cuda<bfloat16>>& args) {
-  const auto run = [&]<int Eights>() {
-    const Spread spread{{static_cast<unsigned>(divide_up(args.weight.rows, kernels::kFewOutputs)),
-                         static_cast<unsigned>(divide_up(args.x.rows, 8 * Eights))},
+  const Index blocks = divide_up(args.weight.rows, kernels::kFewOutputs);
+  const auto start = [&](Index rows_a_block, auto* kernel, const LayerNormArgs<Cuda<bfloat16>>& norm) {
+    const Spread spread{{static_cast<unsigned>(blocks), static_cast<unsigned>(divide_up(args.x.rows, rows_a_block))},
                         kernels::kFewThreads};
-    const bool short_rows = args.x.cols <= Index{2} * kernels::kFewWarps * kernels::kFewTerms;
-    launch_overlapping(device, "linear", spread,
-                       short_rows ? kernels::linear_of_few_rows<Eights, 2> : kernels::linear_of_few_rows<Eights, 8>, args);
+    launch_overlapping(device, "linear", spread, kernel, args, norm);
   };
-  if (args.x.rows <= 8)
-    run.template operator()<1>();
-  else
-    run.template operator()<2>();
+  const bool short_rows = args.x.cols <= Index{2} * kernels::kFewWarps * kernels::kFewTerms;
+  if (args.x.rows > 8)
+    return start(16, short_rows ? kernels::linear_of_few_rows<2, 2, false> : kernels::linear_of_few_rows<2, 8, false>, {});
+  const auto* found = blocks <= 2 * device.multiprocessors() ? norm_that_gives(device, args.x) : nullptr;
+  if (found == nullptr)
+    return start(8, short_rows ? kernels::linear_of_few_rows<1, 2, false> : kernels::linear_of_few_rows<1, 8, false>, {});
+  const LayerNormArgs<Cuda<bfloat16>> norm = *found;
+  device.forget_held_back();
+  start(8, kernels::linear_of_few_rows<1, 2, true>, norm);
 }
 
 }  // namespace attn
