@@ -21,7 +21,7 @@
 #include "attn/train/safetensors.hpp"
 #include "attn/version.hpp"
 
-// What command lines of programs share. Needs CLI11, as the other headers of command lines do (help.hpp,
+// What command lines of programs share. Needs CLI11, as the other headers of command lines do (help.hpp, search_flags.hpp,
 // training_command_line.hpp): link CLI11::CLI11.
 //
 // A list of options is a function that calls `add(name, value, what, check)` for each of them: AddOptions reads their values,
