@@ -64,8 +64,7 @@ Metadata Recipe::settings() const {
 
 Options read_options(int count, char** words) {
   Options o;
-  o.command = "europarl_train";
-  for (int i = 1; i < count; ++i) o.command += std::string(" ") + words[i];
+  o.command = typed_command("europarl_train", count, words);
   CLI::App app(about, "europarl_train");
   // Options are taken in the order in which they are added: the recipe's defaults are the experiment's.
   const auto choose = [&](const std::string& name) { o.experiment = experiment(name); };

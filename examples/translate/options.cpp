@@ -1,7 +1,6 @@
 #include "options.hpp"
 
-#include "attn/run/command_line.hpp"
-#include "search_flags.hpp"
+#include "attn/run/search_flags.hpp"
 
 using namespace attn;
 
@@ -45,14 +44,14 @@ Options read_options(int count, char** words) {
   attention("--links", o.link_order, "Whose word a gold link names first",
             CLI::IsMember({"source-target", "target-source"}))
       ->capture_default_str();
-  SearchFlags search(app, o);
+  SearchFlags search(app, o.print, o.draw);
   add_device_options(app, o.device);
   read_command_line(app, count, words, [&] {
-    search.apply(o);
+    o.search = search.search();
     if (!o.reference.empty() && o.text.empty()) throw CLI::ValidationError("--reference goes with a file to translate");
     if (!o.reference.empty() && o.maps.empty() && o.align.empty())
       throw CLI::ValidationError("--reference goes with --maps or --align: there is nothing to translate");
-    if (!o.reference.empty() && o.json)
+    if (!o.reference.empty() && o.print.json)
       throw CLI::ValidationError("--json is for translations: it goes without --reference");
     if (!o.align.empty() && o.reference.empty())
       throw CLI::ValidationError("--align goes with --reference: gold links are those of given translations");

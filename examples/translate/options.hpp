@@ -7,6 +7,7 @@
 
 #include "attn/decode/search_options.hpp"
 #include "attn/run/device_options.hpp"
+#include "attn/run/print_translation.hpp"
 
 /// Everything that translate can be told.
 struct Options {
@@ -24,7 +25,7 @@ struct Options {
   std::filesystem::path shortlist;              // none: translations are made of all tokens
   std::int64_t shortlist_words = 50;            // translations of each source token on it
   std::filesystem::path draw;                   // none: no tree
-  bool n_best = false, scores = false, alignments = false, json = false;
+  attn::PrintOptions print;
 };
 
 /// Reads the command line; prints help or what is wrong and ends the program where that is all there is to do.

@@ -6,6 +6,7 @@
 
 #include "attn/core/file.hpp"
 #include "attn/data/parallel_corpus.hpp"
+#include "attn/run/begin_run.hpp"
 #include "attn/run/model_registry.hpp"
 #include "attn/run/run_folder.hpp"
 #include "attn/run/stop_signal.hpp"
@@ -13,7 +14,6 @@
 #include "line_figure.hpp"
 #include "singular_values.hpp"
 #include "train_models.hpp"
-#include "wmt14_train/training.hpp"
 
 using namespace attn;
 
@@ -122,7 +122,8 @@ Figure draw(const Curves& trained, const Curves& untrained, std::size_t sentence
 void write_singular_values(const ExperimentOptions& options) {
   const auto folder = folder_of(options, "transformer"), weights = folder / "model.safetensors";
   const auto picture = options.folder() / "singular-values.svg", table = options.folder() / "singular-values.tsv";
-  require(finished(folder), "the Transformer in ", folder.string(), " is not trained to its end: run the part train first");
+  require(is_finished_run(folder), "the Transformer in ", folder.string(),
+          " is not trained to its end: run the part train first");
   const auto newer = [&](const std::filesystem::path& file) {
     return std::filesystem::exists(file) &&
            std::filesystem::last_write_time(file) > std::filesystem::last_write_time(weights);

@@ -1,6 +1,8 @@
 #include "options.hpp"
 
-#include "attn/run/command_line.hpp"
+#include <unistd.h>
+
+#include "attn/run/training_command_line.hpp"
 
 using namespace attn;
 
@@ -24,8 +26,7 @@ repeated and goes on. Its parts, of which --part runs some alone, once `train` h
 ExperimentOptions read_options(int count, char** words) {
   ExperimentOptions o;
   o.training.output = "runs/wmt14_experiment";
-  o.training.command = "wmt14_experiment";
-  for (int i = 1; i < count; ++i) o.training.command += std::string(" ") + words[i];
+  o.training.command = typed_command("wmt14_experiment", count, words);
   CLI::App app(about, "wmt14_experiment");
   app.set_config("--config", "", "Read options from a file: lines of name=value, named as here without the dashes");
   const AddOptions what{app, "What"}, results{app, "Results"};
@@ -56,5 +57,6 @@ ExperimentOptions read_options(int count, char** words) {
   });
   note_given(app, o.training);
   o.training.device.plans = o.training.output;
+  o.training.terminal = ::isatty(STDOUT_FILENO) != 0;
   return o;
 }

@@ -3,10 +3,10 @@
 #include <iostream>
 
 #include "attn/core/file.hpp"
+#include "attn/run/begin_run.hpp"
 #include "attn/train/progress.hpp"
 #include "paper.hpp"
 #include "train_models.hpp"
-#include "wmt14_train/training.hpp"
 
 using namespace attn;
 
@@ -50,7 +50,7 @@ void write_samples(const ExperimentOptions& options) {
   const ParallelText test = kept_text(options, "test");
   std::vector<std::pair<const char*, Lines>> models;
   for (const PaperModel& model : paper_models)
-    if (const auto folder = folder_of(options, model.name); finished(folder)) {
+    if (const auto folder = folder_of(options, model.name); is_finished_run(folder)) {
       models.emplace_back(model.title, read_lines(folder / "translations.txt"));
       require(models.back().second.size() == test.source.size(), (folder / "translations.txt").string(), " has ",
               models.back().second.size(), " lines, and the test text ", test.source.size(),

@@ -3,12 +3,11 @@
 #include <iostream>
 #include <optional>
 
-#include "attn/run/run_folder.hpp"
+#include "attn/run/begin_run.hpp"
 #include "attn/train/log_summary.hpp"
 #include "attn/train/progress.hpp"
 #include "paper.hpp"
 #include "train_models.hpp"
-#include "wmt14_train/training.hpp"
 
 using namespace attn;
 using nlohmann::json;
@@ -123,7 +122,7 @@ std::string page(const std::vector<Outcome>& outcomes) {
 void write_tables(const ExperimentOptions& options) {
   std::vector<Outcome> outcomes;
   for (const PaperModel& model : paper_models)
-    if (finished(folder_of(options, model.name))) outcomes.push_back(read_outcome(options, model));
+    if (is_finished_run(folder_of(options, model.name))) outcomes.push_back(read_outcome(options, model));
   require(!outcomes.empty(), "no model in ", options.folder().string(), " is trained to its end: run the part train first");
   write_file(options.folder() / "tables.md", page(outcomes));
   std::cout << "\n"

@@ -3,7 +3,9 @@
 #include <iostream>
 
 #include "attn/core/folder_lock.hpp"
+#include "attn/run/begin_run.hpp"
 #include "attn/run/stop_signal.hpp"
+#include "attn/run/training_command_line.hpp"
 #include "paper.hpp"
 #include "wmt14_train/recipe.hpp"
 #include "wmt14_train/training.hpp"
@@ -19,7 +21,7 @@ std::filesystem::path file_of(const ExperimentOptions& options, const std::strin
 /// A model that is trained already must be the one that the command line asks for.
 void check_given(const Options& options, const std::filesystem::path& folder) {
   const Metadata then = read_run_card(folder).settings;
-  for (const auto& [name, value] : options.settings())
+  for (const auto& [name, value] : settings_of(options))
     if (const auto was = then.find(name); options.given.contains(name) && was != then.end())
       require(was->second == value, "the model in ", folder.string(), " was trained with ", name, " ", was->second,
               ", not ", value, ": leave the option out, or choose another folder (--output)");
@@ -42,7 +44,7 @@ void train_models(const ExperimentOptions& experiment) {
   for (const PaperModel& model : paper_models) {
     const auto folder = folder_of(experiment, model.name);
     if (has_run(folder) && !tokenizer) tokenizer = read_run_card(folder).source;
-    if (finished(folder)) {
+    if (is_finished_run(folder)) {
       check_given(options, folder);
       std::cout << model.name << " is trained already: " << folder.string() << "\n";
     } else {
@@ -51,11 +53,11 @@ void train_models(const ExperimentOptions& experiment) {
   }
   if (left.empty()) return;
 
-  Texts texts = read_texts(options);
+  TrainingText texts = read_texts(options);
   apply_recipe(options, texts.pairs());  // a Linformer's, whose sizes the Transformer has too
   Communicator alone;
-  const Corpus corpus = encode_texts(options, texts, tokenizer, alone);
-  std::cout << "settings: " << options.describe() << std::endl;
+  const TrainingCorpus corpus = encode_texts(options, texts, tokenizer, alone);
+  std::cout << "settings: " << describe(options) << std::endl;
   for (const auto& [name, text] : {std::pair("test", &texts.test), {"validation", &texts.validation}}) {
     write_lines(file_of(experiment, name, "source"), text->source);
     write_lines(file_of(experiment, name, "target"), text->target);
@@ -68,7 +70,7 @@ void train_models(const ExperimentOptions& experiment) {
     options.resume = has_run(options.output) && std::filesystem::exists(options.output / "training.safetensors");
     const auto before = options.resume ? std::optional(read_run_card(options.output)) : std::nullopt;
     std::cout << "\n" << name << "\n";
-    train(options, texts, corpus, before, {}, alone);
+    train(options, texts, corpus, before, alone);
     if (stop_signal() != 0) return;
   }
 }

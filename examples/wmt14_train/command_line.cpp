@@ -1,6 +1,8 @@
 #include "command_line.hpp"
 
-#include "attn/run/command_line.hpp"
+#include <unistd.h>
+
+#include "attn/run/training_command_line.hpp"
 #include "papers/models.hpp"
 
 using namespace attn;
@@ -23,10 +25,6 @@ translations; --resume goes on from its training.safetensors. With BART's tokeni
 
 void check(const CLI::App& app, const Options& o) {
   check_options(o);
-  if (o.resume && o.overwrite) throw CLI::ValidationError("--resume goes on with a run, --overwrite replaces it: give one");
-  if (!o.start_from.empty() && (!o.vocab.empty() || o.resume))
-    throw CLI::ValidationError(o.resume ? "--resume goes on with a run, --start-from begins one: give one"
-                                        : "--start-from has a tokenizer, so --vocab and --merges cannot be given with it");
   if (papers::is_recurrent(o.model))
     for (const char* name : {"--size", "--norm", "--attention-dropout", "--activation-dropout", "--shared"})
       if (app.count(name) > 0)
@@ -44,8 +42,8 @@ std::ostream& output_of_json() {
 
 Options read_options(int count, char** words) {
   Options o;
-  o.command = "wmt14_train";
-  for (int i = 1; i < count; ++i) o.command += std::string(" ") + words[i];
+  o.output = "runs/wmt14";
+  o.command = typed_command("wmt14_train", count, words);
   CLI::App app(about, "wmt14_train");
   app.set_config("--config", "", "Read options from a file: lines of name=value, named as here without the dashes");
   add_text_options(app, o);
@@ -53,18 +51,14 @@ Options read_options(int count, char** words) {
   add_model_options(app, o);
   add_training_options(app, o);
   bool json = false;
-  const AddOptions add{app, "Results"};
-  add("--start-from", o.start_from, "Folder of a run whose weights and tokenizer this one begins with (fine-tuning)",
-      CLI::ExistingDirectory);
-  add("--output", o.output, "Folder for what it writes")->capture_default_str();
-  add("--resume", o.resume, "Go on with the run in the output folder");
-  add("--overwrite", o.overwrite, "Replace the run in the output folder");
-  add("--limit", o.limit, "Tokens of a translation", whole_number(1, 100'000));
-  add("--json", json, "Standard output gets the lines of log.jsonl as they are written, and standard error the words");
+  add_result_options(app, o);
+  AddOptions{app, "Results"}(
+      "--json", json, "Standard output gets the lines of log.jsonl as they are written, and standard error the words");
   read_command_line(app, count, words, [&] { check(app, o); });
   note_given(app, o);
   if (papers::is_recurrent(o.model)) o.shared = false;
   o.device.plans = o.output;
   if (json) o.json = &output_of_json();
+  o.terminal = ::isatty(json ? STDERR_FILENO : STDOUT_FILENO) != 0;
   return o;
 }

@@ -8,9 +8,11 @@
 #include "attn/core/folder_lock.hpp"
 #include "attn/parallel/join_gpus.hpp"
 #include "attn/parallel/join_ranks.hpp"
+#include "attn/run/earlier_run.hpp"
 #include "attn/run/say_device.hpp"
 #include "attn/run/share_machine.hpp"
 #include "attn/run/stop_signal.hpp"
+#include "attn/run/training_command_line.hpp"
 #include "command_line.hpp"
 #include "papers/models.hpp"
 #include "recipe.hpp"
@@ -19,40 +21,6 @@
 using namespace attn;
 
 namespace {
-
-/// The card of the run in the output folder, if the run is to go on; else none. The folder is the first rank's to judge.
-std::optional<RunCard> card_to_resume(const Options& options, bool leads) {
-  if (!options.resume) {
-    require(!leads || options.overwrite || !has_run(options.output), "there is a run in ", options.output.string(),
-            " already: go on with it (--resume), replace it (--overwrite), or choose another folder (--output)");
-    return std::nullopt;
-  }
-  RunCard card = read_run_card(options.output);
-  require(std::filesystem::exists(options.output / "training.safetensors"), "the run in ", options.output.string(),
-          " ended before its first validation, so there is nothing to go on from: begin again (--overwrite)");
-  return card;
-}
-
-/// The card of the run whose weights this one begins with, if any; the model is then of the same kind.
-std::optional<RunCard> card_to_start_from(Options& options) {
-  if (options.start_from.empty()) return std::nullopt;
-  require(!std::filesystem::equivalent(options.start_from, options.output), "--start-from and --output are one folder, ",
-          options.output.string(), ": choose another folder for the new run");
-  RunCard card = read_run_card(options.start_from);
-  for (const auto& [name, value] : {std::pair("model", &options.model), {"size", &options.size}, {"norm", &options.norm}}) {
-    require(card.settings.contains(name), options.start_from.string(),
-            " was not made by wmt14_train: its settings have no '", name, "'");
-    require(!options.given.contains(name) || *value == card.settings.at(name), "--", name, " ", *value,
-            " does not fit --start-from: the run in ", options.start_from.string(), " has ", card.settings.at(name));
-    *value = card.settings.at(name);
-  }
-  options.shared = card.model.tie_output;
-  return card;
-}
-
-std::optional<AnyTokenizer> tokenizer_of(const std::optional<RunCard>& card) {
-  return card ? std::optional(card->source) : std::nullopt;
-}
 
 /// The ranks' GPUs, where they add up gradients among themselves; none where these go through the host.
 std::unique_ptr<Communicator> join_gpus_of(const Options& options, Communicator& processes) {
@@ -71,13 +39,13 @@ int run(Options options, Communicator& processes) {
   std::optional<FolderLock> lock;
   if (options.resume) read_run_card(options.output);  // a folder without a run is not made one by a lock
   if (ranks.leads()) make_folder(options.output), lock.emplace(options.output);
-  const std::optional<RunCard> before = card_to_resume(options, ranks.leads());
-  Texts texts = read_texts(options);
+  const std::optional<RunCard> before = run_to_resume(options, ranks.leads());
+  TrainingText texts = read_texts(options);
   apply_recipe(options, texts.pairs());
-  const std::optional<RunCard> start = card_to_start_from(options);
-  const Corpus corpus = encode_texts(options, texts, tokenizer_of(before ? before : start), ranks);
-  std::cout << "settings: " << options.describe() << std::endl;
-  train(options, texts, corpus, before, start, ranks);
+  const std::optional<RunCard> start = run_to_start_from(options);
+  const TrainingCorpus corpus = encode_texts(options, texts, tokenizer_of(before ? before : start), ranks);
+  std::cout << "settings: " << describe(options) << std::endl;
+  train(options, texts, corpus, before, ranks);
   if (!ranks.any(stop_signal() != 0)) return 0;
   std::cout << "stopped; go on with the same options and --resume\n";
   return stop_signal() != 0 ? stop_status() : 1;

@@ -5,12 +5,7 @@
 #include "attn/run/run_folder.hpp"
 #include "corpus.hpp"
 
-/// Whether the run of a folder was trained to its end, translated the test and scored it.
-bool finished(const std::filesystem::path& folder);
-
-/// Trains the options' model in their folder, then translates and scores the test with its best weights and draws what a
-/// report shows. It goes on with the run of the card `before`, if any; else it begins with the weights of the run of the
-/// card `start`, in options.start_from, if any. A stop signal ends the training so that it can go on. All ranks call it, and the
-/// first one writes.
-void train(const Options& options, const Texts& texts, const Corpus& corpus, const std::optional<attn::RunCard>& before,
-           const std::optional<attn::RunCard>& start, attn::Communicator& ranks);
+/// Trains and tests (attn/run/train_and_test.hpp), with the program's commit and command on the run's card; `before` is the
+/// card of the run that goes on, if one does.
+void train(const Options& options, const attn::TrainingText& texts, const attn::TrainingCorpus& corpus,
+           const std::optional<attn::RunCard>& before, attn::Communicator& ranks);

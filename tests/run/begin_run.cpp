@@ -59,7 +59,9 @@ TEST_CASE("begin run: another run in the same folder leaves nothing of the first
   fill();
   begin_run(folder.path(), card, device);
   CHECK(count(parts) == std::ssize(parts));  // of no run: there was none
+  CHECK(is_finished_run(folder.path()));
   begin_run(folder.path(), card, device, true);
+  CHECK_FALSE(is_finished_run(folder.path()));
   CHECK(count(results) == 0);
   CHECK(count(parts) == std::ssize(parts));
   fill();

@@ -10,6 +10,11 @@
 
 namespace attn {
 
+/// Whether the run of a folder came to its end: its report is written last.
+inline bool is_finished_run(const std::filesystem::path& folder) {
+  return has_run(folder) && std::filesystem::exists(folder / "report.html");
+}
+
 /// Removes what comes at the end of a run; before another run in its folder also the rest of it, and nothing else.
 inline void clear_run(const std::filesystem::path& folder, bool resume) {
   if (!has_run(folder)) return;

@@ -21,7 +21,8 @@
 #include "attn/train/safetensors.hpp"
 #include "attn/version.hpp"
 
-// What command lines of programs share. This header and help.hpp alone need CLI11: link CLI11::CLI11.
+// What command lines of programs share. Needs CLI11, as the other headers of command lines do (help.hpp, search_flags.hpp,
+// training_command_line.hpp): link CLI11::CLI11.
 //
 // A list of options is a function that calls `add(name, value, what, check)` for each of them: AddOptions reads their values,
 // NoteSettings writes them down.
@@ -150,6 +151,12 @@ inline void add_device_options(CLI::App& app, DeviceOptions& device) {
       "the CPU",
       CLI::IsMember({"auto", "bf16", "float", "int8"}));
   add("--tf32", device.tf32, "GPU, with --precision float: matrix products of operands rounded to TF32, faster");
+}
+
+/// The command as it was typed, for what a run leaves behind.
+inline std::string typed_command(std::string program, int count, char** words) {
+  for (int i = 1; i < count; ++i) program += std::string(" ") + words[i];
+  return program;
 }
 
 /// What is wrong with a command line, in words, with the nearest name of an option that does not exist.

@@ -1,19 +1,25 @@
-#include "settings.hpp"
-
-#include <unistd.h>
-
-#include <iostream>
+#pragma once
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <utility>
 
 #include "attn/optim/named_schedule.hpp"
-#include "attn/run/run_folder.hpp"
+#include "attn/run/event_log.hpp"
+#include "attn/run/model_spec.hpp"
 #include "attn/run/stop_signal.hpp"
-#include "attn/train/json_text.hpp"
+#include "attn/run/training_corpus.hpp"
+#include "attn/run/training_options.hpp"
+#include "attn/run/training_run.hpp"
 #include "attn/train/terminal.hpp"
 
-using namespace attn;
+// From the words of a command line to the settings of the library.
 
-ModelSpec model_spec(const Options& options, const Corpus& corpus) {
-  const Index vocabulary = corpus.tokenizer.padded_size();
+namespace attn {
+
+inline ModelSpec model_spec(const TrainingOptions& options, const AnyTokenizer& tokenizer) {
+  const Index vocabulary = tokenizer.padded_size();
   return {.name = options.model_name(),
           .source_vocabulary = vocabulary,
           .target_vocabulary = vocabulary,
@@ -24,31 +30,30 @@ ModelSpec model_spec(const Options& options, const Corpus& corpus) {
           .tie_output = options.shared};
 }
 
-Metadata settings_of(const Options& options, const Corpus& corpus) {
-  Metadata settings = options.settings();
+/// The card of a run with these settings (run/training_command_line.hpp), beside which stand the fingerprints of its texts and
+/// the run that it started from; one that goes on, with the card `before`, started where that one did.
+inline RunCard run_card(const TrainingOptions& options, const TrainingCorpus& corpus, Metadata settings,
+                        const std::optional<RunCard>& before = {}) {
   settings["tokenizer"] = std::to_string(corpus.tokenizer.hash());
   settings["training text"] = std::to_string(corpus.training_hash());
   settings["validation text"] = std::to_string(corpus.validation_hash());
-  return settings;
+  if (!options.start_from.empty()) settings["start-from"] = options.start_from.string();
+  if (before && before->settings.contains("start-from")) settings["start-from"] = before->settings.at("start-from");
+  RunCard card{model_spec(options, corpus.tokenizer), corpus.tokenizer, corpus.tokenizer};
+  card.truncate = options.text.kept_tokens();
+  card.limit = options.limit;
+  card.settings = std::move(settings);
+  card.seed = options.seed;
+  return card;
 }
 
-void print_line(const Options& options, const std::string& line) {
-  if (options.json == nullptr) return;
-  *options.json << line << std::endl;
-  require(options.json->good(), "cannot write to standard output; is the disk full?");
-}
-
-void note(const Options& options, const nlohmann::json& event) {
-  append_to_log(options.output, event);
-  print_line(options, json_text(event));
-}
-
-TrainingRun training_run(const Options& options, const Corpus& corpus, const Metadata& settings) {
+/// The training, which shows on a stream how it goes and ends at a stop signal. Options and stream must outlive it.
+inline TrainingRun training_run(const TrainingOptions& options, const TrainingCorpus& corpus, const Metadata& settings,
+                                std::ostream& out) {
   const BatchUnit unit = options.batch_unit == "tokens" ? BatchUnit::tokens : BatchUnit::sentences;
   const BatchOrder order = options.order == "pooled"     ? BatchOrder::pooled
                            : options.order == "shuffled" ? BatchOrder::shuffled
                                                          : BatchOrder::sequential;
-  const bool terminal = ::isatty(options.json != nullptr ? STDERR_FILENO : STDOUT_FILENO) != 0;
   return {
       .folder = options.output,
       .training = corpus.training(),
@@ -81,8 +86,10 @@ TrainingRun training_run(const Options& options, const Corpus& corpus, const Met
       .metadata = settings,
       .resume = options.resume,
       .parallel = {.shard_optimiser = options.shard_optimiser, .overlap = !options.sums_after},
-      .say = [](const std::string& text) { std::cout << text << std::endl; },
-      .log_line = [&options](const std::string& line) { print_line(options, line); },
-      .progress = [terminal](Index step,
-                             Index steps) { return std::make_unique<TerminalCallback>(std::cout, terminal, steps, step); }};
+      .say = [&out](const std::string& text) { out << text << std::endl; },
+      .log_line = [log = EventLog{options.output, options.json}](const std::string& line) { log.print(line); },
+      .progress = [&out, terminal = options.terminal](
+                      Index step, Index steps) { return std::make_unique<TerminalCallback>(out, terminal, steps, step); }};
 }
+
+}  // namespace attn

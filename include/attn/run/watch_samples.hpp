@@ -10,9 +10,10 @@
 #include "attn/run/open_translator.hpp"
 #include "attn/run/training_run.hpp"
 
+namespace attn {
+
 /// The log's event `samples`: the first sentences of a text, how they are translated and how they should be.
-inline nlohmann::json samples_event(const attn::ParallelText& text, const std::vector<std::string>& translations,
-                                    attn::Index step) {
+inline nlohmann::json samples_event(const ParallelText& text, const std::vector<std::string>& translations, Index step) {
   nlohmann::json samples = nlohmann::json::array();
   for (std::size_t i = 0; i < translations.size(); ++i)
     samples.push_back({{"source", text.source[i]}, {"translation", translations[i]}, {"reference", text.target[i]}});
@@ -23,12 +24,12 @@ inline nlohmann::json samples_event(const attn::ParallelText& text, const std::v
 /// while that runs: the events wait for its end.
 class WatchSamples {
  public:
-  WatchSamples(const attn::ParallelText& text, const attn::FolderTranslator& translate)
+  WatchSamples(const ParallelText& text, const FolderTranslator& translate)
       : text_(text), translate_(translate), lines_(text.source.begin(), text.source.begin() + some(text)) {}
 
   /// Beside what shows the progress already.
-  void watch(attn::TrainingRun& training) {
-    training.progress = [this, other = training.progress](attn::Index step, attn::Index steps) {
+  void watch(TrainingRun& training) {
+    training.progress = [this, other = training.progress](Index step, Index steps) {
       return std::make_unique<Watching>(*this, other(step, steps));
     };
   }
@@ -36,10 +37,10 @@ class WatchSamples {
   const std::vector<nlohmann::json>& events() const { return events_; }
 
  private:
-  struct Watching : attn::Callback {
-    Watching(WatchSamples& samples, std::unique_ptr<attn::Callback> other) : to(samples), shown(std::move(other)) {}
-    void on_step(const attn::StepReport& report) override { shown->on_step(report); }
-    void on_validation(const attn::ValidationReport& report) override {
+  struct Watching : Callback {
+    Watching(WatchSamples& samples, std::unique_ptr<Callback> other) : to(samples), shown(std::move(other)) {}
+    void on_step(const StepReport& report) override { shown->on_step(report); }
+    void on_validation(const ValidationReport& report) override {
       shown->on_validation(report);
       to.events_.push_back(samples_event(to.text_, to.translate_(to.lines_), report.step));
     }
@@ -48,15 +49,17 @@ class WatchSamples {
     bool stop_training() override { return shown->stop_training(); }
 
     WatchSamples& to;
-    std::unique_ptr<attn::Callback> shown;
+    std::unique_ptr<Callback> shown;
   };
 
-  static std::ptrdiff_t some(const attn::ParallelText& text) {
+  static std::ptrdiff_t some(const ParallelText& text) {
     return static_cast<std::ptrdiff_t>(std::min<std::size_t>(4, text.source.size()));
   }
 
-  const attn::ParallelText& text_;
-  const attn::FolderTranslator& translate_;
+  const ParallelText& text_;
+  const FolderTranslator& translate_;
   std::vector<std::string> lines_;
   std::vector<nlohmann::json> events_;
 };
+
+}  // namespace attn

@@ -1,0 +1,48 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "attn/core/error.hpp"
+#include "attn/run/run_folder.hpp"
+#include "attn/run/training_options.hpp"
+
+namespace attn {
+
+/// The card of the run in the output folder, if the run is to go on; else none. The folder is the first rank's to judge.
+inline std::optional<RunCard> run_to_resume(const TrainingOptions& options, bool leads = true) {
+  if (!options.resume) {
+    require(!leads || options.overwrite || !has_run(options.output), "there is a run in ", options.output.string(),
+            " already: go on with it (--resume), replace it (--overwrite), or choose another folder (--output)");
+    return std::nullopt;
+  }
+  RunCard card = read_run_card(options.output);
+  require(std::filesystem::exists(options.output / "training.safetensors"), "the run in ", options.output.string(),
+          " ended before its first validation, so there is nothing to go on from: begin again (--overwrite)");
+  return card;
+}
+
+/// The card of the run whose weights this one begins with, if any; the model is then of the same kind, whatever a recipe has
+/// suggested.
+inline std::optional<RunCard> run_to_start_from(TrainingOptions& options) {
+  if (options.start_from.empty()) return std::nullopt;
+  require(!std::filesystem::equivalent(options.start_from, options.output), "--start-from and --output are one folder, ",
+          options.output.string(), ": choose another folder for the new run");
+  RunCard card = read_run_card(options.start_from);
+  for (const auto& [name, value] : {std::pair("model", &options.model), {"size", &options.size}, {"norm", &options.norm}}) {
+    require(card.settings.contains(name), options.start_from.string(),
+            " was made by a program with other options: its settings have no '", name, "'");
+    require(!options.given.contains(name) || *value == card.settings.at(name), "--", name, " ", *value,
+            " does not fit --start-from: the run in ", options.start_from.string(), " has ", card.settings.at(name));
+    *value = card.settings.at(name);
+  }
+  options.shared = card.model.tie_output;
+  return card;
+}
+
+/// The tokenizer of a run, if there is one.
+inline std::optional<AnyTokenizer> tokenizer_of(const std::optional<RunCard>& card) {
+  return card ? std::optional(card->source) : std::nullopt;
+}
+
+}  // namespace attn

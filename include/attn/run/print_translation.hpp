@@ -1,0 +1,80 @@
+#pragma once
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "attn/decode/translation_report.hpp"
+#include "attn/run/open_translator.hpp"
+#include "attn/train/json_text.hpp"
+
+namespace attn {
+
+/// What is printed of a translation beside its text.
+struct PrintOptions {
+  bool n_best = false;      // a list of the best, or of those drawn
+  bool scores = false;      // of each; a list has them always
+  bool alignments = false;  // words that attention links
+  bool json = false;        // an object a line
+};
+
+namespace detail {
+
+/// Links between the words of a line and of one of its translations; none of a blank one.
+inline std::vector<WordLink> links(const FolderTranslator& translator, const Translation& translation,
+                                   const Hypothesis& one) {
+  return one.tokens.empty() ? std::vector<WordLink>() : translator.alignment(translation.source, one.tokens);
+}
+
+inline void print_text(std::ostream& out, const PrintOptions& options, const FolderTranslator& translator, Index number,
+                       const Translation& translation) {
+  const auto print_one = [&](const TranslatedHypothesis& one) {
+    std::vector<std::string> fields;
+    if (options.n_best) fields.push_back(std::to_string(number));
+    fields.push_back(one.text);
+    if (options.n_best || options.scores) fields.push_back(format_score(one.score));
+    if (options.alignments) fields.push_back(format_links(links(translator, translation, one)));
+    out << join_fields(fields) << '\n';
+  };
+  if (translation.n_best.empty()) print_one({});
+  for (std::size_t i = 0; i < translation.n_best.size() && (i == 0 || options.n_best); ++i)
+    print_one(translation.n_best[i]);
+}
+
+inline void print_json(std::ostream& out, const PrintOptions& options, const FolderTranslator& translator,
+                       const std::string& line, const Translation& translation) {
+  using Json = nlohmann::ordered_json;
+  const auto described = [&](Json object, const TranslatedHypothesis& one) {
+    object["translation"] = one.text;
+    if (options.n_best || options.scores) object["score"] = one.score;
+    if (options.alignments) {
+      object["alignment"] = Json::array();
+      for (const WordLink& link : links(translator, translation, one))
+        object["alignment"].push_back({link.source, link.target});
+    }
+    object["complete"] = one.complete;
+    return object;
+  };
+  const TranslatedHypothesis blank{Hypothesis{.complete = true}, ""};
+  Json object = described({{"source", line}}, translation.n_best.empty() ? blank : translation.n_best[0]);
+  if (options.n_best) {
+    object["n_best"] = Json::array();
+    for (const TranslatedHypothesis& one : translation.n_best) object["n_best"].push_back(described({}, one));
+  }
+  out << json_text(object) << '\n';
+}
+
+}  // namespace detail
+
+/// Prints the translation of a line, number `number` counted from 0: a line of text, or several where a list of the best is
+/// asked for, as line ||| text ||| score ||| alignment, those of them that are; or one object, in which the line itself stands
+/// too.
+inline void print_translation(std::ostream& out, const PrintOptions& options, const FolderTranslator& translator,
+                              Index number, const std::string& line, const Translation& translation) {
+  if (options.json)
+    detail::print_json(out, options, translator, line, translation);
+  else
+    detail::print_text(out, options, translator, number, translation);
+}
+
+}  // namespace attn

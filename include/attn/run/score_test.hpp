@@ -1,0 +1,51 @@
+#pragma once
+#include <algorithm>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "attn/data/parallel_text.hpp"
+#include "attn/metrics/bleu.hpp"
+#include "attn/run/event_log.hpp"
+#include "attn/run/score_pairs.hpp"
+#include "attn/run/watch_samples.hpp"
+#include "attn/train/progress.hpp"
+#include "attn/train/tensorboard.hpp"
+
+namespace attn {
+
+/// Scores the translations of a test text after `step` steps of training: BLEU, and the perplexity of its references. The
+/// folder of the log gets translations.txt, the events `samples` and `test`, and TensorBoard's figures; the stream the first
+/// translations and the scores.
+inline void score_test(const EventLog& log, const ParallelText& test, const FolderTranslator& translate,
+                       const std::vector<std::string>& translations, Index step, std::ostream& out) {
+  const Bleu bleu = corpus_bleu(translations, test.target);
+  write_lines(log.folder / "translations.txt", translations);
+  const auto shown = std::min<std::ptrdiff_t>(8, std::ssize(translations));
+  log.add(samples_event(test, {translations.begin(), translations.begin() + shown}, step));
+  const std::vector<PairScore> pairs = score_pairs(translate, test);
+  const double perplexity = perplexity_of(pairs).value();
+  const Index beam = translate.options.search ? translate.options.search->beam : 1;
+  log.add({{"event", "test"},
+           {"sentences", translations.size()},
+           {"beam", beam},
+           {"bleu", bleu.score},
+           {"signature", bleu.signature()},
+           {"perplexity", perplexity}});
+  TensorBoard(log.folder, step).write(step, {{"test/bleu", bleu.score}, {"test/perplexity", perplexity}});
+  out << "\n";
+  for (std::size_t i = 0; i < std::min<std::size_t>(4, translations.size()); ++i)
+    out << "  source       " << test.source[i] << "\n  translation  " << translations[i] << "\n  reference    "
+        << test.target[i] << "\n\n";
+  Index cut = 0;
+  for (const PairScore& pair : pairs) cut += pair.cut;
+  if (cut > 0)
+    out << format_count(cut) << " sentences of the test, of both languages, have more than " << translate.card().truncate
+        << " tokens: what comes after is neither read nor counted in the perplexity (--truncate)\n";
+  out << "on " << format_count(std::ssize(translations)) << " unseen sentences, "
+      << (beam > 1 ? "with a beam of " + std::to_string(beam) : "greedy") << ": " << bleu.to_string() << "\n"
+      << bleu.signature() << "\nperplexity " << format_decimals(perplexity, 2) << "\nwritten to " << log.folder.string()
+      << "\n";
+}
+
+}  // namespace attn

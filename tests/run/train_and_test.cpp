@@ -1,0 +1,145 @@
+#include "attn/run/train_and_test.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sstream>
+
+#include "attn/run/cpu_models.hpp"
+#include "attn/run/earlier_run.hpp"
+#include "support/files.hpp"
+
+using namespace attn;
+
+namespace {
+
+using Tiny = Transformer<Cpu<float>,
+                         TransformerShape{.encoder_layers = 1, .decoder_layers = 1, .width = 16, .heads = 2, .inner = 32}>;
+
+/// A training of a moment, as a program has it.
+struct Program {
+  TemporaryFolder folder;
+  TrainingOptions options;
+  TrainingText text{{{"a b", "c", "d d", "a c d"}, {"b a", "c", "d d", "d c a"}}, {{"a c", "b"}, {"c a", "b"}}, {}};
+  Communicator alone;
+  std::ostringstream said;
+  std::optional<RunCard> before, start;
+
+  Program() {
+    models().add<Tiny>("tiny");
+    text.test = {{"a b c", "d"}, {"c b a", "d"}};
+    options.model = "tiny";
+    options.output = folder / "run";
+    options.epochs = 2, options.batch = 2, options.rate = 1e-2, options.warmup = 1;
+    options.schedule = "constant", options.order = "pooled";
+    options.limit = 5;
+    options.text.vocabulary = 262;
+    options.device = {.device = "cpu", .threads = 1};
+  }
+
+  void run() {
+    make_folder(options.output);
+    before = run_to_resume(options);
+    start = run_to_start_from(options);
+    TrainingText texts = text;
+    const TrainingCorpus corpus =
+        encode_training_text(options.text, texts, tokenizer_of(before ? before : start), alone, said);
+    const Metadata settings{
+        {"model", options.model}, {"size", ""}, {"norm", ""}, {"epochs", std::to_string(options.epochs)}};
+    train_and_test(options, texts, corpus, run_card(options, corpus, settings, before), alone, said);
+  }
+  std::vector<nlohmann::json> events(const std::string& kind) const {
+    std::vector<nlohmann::json> found;
+    for (const std::string& line : read_lines(options.output / "log.jsonl"))
+      if (auto event = nlohmann::json::parse(line); event.at("event") == kind) found.push_back(event);
+    return found;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("train and test: the folder has the model, its log, the test's translations and a report") {
+  Program program;
+  std::ostringstream json;
+  program.options.json = &json;
+  CHECK_FALSE(is_finished_run(program.options.output));
+  program.run();
+  CHECK(is_finished_run(program.options.output));
+  CHECK(json.str() == read_file(program.options.output / "log.jsonl"));
+  CHECK(read_lines(program.options.output / "translations.txt") ==
+        open_translator(program.options.output, program.options.device)(program.text.test.source));
+  CHECK(std::filesystem::exists(program.options.output / "maps"));
+  const auto samples = program.events("samples"), test = program.events("test");
+  REQUIRE(samples.size() == 3);  // of two validations, and of the test
+  CHECK((samples[0].at("step") == 2 && samples[1].at("step") == 4 && samples[2].at("step") == 4));
+  CHECK(samples[0].at("samples")[0].at("source") == "a c");
+  CHECK(samples[2].at("samples")[0].at("reference") == "c b a");
+  REQUIRE(test.size() == 1);
+  CHECK((test[0].at("sentences") == 2 && test[0].at("beam") == 1 && test[0].at("perplexity") > 1));
+  REQUIRE(program.events("trained").size() == 1);
+  CHECK(program.events("trained")[0].at("step") == 4);
+  CHECK(contains(program.said.str(), "on 2 unseen sentences, greedy: BLEU = "));
+  const RunCard card = read_run_card(program.options.output);
+  CHECK((card.limit == 5 && card.truncate == 255 && card.settings.contains("validation text")));
+}
+
+TEST_CASE("train and test: a run goes on with its own settings, or is replaced when that is asked for") {
+  Program program;
+  program.run();
+  const std::string whole = read_file(program.options.output / "model.safetensors");
+  CHECK(contains(error_of([&] { program.run(); }), "go on with it (--resume), replace it (--overwrite)"));
+  program.options.resume = true;
+  program.options.epochs = 3;
+  program.run();
+  CHECK(program.before->settings.at("epochs") == "2");
+  CHECK(program.events("trained").back().at("step") == 6);
+  program.options.resume = false;
+  program.options.overwrite = true;
+  program.options.epochs = 2;
+  program.run();
+  CHECK(read_file(program.options.output / "model.safetensors") == whole);
+  CHECK(program.events("trained").size() == 1);
+  program.options.resume = true;
+  std::filesystem::remove(program.options.output / "training.safetensors");
+  CHECK(contains(error_of([&] { program.run(); }), "ended before its first validation"));
+}
+
+TEST_CASE("train and test: a run starts from another's weights and tokenizer, and says where nothing was better") {
+  Program program;
+  program.run();
+  const auto first = program.options.output;
+  program.options.start_from = first;
+  CHECK(contains(error_of([&] { run_to_start_from(program.options); }), "are one folder"));
+  program.options.output = program.folder / "finer";
+  program.options.rate = 1e3;  // which only makes it worse
+  program.options.model = "forgotten";
+  program.options.test_beam = 3;
+  program.run();
+  CHECK(program.options.model == "tiny");
+  const RunCard card = read_run_card(program.options.output);
+  CHECK(card.settings.at("start-from") == first.string());
+  CHECK(card.source.hash() == read_run_card(first).source.hash());
+  CHECK(contains(program.said.str(),
+                 "no validation was better than that of the weights it started from: they are the model"));
+  CHECK(program.events("test")[0].at("beam") == 3);
+  CHECK(contains(program.said.str(), "with a beam of 3: BLEU = "));
+
+  program.options.given = {"model"};
+  program.options.model = "other";
+  CHECK(contains(error_of([&] { run_to_start_from(program.options); }), "--model other does not fit --start-from"));
+  program.options.given = {};
+  RunCard bare = read_run_card(first);
+  bare.settings.erase("size");
+  write_run_card(first, bare);
+  CHECK(contains(error_of([&] { run_to_start_from(program.options); }), "its settings have no 'size'"));
+}
+
+TEST_CASE("train and test: BLEU can tell the best model, and sentences of the test that are cut are told") {
+  Program program;
+  program.options.validate_with = "bleu";
+  program.options.text.truncate = 4;
+  program.run();
+  const auto validations = program.events("validation");
+  REQUIRE(validations.size() == 2);
+  CHECK(validations[0].contains("score"));
+  CHECK(contains(program.said.str(), "2 sentences of the test, of both languages, have more than 3 tokens"));
+}

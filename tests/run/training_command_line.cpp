@@ -1,0 +1,119 @@
+#include "attn/run/training_command_line.hpp"
+
+#include <doctest/doctest.h>
+
+#include "attn/core/file.hpp"
+#include "attn/run/training_recipe.hpp"
+#include "support/files.hpp"
+
+using namespace attn;
+
+namespace {
+
+/// Reads a command line as a program would; what is wrong with it, or "".
+std::string read(TrainingOptions& options, const std::string& words, const std::vector<std::string>& more = {}) {
+  CLI::App app("test");
+  add_text_options(app, options.text);
+  add_tokenizer_options(app, options.text);
+  add_model_name(app, options, more);
+  add_model_options(app, options);
+  add_recipe_option(app, options, {"own"});
+  add_training_options(app, options);
+  add_result_options(app, options);
+  try {
+    app.parse(words, false);
+    check_training_options(options);
+  } catch (const CLI::ParseError& error) {
+    return explain(app, error);
+  }
+  note_given(app, options);
+  return "";
+}
+
+std::string wrong(const std::string& words, const std::vector<std::string>& more = {}) {
+  TrainingOptions options;
+  return read(options, words, more);
+}
+
+}  // namespace
+
+TEST_CASE("training command line: what is given is read and noted") {
+  TrainingOptions options;
+  REQUIRE(read(options, "--epochs 3 --not-shared --truncate 100 --model linformer32 --recipe own --threads 1 --limit 9") ==
+          "");
+  CHECK((options.epochs == 3 && !options.shared && options.text.truncate == 100 && options.model == "linformer32"));
+  CHECK((options.recipe == "own" && options.device.threads == 1 && options.limit == 9));
+  CHECK(options.given == std::set<std::string>{"epochs", "shared", "truncate", "model", "recipe", "threads", "limit"});
+}
+
+TEST_CASE("training command line: settings are the options of model and training; people read those that were chosen") {
+  TrainingOptions options;
+  REQUIRE(read(options, "--epochs 3 --not-shared --amsgrad --limit 9") == "");
+  const Metadata settings = settings_of(options);
+  CHECK(settings.at("epochs") == "3");
+  CHECK(settings.at("shared") == "false");
+  CHECK(settings.at("model") == "transformer");
+  CHECK(settings.at("truncate") == "256");
+  CHECK(settings.at("test-beam") == "1");
+  for (const char* name : {"limit", "threads", "output", "train-source", "recipe"}) CHECK_FALSE(settings.contains(name));
+  CHECK(describe(options) == "--shared=false --epochs 3 --amsgrad");
+  options.suggested.insert("rate");
+  options.rate = 0.5;
+  CHECK(describe(options) == "--shared=false --epochs 3 --rate 0.5 --amsgrad");
+}
+
+TEST_CASE("training command line: a program's own models stand beside the library's") {
+  TrainingOptions options;
+  CHECK(read(options, "--model mine", {"mine"}) == "");
+  CHECK(options.model_name() == "mine");
+  CHECK(wrong("--model none", {"mine"}) ==
+        "--model: 'none' is none of\n  transformer\n  linformer32\n  linformer64\n  linformer128\n  mine");
+  options = {};
+  CHECK(read(options, "--model linformer64 --size base --norm pre") == "");
+  CHECK(options.model_name() == "linformer64-base-pre");
+}
+
+TEST_CASE("training command line: options that do not fit together are refused") {
+  const TemporaryFolder folder;
+  write_file(folder / "a", "a\n");
+  const std::string file = (folder / "a").string(), there = folder.path().string();
+  CHECK(wrong("--train-source " + file) == "--train-source and --train-target go together: as many files of each");
+  CHECK(wrong("--shards " + there + " --vocabulary 300").starts_with("--shards bring text and tokenizer"));
+  for (const std::string name : {"--valid-source", "--test-source", "--vocab"})
+    CHECK(contains(wrong(name + " " + file), name + " and --"));
+  CHECK(wrong("--batch 4096").starts_with("--batch 4096 alone would be 4096 sentences"));
+  CHECK(wrong("--batch 4096 --batch-unit tokens") == "");
+  CHECK(wrong("--tf32") == "--tf32 goes with --precision float");
+  CHECK(wrong("--model linformer32 --truncate 300") == "--truncate is at most 256 for a Linformer");
+  CHECK(wrong("--model linformer32 --size big") == "a Linformer is small or base");
+  CHECK(contains(wrong("--resume --overwrite"), "give one"));
+  CHECK(contains(wrong("--resume --start-from " + there), "--start-from begins one: give one"));
+  CHECK(contains(wrong("--start-from " + there + " --vocab " + file + " --merges " + file), "has a tokenizer"));
+  CHECK(contains(wrong("--recipe none"), "--recipe"));
+}
+
+TEST_CASE("training recipe: by the size of the text, for what was not given") {
+  TrainingOptions options;
+  REQUIRE(read(options, "--rate 0.5") == "");
+  apply_recipe(options, recipe_for(15'000));
+  CHECK((options.size == "small" && options.epochs == 40 && options.rate == 0.5 && options.text.vocabulary == 4000));
+  CHECK(options.suggested.contains("epochs"));
+  CHECK_FALSE(options.suggested.contains("rate"));
+  CHECK(std::string(recipe_for(15'001).size) == "medium");
+  CHECK(recipe_for(400'000).vocabulary == 16'000);
+  CHECK(std::string(recipe_for(400'001).size) == "base");
+  CHECK((best_of(recipe_for(1000)).test_beam == 4 && best_of(recipe_for(1000)).epochs == 40));
+  CHECK((best_of(recipe_for(1'000'000)).epochs == 12 && best_of(recipe_for(1'000'000)).average_best == 4));
+}
+
+TEST_CASE("training recipe: sizes that a model has not, and batches of another unit") {
+  TrainingOptions linformer;
+  REQUIRE(read(linformer, "--model linformer32 --batch-unit sentences") == "");
+  apply_recipe(linformer, recipe_for(100'000));
+  CHECK((linformer.size == "base" && linformer.batch == 64));
+  TrainingOptions own;
+  REQUIRE(read(own, "--model mine --batch 8", {"mine"}) == "");
+  apply_recipe(own, recipe_for(1000));
+  CHECK_FALSE((own.suggested.contains("size") || own.suggested.contains("norm")));
+  CHECK((own.batch == 8 && own.batch_unit == "sentences"));
+}
