@@ -21,9 +21,8 @@ void add_model_name(CLI::App& app, Options& o) {
 void add_training_options(CLI::App& app, Options& o) {
   add_recipe_option(app, o, {"paper"})
       ->description(
-          "What is not given follows from the text's size (library), with a beam and more time for large ones (best), or "
-          "is "
-          "the paper's");
+          "What is not given follows from the text's size (library), with a beam and more time for large ones (best), "
+          "or is the paper's");
   attn::add_training_options(app, o);
 }
 

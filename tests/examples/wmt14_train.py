@@ -60,7 +60,7 @@ with tempfile.TemporaryDirectory() as name:
           "--rate 0.002 --warmup 10 --validate-every 0 --average-best 0 --test-beam 1\n" in result.stdout, "the settings are said, in the order of the options")
     check("on 500 unseen sentences, greedy: BLEU = " in result.stdout and events[-1]["beam"] == 1, "and that the test is translated greedily")
     result = run(*tiny, "--recipe", "best", "--not-shared", "--output", folder / "best")
-    check(" --shared=false --epochs 3 " in result.stdout and " --average-best 0 --test-beam 4\n" in result.stdout and
+    check(" --shared=false --epochs 3 " in result.stdout and " --average-best 0 --test-beam 8\n" in result.stdout and
           "on 500 unseen sentences, with a beam of 4: BLEU = " in result.stdout, f"the best recipe has a beam {result.stdout} {result.stderr}")
     greedy = run(*tiny, "--recipe", "best", "--not-shared", "--test-beam", 1, "--output", folder / "best_greedy")
     check("greedy: BLEU = " in greedy.stdout and tensors(folder / "best") == tensors(folder / "best_greedy"), "of the same weights")
@@ -77,7 +77,7 @@ with tempfile.TemporaryDirectory() as name:
 
     (folder / "many").write_text("a b\n" * 410_000)
     many = ["--train-source", folder / "many", "--train-target", folder / "many", "--vocabulary", "300", "--device", "cpu"]
-    for recipe, expected in (("best", "--epochs 12 .* --validate-every 2000 --average-best 4 --test-beam 4"), ("library", "--epochs 10 .* --validate-every 1000 --average-best 0 --test-beam 1")):
+    for recipe, expected in (("best", "--epochs 12 .* --validate-every 2000 --average-best 4 --test-beam 8"), ("library", "--epochs 10 .* --validate-every 1000 --average-best 0 --test-beam 1")):
         process = subprocess.Popen([program, *many, "--recipe", recipe, "--output", folder / "many_run"], stdout=subprocess.PIPE, text=True)
         said = next((line for line in process.stdout if line.startswith("settings: ")), "")
         process.kill()

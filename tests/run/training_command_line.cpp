@@ -102,7 +102,7 @@ TEST_CASE("training recipe: by the size of the text, for what was not given") {
   CHECK(std::string(recipe_for(15'001).size) == "medium");
   CHECK(recipe_for(400'000).vocabulary == 16'000);
   CHECK(std::string(recipe_for(400'001).size) == "base");
-  CHECK((best_of(recipe_for(1000)).test_beam == 4 && best_of(recipe_for(1000)).epochs == 40));
+  CHECK((best_of(recipe_for(1000)).test_beam == 8 && best_of(recipe_for(1000)).epochs == 40));
   CHECK((best_of(recipe_for(1'000'000)).epochs == 12 && best_of(recipe_for(1'000'000)).average_best == 4));
 }
 

@@ -35,7 +35,7 @@ constexpr TrainingRecipe recipe_for(Index pairs) {
 
 /// The same with all that the library has: a beam for the test, and for the largest texts more time.
 constexpr TrainingRecipe best_of(TrainingRecipe recipe) {
-  recipe.test_beam = 4;
+  recipe.test_beam = 8;
   if (recipe.pairs == TrainingRecipe::any) recipe.epochs = 12, recipe.validate_every = 2000, recipe.average_best = 4;
   return recipe;
 }
