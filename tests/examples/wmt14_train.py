@@ -160,7 +160,7 @@ with tempfile.TemporaryDirectory() as name:
     check(len(list((folder / "parts").glob("events.out.tfevents.*"))) == 3, "and with a file more for TensorBoard")
     refused("resuming with another setting", *tiny, "--output", folder / "parts", "--resume", "--seed", 2, says="it was begun with seed 1, not 2")
     refused("resuming with another text", *tiny, "--output", folder / "parts", "--resume", "--generated-pairs", 301, says="it was begun with training text")
-    refused("resuming what never began", *tiny, "--output", folder / "nothing", "--resume", says="model.json")
+    refused("resuming what never began", *tiny, "--output", folder / "nothing", "--resume", says="nothing is not a folder")
     check(not (folder / "nothing").exists(), "and leaves no folder")
     process = subprocess.Popen([program, *tiny, "--output", folder / "ended"], stdout=subprocess.PIPE, text=True)
     while not (folder / "ended/log.jsonl").exists() or '"step"' not in (folder / "ended/log.jsonl").read_text():
