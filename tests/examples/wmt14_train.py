@@ -202,8 +202,12 @@ with tempfile.TemporaryDirectory() as name:
     check(run(*validated).returncode == 0, "validates with a text of its own")
     for side, words in (("en", "the number one .\n"), ("de", "die Zahl eins .\n")):
         (folder / f"test.{side}").write_text(words + words[:3] * 50 + "\n")
-    result = run(*own, "--truncate", 12, "--test-source", folder / "test.en", "--test-target", folder / "test.de", "--output", folder / "cut")
+    cut, test = [*own, "--truncate", 12, "--output", folder / "cut"], ["--test-source", folder / "test.en", "--test-target", folder / "test.de"]
+    result = run(*cut, *test)
     check("2 sentences of the test, of both languages, have more than 11 tokens" in result.stdout, f"a test sentence that is cut is told: {result.stdout}")
+    refused("resuming without the test text", *cut, "--resume", "--epochs", 2, says="was begun with --test-source .../test.en: give it again")
+    result = run(*cut, *test, "--resume", "--epochs", 2)
+    check("2 sentences of the test" in result.stdout, "and with it the test is scored again")
     (folder / "valid.de").write_text("die Zahl zwei .\n" * 3)
     refused("resuming with another validation text", *validated, "--epochs", 2, "--resume", says="it was begun with validation text")
     (folder / "valid.de").write_text("die Zahl eins .\n" * 3)
