@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from checks import check, check_help, finish, program, refused, run
+from checks import check, check_help, check_status, finish, program, refused, run
 
 tiny = ["--generated-pairs", "300", "--epochs", "3", "--validate-every", "0", "--warmup", "10", "--batch", "32", "--vocabulary", "400", "--device", "cpu", "--threads", "2"]
 
@@ -222,6 +222,8 @@ with tempfile.TemporaryDirectory() as name:
           "options come from a file too")
     (folder / "options.ini").write_text("epoch=1\n")
     refused("an unknown name in such a file", "--config", folder / "options.ini", *own, says="the configuration file sets 'epoch', and there is no option --epoch; did you mean --epochs?")
+    check_status(110, "--config", folder / "options.ini", *own)
+    check_status(103, "--config", folder / "none.ini", *own)
 
     # Several training files, some of them compressed, and what becomes of blank lines.
     (folder / "b.en").write_text("one more\n\nand another\n")
