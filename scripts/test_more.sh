@@ -60,6 +60,16 @@ suppressed() {
   esac
 }
 
+later_cli11() {  # Debian 13's, whose reader of files and whose help are not those of 12
+  local package=libcli11-dev_2.4.1+ds-2_all.deb helper=/usr/lib/apt/apt-helper
+  [[ -x $helper ]] || { echo "this is no Debian: left out"; return 0; }
+  [[ -d $out/cli11 ]] || { $helper download-file http://deb.debian.org/debian/pool/main/c/cli11/$package $out/$package \
+    SHA256:3b44d5a1edc75b413b2dddfa81bcf7dac05dae8dae502e7d818d9c2b03392023 && dpkg-deb -x $out/$package $out/cli11; } || return
+  grep 'CLI11_VERSION "2.4.1"' $out/cli11/usr/include/CLI/Version.hpp || return
+  eval g++ -std=c++20 -O0 $warnings $(suppressed g++) -isystem $out/cli11/usr/include $includes $definitions \
+    tests/main.cpp tests/run/command_line.cpp -o $out/command_line && $out/command_line
+}
+
 # ---- Processors ----
 
 # cpu_room NAME RUN COMPILER FLAGS...: the room of matrix products and the device, compiled so, run so
@@ -94,7 +104,7 @@ fuzz_cases() {
   cmake --preset fuzz >/dev/null && cmake --build --preset fuzz && ctest --preset fuzz
 }
 
-parts=(addresses threads each_header every_header x86_64 aarch64 fuzz_cases)
+parts=(addresses threads each_header every_header later_cli11 x86_64 aarch64 fuzz_cases)
 [[ $# == 0 ]] || parts=("$@")
 table= failed=0
 for part in "${parts[@]}"; do
