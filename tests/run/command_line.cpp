@@ -87,7 +87,8 @@ TEST_CASE("command line: values that are missing, words that are not known, name
   CHECK(wrong_file("epochs=\n") == "the configuration file gives 'epochs' no value" + lines);
   CHECK(wrong_file("epochs= # 3\n") == "the configuration file gives 'epochs' no value" + lines);
   for (const char* list : {"epochs=[]\n", "epochs=[1,2]", "epochs=[1 # a list that does not end\n"})
-    CHECK(wrong_file(list) == "the configuration file gives 'epochs' a list" + lines);
+    CHECK(wrong_file(list) ==
+          "the configuration file gives 'epochs' a list, where each value has a line of its own" + lines);
   CHECK(wrong_file("order='pooled\n") == "the configuration file gives 'order' a quote that does not end" + lines);
   CHECK(wrong_file("order='pooled' or\n") == "the configuration file gives 'order' more than what is quoted" + lines);
   CHECK(wrong_file("[training]\nepochs=3\n") == "the configuration file has a section, [training]" + lines);
@@ -100,21 +101,22 @@ TEST_CASE("command line: a file's values are what stands behind the sign") {
     const TemporaryFolder folder;
     write_file(folder / "options.ini", text);
     Settings settings;
-    std::string file;
+    std::vector<std::string> files;
     CLI::App app("test");
     list(AddOptions{app, "Training"}, settings);
-    AddOptions{app, "Training"}("--file", file, "Any");
+    AddOptions{app, "Training"}("--file", files, "Any");
     app.set_config("--config");
     prepare_command_line(app);
     app.parse("--config " + (folder / "options.ini").string(), false);
-    return std::pair(settings, file);
+    return std::pair(settings, files);
   };
-  const auto [settings, file] =
-      read("; ini\n# toml\n\n  epochs = 3\r\nepochs=4 # the last\nfile=a b, c#1.txt\n--shared=false");
-  CHECK((settings.epochs == 4 && !settings.shared && file == "a b, c#1.txt"));
+  const auto [settings, files] =
+      read("; ini\n# toml\n\n  epochs = 3\r\nfile=a b, c#1.txt\n--shared=false\nepochs=4 # the last\nfile = b");
+  CHECK((settings.epochs == 4 && !settings.shared));
+  CHECK(files == std::vector<std::string>{"a b, c#1.txt", "b"});
   CHECK(read("not-shared # a flag\n").first.shared == false);
-  CHECK(read("file=\" a #1=\"  # quoted\n").second == " a #1=");
-  CHECK(read("file=''\n").second == "");
+  CHECK(read("file=\" a #1=\"  # quoted\n").second == std::vector<std::string>{" a #1="});
+  CHECK(read("order='shuffled'\n").first.order == "shuffled");
 }
 
 TEST_CASE("command line: numbers within limits") {

@@ -72,8 +72,9 @@ CLI::Validator number_that(const std::function<bool(Number)>& within, const std:
 }
 
 /// Reads a configuration file, line by line: name=value, a flag's name alone, or a comment, which begins with # or ;, behind a
-/// value with a blank and #. Quotes keep blanks and a # in a value. CLI11's own reader cuts values at blanks and commas into
-/// lists, knows sections, and takes lists that are empty or do not end otherwise in each of its versions.
+/// value with a blank and #. Quotes keep blanks and a # in a value; an option of several values has a line for each. CLI11's
+/// own reader cuts values at blanks and commas into lists, knows sections, and takes lists that are empty or do not end
+/// otherwise in each of its versions.
 struct ConfigReader : CLI::ConfigTOML {
   std::vector<CLI::ConfigItem> from_config(std::istream& lines) const override {
     std::vector<CLI::ConfigItem> items;
@@ -87,9 +88,9 @@ struct ConfigReader : CLI::ConfigTOML {
       CLI::detail::trim(name);
       if (name.empty() || name == "++") throw CLI::ConfigError::Extras(line);  // CLI11 begins a section with ++
       const auto same = [&](const CLI::ConfigItem& item) { return item.name == name; };
-      auto item = std::ranges::find_if(items, same);  // the last value counts, as on a command line
+      auto item = std::ranges::find_if(items, same);  // of several values the last counts where one is wanted
       if (item == items.end()) item = items.insert(items.end(), {.parents = {}, .name = name, .inputs = {}});
-      item->inputs = {equals < line.size() ? value_of(name, line.substr(equals + 1)) : "true"};
+      item->inputs.push_back(equals < line.size() ? value_of(name, line.substr(equals + 1)) : "true");
     }
     return items;
   }
@@ -108,7 +109,7 @@ struct ConfigReader : CLI::ConfigTOML {
     text.resize(std::min(comment, text.size()));
     CLI::detail::rtrim(text);
     if (text.empty()) fail("no value");
-    if (text[0] == '[') fail("a list");
+    if (text[0] == '[') fail("a list, where each value has a line of its own");
     if (quote == 0) return text;
     if (quote + 1 != text.size()) fail("more than what is quoted");
     return text.substr(1, quote - 1);
