@@ -2,6 +2,7 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 program = sys.argv[1]
 failures = []
@@ -23,6 +24,14 @@ def refused(what, *arguments, says):
     check(result.returncode != 0 and says in output, f"{what}: says '{says}'")
     if says not in output:
         print(output)
+
+
+def check_status(status, *arguments):
+    """The program ends so, and the page of its command line says that one may."""
+    page = (Path(__file__).resolve().parents[2] / "docs/reference/run.md").read_text()
+    meaning = re.search(rf"^\| {status} \| (.*) \|$", page, re.M)
+    ended = run(*arguments).returncode
+    check(meaning and ended == status, f"{' '.join(map(str, arguments))} ends with {ended}: {meaning and meaning.group(1)}")
 
 
 def check_help():

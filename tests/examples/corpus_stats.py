@@ -4,7 +4,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from checks import check, check_help, finish, refused, run
+from checks import check, check_help, check_status, finish, refused, run
 
 data = Path(os.environ.get("ATTN_DATA", Path(__file__).resolve().parents[3] / "shared/data"))
 
@@ -57,6 +57,10 @@ with tempfile.TemporaryDirectory() as name:
     refused("half a tokenizer", *pair, "--vocab", folder / "short", says="--merges")
     refused("one file", pair[0], says="target")
     refused("a threshold of 0", *pair, "--seen-at-least", 0, says="--seen-at-least")
+    for status, arguments in ((0, ["--version"]), (0, ["--help"]), (1, ["--help", "nonsense"]), (1, [folder / "none", pair[1]]), (104, [*pair, "--json=maybe"]),
+                              (105, [*pair, "--seen-at-least", 0]), (106, [pair[0]]), (107, [*pair, "--vocab", folder / "short"]),
+                              (109, [*pair, "--nonsense"]), (109, [*pair, pair[0]]), (114, [*pair, "--seen-at-least"])):
+        check_status(status, *arguments)
 
 if (data / "europarl-10k").exists():
     found = figures(data / "europarl-10k/train.en", data / "europarl-10k/train.de")

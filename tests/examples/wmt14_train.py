@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from checks import check, check_help, finish, program, refused, run
+from checks import check, check_help, check_status, finish, program, refused, run
 
 tiny = ["--generated-pairs", "300", "--epochs", "3", "--validate-every", "0", "--warmup", "10", "--batch", "32", "--vocabulary", "400", "--device", "cpu", "--threads", "2"]
 
@@ -61,7 +61,7 @@ with tempfile.TemporaryDirectory() as name:
     check("on 500 unseen sentences, greedy: BLEU = " in result.stdout and events[-1]["beam"] == 1, "and that the test is translated greedily")
     result = run(*tiny, "--recipe", "best", "--not-shared", "--output", folder / "best")
     check(" --shared=false --epochs 3 " in result.stdout and " --average-best 0 --test-beam 8\n" in result.stdout and
-          "on 500 unseen sentences, with a beam of 4: BLEU = " in result.stdout, f"the best recipe has a beam {result.stdout} {result.stderr}")
+          "on 500 unseen sentences, with a beam of 8: BLEU = " in result.stdout, f"the best recipe has a beam {result.stdout} {result.stderr}")
     greedy = run(*tiny, "--recipe", "best", "--not-shared", "--test-beam", 1, "--output", folder / "best_greedy")
     check("greedy: BLEU = " in greedy.stdout and tensors(folder / "best") == tensors(folder / "best_greedy"), "of the same weights")
     check((folder / "best/translations.txt").read_text() != (folder / "best_greedy/translations.txt").read_text(), "other translations")
@@ -202,8 +202,12 @@ with tempfile.TemporaryDirectory() as name:
     check(run(*validated).returncode == 0, "validates with a text of its own")
     for side, words in (("en", "the number one .\n"), ("de", "die Zahl eins .\n")):
         (folder / f"test.{side}").write_text(words + words[:3] * 50 + "\n")
-    result = run(*own, "--truncate", 12, "--test-source", folder / "test.en", "--test-target", folder / "test.de", "--output", folder / "cut")
+    cut, test = [*own, "--truncate", 12, "--output", folder / "cut"], ["--test-source", folder / "test.en", "--test-target", folder / "test.de"]
+    result = run(*cut, *test)
     check("2 sentences of the test, of both languages, have more than 11 tokens" in result.stdout, f"a test sentence that is cut is told: {result.stdout}")
+    refused("resuming without the test text", *cut, "--resume", "--epochs", 2, says="was begun with --test-source .../test.en: give it again")
+    result = run(*cut, *test, "--resume", "--epochs", 2)
+    check("2 sentences of the test" in result.stdout, "and with it the test is scored again")
     (folder / "valid.de").write_text("die Zahl zwei .\n" * 3)
     refused("resuming with another validation text", *validated, "--epochs", 2, "--resume", says="it was begun with validation text")
     (folder / "valid.de").write_text("die Zahl eins .\n" * 3)
@@ -218,6 +222,8 @@ with tempfile.TemporaryDirectory() as name:
           "options come from a file too")
     (folder / "options.ini").write_text("epoch=1\n")
     refused("an unknown name in such a file", "--config", folder / "options.ini", *own, says="the configuration file sets 'epoch', and there is no option --epoch; did you mean --epochs?")
+    check_status(110, "--config", folder / "options.ini", *own)
+    check_status(103, "--config", folder / "none.ini", *own)
 
     # Several training files, some of them compressed, and what becomes of blank lines.
     (folder / "b.en").write_text("one more\n\nand another\n")

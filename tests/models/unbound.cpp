@@ -45,7 +45,8 @@ TEST_CASE("a network for inference computes, and says so where it is to learn") 
       Tape<D> tape(device);
       return model.loss(tape, ragged_batch()).mean(device);
     };
-    CHECK(loss(*used) == loss(*trained));
+    // its weights are packed, and on some processors products with those add up in another order
+    CHECK(loss(*used) == doctest::Approx(loss(*trained)).epsilon(1e-13));
     Tape<D> tape(device, TapeMode::training(1, 1));
     CHECK(complaint([&] { used->loss(tape, ragged_batch()); }).find("made for inference") != std::string::npos);
     CHECK(complaint([&] { Adam adam(used); }).find("made for inference") != std::string::npos);

@@ -96,8 +96,9 @@ TEST_CASE("linear of small numbers is what a hand computes") {
 TEST_CASE("the gradients of linear are those of differences") {
   Cpu<double> device(2);
   const Index shapes[][3] = {{1, 1, 1}, {3, 5, 7}, {9, 7, 5}, {2, 3, 70}, {40, 2, 3}};
-  for (const auto& [rows, in, out] : shapes)
+  for (const auto& shape : shapes)
     for (const Index gap : {0, 3}) {
+      const Index rows = shape[0], in = shape[1], out = shape[2];
       CAPTURE(rows);
       Linear<double> op(device, rows, in, out, gap);
       const auto loss = [&] { return dot(op.dy.read(), op.y(gap)); };
@@ -133,14 +134,14 @@ TEST_CASE("linear of no rows computes nothing and leaves gradients of parameters
 TEST_CASE_TEMPLATE("linear gives the same bits with any number of threads", T, float, double) {
   const Index shapes[][3] = {{100, 16, 32}, {7, 48, 200}, {50, 37, 131}, {33, 300, 97},
                              {5, 64, 8000}, {301, 5, 7},  {90, 64, 64},  {1, 512, 512}};
-  for (const auto& [rows, in, out] : shapes) {
+  for (const auto& shape : shapes) {
+    const Index rows = shape[0], in = shape[1], out = shape[2];
     CAPTURE(rows);
     CAPTURE(in);
     CAPTURE(out);
-    check_threads<T>([&, rows = rows, in = in, out = out](Cpu<T>& device) { return Linear<T>(device, rows, in, out).y(); });
-    check_threads<T>(
-        [&, rows = rows, in = in, out = out](Cpu<T>& device) { return Linear<T>(device, rows, in, out).dx(); });
-    check_threads<T>([&, rows = rows, in = in, out = out](Cpu<T>& device) {
+    check_threads<T>([&](Cpu<T>& device) { return Linear<T>(device, rows, in, out).y(); });
+    check_threads<T>([&](Cpu<T>& device) { return Linear<T>(device, rows, in, out).dx(); });
+    check_threads<T>([&](Cpu<T>& device) {
       const auto [dweight, dbias] = Linear<T>(device, rows, in, out).dweight_dbias();
       return joined({dweight, dbias});
     });

@@ -43,7 +43,8 @@ TEST_CASE("adam: ten steps of each kind are PyTorch's") {
                                                                {"amsgrad_decay_0.1", with(0.1, Decay::coupled, true)},
                                                                {"amsgradw_decay_0.1", with(0.1, Decay::decoupled, true)}};
   const auto start = file.values<double>("optimiser/start"), gradients = file.values<double>("optimiser/gradients");
-  for (const auto& [name, options] : kinds) {
+  for (const auto& [kind, options] : kinds) {
+    const char* name = kind;
     INFO(name);
     const auto expected = file.values<double>(std::string("optimiser/") + name);
     D device;

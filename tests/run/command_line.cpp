@@ -83,9 +83,40 @@ TEST_CASE("command line: values that are missing, words that are not known, name
   CHECK(wrong_file("epoch=3\n") ==
         "the configuration file sets 'epoch', and there is no option --epoch; did you mean --epochs?; its lines are "
         "name=value, named as the options without their dashes");
-  CHECK(wrong_file("epochs=[]\n") == "the configuration file gives 'epochs' no value: its lines are name=value");
-  CHECK(wrong_file("epochs=[1 # a list that does not end\n") ==
-        "the configuration file gives 'epochs' no value: its lines are name=value");
+  const std::string lines = ": its lines are name=value";
+  CHECK(wrong_file("epochs=\n") == "the configuration file gives 'epochs' no value" + lines);
+  CHECK(wrong_file("epochs= # 3\n") == "the configuration file gives 'epochs' no value" + lines);
+  for (const char* list : {"epochs=[]\n", "epochs=[1,2]", "epochs=[1 # a list that does not end\n"})
+    CHECK(wrong_file(list) ==
+          "the configuration file gives 'epochs' a list, where each value has a line of its own" + lines);
+  CHECK(wrong_file("order='pooled\n") == "the configuration file gives 'order' a quote that does not end" + lines);
+  CHECK(wrong_file("order='pooled' or\n") == "the configuration file gives 'order' more than what is quoted" + lines);
+  CHECK(wrong_file("[training]\nepochs=3\n") == "the configuration file has a section, [training]" + lines);
+  for (const std::string name : {"=3", "++", "--", "a.epochs=3"})
+    CHECK(wrong_file(name).starts_with("the configuration file sets '"));
+}
+
+TEST_CASE("command line: a file's values are what stands behind the sign") {
+  const auto read = [&](const std::string& text) {
+    const TemporaryFolder folder;
+    write_file(folder / "options.ini", text);
+    Settings settings;
+    std::vector<std::string> files;
+    CLI::App app("test");
+    list(AddOptions{app, "Training"}, settings);
+    AddOptions{app, "Training"}("--file", files, "Any");
+    app.set_config("--config");
+    prepare_command_line(app);
+    app.parse("--config " + (folder / "options.ini").string(), false);
+    return std::pair(settings, files);
+  };
+  const auto [settings, files] =
+      read("; ini\n# toml\n\n  epochs = 3\r\nfile=a b, c#1.txt\n--shared=false\nepochs=4 # the last\nfile = b");
+  CHECK((settings.epochs == 4 && !settings.shared));
+  CHECK(files == std::vector<std::string>{"a b, c#1.txt", "b"});
+  CHECK(read("not-shared # a flag\n").first.shared == false);
+  CHECK(read("file=\" a #1=\"  # quoted\n").second == std::vector<std::string>{" a #1="});
+  CHECK(read("order='shuffled'\n").first.order == "shuffled");
 }
 
 TEST_CASE("command line: numbers within limits") {
@@ -116,6 +147,8 @@ TEST_CASE("command line: help on a topic has its options, with what they may be 
   CLI::App app("Trains.", "train");
   Settings settings;
   list(AddOptions{app, "Beam training"}, settings);
+  Index layers = 2;
+  AddOptions{app, "Beam training"}("--layers", layers, "Of both sides")->capture_default_str();
   prepare_command_line(app);
   const std::string topic =
       "Beam training:\n"
@@ -123,7 +156,8 @@ TEST_CASE("command line: help on a topic has its options, with what they may be 
       "  --rate FLOAT                Peak\n"
       "  --order TEXT                Of batches {pooled,shuffled}\n"
       "  --shared,--not-shared{false}\n"
-      "                              One table\n";
+      "                              One table\n"
+      "  --layers INT=2              Of both sides\n";
   CHECK(help_on(app, "beam-training") == topic);
   CHECK(help_on(app, "beam") == topic);
   CHECK_FALSE(help_on(app, "bean"));

@@ -120,7 +120,8 @@ TEST_CASE("marian folder: opened, it translates as the model that was saved, wit
   CHECK(target == std::vector<Token>{2, 4, 4});
   const auto theirs = next_token(made.device, made.network.model, {6, 0, 0}, source, target);
   for (const auto& [token, name, probability] : translator.next_token("aba", "bb")) {
-    INFO(name);
+    const std::string& word = name;
+    INFO(word);
     CHECK(probability == doctest::Approx(token == 6 ? 0 : theirs[static_cast<std::size_t>(token)]).epsilon(1e-5));
   }
   CHECK(translator({"ab", "", "a b"}).size() == 3);

@@ -1,16 +1,14 @@
 // A translator that runs for long holds no more than at its beginning, once the largest batch has been seen: sentences of all
 // lengths, of words never seen before, greedily and with a beam. translation_memory [SENTENCES], 3,000 unless told.
 
-#include <unistd.h>
-
 #include <cstdio>
-#include <fstream>
 #include <string>
 
 #include "attn/decode/translator.hpp"
 #include "attn/text/bpe_training.hpp"
 #include "attn/transformer.hpp"
 #include "counted_heap.hpp"
+#include "random_lines.hpp"
 
 namespace {
 
@@ -19,26 +17,6 @@ using F = Cpu<float>;
 
 constexpr TransformerShape shape{.encoder_layers = 2, .decoder_layers = 2, .width = 32, .heads = 4, .inner = 64};
 constexpr Index kTogether = 50;  // lines of a call
-
-/// Lines of so many words of up to eight letters, of which there are more than a soak meets.
-std::vector<std::string> random_lines(std::uint64_t seed, Index count, Index fewest_words, Index most_words) {
-  std::vector<std::string> lines;
-  Random random(seed);
-  for (Index i = 0; i < count; ++i) {
-    std::string& line = lines.emplace_back();
-    for (Index words = fewest_words + random.below(most_words - fewest_words + 1); words > 0; --words) {
-      for (Index letters = 1 + random.below(8); letters > 0; --letters) line += static_cast<char>('a' + random.below(26));
-      line += words > 1 ? " " : "";
-    }
-  }
-  return lines;
-}
-
-long long resident_bytes() {
-  long long pages = 0, resident = 0;
-  std::ifstream("/proc/self/statm") >> pages >> resident;
-  return resident * ::sysconf(_SC_PAGESIZE);
-}
 
 }  // namespace
 

@@ -72,14 +72,48 @@ CLI::Validator number_that(const std::function<bool(Number)>& within, const std:
   return {check, ""};
 }
 
-/// CLI11's reader of configuration files, which leaves an option without a value where a list is empty or does not end.
+/// Reads a configuration file, line by line: name=value, a flag's name alone, or a comment, which begins with # or ;, after a
+/// value with a blank and #. Quotes keep blanks and a # in a value; an option of several values has a line for each. CLI11's
+/// own reader cuts values at blanks and commas into lists, knows sections, and takes lists that are empty or do not end
+/// otherwise in each of its versions.
 struct ConfigReader : CLI::ConfigTOML {
   std::vector<CLI::ConfigItem> from_config(std::istream& lines) const override {
-    std::vector<CLI::ConfigItem> items = CLI::ConfigTOML::from_config(lines);
-    for (const CLI::ConfigItem& item : items)
-      if (item.inputs.empty() && item.name != "++" && item.name != "--")  // which begin and end a section
-        throw CLI::ConfigError("the configuration file gives '" + item.name + "' no value: its lines are name=value");
+    std::vector<CLI::ConfigItem> items;
+    for (std::string line; std::getline(lines, line);) {
+      CLI::detail::trim(line);
+      if (line.empty() || line[0] == '#' || line[0] == ';') continue;
+      if (line[0] == '[') throw CLI::ConfigError("the configuration file has a section, " + line + kLines);
+      const std::size_t equals = line.find('=');
+      std::string name = line.substr(0, std::min(equals, line.find(" #")));
+      name.erase(0, name.find_first_not_of('-'));
+      CLI::detail::trim(name);
+      if (name.empty() || name == "++") throw CLI::ConfigError::Extras(line);  // CLI11 begins a section with ++
+      const auto same = [&](const CLI::ConfigItem& item) { return item.name == name; };
+      auto item = std::ranges::find_if(items, same);  // of several values the last counts where one is wanted
+      if (item == items.end()) item = items.insert(items.end(), {.parents = {}, .name = name, .inputs = {}});
+      item->inputs.push_back(equals < line.size() ? value_of(name, line.substr(equals + 1)) : "true");
+    }
     return items;
+  }
+
+ private:
+  static constexpr const char* kLines = ": its lines are name=value";
+
+  static std::string value_of(const std::string& name, std::string text) {
+    const auto fail = [&](const char* what) {
+      throw CLI::ConfigError("the configuration file gives '" + name + "' " + what + kLines);
+    };
+    CLI::detail::ltrim(text);
+    const std::size_t quote = text.starts_with('"') || text.starts_with('\'') ? text.find(text[0], 1) : 0;
+    if (quote == std::string::npos) fail("a quote that does not end");
+    const std::size_t comment = text.starts_with('#') ? 0 : text.find(" #", quote);
+    text.resize(std::min(comment, text.size()));
+    CLI::detail::rtrim(text);
+    if (text.empty()) fail("no value");
+    if (text[0] == '[') fail("a list, where each value has a line of its own");
+    if (quote == 0) return text;
+    if (quote + 1 != text.size()) fail("more than what is quoted");
+    return text.substr(1, quote - 1);
   }
 };
 
@@ -164,14 +198,14 @@ inline std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const std::string what = error.what(), unknown = "INI was not able to parse ";
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && what.find(" required") != what.npos)
     return what.substr(0, what.find(':')) + " needs a value after it";
-  const std::vector<std::string> left = app.remaining();
-  if (!left.empty() && left[0].starts_with("-")) return "there is no option " + left[0] + detail::suggestion(app, left[0]);
-  if (!left.empty()) return "'" + left[0] + "' is one word too many";
   if (what.starts_with(unknown)) {
     const std::string name = what.substr(unknown.size());
     return "the configuration file sets '" + name + "', and there is no option --" + name +
            detail::suggestion(app, "--" + name) + "; its lines are name=value, named as the options without their dashes";
   }
+  const std::vector<std::string> left = app.remaining();
+  if (!left.empty() && left[0].starts_with("-")) return "there is no option " + left[0] + detail::suggestion(app, left[0]);
+  if (!left.empty()) return "'" + left[0] + "' is one word too many";
   return what;
 }
 

@@ -19,6 +19,10 @@ inline std::optional<RunCard> run_to_resume(const TrainingOptions& options, bool
   RunCard card = read_run_card(options.output);
   require(std::filesystem::exists(options.output / "training.safetensors"), "the run in ", options.output.string(),
           " ended before its first validation, so there is nothing to go on from: begin again (--overwrite)");
+  const std::string test = card.about.value("test", "");
+  require(test.empty() || !options.text.test_source.empty(), "the run in ", options.output.string(),
+          " was begun with --test-source .../", test,
+          ": give it again, and its --test-target; without them the validation text would be scored");
   return card;
 }
 

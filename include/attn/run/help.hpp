@@ -42,15 +42,24 @@ class HelpFormatter : public CLI::Formatter {
       type.erase(first, last + 1 - first);
     }
     if (type.starts_with(" TEXT:")) type.erase(1, 5);
+    const std::string initial = option->get_default_str(), later = " [" + initial + "] ";  // CLI11 since 2.4
+    if (const auto at = type.find(later); at != type.npos) type.replace(at, later.size(), "=" + initial);
     std::string line = "  " + make_option_name(option, positional) + type;
     line += line.size() < kColumn ? std::string(kColumn - line.size(), ' ') : "\n" + std::string(kColumn, ' ');
     return line + wrap(description, kWidth - kColumn, kColumn) + "\n";
   }
 
-  /// What the program is for, how it is called, and the topics with the names of their options.
+  /// What the program is for, how it is called, and all options.
+  std::string everything(const CLI::App& app) const {
+    std::string text = beginning(app);
+    for (const std::string& group : app.get_groups())
+      if (!group.empty() && !members(app, group).empty()) text += "\n" + options(app, group);
+    return text;
+  }
+
+  /// The same with topics, and the names of their options.
   std::string overview(const CLI::App& app) const {
-    std::string text = make_description(&app) + make_usage(&app, app.get_name()) + make_positionals(&app) +
-                       "\nTopics, of which --help TOPIC says more, and --help all everything:\n";
+    std::string text = beginning(app) + "\nTopics, of which --help TOPIC says more, and --help all everything:\n";
     for (const std::string& group : app.get_groups()) {
       std::string line = "  " + topic(group);
       line.resize(std::max<std::size_t>(line.size() + 2, 16), ' ');
@@ -63,7 +72,8 @@ class HelpFormatter : public CLI::Formatter {
 
   /// The options of one group.
   std::string options(const CLI::App& app, const std::string& group) const {
-    return make_group(group, false, members(app, group)).substr(1);
+    const std::string title = group == "OPTIONS" ? "Options" : group;  // of options without a group, since CLI11 2.5
+    return make_group(title, false, members(app, group)).substr(1);
   }
 
   /// A group as it is asked for: "beam-search" for "Beam search (of hypotheses)".
@@ -76,6 +86,13 @@ class HelpFormatter : public CLI::Formatter {
  private:
   static constexpr std::size_t kWidth = 100, kColumn = 30;
 
+  /// As CLI11 2.1 has it; later ones break the description's lines anew.
+  std::string beginning(const CLI::App& app) const {
+    const auto positionals = app.get_options([](const CLI::Option* one) { return one->get_positional(); });
+    std::string text = app.get_description() + "\nUsage: " + app.get_name() + " [OPTIONS]";
+    for (const CLI::Option* one : positionals) text += " " + make_option_usage(one);
+    return text + "\n" + (positionals.empty() ? "" : make_group("Positionals", true, positionals));
+  }
   static std::vector<const CLI::Option*> members(const CLI::App& app, const std::string& group) {
     return app.get_options([&](const CLI::Option* one) { return one->get_group() == group && one->nonpositional(); });
   }
@@ -89,7 +106,7 @@ class HelpFormatter : public CLI::Formatter {
 /// What --help shows of a topic; nothing where there is no such topic.
 inline std::optional<std::string> help_on(const CLI::App& app, const std::string& topic) {
   const HelpFormatter help;
-  const std::string all = help.make_help(&app, app.get_name(), CLI::AppFormatMode::Normal);
+  const std::string all = help.everything(app);
   constexpr std::ptrdiff_t kScreen = 24;
   if (topic.empty()) return std::ranges::count(all, '\n') <= kScreen ? all : help.overview(app);
   if (topic == "all") return all;
