@@ -70,9 +70,15 @@ using AvxVnni = Int8AvxVnni;
 #else
 using AvxVnni = Int8Portable;
 #endif
+#ifdef ATTN_AMX
+using Vnni = Int8Avx512Vnni;
+#else
+using Vnni = Int8Portable;
+#endif
 
-const Index kSizes[][3] = {{1, 1, 1},  {1, 4, 16},   {1, 7, 5},   {2, 3, 64},   {3, 513, 70},  {5, 64, 64},
-                           {6, 8, 65}, {7, 31, 129}, {13, 66, 1}, {49, 20, 63}, {100, 12, 200}};
+const Index kSizes[][3] = {{1, 1, 1},    {1, 4, 16},    {1, 7, 5},    {2, 3, 64},     {3, 513, 70},
+                           {5, 64, 64},  {6, 8, 65},    {7, 31, 129}, {13, 66, 1},    {16, 64, 32},
+                           {17, 65, 33}, {32, 129, 97}, {49, 20, 63}, {100, 12, 200}, {290, 70, 16}};
 
 }  // namespace
 
@@ -114,7 +120,7 @@ TEST_CASE("int8 weights: literal values") {
 }
 
 TEST_CASE_TEMPLATE("int8 weights: every variant of the instructions gives what a plain loop gives, for every size", Lanes,
-                   Int8Portable, Int8Lanes, Avx2, AvxVnni) {
+                   Int8Portable, Int8Lanes, Avx2, AvxVnni, Vnni) {
   for (const auto& [m, k, n] : kSizes) {
     const Index rows = m, depth = k, outputs = n;  // clang 16 with OpenMP captures no bindings
     CAPTURE(rows);

@@ -43,6 +43,7 @@ class BackendOn : public Backend {
     if (op == "activation") return activation_case(device_, test, precision);
     if (op == "tanh") return tanh_case(device_, test, precision);
     if (op == "scatter_rows") return scatter_rows_case(device_, test, precision);
+    if (op == "copy_rows") return copy_rows_case(device_, test, precision);
     if (op == "take_words") return take_words_case(device_, test, precision);
     if (op == "embedding") return embedding_case(device_, test, precision);
     if (op == "sinusoid") return sinusoid_case(device_, test, precision);

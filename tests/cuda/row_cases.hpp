@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/ops/activation.hpp"
+#include "attn/ops/copy_rows.hpp"
 #include "attn/ops/gather_rows.hpp"
 #include "attn/ops/layer_norm.hpp"
 #include "attn/ops/residual.hpp"
@@ -117,6 +118,22 @@ Results scatter_rows_case(Device& device, const OpCase& test, Precision precisio
       to(device, places, width, {}, gap, in_use);
   scatter_rows(device, {.from = from, .row = on_device.data(), .to = to});
   return {{.name = "to", .numbers = to.read("to"), .exact = true}};
+}
+
+/// places: rows of the matrix, the first of which go to some of the others.
+template <class Device>
+Results copy_rows_case(Device& device, const OpCase& test, Precision precision) {
+  const attn::Index rows = test.size("rows"), width = test.size("width"), gap = test.size("gap"),
+                    places = test.size("places"), half = places / 2;
+  std::vector<std::int32_t> from, to;
+  for (attn::Index i = 0; i < rows; ++i) {
+    from.push_back(static_cast<std::int32_t>(i * 3 % half));
+    to.push_back(static_cast<std::int32_t>(half + i * 7 % (places - half)));
+  }
+  const Integers<Device> from_on_device(device, from), to_on_device(device, to);
+  const Activations<Device> all(device, places, width, operand(places * width, 1, precision), gap);
+  copy_rows(device, {.rows = all, .from = from_on_device.data(), .to = to_on_device.data(), .count = rows});
+  return {{.name = "rows", .numbers = all.read("rows"), .exact = true}};
 }
 
 /// rows; steps; every: which rows end at each step.

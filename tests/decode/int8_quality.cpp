@@ -1,5 +1,6 @@
 #include "attn/decode/greedy.hpp"
 #include "attn/metrics/bleu.hpp"
+#include "attn/models/input_feeding.hpp"
 #include "attn/optim/adam.hpp"
 #include "support/model_tools.hpp"
 
@@ -9,8 +10,7 @@ using D = Cpu<float>;
 namespace {
 
 constexpr TransformerShape shape{.encoder_layers = 2, .decoder_layers = 2, .width = 64, .heads = 4, .inner = 128};
-using Model = Transformer<D, shape>;
-const TransformerOptions vocabularies{.source_vocabulary = 40, .target_vocabulary = 40};
+constexpr RecurrentShape recurrent_shape{.words = 64, .width = 96, .encoder_layers = 1, .decoder_layers = 1};
 
 /// Sentences of 4 to 9 words in another order, each word in another's place: the second half first, then the first.
 Batch task(Random& random, int sentences) {
@@ -36,8 +36,10 @@ std::vector<std::string> as_lines(const std::vector<std::vector<Token>>& sentenc
 
 }  // namespace
 
-TEST_CASE("int8: a trained model loses at most 0.3 BLEU" * doctest::test_suite("slow")) {
+TEST_CASE_TEMPLATE("int8: a trained model loses at most 0.3 BLEU" * doctest::test_suite("slow"), Model,
+                   Transformer<D, shape>, InputFeeding<D, recurrent_shape>) {
   D device(1);
+  const typename Model::Options vocabularies{.source_vocabulary = 40, .target_vocabulary = 40};
   Network<Model> network(device, vocabularies, 1);
   Adam adam(network, {.beta2 = 0.98, .clip_norm = 1});
   Random random(5);

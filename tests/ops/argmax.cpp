@@ -69,3 +69,19 @@ TEST_CASE("argmax finds the largest wherever it is, with any number of threads")
     CHECK(best(device, 41, 37, logits) == expected);
   }
 }
+
+TEST_CASE_TEMPLATE("argmax of long rows: of equals the first, in one block or in several, whatever is left out", T, float,
+                   double) {
+  Cpu<T> device(2);
+  const Index cols = 2000;
+  for (const Index first : {0, 511, 512, 513, 1023, 1600, 1999})
+    for (const Index second : {0, 1, 510, 512, 1100, 1999}) {
+      Numbers logits = random_numbers(cols, 3);
+      logits[static_cast<std::size_t>(first)] = logits[static_cast<std::size_t>(second)] = 2;
+      CHECK(best(device, 1, cols, logits)[0] == std::min(first, second));
+      const Tensor<Cpu<T>> tensor(device, 1, cols, logits);
+      Token without = -1;
+      argmax(device, {.logits = tensor, .best = &without, .except = static_cast<Token>(first)});
+      if (first != second) CHECK(without == second);
+    }
+}

@@ -1,7 +1,7 @@
 #pragma once
 #include <algorithm>
 
-#include "attn/ops/gather_rows.hpp"
+#include "attn/ops/copy_rows.hpp"
 #include "attn/ops/scatter_rows.hpp"
 #include "attn/tape/attention.hpp"
 
@@ -38,7 +38,8 @@ struct KeyValueCache {
   /// Puts each sentence's newest row after its others, and returns them all. Once a step.
   KeysValues<Device, Width, Value> append(Tape<Device>& tape, KeysValues<Device, Width, Value> newest) {
     require(!tape.recording(), "KeyValueCache: a cache is for decoding, on a tape that does not record");
-    if (layout->copies > 0) copy(tape);
+    if (layout->copies > 0)
+      copy_rows(tape.device, {.rows = rows, .from = layout->copy_from, .to = layout->copy_to, .count = layout->copies});
     const Matrix<const Scalar> key = newest.keys.value, value = newest.values.value;
     const auto put = [&](Matrix<const Scalar> from, Matrix<Scalar> to) {
       scatter_rows(tape.device, {.from = from, .row = layout->newest, .to = to});
@@ -54,11 +55,6 @@ struct KeyValueCache {
   Matrix<Scalar> keys() const { return rows.columns(0, Width); }
   Matrix<Scalar> values() const { return rows.columns(Width, Value); }
 
-  void copy(Tape<Device>& tape) const {
-    const Matrix<Scalar> copied = room(tape, layout->copies);
-    gather_rows(tape.device, {.from = rows, .row = layout->copy_from, .to = copied});
-    scatter_rows(tape.device, {.from = copied, .row = layout->copy_to, .to = rows});
-  }
   static Matrix<Scalar> room(Tape<Device>& tape, Index count) {
     return {tape.template array<Scalar>(count * (Width + Value)), count, Width + Value};
   }

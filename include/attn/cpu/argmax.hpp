@@ -1,22 +1,28 @@
 #pragma once
 #include <algorithm>
 
+#include "attn/cpu/cross_entropy.hpp"
 #include "attn/cpu/device.hpp"
-#include "attn/cpu/eigen.hpp"
 #include "attn/ops/argmax.hpp"
 
 namespace attn {
 
 template <class T>
 void argmax(Cpu<T>& device, const ArgmaxArgs<Cpu<T>>& args) {
+  constexpr Index kBlock = 512;
   device.parallel_ranges(args.logits.rows, 1, [&](Index first, Index last, int) {
     for (Index i = first; i < last; ++i) {
-      // The maximum is found by vector instructions; only the search for its place is a plain loop.
       const T* row = args.logits.row(i);
-      const auto best = [&](Index from, Index to) {
-        const T most = cpu::array(row + from, to - from).maxCoeff();
-        const Index place = std::find(row + from, row + to, most) - row;
-        return place < to ? place : 0;  // not found: the row holds NaN
+      const auto best = [&](Index from, Index to) {  // first its block, by vector instructions, then its place in there
+        Index block = from;
+        T most = cpu::largest(row + from, std::min(kBlock, to - from));
+        for (Index next = from + kBlock; next < to; next += kBlock) {
+          const T here = cpu::largest(row + next, std::min(kBlock, to - next));
+          if (here > most) most = here, block = next;
+        }
+        const T* end = row + std::min(to, block + kBlock);
+        const T* place = std::find(row + block, end, most);
+        return place < end ? place - row : 0;  // not found: the row holds NaN
       };
       const Index cols = args.logits.cols, hole = args.except;
       if (hole < 0 || hole >= cols) {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "attn/core/types.hpp"
+#include "attn/cpu/amx.hpp"
 
 #ifdef __AVX2__
 #include <immintrin.h>
@@ -16,13 +17,13 @@
 // lanes by the same 4 activations and adds them to the lane's sum. Integers are exact: every variant gives the same sums.
 //
 // Some instructions take activations without a sign. Those are stored with kOffset added, and the sums begin with
-// -kOffset * the sum of a lane's weights.
+// -kOffset * the sum of a lane's weights. Depths are filled up to multiples of kDepth.
 
 namespace attn::cpu {
 
 /// Any processor.
 struct Int8Portable {
-  static constexpr Index kLanes = 16;
+  static constexpr Index kLanes = 16, kDepth = 4;
   static constexpr int kOffset = 0, kRows = 2, kPackets = 1;  // of a tile: rows, and packets of lanes
   struct Sums {
     std::int32_t of[kLanes];
@@ -47,7 +48,7 @@ struct Int8Portable {
 #ifdef __AVX2__
 /// What the variants of 256 bits share.
 struct Int8Lanes256 {
-  static constexpr Index kLanes = 8;
+  static constexpr Index kLanes = 8, kDepth = 4;
   static constexpr int kRows = 4, kPackets = 2;
   using Sums = __m256i;
   using Weights = __m256i;
@@ -89,7 +90,7 @@ struct Int8AvxVnni : Int8Lanes256 {
 
 #if defined(__AVX512VNNI__) && defined(__AVX512F__)
 struct Int8Avx512Vnni {
-  static constexpr Index kLanes = 16;
+  static constexpr Index kLanes = 16, kDepth = 4;
   static constexpr int kOffset = 128, kRows = 6, kPackets = 4;
   using Sums = __m512i;
   using Weights = __m512i;
@@ -107,9 +108,16 @@ struct Int8Avx512Vnni {
 };
 #endif
 
+#ifdef ATTN_AMX
+/// The same for few rows; for others, products of tiles.
+struct Int8Amx : Int8Avx512Vnni {
+  static constexpr Index kDepth = 64;
+};
+#endif
+
 #ifdef __ARM_FEATURE_DOTPROD
 struct Int8DotProduct {
-  static constexpr Index kLanes = 4;
+  static constexpr Index kLanes = 4, kDepth = 4;
   static constexpr int kOffset = 0, kRows = 6, kPackets = 4;
   using Sums = int32x4_t;
   using Weights = int8x16_t;
@@ -128,7 +136,9 @@ struct Int8DotProduct {
 #endif
 
 /// The fastest that the compiler may use.
-#if defined(__AVX512VNNI__) && defined(__AVX512F__)
+#if defined(ATTN_AMX)
+using Int8Lanes = Int8Amx;
+#elif defined(__AVX512VNNI__) && defined(__AVX512F__)
 using Int8Lanes = Int8Avx512Vnni;
 #elif defined(__AVXVNNI__)
 using Int8Lanes = Int8AvxVnni;

@@ -2,6 +2,7 @@
 #include <Eigen/Core>
 #include <bit>
 #include <limits>
+#include <type_traits>
 
 #include "attn/core/matrix.hpp"
 #include "attn/core/memory.hpp"
@@ -28,18 +29,18 @@ inline float quantise(const float* x, Index count, int offset, std::int8_t* q) {
   return finite ? (factor > 0 ? most / 127 : 0) : std::numeric_limits<float>::quiet_NaN();
 }
 
-/// Rows of activations as int8, each with a scale of its own, filled up to whole fours. It is a view of memory for
+/// Rows of activations as int8, each with a scale of its own, filled up to what instructions take. It is a view of memory for
 /// bytes(rows, depth).
 template <class Lanes>
 class Int8Rows {
  public:
-  static constexpr Index fours(Index depth) { return (depth + 3) / 4; }
+  static constexpr Index fours(Index depth) { return (depth + Lanes::kDepth - 1) / Lanes::kDepth * Lanes::kDepth / 4; }
   static constexpr Index bytes(Index rows, Index depth) { return rows * (4 * fours(depth) + Index{sizeof(float)}); }
 
   Int8Rows(void* memory, Index rows, Index depth)
-      : scales_(static_cast<float*>(memory)),
-        values_(reinterpret_cast<std::int8_t*>(scales_ + rows)),
-        stride_(4 * fours(depth)) {}
+      : stride_(4 * fours(depth)),
+        values_(static_cast<std::int8_t*>(memory)),
+        scales_(reinterpret_cast<float*>(values_ + rows * stride_)) {}
 
   void quantise_row(Index i, const float* x, Index depth) const {
     std::int8_t* q = values_ + i * stride_;
@@ -51,9 +52,9 @@ class Int8Rows {
   Index stride() const { return stride_; }
 
  private:
-  float* scales_;
-  std::int8_t* values_;
   Index stride_;
+  std::int8_t* values_;
+  float* scales_;
 };
 
 /// Weights as int8, each row, which makes one output, with a scale of its own. They lie in panels of as many outputs as a
@@ -90,6 +91,11 @@ class Int8Weights {
   /// y = x Wᵀ + bias, or its ReLU, for outputs `left` to `left + y.cols`, where left is a multiple of kColumns: the columns of
   /// y, from rows `top` on of x. bias: of all outputs, or none.
   void multiply(const Int8Rows<Lanes>& x, Index top, Index left, const float* bias, bool relu, Matrix<float> y) const {
+#ifdef ATTN_AMX
+    constexpr Index kFew = 4;  // rows that tiles take longer for
+    if constexpr (std::is_same_v<Lanes, Int8Amx>)
+      if (y.rows > kFew && may_use_amx()) return multiply_tiles(x, top, left, bias, relu, y);
+#endif
     constexpr Index kTogether = 8 * Lanes::kRows;  // rows whose activations stay near while panels go by
     for (Index i = 0; i < y.rows; i += kTogether) {
       const Index block = std::min(kTogether, y.rows - i);
@@ -143,6 +149,32 @@ class Int8Weights {
       for (int p = 0; p < P; ++p) Lanes::store(numbers + r * kColumns + p * Lanes::kLanes, sums[r][p]);
     for (int r = 0; r < R; ++r) finish(numbers + r * kColumns, x.scale(i + r), j, bias, relu, y.row(r), y.cols);
   }
+
+#ifdef ATTN_AMX
+  /// The same in tiles of 16 rows and 16 outputs, two by two.
+  void multiply_tiles(const Int8Rows<Lanes>& x, Index top, Index left, const float* bias, bool relu,
+                      Matrix<float> y) const {
+    constexpr Index kTogether = 256;  // rows whose activations stay in the second cache while panels go by
+    AmxTiles tiles;
+    alignas(64) std::int32_t numbers[32 * kColumns];
+    for (Index i = 0; i < y.rows; i += kTogether) {
+      const Index bottom = std::min(i + kTogether, y.rows);
+      for (Index j = 0; j < y.cols; j += kColumns) {
+        const Index cols = std::min(kColumns, y.cols - j);
+        const std::int8_t* panel = values_.data() + (left + j) * fours_ * 4;
+        for (Index r = i; r < bottom; r += 32) {
+          const Index rows = std::min<Index>(32, bottom - r), upper = std::min<Index>(16, rows);
+          tiles.shape(upper, rows - upper);
+          for (Index p = 0; p < cols; p += 32)
+            amx_products(x.row(top + r), x.stride(), panel + 4 * p, 4 * kColumns, 4 * fours_, begins_.data() + left + j + p,
+                         numbers + p, kColumns, upper, rows - upper);
+          for (Index k = 0; k < rows; ++k)
+            finish(numbers + k * kColumns, x.scale(top + r + k), left + j, bias, relu, y.row(r + k) + j, cols);
+        }
+      }
+    }
+  }
+#endif
 
   /// One row of a panel's sums, as float: the same instructions for all its outputs, whether they are there or not.
   void finish(const std::int32_t* sums, float scale, Index j, const float* bias, bool relu, float* y, Index cols) const {

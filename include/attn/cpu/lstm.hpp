@@ -1,6 +1,8 @@
 #pragma once
+#include <optional>
+
 #include "attn/cpu/eigen.hpp"
-#include "attn/cpu/panels.hpp"
+#include "attn/cpu/recurrent_weights.hpp"
 #include "attn/ops/lstm.hpp"
 
 // Sentences do not touch each other, so each thread takes some of them from start to end and waits for nobody.
@@ -139,11 +141,13 @@ void lstm_row_gradient(Index width, const T* gates, const T* c_before, const T* 
 template <class T>
 void lstm(Cpu<T>& device, const LstmArgs<Cpu<T>>& args) {
   const Index width = args.h.cols;
-  cpu::Panels<T> recurrent(device, width, 4 * width);
-  if (args.rows.longest > 1 || !args.h0.empty()) recurrent.fill(device, args.recurrent, true);
+  std::optional<cpu::RecurrentWeights<T>> recurrent;  // none where no step continues another
+  if (args.rows.longest > 1 || !args.h0.empty()) recurrent.emplace(device, args.recurrent);
   cpu::lstm_groups(device, args, [&](const cpu::LstmGroup<T>& group, int thread) {
     const Index count = group.count();
-    T* space = device.workspace(thread, 6 * count * width, 1);
+    const Index scratch = recurrent ? recurrent->room(count, width) : 0;
+    T* const room = device.workspace(thread, scratch + 6 * count * width, 1);
+    T* const space = room + scratch;
     const Matrix<T> z(space, count, 4 * width);  // h Rᵀ
     const Matrix<T> h(space + 4 * count * width, count, width), c(space + 5 * count * width, count, width);
     for (Index i = 0; i < count; ++i) {
@@ -153,8 +157,10 @@ void lstm(Cpu<T>& device, const LstmArgs<Cpu<T>>& args) {
     Index alive = count;
     for (Index t = 0; t < group.length(0); ++t) {
       while (group.length(alive - 1) <= t) --alive;
-      cpu::clear(z.row_range(0, alive));
-      if (t > 0 || !args.h0.empty()) recurrent.multiply(h.row_range(0, alive), z);
+      if (t > 0 || !args.h0.empty())
+        recurrent->multiply(h.row_range(0, alive), room, z.row_range(0, alive));
+      else
+        cpu::clear(z.row_range(0, alive));
       for (Index i = 0; i < alive; ++i) {
         const Index row = group.row(i, t);
         std::copy_n(h.row(i), width, args.previous.row(row));

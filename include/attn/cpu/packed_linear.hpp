@@ -32,6 +32,8 @@ class PanelWeights {
     Panels<T>(values_.data(), depth_, weights.rows).fill(weights, true);
   }
 
+  Panels<T> panels(Index outputs) const { return {values_.data(), depth_, outputs}; }
+
   void run(Cpu<T>& device, const LinearArgs<Cpu<T>>& args) const {
     constexpr Index kTogether = 60;  // rows that stay in the second cache while panels go by
     const auto& y = args.y;

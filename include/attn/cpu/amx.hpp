@@ -1,0 +1,99 @@
+#pragma once
+#include "attn/core/types.hpp"
+
+#if defined(__AMX_INT8__) && defined(__AVX512VNNI__) && defined(__linux__)
+#define ATTN_AMX 1
+#include <immintrin.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdint>
+
+// Intel's AMX: registers that hold tiles of 16 rows of 64 bytes, and products of them.
+
+namespace attn::cpu {
+
+/// Whether this process may use the tiles: the kernel gives their memory to those that ask. Asked once, for all threads.
+inline bool may_use_amx() {
+  constexpr long kAsk = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+  static const bool granted = ::syscall(SYS_arch_prctl, kAsk, kTileData) == 0;
+  return granted;
+}
+
+/// The shapes of this thread's tiles, until this object goes: all are 64 bytes wide; 0, 1 and 6 are `top` rows high, 2, 3 and 7
+/// `bottom`, 4 and 5 16.
+class AmxTiles {
+ public:
+  AmxTiles() = default;
+  AmxTiles(const AmxTiles&) = delete;
+  ~AmxTiles() {
+    if (top_ > 0) _tile_release();
+  }
+
+  void shape(Index top, Index bottom) {
+    if (top == top_ && bottom == bottom_) return;
+    top_ = top, bottom_ = bottom;
+    struct alignas(64) {
+      std::uint8_t palette = 1, start = 0, reserved[14] = {};
+      std::uint16_t bytes[16] = {};
+      std::uint8_t rows[16] = {};
+    } config;
+    const Index rows[8] = {top, top, bottom, bottom, 16, 16, top, bottom};
+    for (int tile = 0; tile < 8; ++tile) {
+      config.bytes[tile] = rows[tile] > 0 ? 64 : 0;
+      config.rows[tile] = static_cast<std::uint8_t>(rows[tile]);
+    }
+    _tile_loadconfig(&config);
+  }
+
+ private:
+  Index top_ = 0, bottom_ = 0;
+};
+
+/// sums = begins + x w for up to 32 rows of x and 32 outputs, as shape(top, bottom) says. x: bytes without a sign, rows
+/// `x_stride` bytes apart, w: for each 4 of the depth 4 weights of each output, `w_stride` bytes apart; depth: bytes, a multiple
+/// of 64; sums: rows `stride` numbers apart.
+inline void amx_products(const std::int8_t* x, Index x_stride, const std::int8_t* w, Index w_stride, Index depth,
+                         const std::int32_t* begins, std::int32_t* sums, Index stride, Index top, Index bottom) {
+  asm volatile("" ::: "memory");  // what is loaded was stored before
+  const std::int8_t* below = x + top * x_stride;
+  const auto ask = [w_stride](const std::int8_t* from) {  // for what comes two tiles later
+    for (Index line = 32; line < 48; ++line) {
+      _mm_prefetch(from + line * w_stride, _MM_HINT_T0);
+      _mm_prefetch(from + line * w_stride + 64, _MM_HINT_T0);
+    }
+  };
+  _tile_loadd(0, begins, 0);
+  _tile_loadd(1, begins + 16, 0);
+  if (bottom > 0) {
+    _tile_loadd(2, begins, 0);
+    _tile_loadd(3, begins + 16, 0);
+    for (Index k = 0; k < depth; k += 64, w += 16 * w_stride) {
+      ask(w);
+      _tile_loadd(4, w, w_stride);
+      _tile_loadd(6, x + k, x_stride);
+      _tile_dpbusd(0, 6, 4);
+      _tile_loadd(7, below + k, x_stride);
+      _tile_dpbusd(2, 7, 4);
+      _tile_loadd(5, w + 64, w_stride);
+      _tile_dpbusd(1, 6, 5);
+      _tile_dpbusd(3, 7, 5);
+    }
+    _tile_stored(2, sums + top * stride, stride * 4);
+    _tile_stored(3, sums + top * stride + 16, stride * 4);
+  } else {
+    for (Index k = 0; k < depth; k += 64, w += 16 * w_stride) {
+      ask(w);
+      _tile_loadd(6, x + k, x_stride);
+      _tile_loadd(4, w, w_stride);
+      _tile_dpbusd(0, 6, 4);
+      _tile_loadd(5, w + 64, w_stride);
+      _tile_dpbusd(1, 6, 5);
+    }
+  }
+  _tile_stored(0, sums, stride * 4);
+  _tile_stored(1, sums + 16, stride * 4);
+}
+
+}  // namespace attn::cpu
+#endif
