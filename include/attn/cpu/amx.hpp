@@ -20,8 +20,8 @@ inline bool may_use_amx() {
   return granted;
 }
 
-/// The shapes of this thread's tiles, until this object goes: all are 64 bytes wide; 0, 1 and 6 are `top` rows high, 2, 3 and 7
-/// `bottom`, 4 and 5 16.
+/// The shapes of this thread's tiles, until this object goes: all are 64 bytes wide; 0, 1 and 6 are `top` rows high, 2, 3
+/// and 7 `bottom`, 4 and 5 16.
 class AmxTiles {
  public:
   AmxTiles() = default;
@@ -51,8 +51,8 @@ class AmxTiles {
 };
 
 /// sums = begins + x w for up to 32 rows of x and 32 outputs, as shape(top, bottom) says. x: bytes without a sign, rows
-/// `x_stride` bytes apart, w: for each 4 of the depth 4 weights of each output, `w_stride` bytes apart; depth: bytes, a multiple
-/// of 64; sums: rows `stride` numbers apart.
+/// `x_stride` bytes apart, w: for each 4 of the depth 4 weights of each output, `w_stride` bytes apart; depth: bytes, a
+/// multiple of 64; sums: rows `stride` numbers apart.
 inline void amx_products(const std::int8_t* x, Index x_stride, const std::int8_t* w, Index w_stride, Index depth,
                          const std::int32_t* begins, std::int32_t* sums, Index stride, Index top, Index bottom) {
   asm volatile("" ::: "memory");  // what is loaded was stored before

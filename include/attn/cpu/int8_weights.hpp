@@ -29,8 +29,8 @@ inline float quantise(const float* x, Index count, int offset, std::int8_t* q) {
   return finite ? (factor > 0 ? most / 127 : 0) : std::numeric_limits<float>::quiet_NaN();
 }
 
-/// Rows of activations as int8, each with a scale of its own, filled up to what instructions take. It is a view of memory for
-/// bytes(rows, depth).
+/// Rows of activations as int8, each with a scale of its own, filled up to what instructions take. It is a view of memory
+/// for bytes(rows, depth).
 template <class Lanes>
 class Int8Rows {
  public:

@@ -4,8 +4,8 @@
 
 namespace attn::cpu {
 
-/// R of a recurrent layer, for z = h Rᵀ of some sentences at a time, by whichever thread: what the device has made of it where it holds it, or
-/// else panels that are filled now, in the device's memory for results.
+/// R of a recurrent layer, for z = h Rᵀ of some sentences at a time, by whichever thread: what the device has made of it
+/// where it holds it, or else panels that are filled now, in the device's memory for results.
 template <class T>
 class RecurrentWeights {
  public:
