@@ -272,7 +272,7 @@ with tempfile.TemporaryDirectory() as name:
 
     (folder / "short.de").write_text("eins\n")
     (folder / "bad.de").write_bytes(b"gut\n" * 3 + b"sch\xf6n\n" + b"gut\n" * 36)
-    refused("unequal files", "--train-source", folder / "a.en", "--train-target", folder / "short.de", says="has 40 lines and")
+    refused("unequal files", "--train-source", folder / "a.en", "--train-target", folder / "short.de", "--output", folder / "unequal", says="has 40 lines and")
     refused("invalid UTF-8", "--train-source", folder / "a.en", "--train-target", folder / "bad.de", "--output", folder / "bad",
             says="bad.de, line 4: byte 4 is not valid UTF-8")
     refused("a missing file", "--train-source", folder / "none.en", "--train-target", folder / "a.de", says="none.en")
