@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "attn/cuda.cuh"
+#include "attn/tape/tape.hpp"
 #include "cuda/devices.hpp"
 #include "cuda/guarded.hpp"
 
@@ -82,4 +83,26 @@ TEST_CASE("held norm: it runs where something else comes next, and where nothing
   const Numbers y = first.read("y");
   CHECK_FALSE(std::isnan(y[0]));
   CHECK(same_bits(second.read("y"), y));
+}
+
+TEST_CASE("held norm: it runs before the memory of its tape goes") {
+  if (!is_here<CudaBfloat16>()) return;
+  Device device;
+  const auto gain = matrix(device, 1, 64, 3), bias = matrix(device, 1, 64, 4);
+  const Activations<Device> y(device, 4, 64);
+  const Reals<Device> mean(device, 1, 4), inverse(device, 1, 4);
+  {
+    attn::Tape<Device> tape(device);
+    const auto x = tape.template make<64>(4);
+    device.zero(x.value);
+    layer_norm(device, {.x = x.value,
+                        .gain = gain.data(),
+                        .bias = bias.data(),
+                        .y = y,
+                        .mean = mean.data(),
+                        .inverse_deviation = inverse.data()});
+  }
+  attn::Tape<Device> other(device);  // has the same memory
+  device.upload(other.template make<64>(4).value.data, std::vector<attn::bfloat16>(256, attn::bfloat16(1.0f)).data(), 256);
+  CHECK(same_bits(mean.read("mean"), Numbers(4, 0)));
 }

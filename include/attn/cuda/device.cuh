@@ -67,6 +67,13 @@ class Cuda {
     return held_op_.arguments_of(run);
   }
   void forget_held_back() { held_op_.forget(); }
+  /// Runs it: memory that it reads or writes is about to go. Where the GPU is lost, whoever waits for it next is told.
+  void finish_held_back() noexcept {
+    try {
+      held_op_.run();
+    } catch (const Error&) {
+    }
+  }
   cublasLtHandle_t cublas() const { return cublas_; }
   const cudaDeviceProp& properties() const { return *properties_; }
   int multiprocessors() const { return properties_->multiProcessorCount; }

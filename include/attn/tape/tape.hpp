@@ -57,6 +57,7 @@ class Tape {
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
   ~Tape() {
+    if constexpr (requires { device.finish_held_back(); }) device.finish_held_back();
     device.activations.rewind(activations_);
     device.tape_nodes.rewind(nodes_);
     if (!mode_.record) return;
