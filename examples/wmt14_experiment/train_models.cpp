@@ -70,7 +70,6 @@ void train_models(const ExperimentOptions& experiment) {
     options.resume = has_run(options.output) && std::filesystem::exists(options.output / "training.safetensors");
     const auto before = options.resume ? std::optional(read_run_card(options.output)) : std::nullopt;
     std::cout << "\n" << name << "\n";
-    train(options, texts, corpus, before, alone);
-    if (stop_signal() != 0) return;
+    if (!train(options, texts, corpus, before, alone)) return;
   }
 }

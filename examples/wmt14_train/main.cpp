@@ -45,8 +45,7 @@ int run(Options options, Communicator& processes) {
   const std::optional<RunCard> start = run_to_start_from(options);
   const TrainingCorpus corpus = encode_texts(options, texts, tokenizer_of(before ? before : start), ranks);
   std::cout << "settings: " << describe(options) << std::endl;
-  train(options, texts, corpus, before, ranks);
-  if (!ranks.any(stop_signal() != 0)) return 0;
+  if (train(options, texts, corpus, before, ranks)) return 0;
   std::cout << "stopped; go on with the same options and --resume\n";
   return stop_signal() != 0 ? stop_status() : 1;
 }

@@ -8,10 +8,10 @@
 
 using namespace attn;
 
-void train(const Options& options, const TrainingText& texts, const TrainingCorpus& corpus,
+bool train(const Options& options, const TrainingText& texts, const TrainingCorpus& corpus,
            const std::optional<RunCard>& before, Communicator& ranks) {
   RunCard card = run_card(options, corpus, settings_of(options), before);
   card.commit = papers::commit();
-  card.about = {{"command", options.command}, {"test", options.text.test_source.filename().string()}};
-  train_and_test(options, texts, corpus, card, ranks, std::cout);
+  card.about["command"] = options.command;
+  return train_and_test(options, texts, corpus, card, ranks, std::cout);
 }

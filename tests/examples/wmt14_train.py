@@ -160,6 +160,7 @@ with tempfile.TemporaryDirectory() as name:
     check(len(list((folder / "parts").glob("events.out.tfevents.*"))) == 3, "and with a file more for TensorBoard")
     refused("resuming with another setting", *tiny, "--output", folder / "parts", "--resume", "--seed", 2, says="it was begun with seed 1, not 2")
     refused("resuming with another text", *tiny, "--output", folder / "parts", "--resume", "--generated-pairs", 301, says="it was begun with training text")
+    refused("resuming with another vocabulary", *tiny, "--output", folder / "parts", "--resume", "--vocabulary", 410, says="it was begun with vocabulary 400, not 410")
     refused("resuming what never began", *tiny, "--output", folder / "nothing", "--resume", says="nothing is not a folder")
     check(not (folder / "nothing").exists(), "and leaves no folder")
     process = subprocess.Popen([program, *tiny, "--output", folder / "ended"], stdout=subprocess.PIPE, text=True)
@@ -168,6 +169,13 @@ with tempfile.TemporaryDirectory() as name:
     process.send_signal(signal.SIGTERM)
     process.communicate()
     check(process.returncode == 143 and (folder / "ended/training.safetensors").exists(), "SIGTERM, as Slurm and docker send it, loses nothing either")
+
+    # Whoever reads its output may go: it stops as if asked to. While the test is translated there is nothing to save.
+    process = subprocess.Popen([program, *tiny, "--epochs", "1000", "--output", folder / "pipe"], stdout=subprocess.PIPE, text=True)
+    while "parameters" not in process.stdout.readline():
+        pass
+    process.stdout.close()
+    check(process.wait() == 141 and (folder / "pipe/training.safetensors").exists(), "an output that nobody reads any more stops it, and nothing is lost")
 
     # While batches are planned there is nothing to save: a signal ends the program at once.
     process = subprocess.Popen([program, "--generated-pairs", "100000", "--vocabulary", "400", "--device", "cpu", "--output", folder / "planned"], stdout=subprocess.DEVNULL)
@@ -205,9 +213,10 @@ with tempfile.TemporaryDirectory() as name:
     cut, test = [*own, "--truncate", 12, "--output", folder / "cut"], ["--test-source", folder / "test.en", "--test-target", folder / "test.de"]
     result = run(*cut, *test)
     check("2 sentences of the test, of both languages, have more than 11 tokens" in result.stdout, f"a test sentence that is cut is told: {result.stdout}")
-    refused("resuming without the test text", *cut, "--resume", "--epochs", 2, says="was begun with --test-source .../test.en: give it again")
+    refused("resuming without the test text", *cut, "--resume", "--epochs", 2, says="was begun with a test text, .../test.en: give it again (--test-source)")
     result = run(*cut, *test, "--resume", "--epochs", 2)
     check("2 sentences of the test" in result.stdout, "and with it the test is scored again")
+    refused("resuming without the training text", "--output", folder / "cut", "--resume", says="was begun with a training text, .../a.en: give it again")
     (folder / "valid.de").write_text("die Zahl zwei .\n" * 3)
     refused("resuming with another validation text", *validated, "--epochs", 2, "--resume", says="it was begun with validation text")
     (folder / "valid.de").write_text("die Zahl eins .\n" * 3)

@@ -39,3 +39,33 @@ TEST_CASE("stop signal: what nohup ignores stays ignored") {
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 0);
 }
+
+TEST_CASE("stop signal: nobody who reads asks each time, and after the training signals end the program") {
+  const auto ended_by = [](const auto& work) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      work();
+      ::_exit(0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : -WEXITSTATUS(status);
+  };
+  CHECK(ended_by([] {
+          watch_stop_signals();
+          ::raise(SIGPIPE);
+          ::raise(SIGPIPE);
+          if (stop_status() != 128 + SIGPIPE) ::_exit(1);
+        }) == 0);
+  CHECK(ended_by([] {
+          watch_stop_signals();
+          end_at_stop_signals();
+          ::raise(SIGINT);
+        }) == SIGINT);
+  CHECK(ended_by([] {
+          std::signal(SIGHUP, SIG_IGN);  // as nohup does
+          watch_stop_signals();
+          end_at_stop_signals();
+          ::raise(SIGHUP);
+        }) == 0);
+}

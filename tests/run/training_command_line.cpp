@@ -89,6 +89,7 @@ TEST_CASE("training command line: options that do not fit together are refused")
   CHECK(contains(wrong("--resume --overwrite"), "give one"));
   CHECK(contains(wrong("--resume --start-from " + there), "--start-from begins one: give one"));
   CHECK(contains(wrong("--start-from " + there + " --vocab " + file + " --merges " + file), "has a tokenizer"));
+  CHECK(contains(wrong("--start-from " + there + " --vocabulary 500"), "has a tokenizer"));
   CHECK(contains(wrong("--recipe none"), "--recipe"));
 }
 
@@ -102,7 +103,15 @@ TEST_CASE("training recipe: by the size of the text, for what was not given") {
   CHECK(std::string(recipe_for(15'001).size) == "medium");
   CHECK(recipe_for(400'000).vocabulary == 16'000);
   CHECK(std::string(recipe_for(400'001).size) == "base");
-  CHECK((best_of(recipe_for(1000)).test_beam == 8 && best_of(recipe_for(1000)).epochs == 40));
+  CHECK((best_of(recipe_for(5000)).test_beam == 8 && best_of(recipe_for(5000)).epochs == 40));
+  for (const Index pairs : {1, 200, 4999}) {  // enough steps to learn in, whatever a batch holds
+    const TrainingRecipe few = recipe_for(pairs);
+    CHECK((few.epochs * std::max<Index>(pairs, 100) > 190'000 && few.warmup < 1000 && few.validate_every == 100));
+  }
+  TrainingOptions counted;
+  REQUIRE(read(counted, "--epochs 3") == "");
+  apply_recipe(counted, recipe_for(200));
+  CHECK((counted.epochs == 3 && counted.validate_every == 0));
   CHECK((best_of(recipe_for(1'000'000)).epochs == 12 && best_of(recipe_for(1'000'000)).average_best == 4));
 }
 

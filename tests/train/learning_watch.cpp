@@ -69,3 +69,11 @@ TEST_CASE("a validation loss that stands still is said where the source is of li
   CHECK(much.said.empty());
   CHECK(none.said.empty());
 }
+
+TEST_CASE("a validation loss above that of guessing is said") {
+  Watch watch;
+  watch.validation(11, {});
+  CHECK(watch.said.empty());
+  watch.validation(3.4e13, {});
+  CHECK(watch.says("the training has diverged"));
+}

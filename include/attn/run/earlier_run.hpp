@@ -1,6 +1,7 @@
 #pragma once
 #include <filesystem>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "attn/core/error.hpp"
@@ -18,11 +19,17 @@ inline std::optional<RunCard> run_to_resume(const TrainingOptions& options, bool
   }
   RunCard card = read_run_card(options.output);
   require(std::filesystem::exists(options.output / "training.safetensors"), "the run in ", options.output.string(),
-          " ended before its first validation, so there is nothing to go on from: begin again (--overwrite)");
-  const std::string test = card.about.value("test", "");
-  require(test.empty() || !options.text.test_source.empty(), "the run in ", options.output.string(),
-          " was begun with --test-source .../", test,
-          ": give it again, and its --test-target; without them the validation text would be scored");
+          " ended before its first checkpoint was written, so there is nothing to go on from: begin again (--overwrite)");
+  const TextOptions& text = options.text;
+  for (const auto& [name, option, given] :
+       {std::tuple("text", "--train-source or --shards", !text.train_source.empty() || !text.shards.empty()),
+        {"validation", "--valid-source", !text.valid_source.empty()},
+        {"test", "--test-source", !text.test_source.empty()}}) {
+    const std::string then = card.about.value(name, "");
+    require(then.empty() || given, "the run in ", options.output.string(), " was begun with a ",
+            name == std::string("text") ? "training" : name, " text, .../", then, ": give it again (", option,
+            ") with its translation");
+  }
   return card;
 }
 

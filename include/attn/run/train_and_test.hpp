@@ -53,8 +53,9 @@ inline double quick_bleu(const ParallelText& text, const FolderTranslator& trans
 
 /// Trains the options' model in their folder, then translates and scores the test with its best weights and draws what a
 /// report shows. It goes on with the folder's run if the options say so; else it begins with the weights of their start_from,
-/// if any. A stop signal ends the training so that it can go on. All ranks call it, and the first one writes.
-inline void train_and_test(const TrainingOptions& options, const TrainingText& text, const TrainingCorpus& corpus,
+/// if any. A stop signal ends the training so that it can go on: false; later ones end the program at once. All ranks call it, and
+/// the first one writes.
+inline bool train_and_test(const TrainingOptions& options, const TrainingText& text, const TrainingCorpus& corpus,
                            RunCard card, Communicator& ranks, std::ostream& out) {
   const std::shared_ptr<AnyModel> model = begin_run(options.output, card, options.device, options.resume,
                                                     {"epochs", "patience", "validate-every", "test-beam"}, ranks.leads());
@@ -70,6 +71,7 @@ inline void train_and_test(const TrainingOptions& options, const TrainingText& t
   WatchSamples samples(text.validation, translate);
   samples.watch(training);
   const TrainingOutcome outcome = model->train(training);
+  end_at_stop_signals();
 
   const EventLog log{options.output, options.json};
   if (ranks.leads()) {
@@ -77,15 +79,16 @@ inline void train_and_test(const TrainingOptions& options, const TrainingText& t
     log.add({{"event", "trained"}, {"step", outcome.state.step}, {"seconds", outcome.seconds}});
     if (card.settings.contains("start-from")) detail::say_if_never_better(options, out);
   }
-  out << "trained for " << format_duration(outcome.seconds) << "\n";
-  if (ranks.any(stop_signal() != 0)) return;
+  out << "trained for " << format_duration(outcome.seconds) << std::endl;
+  if (ranks.any(stop_signal() != 0)) return false;
   model->load(options.output / "model.safetensors");
   if (options.test_beam > 1) translate.options.search = SearchOptions{.beam = options.test_beam};
   const std::vector<std::string> translations = share_lines(ranks, text.test.source, translate);
-  if (!ranks.leads()) return;
+  if (!ranks.leads()) return true;
   score_test(log, text.test, translate, translations, outcome.state.step, out);
   detail::draw_first_maps(options.output, text.test.source, translate);
   write_run_report(options.output / "report.html", {options.output});
+  return true;
 }
 
 }  // namespace attn

@@ -184,8 +184,8 @@ inline void check_training_options(const TrainingOptions& o) {
   refuse(linformer && (o.size == "medium" || o.size == "big"), "a Linformer is small or base");
   refuse(o.resume && o.overwrite, "--resume goes on with a run, --overwrite replaces it: give one");
   refuse(!o.start_from.empty() && o.resume, "--resume goes on with a run, --start-from begins one: give one");
-  refuse(!o.start_from.empty() && !text.vocab.empty(),
-         "--start-from has a tokenizer, so --vocab and --merges cannot be given with it");
+  refuse(!o.start_from.empty() && !(text.vocab.empty() && text.vocabulary == 0),
+         "--start-from has a tokenizer, so --vocab, --merges and --vocabulary cannot be given with it");
 }
 
 /// Fills in which options the command line has, once it is read.

@@ -30,7 +30,12 @@ constexpr TrainingRecipe recipe_for(Index pairs) {
       {TrainingRecipe::any, "base", "pre", 32'000, 10, 24'576, "tokens", "pooled", "warmup-cosine", 1e-3, 1000, 0.1, 1000}};
   const TrainingRecipe* recipe = by_size;
   while (pairs > recipe->pairs) ++recipe;
-  return *recipe;
+  if (pairs >= 5000) return *recipe;
+  TrainingRecipe often = *recipe;  // few pairs are seen more often, or there would be too few steps to learn in
+  often.epochs = 200'000 / (pairs > 100 ? pairs : 100);
+  often.warmup = 400;
+  often.validate_every = 100;
+  return often;
 }
 
 /// The same with all that the library has: a beam for the test, and for the largest texts more time.
@@ -59,7 +64,8 @@ inline void apply_recipe(TrainingOptions& o, const TrainingRecipe& recipe) {
   set("warmup", o.warmup, recipe.warmup);
   set("dropout", o.dropout, recipe.dropout);
   set("smoothing", o.smoothing, recipe.smoothing);
-  set("validate-every", o.validate_every, recipe.validate_every);
+  const bool few_pairs = recipe.pairs <= 15'000;  // who counts their epochs gets a validation after each
+  set("validate-every", o.validate_every, few_pairs && o.given.contains("epochs") ? 0 : recipe.validate_every);
   set("average-best", o.average_best, recipe.average_best);
   set("test-beam", o.test_beam, recipe.test_beam);
 }

@@ -37,6 +37,9 @@ inline RunCard run_card(const TrainingOptions& options, const TrainingCorpus& co
   settings["tokenizer"] = std::to_string(corpus.tokenizer.hash());
   settings["training text"] = std::to_string(corpus.training_hash());
   settings["validation text"] = std::to_string(corpus.validation_hash());
+  const TextOptions& text = options.text;
+  if (text.vocab.empty() && text.shards.empty() && options.start_from.empty())
+    settings["vocabulary"] = std::to_string(text.vocabulary);
   if (!options.start_from.empty()) settings["start-from"] = options.start_from.string();
   if (before && before->settings.contains("start-from")) settings["start-from"] = before->settings.at("start-from");
   RunCard card{model_spec(options, corpus.tokenizer), corpus.tokenizer, corpus.tokenizer};
@@ -44,6 +47,12 @@ inline RunCard run_card(const TrainingOptions& options, const TrainingCorpus& co
   card.limit = options.limit;
   card.settings = std::move(settings);
   card.seed = options.seed;
+  const auto name = [](const std::filesystem::path& path) { return path.filename().string(); };
+  card.about["text"] = !text.shards.empty()        ? name(text.shards)
+                       : text.train_source.empty() ? ""
+                                                   : name(text.train_source[0]);
+  card.about["validation"] = name(text.valid_source);
+  card.about["test"] = name(text.test_source);
   return card;
 }
 
@@ -77,7 +86,12 @@ inline TrainingRun training_run(const TrainingOptions& options, const TrainingCo
                 .patience = options.patience,
                 .stop = [] { return stop_signal() != 0; }},
       .schedule =
-          [&options](Index steps, Index width) {
+          [&options, &out](Index steps, Index width) {
+            if (options.warmup >= steps && (options.schedule == "inverse-sqrt" || options.schedule == "warmup-cosine"))
+              out << "the learning rate would reach its peak after " << format_count(options.warmup)
+                  << " steps, and the training ends before: more --epochs, a smaller --batch or a shorter --warmup let it "
+                     "learn"
+                  << std::endl;
             return named_schedule(options.schedule, {options.rate, options.warmup, steps, width});
           },
       .average_decay = options.average_decay,

@@ -18,7 +18,7 @@ namespace attn {
 ///   the loss       training loss, a mean of 10 reports, 0.5 nats or more above the lowest such mean
 ///   the gradients  their norm 20 times its median of the last 100 reports or more, three reports in a row
 ///   the source     exchanging sources costs less than 0.1 nats a token (train/source_gain.hpp) at the fifth validation or later
-///   validation     loss that has not fallen by 1 % in four validations while the source is worth less than 1 nat
+///   validation     loss of more than 20 nats, which is guessing among 485 million tokens; or that has not fallen by 1 % in four validations while the source is worth less than 1 nat
 class LearningWatch : public Callback {
  public:
   explicit LearningWatch(std::function<void(const std::string&)> say) : say_(std::move(say)) {}
@@ -39,6 +39,9 @@ class LearningWatch : public Callback {
 
   void on_validation(const ValidationReport& report) override {
     validations_.push_back(report.loss);
+    if (report.loss > 20)
+      warn("diverged", "the validation loss is " + format_decimals(report.loss, 1) +
+                           ", more than that of guessing at random: the training has diverged; " + gentler_);
     if (!report.source_gain) return;
     const double gain = *report.source_gain;
     const std::size_t count = validations_.size();
