@@ -80,6 +80,7 @@ struct ConfigReader : CLI::ConfigTOML {
   std::vector<CLI::ConfigItem> from_config(std::istream& lines) const override {
     std::vector<CLI::ConfigItem> items;
     for (std::string line; std::getline(lines, line);) {
+      if (items.empty() && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // some editors begin a file so
       CLI::detail::trim(line);
       if (line.empty() || line[0] == '#' || line[0] == ';') continue;
       if (line[0] == '[') throw CLI::ConfigError("the configuration file has a section, " + line + kLines);
