@@ -84,6 +84,8 @@ TEST_CASE("command line: values that are missing, words that are not known, name
         "the configuration file sets 'epoch', and there is no option --epoch; did you mean --epochs?; its lines are "
         "name=value, named as the options without their dashes");
   const std::string lines = ": its lines are name=value";
+  CHECK(wrong_file("\xEF\xBB\xBF"
+                   "epochs=3\n") == "");
   CHECK(wrong_file("epochs=\n") == "the configuration file gives 'epochs' no value" + lines);
   CHECK(wrong_file("epochs= # 3\n") == "the configuration file gives 'epochs' no value" + lines);
   for (const char* list : {"epochs=[]\n", "epochs=[1,2]", "epochs=[1 # a list that does not end\n"})
