@@ -100,7 +100,7 @@ TEST_CASE("train and test: a run goes on with its own settings, or is replaced w
   CHECK(program.events("trained").size() == 1);
   program.options.resume = true;
   std::filesystem::remove(program.options.output / "training.safetensors");
-  CHECK(contains(error_of([&] { program.run(); }), "ended before its first validation"));
+  CHECK(contains(error_of([&] { program.run(); }), "ended before its first checkpoint"));
 }
 
 TEST_CASE("train and test: a run starts from another's weights and tokenizer, and says where nothing was better") {
