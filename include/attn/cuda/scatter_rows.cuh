@@ -21,10 +21,17 @@ __global__ void __launch_bounds__(32 * kRowWarps) scatter_rows(ScatterRowsArgs<C
 }  // namespace kernels
 
 template <class T>
-void scatter_rows(Cuda<T>& device, const ScatterRowsArgs<Cuda<T>>& args) {
+void run_scatter_rows(Cuda<T>& device, const ScatterRowsArgs<Cuda<T>>& args) {
   with_packs<T>(in_packs(args.from, args.to), [&]<int N>() {
     launch_overlapping(device, "scatter_rows", warp_a_row(args.from.rows), kernels::scatter_rows<N, T>, args);
   });
+}
+
+/// Rows that a cache grows by wait for the attention that reads them (cuda/attention/step.cuh), which saves a kernel.
+template <class T>
+void scatter_rows(Cuda<T>& device, const ScatterRowsArgs<Cuda<T>>& args) {
+  if (args.appends) return device.hold_back(args, run_scatter_rows<T>);
+  run_scatter_rows(device, args);
 }
 
 }  // namespace attn

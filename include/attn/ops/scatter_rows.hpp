@@ -3,6 +3,8 @@
 #include "attn/ops/no_backend.hpp"
 
 // scatter_rows   to[row[i]] = from[i]: new keys and values into their sentences' places in a cache
+//
+// Where a cache grows (`appends`), what comes next is attention in which nobody but sentence i reads row[i]: a device may do both at once.
 
 namespace attn {
 
@@ -12,6 +14,7 @@ struct ScatterRowsArgs {
   Matrix<const Scalar> from;  // rows x width
   const std::int32_t* row;    // rows
   Matrix<Scalar> to;          // places x width
+  bool appends = false;
 };
 
 template <class Device>

@@ -1,11 +1,14 @@
 #pragma once
 #include "attn/cuda/attention/rows.cuh"
+#include "attn/cuda/scatter_rows.cuh"
 #include "attn/cuda/support/overlap.cuh"
 
 // Attention of one query a sentence with heads of up to 128 columns: a step of a decoder. A block takes a head of a sentence: one warp
 // where there are many heads, else four, which share the keys out. Groups of eight lanes take every 4th or 16th key each, several at
 // once, score it, and add its value to a sum of their own. Each group keeps the largest score so far, by which its weights are measured (softmax in one pass); in the end groups
 // and warps meet, always in the same order.
+//
+// Where the cache's newest rows have not been put into it yet, each block does so with the columns of its head.
 
 namespace attn {
 namespace kernels {
@@ -35,10 +38,11 @@ struct StepSums {
   }
 };
 
-/// Slices: of 64 columns, in a head. 32 warps at a time on a multiprocessor, where 64 registers are enough for it.
-template <int Warps, int Slices, int N, class T>
+/// Slices: of 64 columns, in a head. 32 warps at a time on a multiprocessor, where 64 registers are enough for it. Appends: row i of
+/// append.from, keys and values side by side, is that of sentence i's key at append.row[i], and goes there.
+template <int Warps, int Slices, int N, bool Appends, class T>
 __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) / Warps)
-    step_attention(const AttentionArgs<Cuda<T>> args, const AttentionBlocks blocks) {
+    step_attention(const AttentionArgs<Cuda<T>> args, const AttentionBlocks blocks, const ScatterRowsArgs<Cuda<T>> append) {
   constexpr int kGroups = Warps * kRowsAtOnce, kAtOnce = 4 / Slices;  // groups of a block, and keys of a group at once
   wait_for_earlier();
   let_next_begin();
@@ -54,6 +58,28 @@ __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) 
     for (float& number : q[s]) number *= scale;
   }
 
+  int newest = -1;  // which of the keys
+  const T *newest_key = nullptr, *newest_value = nullptr;
+  if constexpr (Appends) {
+    const int row = append.row[task.first_query];
+    newest = row - task.first_key;
+    newest_key = row_of(append.from, task.first_query) + task.head * task.width;
+    newest_value = row_of(append.from, task.first_query) + args.k.cols + task.head * task.value_width;
+    if (group < 2) {  // one puts the key there, one the value
+      const int width = group == 0 ? task.width : task.value_width;
+      T* const to =
+          row_of(append.to, row) + (group == 0 ? task.head * task.width : args.k.cols + task.head * task.value_width);
+#pragma unroll
+      for (int s = 0; s < Slices; ++s) {
+        float x[8];
+        load_eight<N>(x, group == 0 ? newest_key : newest_value, column_of_lane() + 64 * s, width);
+        put_eight<N>(to, column_of_lane() + 64 * s, width, x, false);
+      }
+    }
+  }
+  const auto key_of = [&](int j) { return Appends && j == newest ? newest_key : task.key(args.k, j); };
+  const auto value_of = [&](int j) { return Appends && j == newest ? newest_value : task.key_values(args.v, j); };
+
   StepSums<Slices> mine;
   for (int first = 0; first < task.keys; first += kGroups * kAtOnce) {
     float k[kAtOnce][Slices][8], v[kAtOnce][Slices][8], score[kAtOnce];
@@ -62,8 +88,8 @@ __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) 
 #pragma unroll
       for (int s = 0; s < Slices; ++s) {
         const int j = min(first + i * kGroups + group, task.keys - 1), column = column_of_lane() + 64 * s;
-        load_eight<N>(k[i][s], task.key(args.k, j), column, task.width);
-        load_eight<N>(v[i][s], task.key_values(args.v, j), column, task.value_width);
+        load_eight<N>(k[i][s], key_of(j), column, task.width);
+        load_eight<N>(v[i][s], value_of(j), column, task.value_width);
       }
     float now = mine.most;
 #pragma unroll
@@ -137,21 +163,43 @@ bool is_step(const AttentionArgs<Cuda<T>>& args) {
          args.v.cols <= 128 * args.heads;
 }
 
+/// The rows that wait to be put into the cache, where these are the keys and values that attention is about to read; else none.
+template <class T>
+const ScatterRowsArgs<Cuda<T>>* rows_to_append(const Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
+  const auto* rows = device.held_back(run_scatter_rows<T>);
+  const Index count = args.queries.count;
+  return rows != nullptr && rows->from.rows == count && args.queries.rows == count && rows->to.data == args.k.data &&
+                 rows->to.cols == args.k.cols + args.v.cols && rows->to.stride == args.k.stride &&
+                 args.v.data == args.k.data + args.k.cols && args.v.stride == args.k.stride
+             ? rows
+             : nullptr;
+}
+
 template <class T>
 void step_attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
+  ScatterRowsArgs<Cuda<T>> append{};
+  const auto* found = rows_to_append(device, args);
+  if (found != nullptr) {
+    append = *found;
+    device.forget_held_back();
+  }
   const kernels::AttentionBlocks blocks(args, args.queries, 1);
   const auto fits = [&](const auto&... m) { return in_packs(m...) && ((m.cols / args.heads % Pack<T>::size == 0) && ...); };
   const bool narrow = std::max(args.q.cols, args.v.cols) <= 64 * args.heads;
-  with_packs<T>(fits(args.q, args.k, args.v, args.y), [&]<int N>() {
-    const auto run = [&]<int Warps>() {
-      launch_overlapping(device, "attention of a step", Spread{{blocks.all}, 32 * Warps},
-                         narrow ? kernels::step_attention<Warps, 1, N, T> : kernels::step_attention<Warps, 2, N, T>, args,
-                         blocks);
+  const bool packs = fits(args.q, args.k, args.v, args.y) && (found == nullptr || in_packs(append.from));
+  with_packs<T>(packs, [&]<int N>() {
+    const auto run = [&]<int Warps, bool Appends>() {
+      launch_overlapping(
+          device, "attention of a step", Spread{{blocks.all}, 32 * Warps},
+          narrow ? kernels::step_attention<Warps, 1, N, Appends, T> : kernels::step_attention<Warps, 2, N, Appends, T>,
+          args, blocks, append);
     };
-    if (blocks.all > 8U * static_cast<unsigned>(device.multiprocessors()))  // enough of them to hide each other's waiting
-      run.template operator()<1>();
+    const bool many =
+        blocks.all > 8U * static_cast<unsigned>(device.multiprocessors());  // enough to hide each other's waiting
+    if (found != nullptr)
+      many ? run.template operator()<1, true>() : run.template operator()<4, true>();
     else
-      run.template operator()<4>();
+      many ? run.template operator()<1, false>() : run.template operator()<4, false>();
   });
 }
 
