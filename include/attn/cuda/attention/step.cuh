@@ -35,8 +35,9 @@ struct StepSums {
   }
 };
 
-/// Slices: of 64 columns, in a head. 32 warps at a time on a multiprocessor, where 64 registers are enough for it.
-template <int Warps, int Slices, int N, class T>
+/// Slices: of 64 columns, in a head. 32 warps at a time on a multiprocessor, where 64 registers are enough for it. Listed: whether
+/// a list says where the keys are.
+template <int Warps, int Slices, int N, bool Listed, class T>
 __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) / Warps)
     step_attention(const AttentionArgs<Cuda<T>> args, const AttentionBlocks blocks) {
   constexpr int kGroups = Warps * kRowsAtOnce, kAtOnce = 4 / Slices;  // groups of a block, and keys of a group at once
@@ -58,13 +59,16 @@ __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) 
   for (int first = 0; first < task.keys; first += kGroups * kAtOnce) {
     float k[kAtOnce][Slices][8], v[kAtOnce][Slices][8], score[kAtOnce];
 #pragma unroll
-    for (int i = 0; i < kAtOnce; ++i)
+    for (int i = 0; i < kAtOnce; ++i) {
+      int j = min(first + i * kGroups + group, task.keys - 1);
+      if constexpr (Listed) j = args.keys.listed[task.first_key + j] - task.first_key;
 #pragma unroll
       for (int s = 0; s < Slices; ++s) {
-        const int j = min(first + i * kGroups + group, task.keys - 1), column = column_of_lane() + 64 * s;
+        const int column = column_of_lane() + 64 * s;
         load_eight<N>(k[i][s], task.key(args.k, j), column, task.width);
         load_eight<N>(v[i][s], task.key_values(args.v, j), column, task.value_width);
       }
+    }
     float now = mine.most;
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i) {
@@ -130,28 +134,23 @@ __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) 
 
 }  // namespace kernels
 
-/// Whether the kernel above computes it: of every sentence one query at most, nothing dropped.
-template <class T>
-bool is_step(const AttentionArgs<Cuda<T>>& args) {
-  return args.queries.longest == 1 && !args.dropout.active() && args.q.cols <= 128 * args.heads &&
-         args.v.cols <= 128 * args.heads;
-}
-
 template <class T>
 void step_attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
   const kernels::AttentionBlocks blocks(args, args.queries, 1);
   const auto fits = [&](const auto&... m) { return in_packs(m...) && ((m.cols / args.heads % Pack<T>::size == 0) && ...); };
   const bool narrow = std::max(args.q.cols, args.v.cols) <= 64 * args.heads;
   with_packs<T>(fits(args.q, args.k, args.v, args.y), [&]<int N>() {
-    const auto run = [&]<int Warps>() {
-      launch_overlapping(device, "attention of a step", Spread{{blocks.all}, 32 * Warps},
-                         narrow ? kernels::step_attention<Warps, 1, N, T> : kernels::step_attention<Warps, 2, N, T>, args,
-                         blocks);
+    const auto run = [&]<int Warps, bool Listed>() {
+      launch_overlapping(
+          device, "attention of a step", Spread{{blocks.all}, 32 * Warps},
+          narrow ? kernels::step_attention<Warps, 1, N, Listed, T> : kernels::step_attention<Warps, 2, N, Listed, T>, args,
+          blocks);
     };
+    const bool listed = args.keys.listed != nullptr;
     if (blocks.all > 8U * static_cast<unsigned>(device.multiprocessors()))  // enough of them to hide each other's waiting
-      run.template operator()<1>();
+      listed ? run.template operator()<1, true>() : run.template operator()<1, false>();
     else
-      run.template operator()<4>();
+      listed ? run.template operator()<4, true>() : run.template operator()<4, false>();
   });
 }
 
