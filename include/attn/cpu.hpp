@@ -7,6 +7,7 @@
 #include "attn/cpu/additive_attention.hpp"
 #include "attn/cpu/argmax.hpp"
 #include "attn/cpu/attention.hpp"
+#include "attn/cpu/beam_step.hpp"
 #include "attn/cpu/copy_rows.hpp"
 #include "attn/cpu/cross_entropy.hpp"
 #include "attn/cpu/device.hpp"

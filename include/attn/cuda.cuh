@@ -8,6 +8,7 @@
 #include "attn/cuda/additive_attention.cuh"
 #include "attn/cuda/argmax.cuh"
 #include "attn/cuda/attention.cuh"
+#include "attn/cuda/beam_step.cuh"
 #include "attn/cuda/copy_rows.cuh"
 #include "attn/cuda/cross_entropy.cuh"
 #include "attn/cuda/device.cuh"

@@ -45,12 +45,52 @@ struct AttentionRows {
   Activations<Device> of_keys(attn::Index width, std::uint64_t stream, double bound = 1) const {
     return {device, keys.rows(), width, numbers(keys.rows() * width, stream, bound), gap, keys_in_use};
   }
+  /// The same rows in the opposite order, and the list that says where each is.
+  Activations<Device> of_keys_turned(attn::Index width, std::uint64_t stream, double bound = 1) const {
+    const Numbers straight = numbers(keys.rows() * width, stream, bound);
+    Numbers turned;
+    for (auto row = straight.end(); row != straight.begin(); row -= width) turned.insert(turned.end(), row - width, row);
+    return {device, keys.rows(), width, turned, gap, {keys_in_use.rbegin(), keys_in_use.rend()}};
+  }
+  Integers<Device> list_of_turned() const {
+    std::vector<std::int32_t> list;
+    for (attn::Index i = keys.rows(); i > 0; --i) list.push_back(static_cast<std::int32_t>(i - 1));
+    return {device, list};
+  }
 
  private:
   Numbers numbers(attn::Index count, std::uint64_t stream, double bound) const {
     return stream > 0 ? operand(count, stream, precision, bound) : Numbers{};
   }
 };
+
+/// A step of a decoder gives the same bits where its keys lie in another order and are listed.
+template <class Device>
+void check_listed_keys(const AttentionRows<Device>& rows, const OpCase& test, const Results& straight) {
+  const attn::Index heads = test.size("heads", 1), head_width = test.size("head_width"), width = heads * head_width,
+                    values = heads * test.size("value_width", head_width);
+  const double bound = test.number("bound", 1);
+  const auto q = rows.of_queries(width, 1, bound), y = rows.of_queries(values, 0);
+  const auto k = rows.of_keys_turned(width, 2, bound), v = rows.of_keys_turned(values, 3);
+  const Reals<Device> lse(rows.device, rows.queries.rows(), heads);
+  const auto list = rows.list_of_turned();
+  attn::AttentionArgs<Device> args{.q = q,
+                                   .k = k,
+                                   .v = v,
+                                   .queries = rows.queries,
+                                   .keys = rows.keys,
+                                   .heads = static_cast<int>(heads),
+                                   .scale = 1 / std::sqrt(static_cast<double>(head_width)),
+                                   .causal = test.flag("causal"),
+                                   .dropout = dropout_of(test),
+                                   .y = y,
+                                   .lse = lse.data()};
+  args.keys.listed = list.data();
+  if (!may_list_keys(args)) return;
+  attention(rows.device, args);
+  attn::require(same_bits(y.read("y"), straight[0].numbers) && same_bits(lse.read("lse"), straight[1].numbers),
+                "keys that are listed change attention");
+}
 
 /// heads, head_width, value_width: of a head; causal, dropout; bound: of queries and keys; add: to what the gradients' places hold.
 template <class Device>
@@ -91,6 +131,7 @@ Results attention_case(Device& device, const OpCase& test, Precision precision) 
   };
 
   const Results results = compute(rows.queries, rows.keys);
+  check_listed_keys(rows, test, results);
   if constexpr (Device::ragged_block > 0) {
     attn::Tape<Device> tape(device);
     const auto listed = compute(with_blocks(tape, rows.queries, rows.query_lengths),

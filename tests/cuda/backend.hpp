@@ -56,6 +56,11 @@ class Training {
   virtual std::vector<std::vector<attn::Token>> translate(const attn::Sentences& source) const = 0;
   /// The best two of a beam of 4; log P of each token of given translations, in one pass.
   virtual std::vector<std::vector<attn::Hypothesis>> search(const attn::Sentences& source) const = 0;
+  /// With these options, by steps that are repeated, if its model allows it; and by single steps.
+  virtual std::vector<std::vector<attn::Hypothesis>> held_search(const attn::Sentences& source,
+                                                                 const attn::SearchOptions& options) const = 0;
+  virtual std::vector<std::vector<attn::Hypothesis>> stepwise_search(const attn::Sentences& source,
+                                                                     const attn::SearchOptions& options) const = 0;
   virtual std::vector<std::vector<double>> forced(const attn::Sentences& source, const attn::Sentences& target) const = 0;
   /// The logits of the last step, row by row, where each step's rows are selected from those of the step before.
   virtual std::vector<Numbers> select(const attn::Sentences& source,

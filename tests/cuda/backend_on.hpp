@@ -3,6 +3,7 @@
 #include "cuda/adam_case.hpp"
 #include "cuda/additive_attention_case.hpp"
 #include "cuda/attention_case.hpp"
+#include "cuda/beam_step_case.hpp"
 #include "cuda/input_feeding_case.hpp"
 #include "cuda/linear_case.hpp"
 #include "cuda/lstm_case.hpp"
@@ -45,6 +46,7 @@ class BackendOn : public Backend {
     if (op == "scatter_rows") return scatter_rows_case(device_, test, precision);
     if (op == "copy_rows") return copy_rows_case(device_, test, precision);
     if (op == "take_words") return take_words_case(device_, test, precision);
+    if (op == "beam_step") return beam_step_case(device_, test, precision);
     if (op == "embedding") return embedding_case(device_, test, precision);
     if (op == "sinusoid") return sinusoid_case(device_, test, precision);
     if (op == "cross_entropy") return cross_entropy_case(device_, test, precision);

@@ -275,6 +275,44 @@ TEST_CASE_TEMPLATE("models: learns to reverse on the device, and translates as t
   }
 }
 
+TEST_CASE_TEMPLATE("models: a search by steps that are repeated finds what one by single steps finds", Device, CpuFloat,
+                   CudaFloat, CudaBfloat16) {
+  if (!is_here<Device>()) return;
+  std::vector<std::pair<attn::Index, attn::Index>> lengths;
+  for (attn::Index i = 0; i < 24; ++i) lengths.emplace_back(i * 7 % 30, 0);
+  const auto source = batch_of(lengths, 3).source;
+  attn::SearchOptions options{.begin = 2, .end = 3, .limit = 24, .beam = 4, .n_best = 2};
+  for (attn::Token token = 9; token < kVocabulary; ++token) options.never.push_back(token);  // so that ends are frequent
+  for (const Kind kind : {Kind::transformer, Kind::linformer, Kind::wide_heads})
+    for (const attn::Index beam : {1, 4, 16}) {
+      CAPTURE(static_cast<int>(kind));
+      CAPTURE(beam);
+      options.beam = beam, options.n_best = std::min<attn::Index>(beam, 2);
+      const auto here = device_under_test<Device>().training(kind, 5);
+      const auto held = here->held_search(source, options), stepwise = here->stepwise_search(source, options);
+      REQUIRE(held.size() == stepwise.size());
+      std::set<std::size_t> sizes;
+      attn::Sentences best;
+      for (std::size_t i = 0; i < held.size(); ++i) {
+        best.push_back(held[i].at(0).tokens);
+        sizes.insert(held[i][0].tokens.size());
+        if (!kFloat<Device>) continue;  // rounding may turn a close decision
+        REQUIRE(held[i].size() == stepwise[i].size());
+        for (std::size_t j = 0; j < held[i].size(); ++j) {
+          CHECK(held[i][j].tokens == stepwise[i][j].tokens);
+          CHECK(std::abs(held[i][j].log_probability - stepwise[i][j].log_probability) <= 1e-4);
+        }
+      }
+      const auto forced = here->forced(source, best);
+      for (std::size_t i = 0; i < held.size(); ++i) {
+        double sum = 0;
+        for (std::size_t t = 0; t < held[i][0].token_log_probabilities.size(); ++t) sum += forced[i][t];
+        CHECK(std::abs(sum - held[i][0].log_probability) <= (kFloat<Device> ? 1e-3 : 1.0));
+      }
+      CHECK(sizes.size() > 1);
+    }
+}
+
 TEST_CASE_TEMPLATE("models: rows are selected while a decoder writes: repeated, turned around, left out", Device, CpuFloat,
                    CpuBfloat16, CudaFloat, CudaBfloat16) {
   if (!is_here<Device>()) return;

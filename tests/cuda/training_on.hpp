@@ -64,6 +64,18 @@ class TrainingOn : public Training {
   std::vector<std::vector<attn::Hypothesis>> search(const attn::Sentences& source) const override {
     return attn::search(device_, model_, source, {.begin = 2, .end = 3, .limit = 24, .beam = 4, .n_best = 2});
   }
+  std::vector<std::vector<attn::Hypothesis>> held_search(const attn::Sentences& source,
+                                                         const attn::SearchOptions& options) const override {
+    if constexpr (attn::HoldsBeams<Model>)
+      return attn::held_search(device_, model_, source, options);
+    else
+      attn::fail("this model's beams cannot be held");
+  }
+  std::vector<std::vector<attn::Hypothesis>> stepwise_search(const attn::Sentences& source,
+                                                             const attn::SearchOptions& options) const override {
+    attn::ModelSteps<Device, Model> steps(device_, model_, source, options.limit, options.rows());
+    return attn::search(steps, options);
+  }
   std::vector<std::vector<double>> forced(const attn::Sentences& source, const attn::Sentences& target) const override {
     return attn::forced_log_probabilities(device_, model_, {.begin = 2, .end = 3}, source, target);
   }

@@ -4,6 +4,7 @@
 
 #include "attn/cpu.hpp"
 #include "support/attention_cases.hpp"
+#include "support/errors.hpp"
 #include "support/gradients.hpp"
 #include "support/threads.hpp"
 
@@ -164,4 +165,18 @@ TEST_CASE_TEMPLATE("additive attention gives the same bits with any number of th
     CAPTURE(shape.name);
     check_threads<T>([&](Cpu<T>& device) { return Additive<T>(device, shape).everything(); });
   }
+}
+
+TEST_CASE("additive attention refuses keys that are listed") {
+  Cpu<double> device(1);
+  const AttentionCase shape{"", {1}, {2}, 1, 3};
+  const std::int32_t list[2] = {1, 0};
+  Additive<double> op(device, shape);
+  op.forward();
+  op.args.keys.listed = list;
+  Tensor<Cpu<double>> weights(device, 1, 2);
+  const auto refused = [](auto&& call) { return contains(error_of(call), "rows are listed, but have to lie together"); };
+  CHECK(refused([&] { op.forward(); }));
+  CHECK(refused([&] { op.backward(); }));
+  CHECK(refused([&] { additive_attention_weights(device, {op.args, weights}); }));
 }

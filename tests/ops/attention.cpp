@@ -4,6 +4,7 @@
 
 #include "attn/cpu.hpp"
 #include "support/attention_cases.hpp"
+#include "support/errors.hpp"
 #include "support/gradients.hpp"
 #include "support/reference.hpp"
 #include "support/threads.hpp"
@@ -243,4 +244,60 @@ TEST_CASE_TEMPLATE("attention gives the same bits with any number of threads", T
     CAPTURE(shape.name);
     check_threads<T>([&](Cpu<T>& device) { return Attention<T>(device, shape).everything(); });
   }
+}
+
+TEST_CASE("a list says where keys are, which sentences may share") {
+  Cpu<double> device(1);
+  const AttentionCase shape{"", {1, 1, 1, 1}, {2, 0, 1, 3}, 1, 1};
+  Attention<double> op(device, shape);
+  op.q.write({0, 5, 7, 0});  // 0: the mean of all values
+  op.k.write({1, 2, 3, 4, 5, 6});
+  op.v.write({10, 20, 30, 40, 50, 60});
+  const Integers<Cpu<double>> list(device, {4, 1, /**/ /**/ 5, /**/ 1, 1, 0});
+  op.args.keys.listed = list.data();
+  CHECK(distance(op.forward(), {35, 0, 60, 50. / 3}) <= 1e-14);
+}
+
+TEST_CASE_TEMPLATE("attention to listed keys gives the bits of attention to gathered ones", T, float, double) {
+  for (const std::int32_t width : {1, 7, 64, 128}) {
+    const AttentionCase shape{"", {1, 1, 0, 1, 1, 1}, {5, 1, 3, 0, 70, 2}, 3, width, true, 0, 0, 2};
+    Cpu<T> device(2);
+    Attention<T> gathered(device, shape), listed(device, shape);
+    std::vector<std::int32_t> list;
+    Numbers k, v;
+    const Numbers all_k = listed.k.read(), all_v = listed.v.read();
+    for (std::int32_t i = 0; i < listed.keys.rows(); ++i) {
+      list.push_back(static_cast<std::int32_t>(7 * i * i % listed.keys.rows()));  // some twice
+      const auto row = [&](const Numbers& m) { return m.begin() + list.back() * 3 * width; };
+      k.insert(k.end(), row(all_k), row(all_k) + 3 * width);
+      v.insert(v.end(), row(all_v), row(all_v) + 3 * width);
+    }
+    gathered.k.write(k), gathered.v.write(v);
+    const Integers<Cpu<T>> on_device(device, list);
+    listed.args.keys.listed = on_device.data();
+    CHECK(same_bits(listed.forward(), gathered.forward()));
+    CHECK(same_bits(listed.lse.read(), gathered.lse.read()));
+  }
+}
+
+TEST_CASE("where rows have to lie together, a list is refused") {
+  Cpu<double> device(1);
+  const std::int32_t list[16] = {};
+  const auto refused = [&](AttentionCase shape, auto&& call) {
+    Attention<double> op(device, shape);
+    op.forward();
+    op.args.keys.listed = list;
+    return contains(error_of([&] { call(op); }), "rows are listed, but have to lie together here; gather them first");
+  };
+  const auto attend = [](auto& op) { attention(op.device, op.args); };
+  CHECK(refused({"", {2}, {2}, 1, 1}, attend));
+  CHECK(refused({"", {1}, {2}, 1, 1, false, 0.5f}, attend));
+  CHECK(refused({"", {1}, {2}, 1, 129}, attend));
+  CHECK(refused({"", {1}, {2}, 1, 1},
+                [](auto& op) { op.args.queries.listed = op.args.keys.listed, attention(op.device, op.args); }));
+  CHECK(refused({"", {1}, {2}, 1, 1}, [](auto& op) { op.backward(); }));
+  CHECK(refused({"", {1}, {2}, 1, 1}, [](auto& op) {
+    Tensor<Cpu<double>> weights(op.device, 1, 2);
+    attention_weights(op.device, {op.args, weights});
+  }));
 }

@@ -42,7 +42,7 @@ struct KeyValueCache {
       copy_rows(tape.device, {.rows = rows, .from = layout->copy_from, .to = layout->copy_to, .count = layout->copies});
     const Matrix<const Scalar> key = newest.keys.value, value = newest.values.value;
     const auto put = [&](Matrix<const Scalar> from, Matrix<Scalar> to) {
-      scatter_rows(tape.device, {.from = from, .row = layout->newest, .to = to, .appends = true});
+      scatter_rows(tape.device, {.from = from, .row = layout->newest, .to = to, .appends = layout->copies == 0});
     };
     if (value.data == key.data + Width && value.stride == key.stride)  // cut from one product: one matrix
       put({key.data, key.rows, Width + Value, key.stride}, rows);

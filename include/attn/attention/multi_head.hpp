@@ -59,9 +59,13 @@ struct MultiHead {
  private:
   static constexpr bool kPositions = requires { requires Policy::looks_at_positions; };
 
-  X attend(Tape<Device>& tape, X queries, Ragged rows, KeysValues<Device, Width> memory) const {
+  X attend(Tape<Device>& tape, X queries, Ragged rows, KeysValues<Device, Width> memory, bool keys_first) const {
     const auto seen = attention(tape, queries, rows, memory,
-                                {Heads, Policy::Score::scale(Width / Heads), Masking == Mask::causal, dropout});
+                                {.heads = Heads,
+                                 .scale = Policy::Score::scale(Width / Heads),
+                                 .causal = Masking == Mask::causal,
+                                 .dropout = dropout,
+                                 .keys_first = keys_first});
     sign_weights(tape, *this, kPositions);
     return out(tape, seen);
   }
@@ -78,7 +82,7 @@ Variable<Device, Width> MultiHead<Device, Width, Heads, Policy, Masking>::operat
   auto [queries, keys, values] = split<3>(tape, in(tape, x));
   KeysValues<Device, Width> memory{keys, values, rows};
   if (past != nullptr) memory = past->append(tape, memory);
-  return attend(tape, queries, rows, projection(tape, memory));
+  return attend(tape, queries, rows, projection(tape, memory), false);
 }
 
 template <class Device, int Width, int Heads, class Policy, Mask Masking>
@@ -91,7 +95,7 @@ KeysValues<Device, Width> MultiHead<Device, Width, Heads, Policy, Masking>::reme
 template <class Device, int Width, int Heads, class Policy, Mask Masking>
 Variable<Device, Width> MultiHead<Device, Width, Heads, Policy, Masking>::operator()(
     Tape<Device>& tape, X x, Ragged rows, KeysValues<Device, Width> memory) const {
-  return attend(tape, in.template outputs<0, Width>(tape, x), rows, memory);
+  return attend(tape, in.template outputs<0, Width>(tape, x), rows, memory, true);
 }
 
 }  // namespace attn

@@ -1,4 +1,5 @@
 #pragma once
+#include "attn/core/error.hpp"
 #include "attn/core/types.hpp"
 
 namespace attn {
@@ -9,6 +10,9 @@ namespace attn {
 ///
 /// A device whose kernels take sentences in blocks of rows (Device::ragged_block) may be told which blocks there are, so
 /// that none is started in vain: pairs of a sentence and the number of a block in it, those of long sentences first.
+///
+/// Where rows are listed, row j of sentence s is listed[begin[s] + j] instead of begin[s] + j: rows may lie anywhere, and
+/// sentences may share them. Only attention of one query a sentence takes such keys (ops/attention.hpp).
 struct Ragged {
   const std::int32_t* begin = nullptr;
   const std::int32_t* end = nullptr;
@@ -17,8 +21,14 @@ struct Ragged {
   Index longest = 0;                     // rows of the longest sentence
   const std::int32_t* blocks = nullptr;  // 2 * block_count, or none
   Index block_count = 0;
+  const std::int32_t* listed = nullptr;
 
   constexpr Index length(Index s) const { return end[s] - begin[s]; }
 };
+
+/// What an op calls that wants rows which lie together.
+inline void refuse_lists(const char* op, const Ragged& rows) {
+  require(rows.listed == nullptr, op, ": a sentence's rows are listed, but have to lie together here; gather them first");
+}
 
 }  // namespace attn

@@ -37,6 +37,7 @@ struct AdditiveSentence {
 
 template <class T>
 void additive_attention(Cpu<T>& device, const AdditiveAttentionArgs<Cpu<T>>& args) {
+  refuse_lists("additive_attention", args.keys);
   device.parallel(args.queries.count, [&](Index task, int thread) {
     const cpu::AdditiveSentence<T> sentence(args, task);
     T* squashed = device.workspace(thread, sentence.width() + sentence.keys);
@@ -60,6 +61,7 @@ void additive_attention(Cpu<T>& device, const AdditiveAttentionArgs<Cpu<T>>& arg
 
 template <class T>
 void additive_attention_gradient(Cpu<T>& device, const AdditiveAttentionGradientArgs<Cpu<T>>& args) {
+  refuse_lists("additive_attention_gradient", args.forward.keys);
   const AdditiveAttentionArgs<Cpu<T>>& f = args.forward;
   const Index width = f.q.cols;
   const Matrix<T> parts(device.results(f.queries.count * width), f.queries.count, width);  // of du, a row a sentence
@@ -108,6 +110,7 @@ void additive_attention_gradient(Cpu<T>& device, const AdditiveAttentionGradient
 
 template <class T>
 void additive_attention_weights(Cpu<T>& device, const AdditiveAttentionWeightsArgs<Cpu<T>>& args) {
+  refuse_lists("additive_attention_weights", args.forward.keys);
   const AdditiveAttentionArgs<Cpu<T>>& f = args.forward;
   device.parallel(f.queries.count, [&](Index task, int thread) {
     const cpu::AdditiveSentence<T> sentence(f, task);

@@ -59,7 +59,8 @@ struct Head {
 
 template <class T>
 void attention(Cpu<T>& device, const AttentionArgs<Cpu<T>>& args) {
-  if (args.queries.longest == 1 && !args.dropout.active()) return cpu::attend_one_query(device, args);
+  check_lists(args);
+  if (args.queries.longest <= 1 && !args.dropout.active()) return cpu::attend_one_query(device, args);
   device.parallel(args.queries.count * args.heads, [&](Index task, int thread) {
     const cpu::Head<T> head(args, task / args.heads, task % args.heads);
     T* space = device.workspace(thread, (cpu::kQueryBlock + 1) * head.keys, 1);
@@ -96,6 +97,7 @@ void attention(Cpu<T>& device, const AttentionArgs<Cpu<T>>& args) {
 template <class T>
 void attention_gradient(Cpu<T>& device, const AttentionGradientArgs<Cpu<T>>& args) {
   const AttentionArgs<Cpu<T>>& f = args.forward;
+  refuse_lists("attention_gradient", f.keys);
   device.parallel(f.queries.count * f.heads, [&](Index task, int thread) {
     const cpu::Head<T> head(f, task / f.heads, task % f.heads);
     const auto dk = head.of_keys(args.dk.to, head.keys), dv = head.of_keys(args.dv.to, head.keys);
@@ -144,6 +146,7 @@ void attention_gradient(Cpu<T>& device, const AttentionGradientArgs<Cpu<T>>& arg
 template <class T>
 void attention_weights(Cpu<T>& device, const AttentionWeightsArgs<Cpu<T>>& args) {
   const AttentionArgs<Cpu<T>>& f = args.forward;
+  refuse_lists("attention_weights", f.keys);
   device.parallel(f.queries.count * f.heads, [&](Index task, int thread) {
     const cpu::Head<T> head(f, task / f.heads, task % f.heads);
     const auto rows = args.weights.row_range(head.head * f.q.rows + head.first_query, head.queries);

@@ -51,9 +51,11 @@ void attend_one_query(const AttentionArgs<Cpu<T>>& args, Index query, Index firs
                       T* room) {
   const Index width = args.k.cols / args.heads, value_width = args.v.cols / args.heads;
   const Index stride = weights_stride(keys);
+  const std::int32_t* const listed = args.keys.listed;
+  const auto row = [&](Index j) { return listed != nullptr ? Index{listed[first_key + j]} : first_key + j; };
   const T* q = args.q.row(query) + first * width;
   for (Index j = 0; j < keys; ++j) {
-    const T* key = args.k.row(first_key + j) + first * width;
+    const T* key = args.k.row(row(j)) + first * width;
     for (Index h = 0; h < heads; ++h) room[h * stride + j] = T(args.scale) * dot(q + h * width, key + h * width, width);
   }
   T* y = args.y.row(query) + first * value_width;
@@ -73,12 +75,12 @@ void attend_one_query(const AttentionArgs<Cpu<T>>& args, Index query, Index firs
   Index j = 0;
   for (; j + kTogether <= keys; j += kTogether) {
     const T* rows[kTogether];
-    for (int r = 0; r < kTogether; ++r) rows[r] = args.v.row(first_key + j + r) + first * value_width;
+    for (int r = 0; r < kTogether; ++r) rows[r] = args.v.row(row(j + r)) + first * value_width;
     for (Index h = 0; h < heads; ++h)
       add_weighted(room + h * stride + j, rows, h * value_width, value_width, y + h * value_width);
   }
   for (; j < keys; ++j) {
-    const T* rows[1] = {args.v.row(first_key + j) + first * value_width};
+    const T* rows[1] = {args.v.row(row(j)) + first * value_width};
     for (Index h = 0; h < heads; ++h)
       add_weighted(room + h * stride + j, rows, h * value_width, value_width, y + h * value_width);
   }

@@ -34,6 +34,7 @@ __global__ void __launch_bounds__(32 * kAdditiveWarps)
 
 template <class T>
 void additive_attention(Cuda<T>& device, const AdditiveAttentionArgs<Cuda<T>>& args) {
+  refuse_lists("additive_attention", args.keys);
   const AttentionArgs<Cuda<T>> same = as_attention(args);
   const kernels::AttentionBlocks blocks(same, args.queries, kernels::kAdditiveWarps);
   std::size_t shared = kernels::kAdditiveWarps * static_cast<std::size_t>(args.keys.longest) * sizeof(float);
@@ -47,6 +48,7 @@ void additive_attention(Cuda<T>& device, const AdditiveAttentionArgs<Cuda<T>>& a
 
 template <class T>
 void additive_attention_weights(Cuda<T>& device, const AdditiveAttentionWeightsArgs<Cuda<T>>& args) {
+  refuse_lists("additive_attention_weights", args.forward.keys);
   weights_of_attention<true>(device, as_attention(args.forward), args.forward.u, args.weights);
 }
 

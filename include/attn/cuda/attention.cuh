@@ -31,7 +31,8 @@ bool on_tensor_cores(const Cuda<T>& device, const AttentionGradientArgs<Cuda<T>>
 
 template <class T>
 void attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
-  if (is_step(args)) return step_attention(device, args);
+  check_lists(args);
+  if (may_list_keys(args)) return step_attention(device, args);
   if constexpr (std::is_same_v<T, bfloat16>)
     if (on_tensor_cores(device, args))
       return args.q.cols <= 64 * args.heads ? attention_forward<1>(device, args) : attention_forward<2>(device, args);
@@ -40,6 +41,7 @@ void attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
 
 template <class T>
 void attention_gradient(Cuda<T>& device, const AttentionGradientArgs<Cuda<T>>& args) {
+  refuse_lists("attention_gradient", args.forward.keys);
   if constexpr (std::is_same_v<T, bfloat16>)
     if (on_tensor_cores(device, args))
       return args.forward.q.cols <= 64 * args.forward.heads ? attention_backward<1>(device, args)
@@ -50,6 +52,7 @@ void attention_gradient(Cuda<T>& device, const AttentionGradientArgs<Cuda<T>>& a
 
 template <class T>
 void attention_weights(Cuda<T>& device, const AttentionWeightsArgs<Cuda<T>>& args) {
+  refuse_lists("attention_weights", args.forward.keys);
   weights_of_attention<false>(device, args.forward, static_cast<const T*>(nullptr), args.weights);
 }
 

@@ -25,6 +25,7 @@ class Beam {
   Index rows() const { return static_cast<Index>(live_.size()); }
   Index length() const { return length_; }
   Token newest(Index row) const { return node(row).token; }
+  double total(Index row) const { return node(row).total; }  // its log-probability
   /// The live hypothesis, before the last step, that this one continues.
   Index continues(Index row) const { return live_[static_cast<std::size_t>(row)].row; }
 
@@ -179,6 +180,27 @@ inline std::vector<Hypothesis> Beam::best() const {
   for (Index at = order[0].node; tree_ != nullptr && at > 0; at = nodes_[static_cast<std::size_t>(at)].parent)
     tree_->nodes[static_cast<std::size_t>(nodes_[static_cast<std::size_t>(at)].drawn)].best = true;
   return result;
+}
+
+/// The beams of so many sentences, which draw their trees where some are given.
+inline std::vector<Beam> begin_beams(std::size_t sentences, const SearchOptions& options, std::vector<SearchTree>* trees) {
+  if (trees != nullptr) trees->assign(sentences, {});
+  std::vector<Beam> beams;
+  beams.reserve(sentences);
+  for (std::size_t i = 0; i < sentences; ++i)
+    beams.emplace_back(options, options.prefixes.empty() ? std::span<const Token>{} : options.prefixes[i],
+                       trees != nullptr ? &(*trees)[i] : nullptr);
+  return beams;
+}
+
+/// At the limit: the best of each.
+inline std::vector<std::vector<Hypothesis>> finish_beams(std::vector<Beam>& beams) {
+  std::vector<std::vector<Hypothesis>> results;
+  for (Beam& beam : beams) {
+    beam.finish();
+    results.push_back(beam.best());
+  }
+  return results;
 }
 
 }  // namespace attn

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "attn/decode/beam.hpp"
+#include "attn/decode/held_search.hpp"
 #include "attn/decode/model_steps.hpp"
 #include "attn/decode/sample.hpp"
 
@@ -33,12 +34,7 @@ inline std::vector<std::vector<Hypothesis>> search(DecodingSteps& steps, const S
   const std::size_t sentences = steps.alive().size();
   check(options, static_cast<Index>(sentences));
   if (options.sampling) return sample(steps, options);
-  if (trees != nullptr) trees->assign(sentences, {});
-  std::vector<Beam> beams;
-  beams.reserve(sentences);
-  for (std::size_t i = 0; i < sentences; ++i)
-    beams.emplace_back(options, options.prefixes.empty() ? std::span<const Token>{} : options.prefixes[i],
-                       trees != nullptr ? &(*trees)[i] : nullptr);
+  std::vector<Beam> beams = begin_beams(sentences, options, trees);
 
   std::vector<Token> words = steps.first_words(options.begin);
   std::vector<Index> active(sentences), selected;  // sentences whose search goes on, in order: their rows stand together
@@ -83,18 +79,16 @@ inline std::vector<std::vector<Hypothesis>> search(DecodingSteps& steps, const S
     active.resize(going_on);
     steps.select(selected);
   }
-  std::vector<std::vector<Hypothesis>> results;
-  for (Beam& beam : beams) {
-    beam.finish();
-    results.push_back(beam.best());
-  }
-  return results;
+  return finish_beams(beams);
 }
 
-/// The same of a model on its device, and of sentences with their special tokens.
+/// The same of a model on its device, and of sentences with their special tokens; on a device that records steps, by steps that are
+/// repeated (decode/held_search.hpp), where model and options allow it.
 template <class Device, class Model>
 std::vector<std::vector<Hypothesis>> search(Device& device, const Model& model, const Sentences& source,
                                             const SearchOptions& options, std::vector<SearchTree>* trees = nullptr) {
+  if constexpr (StepGraph<Device>::records && HoldsBeams<Model>)
+    if (can_be_held(options)) return held_search(device, model, source, options, trees);
   ModelSteps<Device, Model> steps(device, model, source, options.limit, options.rows(), options.among);
   return search(steps, options, trees);
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attn/attention/cache.hpp"
+#include "attn/models/active_rows.hpp"
 #include "attn/nn/output_rows.hpp"
 #include "attn/tape/embedding.hpp"
 
@@ -26,17 +27,17 @@ class ActiveSentences {
                   std::vector<std::int32_t> earlier = {});
   ActiveSentences(const ActiveSentences&) = delete;  // caches know where the layout is
 
-  const std::vector<Index>& alive() const { return alive_; }  // the sentence of each active row
-  Index length() const { return length_; }                    // words so far
-  OutputRows<Device> choices;                                 // the words that are chosen among
+  const std::vector<Index>& alive() const { return rows_.sentences; }  // the sentence of each active row
+  Index length() const { return length_; }                             // words so far
+  OutputRows<Device> choices;                                          // the words that are chosen among
 
   /// New row i continues the active row rows[i]: rows may repeat, change their order, and be left out.
-  void select(std::span<const Index> rows);
+  void select(std::span<const Index> rows) { rows_.select(rows); }
 
   /// Selects the rows for which keep[i], i counting the active ones, is true.
   void keep(const std::vector<bool>& keep) {
-    require(keep.size() == alive_.size(), "decoding: keep says ", keep.size(), " times whether to keep one of ",
-            alive_.size(), " rows");
+    require(keep.size() == alive().size(), "decoding: keep says ", keep.size(), " times whether to keep one of ",
+            alive().size(), " rows");
     kept_.clear();
     for (std::size_t i = 0; i < keep.size(); ++i)
       if (keep[i]) kept_.push_back(static_cast<Index>(i));
@@ -60,6 +61,17 @@ class ActiveSentences {
     held_ = {};
   }
 
+  /// The same of hypotheses that change among the rows of their sentence: a table lists where the positions of each lie, and nothing is
+  /// copied (ops/beam_step.hpp). Only for caches that attention of one query looks at. Rows may repeat when they are held first; from
+  /// then on they can be left out and held again, but not be advanced.
+  struct HeldBeams {
+    Token* words = nullptr;
+    Matrix<std::int32_t> table;  // rows x capacity
+    std::int32_t *newest = nullptr, *ends = nullptr, *positions = nullptr;
+  };
+  HeldBeams hold_beams(Tape<Device>& tape, const std::vector<Token>& words);
+  void let_go_beams(Device& device, Index steps);
+
   /// Makes room for the earlier words of all sentences, packed, in one pass.
   void advance_to_first(Tape<Device>& tape);
 
@@ -78,12 +90,11 @@ class ActiveSentences {
   };
 
   Index add_source(Tape<Device>& tape, const Ragged& rows);
-  void find_places();
-  std::int32_t* place_rows(Tape<Device>& tape);
+  std::int32_t* place_rows(Tape<Device>& tape, bool listed = false);
+  Token* hold_words(Tape<Device>& tape, const std::vector<Token>& words);
   static Text text_of(Tape<Device>& tape, const std::vector<Token>& words);
 
-  std::vector<Index> alive_;
-  std::vector<std::int32_t> origins_, places_;  // of each active row: where its states are, and where they go
+  ActiveRows rows_;
   CacheLayout layout_;
   std::vector<Source> sources_;      // all different
   std::vector<std::size_t> source_;  // which of them each layer looks at
@@ -93,23 +104,17 @@ class ActiveSentences {
   FirstPositions positions_;
   std::optional<Text> held_;
   // Kept so that a step takes nothing from the heap:
-  std::vector<Index> kept_, alive_before_;
-  std::vector<std::int32_t> origins_before_, lists_, copies_;
-  std::vector<bool> taken_;
+  std::vector<Index> kept_;
+  std::vector<std::int32_t> lists_;
 };
 
 template <class Device>
 ActiveSentences<Device>::ActiveSentences(Tape<Device>& tape, std::span<const Ragged> sources, Index capacity,
                                          Index hypotheses, std::vector<std::int32_t> earlier)
-    : alive_(static_cast<std::size_t>(sources[0].count)),
-      origins_(alive_.size()),
-      room_(capacity),
-      earlier_(std::move(earlier)) {
-  earlier_.resize(alive_.size());
+    : rows_(sources[0].count, sources[0].count * hypotheses), room_(capacity), earlier_(std::move(earlier)) {
+  earlier_.resize(alive().size());
   for (const std::int32_t words : earlier_) room_ = std::min<Index>(room_, capacity - words);
   require(hypotheses > 0, "decoding: room for ", hypotheses, " hypotheses of a sentence; it needs one at least");
-  std::iota(alive_.begin(), alive_.end(), Index{0});
-  std::iota(origins_.begin(), origins_.end(), 0);
   layout_.places = sources[0].count * hypotheses;
   layout_.capacity = capacity;
   for (const Ragged& rows : sources) source_.push_back(static_cast<std::size_t>(add_source(tape, rows)));
@@ -123,48 +128,12 @@ Index ActiveSentences<Device>::add_source(Tape<Device>& tape, const Ragged& rows
   };
   const auto known = static_cast<Index>(sources_.size());
   if (const Index i = number([&](const Source& other) { return other.of == rows.begin; }); i < known) return i;
-  Source source{rows.begin, std::vector<std::int32_t>(alive_.size()), std::vector<std::int32_t>(alive_.size()), {}};
+  Source source{rows.begin, std::vector<std::int32_t>(alive().size()), std::vector<std::int32_t>(alive().size()), {}};
   tape.device.download(source.begin.data(), rows.begin, rows.count);
   tape.device.download(source.end.data(), rows.end, rows.count);
   const Index i = number([&](const Source& other) { return other.begin == source.begin && other.end == source.end; });
   if (i == known) sources_.push_back(std::move(source));
   return i;
-}
-
-template <class Device>
-void ActiveSentences<Device>::select(std::span<const Index> rows) {
-  const auto count = static_cast<Index>(rows.size()), active = static_cast<Index>(alive_.size());
-  require(count <= layout_.places, "decoding: ", count, " rows are selected, but there is room for ", layout_.places,
-          "; start with more hypotheses of each sentence");
-  for (const Index row : rows)
-    require(row >= 0 && row < active, "decoding: row ", row, " is selected of ", active, " active ones");
-  alive_before_.swap(alive_);
-  origins_before_.swap(origins_);
-  alive_.clear();
-  origins_.clear();
-  for (const Index row : rows) {
-    alive_.push_back(alive_before_[static_cast<std::size_t>(row)]);
-    origins_.push_back(origins_before_[static_cast<std::size_t>(row)]);
-  }
-}
-
-/// The first row that continues a place stays there; the others go to places that no row continues.
-template <class Device>
-void ActiveSentences<Device>::find_places() {
-  taken_.assign(static_cast<std::size_t>(layout_.places), false);
-  places_.assign(origins_.size(), -1);
-  copies_.clear();
-  for (std::size_t i = 0; i < origins_.size(); ++i) {
-    const auto place = static_cast<std::size_t>(origins_[i]);
-    if (!taken_[place]) places_[i] = origins_[i], taken_[place] = true;
-  }
-  std::int32_t next = 0;
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    if (places_[i] >= 0) continue;
-    while (taken_[static_cast<std::size_t>(next)]) ++next;
-    places_[i] = next++;
-    copies_.push_back(static_cast<std::int32_t>(i));
-  }
 }
 
 template <class Device>
@@ -188,7 +157,7 @@ void ActiveSentences<Device>::advance_to_first(Tape<Device>& tape) {
 template <class Device>
 Text ActiveSentences<Device>::advance(Tape<Device>& tape, const std::vector<Token>& words) {
   if (held_) return *held_;
-  const auto count = static_cast<Index>(alive_.size());
+  const auto count = static_cast<Index>(alive().size());
   require(static_cast<Index>(words.size()) == count, "decoding: ", words.size(), " words for ", count, " sentences");
   require(length_ < room_, "decoding: a sentence grew beyond the ", room_, " words it was given room for");
   place_rows(tape);
@@ -198,25 +167,51 @@ Text ActiveSentences<Device>::advance(Tape<Device>& tape, const std::vector<Toke
 
 template <class Device>
 auto ActiveSentences<Device>::hold(Tape<Device>& tape, const std::vector<Token>& words) -> Held {
-  const auto count = static_cast<Index>(alive_.size());
-  require(static_cast<Index>(words.size()) == count, "decoding: ", words.size(), " words for ", count, " sentences");
   std::int32_t* const counters = place_rows(tape);
-  require(copies_.empty(), "decoding: rows that repeat cannot be held");
+  require(rows_.copies.empty(), "decoding: rows that repeat cannot be held");
+  return {hold_words(tape, words), counters, 3 * static_cast<Index>(words.size())};
+}
+
+template <class Device>
+auto ActiveSentences<Device>::hold_beams(Tape<Device>& tape, const std::vector<Token>& words) -> HeldBeams {
+  const auto count = static_cast<Index>(alive().size());
+  std::int32_t* const counters = place_rows(tape, true);
+  return {hold_words(tape, words),
+          {counters + 3 * count, count, layout_.capacity},
+          counters,
+          counters + count,
+          counters + 2 * count};
+}
+
+/// What rows that grow by themselves read: these words first.
+template <class Device>
+Token* ActiveSentences<Device>::hold_words(Tape<Device>& tape, const std::vector<Token>& words) {
+  const auto count = static_cast<Index>(alive().size());
+  require(static_cast<Index>(words.size()) == count, "decoding: ", words.size(), " words for ", count, " sentences");
   layout_.rows.longest = layout_.capacity;  // whatever they grow to
   layout_.rows.rows = count * layout_.capacity;
   positions_.most = layout_.capacity - 1;
   held_ = text_of(tape, words);
   Token* const on_device = tape.upload(words.data(), count);
   held_->tokens = on_device;
-  return {on_device, counters, 3 * count};
+  return on_device;
+}
+
+template <class Device>
+void ActiveSentences<Device>::let_go_beams(Device& device, Index steps) {
+  rows_.listed.resize(alive().size() * static_cast<std::size_t>(layout_.capacity));
+  device.download(rows_.listed.data(), layout_.rows.listed, static_cast<Index>(rows_.listed.size()));
+  let_go(steps);
 }
 
 /// Where the next word of each active row goes, and what it sees; returns where newest rows, ends and positions stand, each
-/// a number of every row.
+/// a number of every row, and after them, where positions are listed, the table.
 template <class Device>
-std::int32_t* ActiveSentences<Device>::place_rows(Tape<Device>& tape) {
-  const auto count = static_cast<Index>(alive_.size());
-  find_places();
+std::int32_t* ActiveSentences<Device>::place_rows(Tape<Device>& tape, bool listed) {
+  const auto count = static_cast<Index>(alive().size());
+  rows_.find_places();
+  require(rows_.listed.empty() || (listed && rows_.copies.empty()),
+          "decoding: rows that were held as beams can only be held so again, each once");
   lists_.clear();  // everything below, for one upload
   const auto list = [&](const auto& items, auto&& number) {
     const std::size_t first = lists_.size();
@@ -224,37 +219,45 @@ std::int32_t* ActiveSentences<Device>::place_rows(Tape<Device>& tape) {
     return first;
   };
   const Index capacity = layout_.capacity, written = length_;
-  const auto filled = [&](std::size_t row) { return earlier_[static_cast<std::size_t>(alive_[row])] + written; };
+  const auto filled = [&](std::size_t row) { return earlier_[static_cast<std::size_t>(alive()[row])] + written; };
   const auto list_rows = [&](auto&& number) {
     const std::size_t first = lists_.size();
-    for (std::size_t row = 0; row < places_.size(); ++row)
-      lists_.push_back(static_cast<std::int32_t>(number(row, places_[row] * capacity)));
+    for (std::size_t row = 0; row < rows_.places.size(); ++row)
+      lists_.push_back(static_cast<std::int32_t>(number(row, rows_.places[row] * capacity)));
     return first;
   };
-  const std::size_t begin = list_rows([](std::size_t, Index place) { return place; }),
+  const auto first_of = [&](std::size_t row, Index place) { return listed ? static_cast<Index>(row) * capacity : place; };
+  const std::size_t begin = list_rows(first_of),
                     newest = list_rows([&](std::size_t row, Index place) { return place + filled(row); }),
-                    end = list_rows([&](std::size_t row, Index place) { return place + filled(row) + 1; }),
-                    positions = list_rows([&](std::size_t row, Index) { return filled(row); }),
-                    places = list(places_, [](Index place) { return place; }),
-                    origins = copies_.empty() ? places : list(origins_, [](Index place) { return place; });
+                    end = list_rows([&](std::size_t row, Index place) { return first_of(row, place) + filled(row) + 1; }),
+                    positions = list_rows([&](std::size_t row, Index) { return filled(row); }), table = lists_.size();
+  for (std::size_t row = 0; row < rows_.places.size() && listed; ++row)
+    for (Index t = 0; t < capacity; ++t)
+      if (t < filled(row) && !rows_.listed.empty())
+        lists_.push_back(rows_.listed[row * static_cast<std::size_t>(capacity) + static_cast<std::size_t>(t)]);
+      else
+        lists_.push_back(static_cast<std::int32_t>((t < filled(row) ? rows_.origins : rows_.places)[row] * capacity + t));
+  const std::size_t places = list(rows_.places, [](Index place) { return place; }),
+                    origins = rows_.copies.empty() ? places : list(rows_.origins, [](Index place) { return place; });
   const std::size_t sources = lists_.size();
   for (Source& source : sources_) {
-    list(alive_, [&](Index sentence) { return source.begin[static_cast<std::size_t>(sentence)]; });
-    list(alive_, [&](Index sentence) { return source.end[static_cast<std::size_t>(sentence)]; });
+    list(alive(), [&](Index sentence) { return source.begin[static_cast<std::size_t>(sentence)]; });
+    list(alive(), [&](Index sentence) { return source.end[static_cast<std::size_t>(sentence)]; });
   }
   const auto copied = [&](const std::vector<std::int32_t>& from) {  // all rows of each copy
     const std::size_t first = lists_.size();
-    for (const std::int32_t i : copies_)
+    for (const std::int32_t i : rows_.copies)
       for (Index t = 0; t < filled(static_cast<std::size_t>(i)); ++t)
         lists_.push_back(static_cast<std::int32_t>(from[static_cast<std::size_t>(i)] * capacity + t));
     return first;
   };
-  const std::size_t copy_from = copied(origins_), copy_to = copied(places_);
+  const std::size_t copy_from = listed ? 0 : copied(rows_.origins), copy_to = listed ? 0 : copied(rows_.places);
 
   std::int32_t* all = tape.upload(lists_.data(), static_cast<Index>(lists_.size()));
   layout_.rows = {all + begin, all + end, count};
+  if (listed) layout_.rows.listed = all + table;
   positions_ = {0, all + positions};
-  for (std::size_t row = 0; row < places_.size(); ++row) {
+  for (std::size_t row = 0; row < rows_.places.size(); ++row) {
     layout_.rows.rows += filled(row) + 1;
     layout_.rows.longest = std::max(layout_.rows.longest, filled(row) + 1);
     positions_.most = std::max(positions_.most, filled(row));
@@ -268,7 +271,7 @@ std::int32_t* ActiveSentences<Device>::place_rows(Tape<Device>& tape) {
   const std::int32_t* next = all + sources;
   for (Source& source : sources_) {
     source.rows = {next, next + count, count, 0, 0};
-    for (const Index sentence : alive_) {
+    for (const Index sentence : alive()) {
       const Index length =
           source.end[static_cast<std::size_t>(sentence)] - source.begin[static_cast<std::size_t>(sentence)];
       source.rows.rows += length;
@@ -276,7 +279,7 @@ std::int32_t* ActiveSentences<Device>::place_rows(Tape<Device>& tape) {
     }
     next += 2 * count;
   }
-  origins_ = places_;
+  rows_.origins = rows_.places;
   return all + newest;
 }
 

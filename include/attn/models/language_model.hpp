@@ -73,6 +73,7 @@ struct LanguageModel {
   static constexpr int width = Shape.width, layers = Shape.decoder_layers;
   using X = Variable<Device, width>;
   using State = LanguageModelState<Device, width, layers>;
+  static constexpr bool holds_beams = width <= widest_listed * Shape.heads;  // ActiveSentences::hold_beams
   using Decoder = SelfAttentionStack<Device, Shape, layers, Full<>, Norm, Activation, Mask::causal>;
 
   Embedding<Device, width, Positions> embedding;  // words, with their positions

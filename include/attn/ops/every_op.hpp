@@ -4,6 +4,7 @@
 #include "attn/ops/additive_attention.hpp"
 #include "attn/ops/argmax.hpp"
 #include "attn/ops/attention.hpp"
+#include "attn/ops/beam_step.hpp"
 #include "attn/ops/copy_rows.hpp"
 #include "attn/ops/cross_entropy.hpp"
 #include "attn/ops/dropout.hpp"
@@ -41,6 +42,7 @@
   DECLARE void attention(Device&, const AttentionArgs<Device>&);                                              \
   DECLARE void attention_gradient(Device&, const AttentionGradientArgs<Device>&);                             \
   DECLARE void attention_weights(Device&, const AttentionWeightsArgs<Device>&);                               \
+  DECLARE void beam_step(Device&, const BeamStepArgs<Device>&);                                               \
   DECLARE void copy_rows(Device&, const CopyRowsArgs<Device>&);                                               \
   DECLARE void cross_entropy(Device&, const CrossEntropyArgs<Device>&);                                       \
   DECLARE void dropout(Device&, const DropoutArgs<Device>&);                                                  \

@@ -4,7 +4,8 @@
 
 // scatter_rows   to[row[i]] = from[i]: new keys and values into their sentences' places in a cache
 //
-// Where a cache grows (`appends`), what comes next is attention in which nobody but sentence i reads row[i]: a device may do both at once.
+// Where a cache grows (`appends`), the other rows of `to` are older than the op that gives `from`, and what comes next is attention in
+// which row[i] is the last key of sentence i, and of no other: a device may do both at once.
 
 namespace attn {
 

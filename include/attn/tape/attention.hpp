@@ -71,7 +71,8 @@ struct AttentionOptions {
   int heads = 1;
   double scale = 1;
   bool causal = false;
-  float dropout = 0;  // of the weights
+  float dropout = 0;        // of the weights
+  bool keys_first = false;  // keys and values are older than the op that gives the queries
 };
 
 /// dropout(softmax(scale Q Kᵀ)) V, for each head of each sentence
@@ -89,6 +90,7 @@ Variable<Device, Value> attention(Tape<Device>& tape, Variable<Device, Width> q,
                                       .heads = options.heads,
                                       .scale = options.scale,
                                       .causal = options.causal,
+                                      .keys_first = options.keys_first,
                                       .dropout = tape.dropout(options.dropout),
                                       .y = y.value,
                                       .lse = tape.template array<typename Device::Real>(q.rows() * options.heads)};

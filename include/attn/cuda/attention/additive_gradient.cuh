@@ -163,6 +163,7 @@ bool additive_in_packs(const AdditiveAttentionArgs<Cuda<T>>& args) {
 
 template <class T>
 void additive_attention_gradient(Cuda<T>& device, const AdditiveAttentionGradientArgs<Cuda<T>>& args) {
+  refuse_lists("additive_attention_gradient", args.forward.keys);
   const AttentionArgs<Cuda<T>> forward = as_attention(args.forward);
   const T* u = args.forward.u;
   const kernels::AttentionBlocks of_queries(forward, forward.queries, kRowWarps), of_keys(forward, forward.keys, kRowWarps);

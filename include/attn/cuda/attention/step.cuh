@@ -8,7 +8,8 @@
 // once, score it, and add its value to a sum of their own. Each group keeps the largest score so far, by which its weights are measured (softmax in one pass); in the end groups
 // and warps meet, always in the same order.
 //
-// Where the cache's newest rows have not been put into it yet, each block does so with the columns of its head.
+// Keys and values that are older than the queries come to the cache while the kernel waits for these. A cache's newest rows, where they have not
+// been put into it yet, come with the queries, and each block puts the columns of its head there.
 
 namespace attn {
 namespace kernels {
@@ -38,17 +39,29 @@ struct StepSums {
   }
 };
 
-/// Slices: of 64 columns, in a head. 32 warps at a time on a multiprocessor, where 64 registers are enough for it. Appends: row i of
-/// append.from, keys and values side by side, is that of sentence i's key at append.row[i], and goes there.
-template <int Warps, int Slices, int N, bool Appends, class T>
+/// Slices: of 64 columns, in a head. 32 warps at a time on a multiprocessor, where 64 registers are enough for it. Listed: whether
+/// a list says where the keys are. Appends: row i of append.from, keys and values side by side, is that of sentence i's last key, and
+/// goes to append.row[i].
+template <int Warps, int Slices, int N, bool Listed, bool Appends, class T>
 __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) / Warps)
     step_attention(const AttentionArgs<Cuda<T>> args, const AttentionBlocks blocks, const ScatterRowsArgs<Cuda<T>> append) {
   constexpr int kGroups = Warps * kRowsAtOnce, kAtOnce = 4 / Slices;  // groups of a block, and keys of a group at once
-  wait_for_earlier();
-  let_next_begin();
+  const bool ahead = Appends || args.keys_first;
+  if (!ahead) wait_for_earlier();
   const AttentionTask<T> task(args, blocks);
-  if (task.queries == 0) return;
   const int warp = static_cast<int>(threadIdx.x) / 32, group = static_cast<int>(threadIdx.x) / 8;
+  const auto row_of_key = [&](int j) { return Listed ? args.keys.listed[task.first_key + j] : task.first_key + j; };
+  if (ahead) {
+#pragma unroll 1
+    for (int j = group; j < task.keys - (Appends ? 1 : 0); j += kGroups) {
+      const int row = row_of_key(j), column = column_of_lane() * 8;  // eight lanes: 64 numbers apart, a line or two
+      if (column < task.width) prefetch(task.in_row(args.k, row, task.width) + column);
+      if (column < task.value_width) prefetch(task.in_row(args.v, row, task.value_width) + column);
+    }
+    wait_for_earlier();
+  }
+  let_next_begin();
+  if (task.queries == 0) return;
   const auto scale = static_cast<float>(args.scale);
   float q[Slices][8];
 #pragma unroll
@@ -58,39 +71,23 @@ __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) 
     for (float& number : q[s]) number *= scale;
   }
 
-  int newest = -1;  // which of the keys
-  const T *newest_key = nullptr, *newest_value = nullptr;
-  if constexpr (Appends) {
-    const int row = append.row[task.first_query];
-    newest = row - task.first_key;
-    newest_key = row_of(append.from, task.first_query) + task.head * task.width;
-    newest_value = row_of(append.from, task.first_query) + args.k.cols + task.head * task.value_width;
-    if (group < 2) {  // one puts the key there, one the value
-      const int width = group == 0 ? task.width : task.value_width;
-      T* const to =
-          row_of(append.to, row) + (group == 0 ? task.head * task.width : args.k.cols + task.head * task.value_width);
-#pragma unroll
-      for (int s = 0; s < Slices; ++s) {
-        float x[8];
-        load_eight<N>(x, group == 0 ? newest_key : newest_value, column_of_lane() + 64 * s, width);
-        put_eight<N>(to, column_of_lane() + 64 * s, width, x, false);
-      }
-    }
-  }
-  const auto key_of = [&](int j) { return Appends && j == newest ? newest_key : task.key(args.k, j); };
-  const auto value_of = [&](int j) { return Appends && j == newest ? newest_value : task.key_values(args.v, j); };
-
   StepSums<Slices> mine;
+  const T* const newest_key = row_of(append.from, Appends ? task.first_query : 0) + task.head * task.width;
+  const T* const newest_value = newest_key + args.k.cols - task.head * (task.width - task.value_width);
   for (int first = 0; first < task.keys; first += kGroups * kAtOnce) {
     float k[kAtOnce][Slices][8], v[kAtOnce][Slices][8], score[kAtOnce];
 #pragma unroll
-    for (int i = 0; i < kAtOnce; ++i)
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int j = min(first + i * kGroups + group, task.keys - 1);
+      const int row = row_of_key(j);
+      const T *key = task.in_row(args.k, row, task.width), *value = task.in_row(args.v, row, task.value_width);
+      if (Appends && j == task.keys - 1) key = newest_key, value = newest_value;
 #pragma unroll
       for (int s = 0; s < Slices; ++s) {
-        const int j = min(first + i * kGroups + group, task.keys - 1), column = column_of_lane() + 64 * s;
-        load_eight<N>(k[i][s], key_of(j), column, task.width);
-        load_eight<N>(v[i][s], value_of(j), column, task.value_width);
+        load_eight<N>(k[i][s], key, column_of_lane() + 64 * s, task.width);
+        load_eight<N>(v[i][s], value, column_of_lane() + 64 * s, task.value_width);
       }
+    }
     float now = mine.most;
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i) {
@@ -120,6 +117,18 @@ __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) 
         for (int c = 0; c < 8; ++c) mine.y[s][c] += weight * v[i][s][c];
     }
     mine.most = now;
+  }
+  if (Appends && group < 2) {  // one puts the key there, one the value
+    const int width = group == 0 ? task.width : task.value_width;
+    const Index column = group == 0 ? task.head * task.width : args.k.cols + task.head * task.value_width;
+    T* const to = row_of(append.to, append.row[task.first_query]) + column;
+    const T* const from = row_of(append.from, task.first_query) + column;
+#pragma unroll
+    for (int s = 0; s < Slices; ++s) {
+      float x[8];
+      load_eight<N>(x, from, column_of_lane() + 64 * s, width);
+      put_eight<N>(to, column_of_lane() + 64 * s, width, x, false);
+    }
   }
   mine.meet(8);
   mine.meet(16);
@@ -156,13 +165,6 @@ __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) 
 
 }  // namespace kernels
 
-/// Whether the kernel above computes it: of every sentence one query at most, nothing dropped.
-template <class T>
-bool is_step(const AttentionArgs<Cuda<T>>& args) {
-  return args.queries.longest == 1 && !args.dropout.active() && args.q.cols <= 128 * args.heads &&
-         args.v.cols <= 128 * args.heads;
-}
-
 /// The rows that wait to be put into the cache, where these are the keys and values that attention is about to read; else none.
 template <class T>
 const ScatterRowsArgs<Cuda<T>>* rows_to_append(const Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
@@ -178,28 +180,30 @@ const ScatterRowsArgs<Cuda<T>>* rows_to_append(const Cuda<T>& device, const Atte
 template <class T>
 void step_attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
   ScatterRowsArgs<Cuda<T>> append{};
-  const auto* found = rows_to_append(device, args);
-  if (found != nullptr) {
+  if (const auto* found = rows_to_append(device, args)) {
     append = *found;
     device.forget_held_back();
   }
   const kernels::AttentionBlocks blocks(args, args.queries, 1);
   const auto fits = [&](const auto&... m) { return in_packs(m...) && ((m.cols / args.heads % Pack<T>::size == 0) && ...); };
-  const bool narrow = std::max(args.q.cols, args.v.cols) <= 64 * args.heads;
-  const bool packs = fits(args.q, args.k, args.v, args.y) && (found == nullptr || in_packs(append.from));
+  const bool narrow = std::max(args.q.cols, args.v.cols) <= 64 * args.heads, listed = args.keys.listed != nullptr;
+  const bool many =
+      blocks.all > 8U * static_cast<unsigned>(device.multiprocessors());  // enough to hide each other's waiting
+  const bool packs = fits(args.q, args.k, args.v, args.y) && (append.row == nullptr || in_packs(append.from));
   with_packs<T>(packs, [&]<int N>() {
-    const auto run = [&]<int Warps, bool Appends>() {
-      launch_overlapping(
-          device, "attention of a step", Spread{{blocks.all}, 32 * Warps},
-          narrow ? kernels::step_attention<Warps, 1, N, Appends, T> : kernels::step_attention<Warps, 2, N, Appends, T>,
-          args, blocks, append);
+    const auto run = [&]<int Warps, bool Listed, bool Appends>() {
+      launch_overlapping(device, "attention of a step", Spread{{blocks.all}, 32 * Warps},
+                         narrow ? kernels::step_attention<Warps, 1, N, Listed, Appends, T>
+                                : kernels::step_attention<Warps, 2, N, Listed, Appends, T>,
+                         args, blocks, append);
     };
-    const bool many =
-        blocks.all > 8U * static_cast<unsigned>(device.multiprocessors());  // enough to hide each other's waiting
-    if (found != nullptr)
-      many ? run.template operator()<1, true>() : run.template operator()<4, true>();
-    else
-      many ? run.template operator()<1, false>() : run.template operator()<4, false>();
+    const auto choose = [&]<int Warps>() {
+      if (append.row != nullptr)
+        listed ? run.template operator()<Warps, true, true>() : run.template operator()<Warps, false, true>();
+      else
+        listed ? run.template operator()<Warps, true, false>() : run.template operator()<Warps, false, false>();
+    };
+    many ? choose.template operator()<1>() : choose.template operator()<4>();
   });
 }
 

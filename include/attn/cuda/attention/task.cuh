@@ -81,6 +81,11 @@ struct AttentionTask {
   __device__ U* key_values(const Matrix<U>& m, int i) const {
     return m.data + row_offset(first_key + i, m.stride) + head * value_width;
   }
+  /// Where the columns of this head begin in a row, `width` of a head.
+  template <class U>
+  __device__ U* in_row(const Matrix<U>& m, int row, int width) const {
+    return m.data + row_offset(row, m.stride) + head * width;
+  }
   /// Where a query's statistics are (its log-sum-exp, its delta), one a head.
   __device__ Index statistic(int query, int heads) const { return Index{first_query + query} * heads + head; }
   /// The random numbers of a query's dropout.

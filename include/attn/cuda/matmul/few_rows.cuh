@@ -18,9 +18,6 @@ namespace kernels {
 
 inline constexpr int kFewWarps = 8, kFewThreads = 32 * kFewWarps, kFewOutputs = 16, kFewTerms = 32, kMostNormalised = 512;
 
-/// Asks for what is at an address to be brought to the cache that all multiprocessors share.
-__device__ inline void prefetch(const void* from) { asm volatile("prefetch.global.L2 [%0];" ::"l"(from)); }
-
 /// Eights: how many times 8 rows a block takes; Ahead: how many times 32 terms of weights a warp holds at once. Normalise: x is what
 /// `norm` gives, up to 8 rows; and a warp holds all its weights at once.
 template <int Eights, int Ahead, bool Normalise>

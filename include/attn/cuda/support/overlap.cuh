@@ -6,7 +6,8 @@
 //
 // A kernel that is launched so calls wait_for_earlier() before it reads what the kernel before it wrote and before it writes
 // anything; until then it may only read what no kernel of the stream writes meanwhile, such as weights. Every thread that touches
-// memory calls it. What the kernel before waited for is done by then, too: it waited itself.
+// memory calls it. What the kernel before waited for is done by then, too: it waited itself. And as every kernel lets the next begin
+// only after it has waited, all kernels but the one before are done when a kernel begins: what they wrote may be read at once.
 
 namespace attn {
 
@@ -23,6 +24,9 @@ __device__ inline void let_next_begin() {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
+
+/// Asks for what is at an address to be brought to the cache that all multiprocessors share: what a kernel can do while it waits.
+__device__ inline void prefetch(const void* from) { asm volatile("prefetch.global.L2 [%0];" ::"l"(from)); }
 
 /// Starts a kernel that waits for itself; as launch() does, where the kernels were compiled for GPUs that cannot.
 template <class Device, class... Parameters, class... Arguments>
