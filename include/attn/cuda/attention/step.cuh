@@ -35,8 +35,8 @@ struct StepSums {
   }
 };
 
-/// Slices: of 64 columns, in a head. 32 warps at a time on a multiprocessor, where 64 registers are enough for it. Listed: whether
-/// a list says where the keys are.
+/// Slices: of 64 columns, in a head. 32 warps at a time on a multiprocessor, where 64 registers are enough for it. Listed:
+/// whether a list says where the keys are.
 template <int Warps, int Slices, int N, bool Listed, class T>
 __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) / Warps)
     step_attention(const AttentionArgs<Cuda<T>> args, const AttentionBlocks blocks) {
