@@ -1,5 +1,5 @@
-// Decoding on a GPU: a base Transformer, vocabulary of 50,272, sources of 31 tokens, 59 steps. Greedy and with a beam of 4, each with
-// steps that are graphs and with steps of which the host makes each.
+// Decoding on a GPU: a base Transformer, vocabulary of 50,272, sources of 31 tokens, 59 steps. Greedy and with a beam of 4,
+// each with steps that are graphs and with steps of which the host makes each.
 //
 //   decode_cuda              the tables
 //   decode_cuda BATCH BEAM   one batch, once, after one that chooses plans: for a profiler; a beam of 1 is greedy decoding

@@ -2,8 +2,8 @@
 #include "attn/ops/beam_step.hpp"
 #include "cuda/guarded.hpp"
 
-/// sentences, beam, steps; words: of the vocabulary, whose 0 ends; values: different log-probabilities, some of them impossible;
-/// filled: positions before the first step. At first every sentence has one hypothesis.
+/// sentences, beam, steps; words: of the vocabulary, whose 0 ends; values: different log-probabilities, some of them
+/// impossible; filled: positions before the first step. At first every sentence has one hypothesis.
 template <class Device>
 Results beam_step_case(Device& device, const OpCase& test, Precision) {
   using attn::Index;

@@ -22,7 +22,8 @@ std::size_t lengths_of(const std::vector<std::vector<Hypothesis>>& found) {
   return lengths.size();
 }
 
-/// A model of few words, so that ends are frequent. It is only used: its products give a row the same bits whatever stands beside it.
+/// A model of few words, so that ends are frequent. It is only used: its products give a row the same bits whatever stands
+/// beside it.
 template <class M>
 struct Few {
   static constexpr Index kWords = 7;

@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "attn/core/sentences.hpp"
@@ -25,10 +26,11 @@ inline bool can_be_held(const SearchOptions& options) {
          options.prefixes.empty() && options.among.empty() && !options.sampling;
 }
 
-/// A search (decode/search.hpp) whose steps ask nothing of the host: each is a graph that is launched again and again. The device
-/// chooses which hypotheses live on (ops/beam_step.hpp) and logs what it chose from. The host looks every few steps, and replays that
-/// log with the rules of any other search: from there come hypotheses, scores and ends. Sentences whose search is over are carried
-/// along until they are half of the rows.
+/// A search (decode/search.hpp) whose steps ask nothing of the host: each is a graph that is launched again and again. The
+/// device chooses which hypotheses live on (ops/beam_step.hpp) and logs what it chose from. The host looks every few steps,
+/// and replays that log with the rules of any other search: from there come hypotheses, scores and ends. Sentences whose
+/// search is over are carried along until they are half of the rows. Results are those of the other search, but for how the
+/// device rounds products of more rows.
 template <class Device, HoldsBeams Model>
 std::vector<std::vector<Hypothesis>> held_search(Device& device, const Model& model, const Sentences& source,
                                                  const SearchOptions& options, std::vector<SearchTree>* trees = nullptr,
@@ -61,7 +63,8 @@ std::vector<std::vector<Hypothesis>> held_search(Device& device, const Model& mo
   while (!words.empty() && state.length() < options.limit) {
     const auto rows = static_cast<Index>(words.size());
     const Index sentences = rows / beam, room = options.limit - state.length();
-    const Index enough = sentences > 8 ? sentences / 2 : 0;  // few are not worth another graph
+    const bool many = sentences > 8;
+    const Index enough = many ? sentences / 2 : 0;  // few are not worth another graph
     const auto beam_of = [&](Index sentence) -> Beam& {
       return beams[static_cast<std::size_t>(state.alive()[static_cast<std::size_t>(sentence * beam)])];
     };
@@ -75,50 +78,55 @@ std::vector<std::vector<Hypothesis>> held_search(Device& device, const Model& mo
     const auto excepted = static_cast<Index>(options.never.size());
     const Token* const except = excepted > 0 ? held.upload(options.never.data(), excepted) : nullptr;
     StepGraph<Device> graph(device);
-    Index steps = 0, going_on = sentences;
-    while (steps < room && going_on > enough) {
-      const Index count = std::min(most, room - steps);
-      device.zero(step_of, sentences);
-      for (Index i = 0; i < count; ++i)
-        graph.run([&] {
-          Tape<Device> step(device);
-          const auto logits = model.next(step, state, {});
-          const Matrix<Token> best(step.template array<Token>(rows * k), rows, k);
-          const Matrix<Real> log_probabilities(step.template array<Real>(rows * k), rows, k);
-          top_k(device, {.logits = logits,
-                         .best = best,
+    const auto make_step = [&] {
+      Tape<Device> step(device);
+      const auto logits = model.next(step, state, {});
+      const Matrix<Token> best(step.template array<Token>(rows * k), rows, k);
+      const Matrix<Real> log_probabilities(step.template array<Real>(rows * k), rows, k);
+      top_k(device, {logits, best, log_probabilities, except, excepted});
+      beam_step(device, {.best = best,
                          .log_probabilities = log_probabilities,
-                         .except = except,
-                         .excepted = excepted});
-          beam_step(device, {.best = best,
-                             .log_probabilities = log_probabilities,
-                             .beam = beam,
-                             .end = options.end,
-                             .words = on_device.words,
-                             .totals = all_totals,
-                             .step = step_of,
-                             .logged = log,
-                             .logged_probabilities = logged_probabilities,
-                             .table = on_device.table,
-                             .newest = on_device.newest,
-                             .ends = on_device.ends,
-                             .positions = on_device.positions});
-        });
-      steps += count;
-
+                         .beam = beam,
+                         .end = options.end,
+                         .words = on_device.words,
+                         .totals = all_totals,
+                         .step = step_of,
+                         .logged = log,
+                         .logged_probabilities = logged_probabilities,
+                         .table = on_device.table,
+                         .newest = on_device.newest,
+                         .ends = on_device.ends,
+                         .positions = on_device.positions});
+    };
+    const auto read_log = [&](Index count) {
       const Index seen = count * rows * k;
       choices.tokens.resize(static_cast<std::size_t>(seen));
       probabilities.resize(static_cast<std::size_t>(seen));
       device.download(choices.tokens.data(), log, seen);
       device.download(probabilities.data(), logged_probabilities, seen);
       choices.log_probabilities.assign(probabilities.begin(), probabilities.end());
-      going_on = 0;
+      device.zero(step_of, sentences);
+    };
+    const auto replay = [&](Index count) {  // how many searches go on
+      Index going_on = 0;
       for (Index sentence = 0; sentence < sentences; ++sentence) {
         Beam& its = beam_of(sentence);
         for (Index i = 0; i < count && !its.over(); ++i) its.step(choices, i * rows + sentence * beam, blocked);
         going_on += its.over() ? 0 : 1;
       }
+      return going_on;
+    };
+
+    device.zero(step_of, sentences);
+    Index steps = 0, unseen = 0, going_on = sentences;
+    while (steps < room && going_on > enough) {
+      for (; unseen < most && steps < room; ++unseen, ++steps) graph.run(make_step);
+      read_log(unseen);
+      const Index count = std::exchange(unseen, 0);
+      if (steps < room && many) graph.run(make_step), ++steps, ++unseen;  // the device makes one while the host looks
+      going_on = replay(count);
     }
+    if (unseen > 0) read_log(unseen), going_on = replay(unseen);
     if (going_on == 0 || steps == room) break;
 
     selected.clear(), words.clear(), totals.clear();

@@ -82,8 +82,8 @@ inline std::vector<std::vector<Hypothesis>> search(DecodingSteps& steps, const S
   return finish_beams(beams);
 }
 
-/// The same of a model on its device, and of sentences with their special tokens; on a device that records steps, by steps that are
-/// repeated (decode/held_search.hpp), where model and options allow it.
+/// The same of a model on its device, and of sentences with their special tokens; on a device that records steps, by steps
+/// that are repeated (decode/held_search.hpp), where model and options allow it.
 template <class Device, class Model>
 std::vector<std::vector<Hypothesis>> search(Device& device, const Model& model, const Sentences& source,
                                             const SearchOptions& options, std::vector<SearchTree>* trees = nullptr) {

@@ -9,8 +9,8 @@
 
 namespace attn {
 
-/// The rows of a decoder's next step, on the host: the sentence of each, and the places that its states are in and go to. At first
-/// every sentence has one, in the place of its number.
+/// The rows of a decoder's next step, on the host: the sentence of each, and the places that its states are in and go to. At
+/// first every sentence has one, in the place of its number.
 class ActiveRows {
  public:
   ActiveRows(Index count, Index room) : sentences(static_cast<std::size_t>(count)), origins(sentences.size()), room_(room) {

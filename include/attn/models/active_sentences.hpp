@@ -61,9 +61,9 @@ class ActiveSentences {
     held_ = {};
   }
 
-  /// The same of hypotheses that change among the rows of their sentence: a table lists where the positions of each lie, and nothing is
-  /// copied (ops/beam_step.hpp). Only for caches that attention of one query looks at. Rows may repeat when they are held first; from
-  /// then on they can be left out and held again, but not be advanced.
+  /// The same of hypotheses that change among the rows of their sentence: a table lists where the positions of each lie, and
+  /// nothing is copied (ops/beam_step.hpp). Only for caches that attention of one query looks at. Rows may repeat when they
+  /// are held first; from then on they can be left out and held again, but not be advanced.
   struct HeldBeams {
     Token* words = nullptr;
     Matrix<std::int32_t> table;  // rows x capacity

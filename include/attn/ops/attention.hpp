@@ -15,8 +15,8 @@
 // (n = 1, keys from a cache) are one formula. A query that sees no key gives 0. The weights P are never stored: each row's
 // log-sum-exp is.
 //
-// The keys of attention may be listed (core/ragged.hpp) where no sentence has more than one query, nothing is dropped, and heads have
-// up to `widest_listed` columns. Gradients and weights want rows that lie together.
+// The keys of attention may be listed (core/ragged.hpp) where no sentence has more than one query, nothing is dropped, and
+// heads have up to `widest_listed` columns. Gradients and weights want rows that lie together.
 
 namespace attn {
 

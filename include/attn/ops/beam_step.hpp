@@ -3,20 +3,22 @@
 #include "attn/core/matrix.hpp"
 #include "attn/ops/no_backend.hpp"
 
-// beam_step   the end of a step of beam search, of sentences with `beam` rows each that stay where they are, with nothing asked of the
-// host. Row i is a hypothesis whose log-probability is totals[i]; -inf says that it is none. Its choices are those that top_k gave.
+// beam_step   the end of a step of beam search, of sentences with `beam` rows each that stay where they are, with nothing
+// asked of the host. Row i is a hypothesis whose log-probability is totals[i]; -inf says that it is none. Its choices are
+// those that top_k gave.
 //
 //   log[step of the sentence][i] = the choices of row i
 //
-// The candidates of a sentence are the possible choices of its hypotheses, a total each: totals[i] + log_probabilities[i][j]. Those
-// that do not end become its rows, the largest total first, of equals the lower row's, then the lower j's, as in decode/beam.hpp:
+// The candidates of a sentence are the possible choices of its hypotheses, a total each: totals[i] +
+// log_probabilities[i][j]. Those that do not end become its rows, the largest total first, of equals the lower row's, then
+// the lower j's, as in decode/beam.hpp:
 //
 //   words[r], totals[r] = of the r-th;  rows beyond them are no hypotheses, and continue themselves with word 0
 //
-// What a row has been through is listed: table[i][t] is where its position t lies, n = ends[i] - i * capacity of them so far. New row
-// r takes the list of the row that it continues, and its next position comes after its newest:
+// What a row has been through is listed: table[i][t] is where its position t lies, n = ends[i] - i * capacity of them so
+// far. New row r takes the list of the row that it continues, and its next position comes after its newest:
 //
-//   table[r][0 ... n) = table[row that r continues][0 ... n),  table[r][n] = newest[r] + 1
+//   table[r][0 ... n) = table[row that r continues][0 ... n),  table[r][n] = newest[r] + 1, if n < capacity
 //   newest[r], ends[r], positions[r] and the sentence's step grow by 1
 
 namespace attn {
