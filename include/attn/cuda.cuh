@@ -27,6 +27,7 @@
 #include "attn/cuda/sum_of_squares.cuh"
 #include "attn/cuda/support/convert.cuh"
 #include "attn/cuda/support/step_graph.cuh"
+#include "attn/cuda/support/watched_counts.cuh"
 #include "attn/cuda/take_words.cuh"
 #include "attn/cuda/tanh.cuh"
 #include "attn/cuda/top_k.cuh"

@@ -142,7 +142,7 @@ Results take_words_case(Device& device, const OpCase& test, Precision) {
   const attn::Index rows = test.size("rows"), steps = test.size("steps"), every = test.size("every");
   const auto zeros = [](attn::Index count) { return std::vector<std::int32_t>(static_cast<std::size_t>(count)); };
   const Integers<Device> words(device, zeros(rows)), ended(device, zeros(rows)), written(device, zeros(steps * rows)),
-      counts(device, zeros(2)), counters(device, zeros(3 * rows));
+      counts(device, zeros(1 + steps)), counters(device, zeros(3 * rows));
   for (attn::Index step = 0; step < steps; ++step) {
     std::vector<std::int32_t> best;
     for (attn::Index i = 0; i < rows; ++i)

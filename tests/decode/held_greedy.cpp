@@ -52,9 +52,9 @@ TEST_CASE_TEMPLATE("steps that ask nothing of the host give the words of those t
   }
   REQUIRE(lengths.size() > 2);
   Fixture<M>& fixture = *chosen;
-  for (const Index look_every : {1, 3, 8, 100}) {
-    CAPTURE(look_every);
-    CHECK(held_greedy(fixture.device, fixture.model, source, options, look_every) == plain);
+  for (const Index ahead : {0, 1, 4, 100}) {
+    CAPTURE(ahead);
+    CHECK(held_greedy(fixture.device, fixture.model, source, options, ahead) == plain);
   }
   CHECK(held_greedy(fixture.device, fixture.model, fixture.source, options) ==
         greedy(fixture.device, fixture.model, fixture.source, options));

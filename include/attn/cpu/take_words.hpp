@@ -7,14 +7,15 @@ namespace attn {
 template <class T>
 void take_words(Cpu<T>&, const TakeWordsArgs<Cpu<T>>& args) {
   Token* const written = args.written + Index{*args.step} * args.rows;
-  *args.remaining = 0;
+  std::int32_t remaining = 0;
   for (Index i = 0; i < args.rows; ++i) {
     args.words[i] = args.best[i];
     if (args.ended[i] == 0) written[i] = args.best[i];
     if (args.best[i] == args.end) args.ended[i] = 1;
-    *args.remaining += 1 - args.ended[i];
+    remaining += 1 - args.ended[i];
   }
   for (Index i = 0; i < args.counter_count; ++i) ++args.counters[i];
+  args.remaining[*args.step] = remaining;
   ++*args.step;
 }
 

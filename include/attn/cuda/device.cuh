@@ -11,6 +11,7 @@
 #include "attn/cuda/support/held_op.cuh"
 #include "attn/cuda/support/launch.cuh"
 #include "attn/cuda/support/memory.cuh"
+#include "attn/cuda/support/pinned.cuh"
 #include "attn/cuda/support/staging.cuh"
 #include "attn/cuda/support/vector_types.cuh"
 
@@ -119,6 +120,12 @@ class Cuda {
     return reinterpret_cast<U*>(workspace_.data());
   }
 
+  /// Numbers of the host that kernels write to, for whoever asked last.
+  std::int32_t* pinned(Index count) {
+    use();
+    return pinned_.numbers(count);
+  }
+
   /// Counters for blocks that must know who is last. All are 0; a kernel puts back the 0 it found.
   unsigned* tickets(Index count) {
     if (tickets_.size() < count) {
@@ -143,6 +150,7 @@ class Cuda {
   bool has_wgmma_ = false;
   mutable HeldOp held_op_;
   Staging staging_;
+  Pinned pinned_;
   Buffer<std::byte, Memory> workspace_;
   Buffer<unsigned, Memory> tickets_;
 };

@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(kTakeThreads) take_words(TakeWordsArgs<Cuda<T>
   }
   for (Index i = thread; i < args.counter_count; i += kTakeThreads) ++args.counters[i];
   __syncthreads();  // all have read the step
-  if (thread == 0) *args.remaining = left, ++*args.step;
+  if (thread == 0) args.remaining[(*args.step)++] = left;
 }
 
 }  // namespace kernels

@@ -6,6 +6,7 @@
 #include "attn/decode/first_words.hpp"
 #include "attn/decode/greedy_options.hpp"
 #include "attn/decode/step_graph.hpp"
+#include "attn/decode/watched_counts.hpp"
 #include "attn/ops/argmax.hpp"
 #include "attn/ops/take_words.hpp"
 #include "attn/tape/embedding.hpp"
@@ -13,11 +14,11 @@
 namespace attn {
 
 /// Greedy decoding whose steps ask nothing of the host: words, ends and where caches grow stay on the device, and a step is a
-/// graph that is launched again and again. The host looks every few steps at how many sentences are left. Those that have
-/// ended are carried along until they are half of the rows.
+/// graph that is launched again and again, a few steps `ahead` of those of which the host knows how many sentences are left.
+/// Those that have ended are carried along until they are half of the rows.
 template <class Device, class Model>
 std::vector<std::vector<Token>> held_greedy(Device& device, const Model& model, const Sentences& source,
-                                            const GreedyOptions& options, Index look_every = 8) {
+                                            const GreedyOptions& options, Index ahead = 4) {
   require(options.among.empty(), "held_greedy: chooses among all words; greedy(...) takes a list");
   std::vector<std::vector<Token>> translations(static_cast<std::size_t>(source.size()));
   Tape<Device> tape(device);
@@ -32,32 +33,28 @@ std::vector<std::vector<Token>> held_greedy(Device& device, const Model& model, 
     const auto on_device = state.hold(held, words);
     Token* const best = held.template array<Token>(rows);
     Token* const all = held.template array<Token>(room * rows);
-    std::int32_t* const counts =
-        held.template array<std::int32_t>(rows + 2);  // of each row whether it has ended; step, remaining
-    device.zero(counts, rows + 2);
+    std::int32_t* const counts = held.template array<std::int32_t>(rows + 1);  // of each row whether it has ended; step
+    device.zero(counts, rows + 1);
+    WatchedCounts<Device> remaining(device, room);
     StepGraph<Device> graph(device);
     Index steps = 0;
-    std::int32_t remaining = static_cast<std::int32_t>(rows);
     const Index enough = rows > 8 ? rows / 2 : 0;  // few rows are not worth another graph
-    while (steps < room && remaining > enough) {
-      for (const Index until = std::min(steps + look_every, room); steps < until; ++steps)
-        graph.run([&] {
-          Tape<Device> step(device);
-          const auto logits = model.next(step, state, {});
-          argmax(device, {.logits = logits, .best = best, .except = options.never});
-          take_words(device, {.best = best,
-                              .rows = rows,
-                              .end = options.end,
-                              .words = on_device.words,
-                              .ended = counts,
-                              .written = all,
-                              .step = counts + rows,
-                              .remaining = counts + rows + 1,
-                              .counters = on_device.counters,
-                              .counter_count = on_device.counter_count});
-        });
-      device.download(&remaining, counts + rows + 1, 1);
-    }
+    for (; steps < room && (steps <= ahead || remaining.of(steps - 1 - ahead) > enough); ++steps)
+      graph.run([&] {
+        Tape<Device> step(device);
+        const auto logits = model.next(step, state, {});
+        argmax(device, {.logits = logits, .best = best, .except = options.never});
+        take_words(device, {.best = best,
+                            .rows = rows,
+                            .end = options.end,
+                            .words = on_device.words,
+                            .ended = counts,
+                            .written = all,
+                            .step = counts + rows,
+                            .remaining = remaining.data(),
+                            .counters = on_device.counters,
+                            .counter_count = on_device.counter_count});
+      });
 
     written.resize(static_cast<std::size_t>(steps * rows));
     device.download(written.data(), all, steps * rows);

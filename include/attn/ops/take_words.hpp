@@ -5,7 +5,7 @@
 // take_words   the end of a step of greedy decoding, of rows that stay where they are, with nothing asked of the host:
 //
 //   words[i] = best[i];  written[step][i] = best[i] while row i has not ended;  row i ends when best[i] is the end token
-//   remaining = rows that have not ended;  each of `counters` grows by 1;  step grows by 1
+//   remaining[step] = rows that have not ended;  each of `counters` grows by 1;  step grows by 1
 //
 // Counters are where the next step writes and reads: positions, and ends of caches.
 
@@ -20,7 +20,7 @@ struct TakeWordsArgs {
   std::int32_t* ended;      // rows: 1 or 0
   Token* written;           // steps x rows
   std::int32_t* step;       // 1
-  std::int32_t* remaining;  // 1
+  std::int32_t* remaining;  // steps; may be memory of the host that the device writes to
   std::int32_t* counters;   // counter_count
   Index counter_count;
 };

@@ -5,8 +5,9 @@
 #include "attn/cuda/support/rows.cuh"
 #include "attn/ops/linear.hpp"
 
-// y = x Wᵀ + b of few rows in bfloat16: what a step of a decoder asks for. A block takes 16 outputs of up to 16 rows. Its warps share
-// the terms out, 32 at a time, and multiply weights, 16 outputs, with 8 rows of x at once on tensor cores. Which of its 32 terms a lane holds does
+// y = x Wᵀ + b of few rows in bfloat16: what a step of a decoder asks for. A block takes 16 outputs of up to 16 rows, or 32 of 32 where
+// there are enough of them, so that weights and x are read half as often. Its warps share the terms out, 32 at a time, and multiply
+// weights, 16 outputs, with 8 rows of x at once on tensor cores. Which of its 32 terms a lane holds does
 // not matter as long as weights and x agree: so a lane reads 8 terms that lie side by side, straight into registers. While the kernel
 // waits for x, weights come from memory to the cache. The warps' sums meet in shared memory and are added in order.
 //
@@ -18,40 +19,42 @@ namespace kernels {
 
 inline constexpr int kFewWarps = 8, kFewThreads = 32 * kFewWarps, kFewOutputs = 16, kFewTerms = 32, kMostNormalised = 512;
 
-/// Eights: how many times 8 rows a block takes; Ahead: how many times 32 terms of weights a warp holds at once. Normalise: x is what
-/// `norm` gives, up to 8 rows; and a warp holds all its weights at once.
-template <int Eights, int Ahead, bool Normalise>
+/// Tiles, Eights: how many times 16 outputs and 8 rows a block takes; Ahead: how many times 32 terms of weights a warp holds at once.
+/// Normalise: x is what `norm` gives, up to 8 rows; and a warp holds all its weights at once.
+template <int Tiles, int Eights, int Ahead, bool Normalise>
 __global__ void __launch_bounds__(kFewThreads)
     linear_of_few_rows(const LinearArgs<Cuda<bfloat16>> args, const LayerNormArgs<Cuda<bfloat16>> norm) {
-  __shared__ float parts[kFewWarps][8 * Eights][kFewOutputs + 1];
+  constexpr int kOutputs = Tiles * kFewOutputs;
+  __shared__ float parts[kFewWarps][8 * Eights][kOutputs + 1];
   const int lane = lane_of_warp(), warp = static_cast<int>(threadIdx.x) / 32;
   const int chunks = static_cast<int>(args.x.cols) / kFewTerms, outputs = static_cast<int>(args.weight.rows),
-            first = static_cast<int>(blockIdx.x) * kFewOutputs, first_row = static_cast<int>(blockIdx.y) * 8 * Eights,
+            first = static_cast<int>(blockIdx.x) * kOutputs, first_row = static_cast<int>(blockIdx.y) * 8 * Eights,
             rows = min(static_cast<int>(args.x.rows) - first_row, 8 * Eights);
   const int place = lane / 4, terms = lane % 4 * 8;  // of this lane: a row of 8, and its terms of 32
-  const bfloat16* const low = row_of(args.weight, min(first + place, outputs - 1)) + terms;
-  const bfloat16* const high = row_of(args.weight, min(first + place + 8, outputs - 1)) + terms;
+  const bfloat16* rows_of_weights[2 * Tiles];        // two of every tile
+#pragma unroll
+  for (int i = 0; i < 2 * Tiles; ++i)
+    rows_of_weights[i] = row_of(args.weight, min(first + 8 * i + place, outputs - 1)) + terms;
   const auto eight_terms = [](const bfloat16* row, int chunk) {
     return *reinterpret_cast<const uint4*>(row + chunk * kFewTerms);
   };
   const bfloat16* inputs[Eights];
-  uint4 weights[Ahead][2], x[Ahead][Eights];
+  uint4 weights[Ahead][2 * Tiles], x[Ahead][Eights];
   const auto load_weights = [&](int begin) {
 #pragma unroll
     for (int i = 0; i < Ahead; ++i) {
-      const int chunk = min(begin + i * kFewWarps, chunks - 1);
-      weights[i][0] = eight_terms(low, chunk);
-      weights[i][1] = eight_terms(high, chunk);
+#pragma unroll
+      for (int t = 0; t < 2 * Tiles; ++t)
+        weights[i][t] = eight_terms(rows_of_weights[t], min(begin + i * kFewWarps, chunks - 1));
     }
   };
 
   if constexpr (Normalise) {
     load_weights(warp);
   } else {
-    for (int chunk = warp; chunk < chunks; chunk += kFewWarps) {
-      prefetch(low + chunk * kFewTerms);
-      prefetch(high + chunk * kFewTerms);
-    }
+    for (int chunk = warp; chunk < chunks; chunk += kFewWarps)
+#pragma unroll
+      for (int t = 0; t < 2 * Tiles; ++t) prefetch(rows_of_weights[t] + chunk * kFewTerms);
   }
   wait_for_earlier();
   let_next_begin();
@@ -70,7 +73,7 @@ __global__ void __launch_bounds__(kFewThreads)
     for (int e = 0; e < Eights; ++e) inputs[e] = row_of(args.x, first_row + min(8 * e + place, rows - 1)) + terms;
   }
 
-  float sums[Eights][4] = {};
+  float sums[Tiles][Eights][4] = {};
   for (int begin = warp; begin < chunks; begin += kFewWarps * Ahead) {
     if constexpr (!Normalise) load_weights(begin);  // all on their way together
 #pragma unroll
@@ -80,11 +83,14 @@ __global__ void __launch_bounds__(kFewThreads)
 #pragma unroll
     for (int i = 0; i < Ahead; ++i) {
       if (begin + i * kFewWarps >= chunks) break;
-      const uint4 a = weights[i][0], b = weights[i][1];
 #pragma unroll
-      for (int e = 0; e < Eights; ++e) {
-        multiply_16(sums[e], a.x, b.x, a.y, b.y, x[i][e].x, x[i][e].y);
-        multiply_16(sums[e], a.z, b.z, a.w, b.w, x[i][e].z, x[i][e].w);
+      for (int t = 0; t < Tiles; ++t) {
+        const uint4 a = weights[i][2 * t], b = weights[i][2 * t + 1];
+#pragma unroll
+        for (int e = 0; e < Eights; ++e) {
+          multiply_16(sums[t][e], a.x, b.x, a.y, b.y, x[i][e].x, x[i][e].y);
+          multiply_16(sums[t][e], a.z, b.z, a.w, b.w, x[i][e].z, x[i][e].w);
+        }
       }
     }
   }
@@ -92,12 +98,14 @@ __global__ void __launch_bounds__(kFewThreads)
   // A lane's sums are those of outputs `place` and `place` + 8 with two rows of x.
   const int row = lane % 4 * 2;
 #pragma unroll
-  for (int e = 0; e < Eights; ++e)
+  for (int t = 0; t < Tiles; ++t)
 #pragma unroll
-    for (int i = 0; i < 4; ++i) parts[warp][8 * e + row + i % 2][place + i / 2 * 8] = sums[e][i];
+    for (int e = 0; e < Eights; ++e)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) parts[warp][8 * e + row + i % 2][kFewOutputs * t + place + i / 2 * 8] = sums[t][e][i];
   __syncthreads();
-  for (int i = static_cast<int>(threadIdx.x); i < rows * kFewOutputs; i += kFewThreads) {
-    const int r = i / kFewOutputs, output = i % kFewOutputs;
+  for (int i = static_cast<int>(threadIdx.x); i < rows * kOutputs; i += kFewThreads) {
+    const int r = i / kOutputs, output = i % kOutputs;
     if (first + output >= outputs) continue;
     float y = args.bias != nullptr ? to_float(args.bias[first + output]) : 0;
 #pragma unroll
@@ -127,20 +135,22 @@ inline const LayerNormArgs<Cuda<bfloat16>>* norm_that_gives(const Cuda<bfloat16>
 
 inline void linear_of_few_rows(Cuda<bfloat16>& device, const LinearArgs<Cuda<bfloat16>>& args) {
   const Index blocks = divide_up(args.weight.rows, kernels::kFewOutputs);
-  const auto start = [&](Index rows_a_block, auto* kernel, const LayerNormArgs<Cuda<bfloat16>>& norm) {
-    const Spread spread{{static_cast<unsigned>(blocks), static_cast<unsigned>(divide_up(args.x.rows, rows_a_block))},
+  const auto start = [&]<int Tiles, int Eights, int Ahead, bool Normalise = false>(
+      const LayerNormArgs<Cuda<bfloat16>>& norm = {}) {
+    const Spread spread{{static_cast<unsigned>(divide_up(args.weight.rows, Tiles * kernels::kFewOutputs)),
+                         static_cast<unsigned>(divide_up(args.x.rows, 8 * Eights))},
                         kernels::kFewThreads};
-    launch_overlapping(device, "linear", spread, kernel, args, norm);
+    launch_overlapping(device, "linear", spread, kernels::linear_of_few_rows<Tiles, Eights, Ahead, Normalise>, args, norm);
   };
   const bool short_rows = args.x.cols <= Index{2} * kernels::kFewWarps * kernels::kFewTerms;
-  if (args.x.rows > 8)
-    return start(16, short_rows ? kernels::linear_of_few_rows<2, 2, false> : kernels::linear_of_few_rows<2, 8, false>, {});
+  if (args.x.rows > 16 && short_rows && blocks * divide_up(args.x.rows, 16) > 2 * device.multiprocessors())
+    return start.template operator()<2, 4, 2>();
+  if (args.x.rows > 8) return short_rows ? start.template operator()<1, 2, 2>() : start.template operator()<1, 2, 8>();
   const auto* found = blocks <= 2 * device.multiprocessors() ? norm_that_gives(device, args.x) : nullptr;
-  if (found == nullptr)
-    return start(8, short_rows ? kernels::linear_of_few_rows<1, 2, false> : kernels::linear_of_few_rows<1, 8, false>, {});
+  if (found == nullptr) return short_rows ? start.template operator()<1, 1, 2>() : start.template operator()<1, 1, 8>();
   const LayerNormArgs<Cuda<bfloat16>> norm = *found;
   device.forget_held_back();
-  start(8, kernels::linear_of_few_rows<1, 2, true>, norm);
+  start.template operator()<1, 1, 2, true>(norm);
 }
 
 }  // namespace attn
