@@ -3,6 +3,7 @@
 
 #include "attn/cuda/cross_entropy.cuh"
 #include "attn/cuda/device.cuh"
+#include "attn/cuda/support/overlap.cuh"
 #include "attn/cuda/support/rows.cuh"
 #include "attn/ops/top_k.hpp"
 
@@ -42,6 +43,8 @@ __global__ void __launch_bounds__(1024) top_k(TopKArgs<Cuda<T>> args) {
   const T* row = row_of(args.logits, i);
   const int classes = static_cast<int>(args.logits.cols), k = static_cast<int>(args.best.cols);
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = lane_of_warp();
+  wait_for_earlier();
+  let_next_begin();
   const auto excepted = [&](int place) {
     for (Index e = 0; e < args.excepted; ++e)
       if (args.except[e] == place) return true;
@@ -111,7 +114,7 @@ __global__ void __launch_bounds__(1024) top_k(TopKArgs<Cuda<T>> args) {
 template <class T>
 void top_k(Cuda<T>& device, const TopKArgs<Cuda<T>>& args) {
   with_packs<T>(in_packs(args.logits), [&]<int N>() {
-    launch(device, "top_k", {{static_cast<unsigned>(args.logits.rows)}, 1024}, kernels::top_k<N, T>, args);
+    launch_overlapping(device, "top_k", {{static_cast<unsigned>(args.logits.rows)}, 1024}, kernels::top_k<N, T>, args);
   });
 }
 
