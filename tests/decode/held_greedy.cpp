@@ -77,3 +77,15 @@ TEST_CASE("rows that repeat cannot be held") {
   state.select(std::vector<Index>{0, 0});
   CHECK(contains(error_of([&] { state.hold(tape, {2, 2}); }), "rows that repeat cannot be held"));
 }
+
+TEST_CASE("a step that is repeated uploads nothing, from its second time on") {
+  Fixture<Transformer<D, shape>> fixture;
+  StepGraph<D> graph(fixture.device);
+  const Token word = 5;
+  Token copy = 0;
+  const auto step = [&] { fixture.device.upload(&copy, &word, 1); };
+  graph.run(step);
+  CHECK(copy == word);
+  CHECK(contains(error_of([&] { graph.run(step); }), "inside a step that is recorded and repeated"));
+  CHECK_FALSE(fixture.device.repeats_step);
+}

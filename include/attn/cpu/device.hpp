@@ -13,6 +13,7 @@
 #include "attn/core/matrix.hpp"
 #include "attn/core/memory.hpp"
 #include "attn/core/position_tables.hpp"
+#include "attn/core/repeated_step.hpp"
 #include "attn/cpu/packed_weights.hpp"
 
 #ifdef _OPENMP
@@ -79,8 +80,10 @@ class Cpu {
   Arena<HostMemory> tape_nodes{"the tape's record"};   // what the tape recorded
   PositionTables<Cpu> positions;
 
+  bool repeats_step = false;  // as decode/step_graph.hpp does: it may not upload
   template <class U>
   void upload(U* to, const U* from, Index count) const {
+    refuse_in_repeated_step(repeats_step);
     copy(to, from, count);
   }
   template <class U>

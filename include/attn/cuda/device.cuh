@@ -6,6 +6,7 @@
 #include "attn/core/matrix.hpp"
 #include "attn/core/memory.hpp"
 #include "attn/core/position_tables.hpp"
+#include "attn/core/repeated_step.hpp"
 #include "attn/cuda/gpus.cuh"
 #include "attn/cuda/matmul/plans.cuh"
 #include "attn/cuda/support/held_op.cuh"
@@ -83,8 +84,10 @@ class Cuda {
   std::string description() const { return properties_->name; }
   Plans plans;  // of matrix products
 
+  bool repeats_step = false;  // as decode/step_graph.hpp does: it may not upload
   template <class U>
   void upload(U* to, const U* from, Index count) {
+    refuse_in_repeated_step(repeats_step);
     staging_.upload(stream(), to, from, static_cast<std::size_t>(count) * sizeof(U));
   }
   /// Waits for all work so far.

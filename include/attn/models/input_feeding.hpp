@@ -263,7 +263,7 @@ auto InputFeeding<Device, Shape, Reading, Score, KeyValuePolicy, Prediction>::ne
   state.seen.rows = state.source();
   const auto* places = state.read_places();
   const Step before{state.lstm.read(tape, places, count), state.fed.read(tape, places, count), {}};
-  const Step now = step(tape, embedding(tape, text), before, one_step(tape, count), state.seen);
+  const Step now = step(tape, embedding(tape, text), before, one_step(text.rows), state.seen);
   state.lstm.write(tape, now.states, state.places());
   state.fed.write(tape, now.fed, state.places());
   return state.choices.logits(tape, output, with_words(tape, now.fed, now.average));

@@ -148,7 +148,7 @@ auto Seq2Seq<Device, Shape, Reading, Attends, Prediction>::next(Tape<Device>& ta
   const Text text = state.advance(tape, words);
   const Index count = text.rows.count;
   const auto [h, last] =
-      decoder(tape, embedding(tape, text), one_step(tape, count), state.lstm.read(tape, state.read_places(), count));
+      decoder(tape, embedding(tape, text), one_step(text.rows), state.lstm.read(tape, state.read_places(), count));
   state.lstm.write(tape, last, state.places());
   if constexpr (Attends::attends_to_source) state.seen.rows = state.source();
   return state.choices.logits(tape, output,

@@ -36,13 +36,15 @@ TimeMajor time_major(Tape<Device>& tape, const Sentences& sentences) {
   return time_major(tape, upload_offsets(tape, offsets, sentences.size()), offsets);
 }
 
-/// Sentences of one row each: a step of decoding, or of a layer that is fed what the step before it gave.
+/// Sentences of one row each, one after the other: a step of decoding, or of a layer that is fed what the step before it gave.
+inline TimeMajor one_step(const Ragged& rows) { return {rows, rows.begin}; }  // 0, 1, 2, ...: each is as long as the others
+
+/// The same, of a layout that has not been uploaded.
 template <class Device>
 TimeMajor one_step(Tape<Device>& tape, Index sentences) {
   auto* numbers = tape.device.tape_nodes.template array<std::int32_t>(sentences + 1);
   std::iota(numbers, numbers + sentences + 1, 0);
-  const Ragged rows = upload_offsets(tape, numbers, sentences);
-  return {rows, rows.begin};  // 0, 1, 2, ...: each is as long as the others
+  return one_step(upload_offsets(tape, numbers, sentences));
 }
 
 /// The two states of an LSTM, one row for each sentence. Without a value: 0.

@@ -8,7 +8,7 @@
 // once, score it, and add its value to a sum of their own. Each group keeps the largest score so far, by which its weights are measured (softmax in one pass); in the end groups
 // and warps meet, always in the same order.
 //
-// Keys and values that are older than the queries come to the cache while the kernel waits for these. A cache's newest rows, where they have not
+// Where there are few blocks, keys and values that are older than the queries come to the cache while the kernel waits for these. A cache's newest rows, where they have not
 // been put into it yet, come with the queries, and each block puts the columns of its head there.
 
 namespace attn {
@@ -46,7 +46,7 @@ template <int Warps, int Slices, int N, bool Listed, bool Appends, class T>
 __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) / Warps)
     step_attention(const AttentionArgs<Cuda<T>> args, const AttentionBlocks blocks, const ScatterRowsArgs<Cuda<T>> append) {
   constexpr int kGroups = Warps * kRowsAtOnce, kAtOnce = 4 / Slices;  // groups of a block, and keys of a group at once
-  const bool ahead = Appends || args.keys_first;
+  const bool ahead = Warps > 1 && (Appends || args.keys_first);       // many blocks hide each other's waiting
   if (!ahead) wait_for_earlier();
   const AttentionTask<T> task(args, blocks);
   const int warp = static_cast<int>(threadIdx.x) / 32, group = static_cast<int>(threadIdx.x) / 8;

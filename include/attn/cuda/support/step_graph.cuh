@@ -31,6 +31,7 @@ struct StepGraph<Cuda<T>> {
   void record(const Step& step) {
     check(cudaStreamBeginCapture(device_.stream(), cudaStreamCaptureModeThreadLocal), "recording a step of decoding");
     try {
+      const RepeatedStep<Cuda<T>> repeated(device_, true);
       step();
     } catch (...) {
       cudaGraph_t broken = nullptr;
