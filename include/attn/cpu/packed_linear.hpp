@@ -66,7 +66,6 @@ inline void quantise_rows(Cpu<float>& device, Matrix<const float> x, const Int8R
   const auto some = [&](Index first, Index last, int) {
     for (Index i = first; i < last; ++i) to.quantise_row(i, x.row(i), x.cols);
   };
-  constexpr Index kWorthwhile = 1 << 14;  // numbers that take longer than it does to wake the other threads
   if (x.rows * x.cols < kWorthwhile)
     some(0, x.rows, 0);
   else
