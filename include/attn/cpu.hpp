@@ -17,6 +17,7 @@
 #include "attn/cpu/input_feeding.hpp"
 #include "attn/cpu/layer_norm.hpp"
 #include "attn/cpu/linear.hpp"
+#include "attn/cpu/linear_argmax.hpp"
 #include "attn/cpu/lstm.hpp"
 #include "attn/cpu/moving_average.hpp"
 #include "attn/cpu/ragged_projection.hpp"

@@ -105,3 +105,21 @@ TEST_CASE("int8 recurrent weights: a sentence has the same bits alone and among 
     first += length;
   }
 }
+
+TEST_CASE("int8 recurrent weights: a step that keeps nothing has the same bits, whether threads take sentences or units") {
+  for (const Index width : {70, 128, 512})  // of 512, R is large
+    for (const std::size_t sentences : {1, 4, 5, 35}) {
+      CAPTURE(width);
+      CAPTURE(sentences);
+      const LstmCase step{"a step", std::vector<std::int32_t>(sentences, 1), width, true, false, 3};
+      D one({.threads = 1, .int8_weights = true});
+      LstmOp<D> op(one, step);
+      const Numbers expected = states(op, true);
+      for (const int threads : {1, 2, 3}) {
+        D device({.threads = threads, .int8_weights = true});
+        LstmOp<D> other(device, step);
+        other.keep = false;
+        CHECK(same_bits(states(other, true), expected));
+      }
+    }
+}

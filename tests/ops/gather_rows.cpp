@@ -30,3 +30,22 @@ TEST_CASE("gather_rows of no rows: nothing, and a gradient of 0") {
   gather_rows_gradient(device, {.dto = to, .row = nullptr, .dfrom = {dfrom}});
   CHECK(dfrom.read() == Numbers{0, 0, 0, 0});
 }
+
+TEST_CASE("gather_rows of more rows than one thread copies") {
+  const attn::Index rows = 90, width = 700;
+  std::vector<std::int32_t> order;
+  for (std::int32_t i = 0; i < rows; ++i) order.push_back(i * 7 % 40);
+  for (const int threads : {1, 3}) {
+    Cpu<float> device(threads);
+    const Tensor<Cpu<float>> from(device, 40, width, random_numbers(40 * width, 1), 1), to(device, rows, width, kUnset, 2);
+    const Integers<Cpu<float>> row(device, order);
+    gather_rows(device, {.from = from, .row = row.data(), .to = to});
+    const Numbers all = from.read(), got = to.read();
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const auto line = all.begin() + order[i] * width;
+      CHECK(Numbers(line, line + width) == Numbers(got.begin() + static_cast<attn::Index>(i) * width,
+                                                   got.begin() + static_cast<attn::Index>(i + 1) * width));
+    }
+    CHECK(to.outside_untouched());
+  }
+}

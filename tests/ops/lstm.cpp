@@ -203,3 +203,37 @@ TEST_CASE_TEMPLATE("huge inputs saturate the gates and stay finite", T, float, d
   const Numbers dgates = op.backward().dgates;
   CHECK(std::isfinite(dot(dgates, dgates)));
 }
+
+TEST_CASE_TEMPLATE("lstm that keeps nothing for a gradient gives the same states", T, float, double) {
+  for (const int threads : {1, 2}) {
+    Cpu<T> device(threads);
+    for (const LstmCase& shape : lstm_cases()) {
+      CAPTURE(shape.name);
+      LstmOp<Cpu<T>> keeps(device, shape), forgets(device, shape);
+      forgets.keep = false;
+      keeps.forward();
+      forgets.forward();
+      CHECK(same_bits(forgets.h.read(), keeps.h.read()));
+      CHECK(same_bits(forgets.last_h.read(), keeps.last_h.read()));
+      CHECK(same_bits(forgets.last_c.read(), keeps.last_c.read()));
+    }
+  }
+}
+
+TEST_CASE("lstm that keeps nothing: a step without room for last states, and from cells of 0") {
+  Cpu<double> device(2);
+  LstmOp<Cpu<double>> op(device, {"", {1, 1, 1}, 5, true});
+  op.keep = false;
+  const auto run = [&](auto&& change) {
+    op.gates.write(op.input.read());
+    auto args = op.args();
+    change(args);
+    lstm(device, args);
+    return op.h.read();
+  };
+  const Numbers expected = run([](auto&) {});
+  CHECK(same_bits(run([](auto& args) { args.last_h = {}, args.last_c = {}; }), expected));
+  const Numbers from_zero = run([](auto& args) { args.c0 = {}; });
+  op.c0.write(Numbers(15));
+  CHECK(same_bits(run([](auto&) {}), from_zero));
+}

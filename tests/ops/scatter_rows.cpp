@@ -22,3 +22,21 @@ TEST_CASE("scatter_rows of no rows changes nothing") {
   scatter_rows(device, {.from = from, .row = nullptr, .to = to});
   CHECK(to.read() == Numbers{9, 9});
 }
+
+TEST_CASE("scatter_rows of more rows than one thread copies") {
+  const attn::Index rows = 90, width = 700;
+  std::vector<std::int32_t> order;
+  for (std::int32_t i = 0; i < rows; ++i) order.push_back(i * 7 % 101);
+  for (const int threads : {1, 3}) {
+    Cpu<float> device(threads);
+    const Tensor<Cpu<float>> from(device, rows, width, random_numbers(rows * width, 1), 1), to(device, 101, width, 9.0, 2);
+    const Integers<Cpu<float>> row(device, order);
+    scatter_rows(device, {.from = from, .row = row.data(), .to = to});
+    Numbers expected(static_cast<std::size_t>(101 * width), 9.0);
+    const Numbers all = from.read();
+    for (std::size_t i = 0; i < order.size(); ++i)
+      std::copy_n(all.begin() + static_cast<attn::Index>(i) * width, width, expected.begin() + order[i] * width);
+    CHECK(to.read() == expected);
+    CHECK(to.outside_untouched());
+  }
+}

@@ -54,6 +54,7 @@ struct LstmOp {
   Layout<Device> rows;
   Integers<Device> order;
   attn::Index count, total, width;
+  bool keep = true;
   Tensor<Device> input, recurrent, h0, c0, gates, h, c, previous, last_h, last_c, dh, dlast_h, dlast_c;
 
   LstmOp(Device& on, const LstmCase& a)
@@ -84,6 +85,7 @@ struct LstmOp {
                                .order = order.data(),
                                .recurrent = recurrent,
                                .reverse = shape.reverse,
+                               .keep = keep,
                                .h = h,
                                .c = c,
                                .previous = previous,

@@ -50,26 +50,31 @@ class AmxTiles {
   Index top_ = 0, bottom_ = 0;
 };
 
+/// Memory that is needed next: some cache lines of it are asked for with every product of tiles.
+struct AmxAhead {
+  const std::int8_t* next;
+  Index lines;
+
+  void ask() {
+    for (Index line = 0; line < lines; ++line, next += 64) _mm_prefetch(next, _MM_HINT_T1);
+  }
+};
+
 /// sums = begins + x w for up to 32 rows of x and 32 outputs, as shape(top, bottom) says. x: bytes without a sign, rows
 /// `x_stride` bytes apart, w: for each 4 of the depth 4 weights of each output, `w_stride` bytes apart; depth: bytes, a
 /// multiple of 64; sums: rows `stride` numbers apart.
 inline void amx_products(const std::int8_t* x, Index x_stride, const std::int8_t* w, Index w_stride, Index depth,
-                         const std::int32_t* begins, std::int32_t* sums, Index stride, Index top, Index bottom) {
+                         const std::int32_t* begins, std::int32_t* sums, Index stride, Index top, Index bottom,
+                         AmxAhead& ahead) {
   asm volatile("" ::: "memory");  // what is loaded was stored before
   const std::int8_t* below = x + top * x_stride;
-  const auto ask = [w_stride](const std::int8_t* from) {  // for what comes two tiles later
-    for (Index line = 32; line < 48; ++line) {
-      _mm_prefetch(from + line * w_stride, _MM_HINT_T0);
-      _mm_prefetch(from + line * w_stride + 64, _MM_HINT_T0);
-    }
-  };
   _tile_loadd(0, begins, 0);
   _tile_loadd(1, begins + 16, 0);
   if (bottom > 0) {
     _tile_loadd(2, begins, 0);
     _tile_loadd(3, begins + 16, 0);
     for (Index k = 0; k < depth; k += 64, w += 16 * w_stride) {
-      ask(w);
+      ahead.ask();
       _tile_loadd(4, w, w_stride);
       _tile_loadd(6, x + k, x_stride);
       _tile_dpbusd(0, 6, 4);
@@ -83,7 +88,7 @@ inline void amx_products(const std::int8_t* x, Index x_stride, const std::int8_t
     _tile_stored(3, sums + top * stride + 16, stride * 4);
   } else {
     for (Index k = 0; k < depth; k += 64, w += 16 * w_stride) {
-      ask(w);
+      ahead.ask();
       _tile_loadd(6, x + k, x_stride);
       _tile_loadd(4, w, w_stride);
       _tile_dpbusd(0, 6, 4);
@@ -93,6 +98,7 @@ inline void amx_products(const std::int8_t* x, Index x_stride, const std::int8_t
   }
   _tile_stored(0, sums, stride * 4);
   _tile_stored(1, sums + 16, stride * 4);
+  asm volatile("" ::: "memory");
 }
 
 }  // namespace attn::cpu

@@ -28,6 +28,14 @@ struct CpuOptions {
   bool int8_weights = false;  // Cpu<float>: round the weights of models made for inference, and what they multiply, to int8
 };
 
+namespace cpu {
+
+/// Numbers that take longer to copy than it does to wake the other threads, and rows of them.
+inline constexpr Index kWorthwhile = 1 << 14;
+inline Index worthwhile_rows(Index cols) { return std::max<Index>(1, kWorthwhile / std::max<Index>(1, cols)); }
+
+}  // namespace cpu
+
 /// Whether the compiler may use instructions for bf16 matrix products: on ARM, those of BF16.
 #ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
 inline constexpr bool kHasBfloat16Products = true;

@@ -9,7 +9,7 @@ namespace attn {
 template <class T>
 void embedding(Cpu<T>& device, const EmbeddingArgs<Cpu<T>>& args) {
   const Index width = args.table.cols;
-  device.parallel(args.rows.count, [&](Index s, int thread) {
+  const auto embed = [&](Index s, int thread) {
     T* buffer = device.workspace(thread, width);
     const Index first = args.first_positions ? args.first_positions[s] : args.first_position;
     for (Index i = args.rows.begin[s]; i < args.rows.end[s]; ++i) {
@@ -18,7 +18,11 @@ void embedding(Cpu<T>& device, const EmbeddingArgs<Cpu<T>>& args) {
       if (!args.positions.empty()) y += cpu::row_array(args.positions, first + i - args.rows.begin[s]);
       if (args.dropout.active()) cpu::drop_row(args.dropout, i, y.data(), y.data(), width, false, buffer);
     }
-  });
+  };
+  if (args.rows.rows * width < cpu::kWorthwhile)
+    for (Index s = 0; s < args.rows.count; ++s) embed(s, 0);
+  else
+    device.parallel(args.rows.count, embed);
 }
 
 template <class T>

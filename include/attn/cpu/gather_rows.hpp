@@ -6,8 +6,10 @@
 namespace attn {
 
 template <class T>
-void gather_rows(Cpu<T>&, const GatherRowsArgs<Cpu<T>>& args) {
-  for (Index i = 0; i < args.to.rows; ++i) std::copy_n(args.from.row(args.row[i]), args.to.cols, args.to.row(i));
+void gather_rows(Cpu<T>& device, const GatherRowsArgs<Cpu<T>>& args) {
+  device.parallel_ranges(args.to.rows, cpu::worthwhile_rows(args.to.cols), [&](Index first, Index last, int) {
+    for (Index i = first; i < last; ++i) std::copy_n(args.from.row(args.row[i]), args.to.cols, args.to.row(i));
+  });
 }
 
 template <class T>

@@ -92,27 +92,46 @@ struct Packets {
   }
 
   template <class Work>
+  static void over(Index first, Index last, const Work& work) {
+    for (Index at = first; at < last; at += kLanes) work(Packets{at, std::min(kLanes, last - at)});
+  }
+  template <class Work>
   static void over(Index width, const Work& work) {
-    for (Index at = 0; at < width; at += kLanes) work(Packets{at, std::min(kLanes, width - at)});
+    over(0, width, work);
+  }
+};
+
+/// What a step of some units of one row reads and writes; what is nullptr is 0, or goes nowhere.
+template <class T>
+struct LstmCells {
+  const T *z, *gates, *c_before;  // z = h' Rᵀ; 4 gates of both
+  T *activated, *h, *last_h, *c;
+
+  /// Units `first` to `last` of `width`. Any of what is written may be what is read.
+  void run(Index first, Index last, Index width) const {
+    using namespace Eigen::internal;
+    using P = Packets<T>;
+    P::over(first, last, [this, width](const P& p) {
+      const auto gate = [&](Index k) { return padd(p.load(gates + k * width), p.load(z + k * width)); };
+      const auto i = P::sigmoid(gate(0)), f = P::sigmoid(gate(1)), g = P::tanh(gate(2)), o = P::sigmoid(gate(3));
+      const auto state = pmadd(f, p.load(c_before), pmul(i, g)), out = pmul(o, P::tanh(state));
+      if (activated != nullptr) {
+        p.store(activated, i);
+        p.store(activated + width, f);
+        p.store(activated + 2 * width, g);
+        p.store(activated + 3 * width, o);
+      }
+      if (c != nullptr) p.store(c, state);
+      if (last_h != nullptr) p.store(last_h, out);
+      p.store(h, out);
+    });
   }
 };
 
 /// One row's step after the product z = h' Rᵀ. h and c, the states before it, become those after it.
 template <class T>
-void lstm_row(Index width, const T* z, T* gates, T* h, T* c) {
-  using namespace Eigen::internal;
-  using P = Packets<T>;
-  P::over(width, [=](const P& p) {
-    const auto gate = [&](Index k) { return padd(p.load(gates + k * width), p.load(z + k * width)); };
-    const auto i = P::sigmoid(gate(0)), f = P::sigmoid(gate(1)), g = P::tanh(gate(2)), o = P::sigmoid(gate(3));
-    const auto state = pmadd(f, p.load(c), pmul(i, g));
-    p.store(gates, i);
-    p.store(gates + width, f);
-    p.store(gates + 2 * width, g);
-    p.store(gates + 3 * width, o);
-    p.store(c, state);
-    p.store(h, pmul(o, P::tanh(state)));
-  });
+void lstm_row(Index width, const T* z, T* gates, T* h, T* c, bool keep = true) {
+  LstmCells<T>{z, gates, c, keep ? gates : nullptr, h, nullptr, c}.run(0, width, width);
 }
 
 /// One row's gradient. dh and dc are the gradients of its states that come from the steps after it; dc becomes that of c
@@ -136,6 +155,48 @@ void lstm_row_gradient(Index width, const T* gates, const T* c_before, const T* 
   });
 }
 
+/// One step of sentences that have one row each, for which nothing is kept: states are read and written where they are. Each
+/// thread takes some sentences; or, where R is too large for a cache of its own, some units of all, and reads R's rows of
+/// these alone.
+template <class T>
+void lstm_one_step(Cpu<T>& device, const LstmArgs<Cpu<T>>& args, const RecurrentWeights<T>& recurrent) {
+  const Index width = args.h.cols;
+  const auto step = [&](Index s, const T* z, Index first, Index last) {
+    const Index row = args.rows.begin[s];
+    LstmCells<T>{.z = z,
+                 .gates = args.gates.row(row),
+                 .c_before = row_or_none(args.c0, s),
+                 .activated = nullptr,
+                 .h = args.h.row(row),
+                 .last_h = row_or_none(args.last_h, s),
+                 .c = row_or_none(args.last_c, s)}
+        .run(first, last, width);
+  };
+  if constexpr (std::is_same_v<T, float>) {
+    constexpr Index kLarge = 1 << 20, kPanel = Int8Weights<>::kColumns;
+    const Int8Weights<>* int8 = recurrent.int8();
+    if (int8 != nullptr && device.threads() > 1 && int8->bytes() >= kLarge && width % kPanel == 0) {
+      const Index scratch = recurrent.room(args.h0.rows, width);
+      float* const memory = device.results(scratch + args.h0.rows * 4 * width);
+      const Int8Rows<Int8Lanes> x(memory, args.h0.rows, width);
+      const Matrix<float> z(memory + scratch, args.h0.rows, 4 * width);
+      quantise_rows(device, args.h0, x);
+      return device.parallel_ranges(width, kPanel, [&](Index first, Index last, int) {
+        for (Index gate = 0; gate < 4 * width; gate += width)
+          int8->multiply(x, 0, gate + first, nullptr, false, z.columns(gate + first, last - first));
+        for (Index s = 0; s < z.rows; ++s) step(s, z.row(s), first, last);
+      });
+    }
+  }
+  device.parallel_ranges(args.rows.count, 1, [&](Index first, Index last, int thread) {
+    const Index count = last - first, scratch = recurrent.room(count, width);
+    T* const room = device.workspace(thread, scratch + count * 4 * width, 1);
+    const Matrix<T> z(room + scratch, count, 4 * width);
+    recurrent.multiply(args.h0.row_range(first, count), room, z);
+    for (Index i = 0; i < count; ++i) step(first + i, z.row(i), 0, width);
+  });
+}
+
 }  // namespace cpu
 
 template <class T>
@@ -143,6 +204,8 @@ void lstm(Cpu<T>& device, const LstmArgs<Cpu<T>>& args) {
   const Index width = args.h.cols;
   std::optional<cpu::RecurrentWeights<T>> recurrent;  // none where no step continues another
   if (args.rows.longest > 1 || !args.h0.empty()) recurrent.emplace(device, args.recurrent);
+  if (!args.keep && !args.h0.empty() && args.rows.longest == 1 && args.rows.rows == args.rows.count)
+    return cpu::lstm_one_step(device, args, *recurrent);
   cpu::lstm_groups(device, args, [&](const cpu::LstmGroup<T>& group, int thread) {
     const Index count = group.count();
     const Index scratch = recurrent ? recurrent->room(count, width) : 0;
@@ -163,10 +226,10 @@ void lstm(Cpu<T>& device, const LstmArgs<Cpu<T>>& args) {
         cpu::clear(z.row_range(0, alive));
       for (Index i = 0; i < alive; ++i) {
         const Index row = group.row(i, t);
-        std::copy_n(h.row(i), width, args.previous.row(row));
-        cpu::lstm_row(width, z.row(i), args.gates.row(row), h.row(i), c.row(i));
+        if (args.keep) std::copy_n(h.row(i), width, args.previous.row(row));
+        cpu::lstm_row(width, z.row(i), args.gates.row(row), h.row(i), c.row(i), args.keep);
         std::copy_n(h.row(i), width, args.h.row(row));
-        std::copy_n(c.row(i), width, args.c.row(row));
+        if (args.keep) std::copy_n(c.row(i), width, args.c.row(row));
       }
     }
     for (Index i = 0; i < count; ++i) {

@@ -61,19 +61,23 @@ class PanelWeights {
   Buffer<T, HostMemory> values_;
 };
 
+/// Rows of x as int8.
+inline void quantise_rows(Cpu<float>& device, Matrix<const float> x, const Int8Rows<Int8Lanes>& to) {
+  const auto some = [&](Index first, Index last, int) {
+    for (Index i = first; i < last; ++i) to.quantise_row(i, x.row(i), x.cols);
+  };
+  if (x.rows * x.cols < kWorthwhile)
+    some(0, x.rows, 0);
+  else
+    device.parallel_ranges(x.rows, 1, some);
+}
+
 /// y = x Wᵀ + b with weights and rows of x as int8.
 inline void run_int8(Cpu<float>& device, const LinearArgs<Cpu<float>>& args, const Int8Weights<>& weights) {
   using Rows = Int8Rows<Int8Lanes>;
   const Index rows = args.x.rows, depth = args.x.cols;
   const Rows x(device.results((Rows::bytes(rows, depth) + 3) / 4), rows, depth);
-  const auto quantise_rows = [&](Index first, Index last, int) {
-    for (Index i = first; i < last; ++i) x.quantise_row(i, args.x.row(i), depth);
-  };
-  constexpr Index kWorthwhile = 1 << 14;  // numbers that take longer than it does to wake the other threads
-  if (rows * depth < kWorthwhile)
-    quantise_rows(0, rows, 0);
-  else
-    device.parallel_ranges(rows, 1, quantise_rows);
+  quantise_rows(device, args.x, x);
   panel_parts(device, rows, args.y.cols, Int8Weights<>::kColumns,
               [&](Index top, Index bottom, Index left, Index right, int) {
                 weights.multiply(x, top, left, args.bias, args.relu,

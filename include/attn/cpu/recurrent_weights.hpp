@@ -15,6 +15,9 @@ class RecurrentWeights {
   /// Numbers of scratch memory that so many rows take, a multiple of a cache line.
   Index room(Index rows, Index depth) const { return int8_ == nullptr ? 0 : (Rows::bytes(rows, depth) + 63) / 64 * 16; }
 
+  /// What was made of R, where that is int8.
+  const Int8Weights<>* int8() const { return int8_; }
+
   /// z = h Rᵀ; the scratch memory begins at a cache line.
   void multiply(Matrix<const T> h, T* room, Matrix<T> z) const {
     if constexpr (std::is_same_v<T, float>) {

@@ -7,7 +7,7 @@ namespace attn {
 
 template <class T>
 void tanh_rows(Cpu<T>& device, const TanhArgs<Cpu<T>>& args) {
-  device.parallel_ranges(args.x.rows, 64, [&](Index first, Index last, int) {
+  device.parallel_ranges(args.x.rows, 8, [&](Index first, Index last, int) {
     for (Index i = first; i < last; ++i) cpu::row_array(args.y, i) = cpu::row_array(args.x, i).tanh();
   });
 }

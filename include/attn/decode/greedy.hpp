@@ -10,6 +10,21 @@
 
 namespace attn {
 
+/// The column of the likeliest next word of each active sentence, `except` left out; on the device. Where a model says what it
+/// predicts from, nobody has to write the logits.
+template <class Device, class Model, class State>
+const Token* likeliest(Tape<Device>& step, const Model& model, State& state, const std::vector<Token>& words,
+                       Token except) {
+  if constexpr (requires { model.read(step, state, words); }) {
+    return state.choices.likeliest(step, model.output, model.read(step, state, words), except);
+  } else {
+    const auto logits = model.next(step, state, words);
+    Token* best = step.template array<Token>(logits.rows);
+    argmax(step.device, {.logits = logits, .best = best, .except = except});
+    return best;
+  }
+}
+
 /// Translates each source sentence by taking the likeliest word again and again. ended(sentence, words so far, newest word)
 /// says when a translation is complete; complete ones cost nothing more. Keys, values and the source's states are kept, not
 /// computed again.
@@ -24,10 +39,8 @@ std::vector<std::vector<Token>> greedy(Device& device, const Model& model, const
   std::vector<bool> keep;
   while (!state.alive().empty() && state.length() < options.limit) {
     Tape<Device> step(device);
-    const auto logits = model.next(step, state, words);
-    Token* best = step.template array<Token>(logits.rows);
-    argmax(device, {.logits = logits, .best = best, .except = state.choices.column(options.never)});
-    device.download(words.data(), best, logits.rows);
+    const Token* best = likeliest(step, model, state, words, state.choices.column(options.never));
+    device.download(words.data(), best, static_cast<Index>(words.size()));
     for (Token& word : words) word = state.choices.word(word);
     keep.assign(words.size(), true);
     std::size_t alive = 0;

@@ -103,8 +103,12 @@ struct InputFeeding {
   State start(Tape<Device>& tape, const Text& source, Index longest, Index hypotheses = 1) const {
     return State(tape, source.rows, longest, hypotheses, begin(tape, source));
   }
+  /// Reads the newest word of each active sentence: what the next one is predicted from.
+  Variable<Device, predicts_from> read(Tape<Device>& tape, State& state, const std::vector<Token>& words) const;
   /// Unnormalised log-probabilities of the next word of each active sentence, given its newest word.
-  Matrix<typename Device::Scalar> next(Tape<Device>& tape, State& state, const std::vector<Token>& words) const;
+  Matrix<typename Device::Scalar> next(Tape<Device>& tape, State& state, const std::vector<Token>& words) const {
+    return state.choices.logits(tape, output, read(tape, state, words));
+  }
 
   void for_each_parameter(auto&& visit) {
     visit("encoder", encoder);
@@ -255,9 +259,9 @@ class InputFeeding<Device, Shape, Reading, Score, KeyValuePolicy, Prediction>::S
 };
 
 template <class Device, RecurrentShape Shape, class Reading, class Score, class KeyValuePolicy, class Prediction>
-auto InputFeeding<Device, Shape, Reading, Score, KeyValuePolicy, Prediction>::next(Tape<Device>& tape, State& state,
+auto InputFeeding<Device, Shape, Reading, Score, KeyValuePolicy, Prediction>::read(Tape<Device>& tape, State& state,
                                                                                    const std::vector<Token>& words) const
-    -> Matrix<typename Device::Scalar> {
+    -> Variable<Device, predicts_from> {
   const Text text = state.advance(tape, words);
   const Index count = text.rows.count;
   state.seen.rows = state.source();
@@ -266,7 +270,7 @@ auto InputFeeding<Device, Shape, Reading, Score, KeyValuePolicy, Prediction>::ne
   const Step now = step(tape, embedding(tape, text), before, one_step(text.rows), state.seen);
   state.lstm.write(tape, now.states, state.places());
   state.fed.write(tape, now.fed, state.places());
-  return state.choices.logits(tape, output, with_words(tape, now.fed, now.average));
+  return with_words(tape, now.fed, now.average);
 }
 
 }  // namespace attn

@@ -101,8 +101,15 @@ struct LanguageModel {
 
   /// Generation: what the model remembers of the prompts, all but their last words, in memory of a tape that outlives the words.
   State start(Tape<Device>& tape, const Text& prompts, Index longest, Index hypotheses = 1) const;
+  /// Reads the newest word of each active text: what the next one is predicted from.
+  X read(Tape<Device>& tape, State& state, const std::vector<Token>& words) const {
+    const Text text = state.advance(tape, words);
+    return decoder(tape, embedding(tape, text, state.positions()), text.rows, state.past);
+  }
   /// Unnormalised log-probabilities of the next word of each active text, given its newest word.
-  Matrix<typename Device::Scalar> next(Tape<Device>& tape, State& state, const std::vector<Token>& words) const;
+  Matrix<typename Device::Scalar> next(Tape<Device>& tape, State& state, const std::vector<Token>& words) const {
+    return state.choices.logits(tape, output, read(tape, state, words));
+  }
 
   void for_each_parameter(auto&& visit) {
     visit("embedding", embedding);
@@ -118,14 +125,6 @@ auto LanguageModel<Device, Shape, Norm, Activation, Positions>::start(Tape<Devic
   return State(tape, prompts, longest, hypotheses, [&](Tape<Device>& pass, const Text& text, auto& past) {
     decoder(pass, embedding(pass, text), text.rows, past);
   });
-}
-
-template <class Device, TransformerShape Shape, class Norm, class Activation, class Positions>
-auto LanguageModel<Device, Shape, Norm, Activation, Positions>::next(Tape<Device>& tape, State& state,
-                                                                     const std::vector<Token>& words) const
-    -> Matrix<typename Device::Scalar> {
-  const Text text = state.advance(tape, words);
-  return state.choices.logits(tape, output, decoder(tape, embedding(tape, text, state.positions()), text.rows, state.past));
 }
 
 inline constexpr TransformerShape gpt2_small_shape{

@@ -76,8 +76,12 @@ struct Seq2Seq {
     const auto read = encoder(tape, source);
     return State(tape, source.rows, longest, hypotheses, look_at(tape, read, source.rows), read.last);
   }
+  /// Reads the newest word of each active sentence: what the next one is predicted from.
+  Variable<Device, predicts_from> read(Tape<Device>& tape, State& state, const std::vector<Token>& words) const;
   /// Unnormalised log-probabilities of the next word of each active sentence, given its newest word.
-  Matrix<typename Device::Scalar> next(Tape<Device>& tape, State& state, const std::vector<Token>& words) const;
+  Matrix<typename Device::Scalar> next(Tape<Device>& tape, State& state, const std::vector<Token>& words) const {
+    return state.choices.logits(tape, output, read(tape, state, words));
+  }
 
   void for_each_parameter(auto&& visit) {
     visit("encoder", encoder);
@@ -142,17 +146,16 @@ class Seq2Seq<Device, Shape, Reading, Attends, Prediction>::State : public Activ
 };
 
 template <class Device, RecurrentShape Shape, class Reading, class Attends, class Prediction>
-auto Seq2Seq<Device, Shape, Reading, Attends, Prediction>::next(Tape<Device>& tape, State& state,
+auto Seq2Seq<Device, Shape, Reading, Attends, Prediction>::read(Tape<Device>& tape, State& state,
                                                                 const std::vector<Token>& words) const
-    -> Matrix<typename Device::Scalar> {
+    -> Variable<Device, predicts_from> {
   const Text text = state.advance(tape, words);
   const Index count = text.rows.count;
   const auto [h, last] =
       decoder(tape, embedding(tape, text), one_step(text.rows), state.lstm.read(tape, state.read_places(), count));
   state.lstm.write(tape, last, state.places());
   if constexpr (Attends::attends_to_source) state.seen.rows = state.source();
-  return state.choices.logits(tape, output,
-                              contexts(tape, h, text.rows, state.seen, state.layout().earlier(), &state.past));
+  return contexts(tape, h, text.rows, state.seen, state.layout().earlier(), &state.past);
 }
 
 }  // namespace attn

@@ -80,8 +80,15 @@ struct Transformer {
   /// Decoding: what the decoder remembers before the first word, in memory of a tape that outlives the words; with room for
   /// so many hypotheses of each sentence.
   State start(Tape<Device>& tape, const Text& source, Index longest, Index hypotheses = 1) const;
+  /// Reads the newest word of each active sentence: what the next one is predicted from.
+  X read(Tape<Device>& tape, State& state, const std::vector<Token>& words) const {
+    const Text text = state.advance(tape, words);
+    return decoder(tape, target_embedding(tape, text, state.positions()), text.rows, state);
+  }
   /// Unnormalised log-probabilities of the next word of each active sentence, given its newest word.
-  Matrix<typename Device::Scalar> next(Tape<Device>& tape, State& state, const std::vector<Token>& words) const;
+  Matrix<typename Device::Scalar> next(Tape<Device>& tape, State& state, const std::vector<Token>& words) const {
+    return state.choices.logits(tape, output, read(tape, state, words));
+  }
 
   void for_each_parameter(auto&& visit) {
     visit("source_embedding", source_embedding);
@@ -102,15 +109,6 @@ auto Transformer<Device, Shape, Attention, Norm, Activation, Positions>::start(T
   std::vector<KeysValues<Device, width>> memories;
   for (const auto& layer : decoder.layers) memories.push_back(layer.cross_attention.remember(tape, memory, source.rows));
   return State(tape, memories, longest, hypotheses);
-}
-
-template <class Device, TransformerShape Shape, class Attention, class Norm, class Activation, class Positions>
-auto Transformer<Device, Shape, Attention, Norm, Activation, Positions>::next(Tape<Device>& tape, State& state,
-                                                                              const std::vector<Token>& words) const
-    -> Matrix<typename Device::Scalar> {
-  const Text text = state.advance(tape, words);
-  return state.choices.logits(tape, output,
-                              decoder(tape, target_embedding(tape, text, state.positions()), text.rows, state));
 }
 
 }  // namespace attn

@@ -5,6 +5,7 @@
 
 #include "attn/nn/output.hpp"
 #include "attn/ops/gather_rows.hpp"
+#include "attn/ops/linear_argmax.hpp"
 
 namespace attn {
 
@@ -52,6 +53,21 @@ class OutputRows {
     const Matrix<Scalar> y(tape.template array<Scalar>(x.rows() * weight_.rows), x.rows(), weight_.rows);
     linear(tape.device, {.x = x.value, .weight = weight_, .bias = bias_, .y = y});
     return y;
+  }
+
+  /// The column of the likeliest word after every row, `except` left out; on the device.
+  template <int Width>
+  Token* likeliest(Tape<Device>& tape, const Output<Device, Width>& output, Variable<Device, Width> x, Token except) const {
+    const Matrix<const Scalar> weight = all() ? Matrix<const Scalar>(output.weight.matrix()) : weight_;
+    const Matrix<Scalar> logits(tape.template array<Scalar>(x.rows() * weight.rows), x.rows(), weight.rows);
+    Token* best = tape.template array<Token>(x.rows());
+    linear_argmax(tape.device, {.x = x.value,
+                                .weight = weight,
+                                .bias = all() ? output.bias.values() : bias_,
+                                .logits = logits,
+                                .best = best,
+                                .except = except});
+    return best;
   }
 
   bool all() const { return words_.empty(); }

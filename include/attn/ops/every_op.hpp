@@ -13,6 +13,7 @@
 #include "attn/ops/input_feeding.hpp"
 #include "attn/ops/layer_norm.hpp"
 #include "attn/ops/linear.hpp"
+#include "attn/ops/linear_argmax.hpp"
 #include "attn/ops/lstm.hpp"
 #include "attn/ops/moving_average.hpp"
 #include "attn/ops/ragged_projection.hpp"
@@ -56,6 +57,7 @@
   DECLARE void layer_norm(Device&, const LayerNormArgs<Device>&);                                             \
   DECLARE void layer_norm_gradient(Device&, const LayerNormGradientArgs<Device>&);                            \
   DECLARE void linear(Device&, const LinearArgs<Device>&);                                                    \
+  DECLARE void linear_argmax(Device&, const LinearArgmaxArgs<Device>&);                                       \
   DECLARE void linear_input_gradient(Device&, const LinearInputGradientArgs<Device>&);                        \
   DECLARE void linear_weight_gradient(Device&, const LinearWeightGradientArgs<Device>&);                      \
   DECLARE void lstm(Device&, const LstmArgs<Device>&);                                                        \

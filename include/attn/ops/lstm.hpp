@@ -13,7 +13,8 @@
 //
 // The weights' gradients are products over all rows: dW += dgatesᵀ x, dR += dgatesᵀ previous. Sentences advance
 // together: at step t those that are still alive are a prefix of `order`. An empty sentence ends in the states it began
-// with. Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000; gates in the order of torch.nn.LSTM.
+// with. Who needs no gradient says so: gates, c and previous are then room for the device, and hold nothing afterwards.
+// Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000; gates in the order of torch.nn.LSTM.
 
 namespace attn {
 
@@ -26,6 +27,7 @@ struct LstmArgs {
   Matrix<const Scalar> recurrent;           // 4 width x width: R
   Matrix<const Scalar> h0 = {}, c0 = {};    // sentences x width, or none: 0
   bool reverse = false;                     // each sentence from its end to its start
+  bool keep = true;                         // what a gradient needs: gates, c, previous
   Matrix<Scalar> h, c;                      // rows x width: the states after each row's step
   Matrix<Scalar> previous;                  // rows x width: the h before it
   Matrix<Scalar> last_h = {}, last_c = {};  // sentences x width, or none: the states after each sentence's last step

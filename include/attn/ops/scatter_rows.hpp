@@ -13,7 +13,7 @@ template <class Device>
 struct ScatterRowsArgs {
   using Scalar = typename Device::Scalar;
   Matrix<const Scalar> from;  // rows x width
-  const std::int32_t* row;    // rows
+  const std::int32_t* row;    // rows, all different
   Matrix<Scalar> to;          // places x width
   bool appends = false;
 };

@@ -86,6 +86,7 @@ void lstm(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout, c
                                  .h0 = initial.h.value,
                                  .c0 = initial.c.value,
                                  .reverse = reverse,
+                                 .keep = tape.recording(),
                                  .h = y.h.value,
                                  .c = matrix(Width),
                                  .previous = matrix(Width),
