@@ -68,7 +68,7 @@ a, b = ([float(x) for x in words.split()] for words in sys.argv[1:])
 print(int(len(a) == len(b) > 0 and all(abs(x - y) < 1e-3 * y for x, y in zip(a, b))))' "$1" "$2"
 }
 
-tiny=(--generated-pairs 2000 --epochs 2 --validate-every 0 --warmup 20 --batch 32 --batch-unit sentences --vocabulary 400 --limit 20 --precision float)
+tiny=(--generated-pairs 2000 --epochs 2 --validate-every 0 --warmup 100 --rate 3e-4 --batch 32 --batch-unit sentences --vocabulary 400 --limit 20 --precision float)
 
 # ---- One rank: NCCL changes no bit ----
 

@@ -46,6 +46,14 @@ TEST_CASE_TEMPLATE("argmax leaves out the class it is told to, wherever that is"
   CHECK(without(4) == std::vector<Token>{1, 0});  // not one of them
 }
 
+TEST_CASE("argmax of one class is that class, even one that is left out") {
+  Cpu<float> device(1);
+  const float memory[] = {1, 9};  // what comes after the row is not its
+  Token best = -1;
+  argmax(device, {.logits = Matrix<const float>(memory, 1, 1), .best = &best, .except = 0});
+  CHECK(best == 0);
+}
+
 TEST_CASE_TEMPLATE("argmax of a row with NaN is some column of it", T, float, double) {
   Cpu<T> device(1);
   for (std::size_t where = 0; where < 19; ++where) {

@@ -25,7 +25,7 @@ void argmax(Cpu<T>& device, const ArgmaxArgs<Cpu<T>>& args) {
         return place < end ? place - row : 0;  // not found: the row holds NaN
       };
       const Index cols = args.logits.cols, hole = args.except;
-      if (hole < 0 || hole >= cols) {
+      if (hole < 0 || hole >= cols || cols == 1) {  // of one class there is nothing else
         args.best[i] = static_cast<Token>(best(0, cols));
       } else {
         const Index left = hole > 0 ? best(0, hole) : best(1, cols), right = hole + 1 < cols ? best(hole + 1, cols) : left;
