@@ -50,7 +50,7 @@ TEST_CASE("argmax of one class is that class, even one that is left out") {
   Cpu<float> device(1);
   const float memory[] = {1, 9};  // what comes after the row is not its
   Token best = -1;
-  argmax(device, {.logits = Matrix<const float>(memory, 1, 1), .best = &best, .except = 0});
+  argmax(device, {.logits = attn::Matrix<const float>(memory, 1, 1), .best = &best, .except = 0});
   CHECK(best == 0);
 }
 
