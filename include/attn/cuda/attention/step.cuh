@@ -5,11 +5,11 @@
 
 // Attention of one query a sentence with heads of up to 128 columns: a step of a decoder. A block takes a head of a sentence: one warp
 // where there are many heads, else four, which share the keys out. Groups of eight lanes take every 4th or 16th key each, several at
-// once, score it, and add its value to a sum of their own. Each group keeps the largest score so far, by which its weights are measured (softmax in one pass); in the end groups
-// and warps meet, always in the same order.
+// once, score it, and add its value to a sum of their own. Each group keeps the largest score so far, by which its weights are
+// measured (softmax in one pass); in the end groups and warps meet, always in the same order.
 //
-// Where there are few blocks, keys and values that are older than the queries come to the cache while the kernel waits for these. A cache's newest rows, where they have not
-// been put into it yet, come with the queries, and each block puts the columns of its head there.
+// Where there are few blocks, keys and values that are older than the queries come to the cache while the kernel waits for these. A
+// cache's newest rows, where they have not been put into it yet, come with the queries, and each block puts the columns of its head there.
 
 namespace attn {
 namespace kernels {

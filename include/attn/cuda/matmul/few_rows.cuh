@@ -7,9 +7,9 @@
 
 // y = x Wᵀ + b of few rows in bfloat16: what a step of a decoder asks for. A block takes 16 outputs of up to 16 rows, or 32 of 32 where
 // there are enough of them, so that weights and x are read half as often. Its warps share the terms out, 32 at a time, and multiply
-// weights, 16 outputs, with 8 rows of x at once on tensor cores. Which of its 32 terms a lane holds does
-// not matter as long as weights and x agree: so a lane reads 8 terms that lie side by side, straight into registers. While the kernel
-// waits for x, weights come from memory to the cache. The warps' sums meet in shared memory and are added in order.
+// weights, 16 outputs, with 8 rows of x at once on tensor cores. Which of its 32 terms a lane holds does not matter as long as weights
+// and x agree: so a lane reads 8 terms that lie side by side, straight into registers. While the kernel waits for x, weights come from
+// memory to the cache. The warps' sums meet in shared memory and are added in order.
 //
 // Where x is a layer norm that has not run yet, of up to 8 rows of up to 512 columns, every block normalises the rows itself, which saves a
 // kernel between two products; the first block writes the rows, too.
