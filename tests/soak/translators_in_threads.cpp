@@ -40,10 +40,14 @@ std::vector<std::string> lines_of(Index call) {
   return random_lines(1 + static_cast<std::uint64_t>(call), kTogether, longest ? 20 : 0, longest ? 20 : 8);
 }
 
+RunCard make_card(const ByteBpe& bpe) {
+  return {{.name = "transformer-small", .source_vocabulary = bpe.size(), .target_vocabulary = bpe.size()}, bpe, bpe};
+}
+
 /// Makes translators of one model that was not trained: its translations are words all the same.
 struct Translators {
   ByteBpe bpe = learn_byte_bpe(400, random_lines(0, 500, 1, 8));
-  RunCard card{{.name = "transformer-small", .source_vocabulary = bpe.size(), .target_vocabulary = bpe.size()}, bpe, bpe};
+  RunCard card = make_card(bpe);
   std::filesystem::path weights =
       std::filesystem::temp_directory_path() / ("attn_soak_" + std::to_string(::getpid()) + ".safetensors");
 
