@@ -62,36 +62,44 @@ Lines for_sacrebleu(Lines lines, std::string_view unknown) {
   return lines;
 }
 
+/// Chittersu's program: epochs of 600 random batches; the loss is summed over the steps of a sentence. 15 with <sos>.
+Recipe attention_recipe() {
+  return {.batches = {.size = 300, .order = BatchOrder::pooled, .pool = 100},
+          .adam = {.epsilon = 1e-3, .amsgrad = true, .clip_norm = 5},
+          .train = {.epochs = 10, .mean = BatchUnit::sentences, .validate_every = 600},
+          .rate = 0.01,
+          .limit = 14,
+          .unknown = true};
+}
+
+Recipe coursework_recipe() {
+  return {.batches = {.size = 10, .order = BatchOrder::pooled, .pool = 1'000'000},
+          .adam = {.clip_norm = 4},
+          .train = {.epochs = 100, .mean = BatchUnit::sentences, .patience = 10},
+          .rate = 3e-4,
+          .limit = 100};
+}
+
+std::vector<Row> coursework_rows() {
+  return {{"baseline", "input feeding", "input-feeding", {{"test", 10.91}}, 27, 2.142},
+          {"deeper", "2 encoder, 3 decoder layers", "input-feeding-deeper", {{"test", 9.97}}, 29, 2.326},
+          {"lexical", "lexical model", "input-feeding-lexical", {{"test", 12.68}}, 24.1, 1.836},
+          // The paper's 43.7 is its last epoch's; its best was 30.9.
+          {"transformer", "Transformer", "transformer-small", {{"test", 11.03}}, 30.9, 1.364}};
+}
+
 }  // namespace
 
 const Experiment& experiment(const std::string& name) {
-  // Chittersu's program: epochs of 600 random batches; the loss is summed over the steps of a sentence. 15 with <sos>.
   static const Experiment attention{
-      "attention",
-      {.batches = {.size = 300, .order = BatchOrder::pooled, .pool = 100},
-       .adam = {.epsilon = 1e-3, .amsgrad = true, .clip_norm = 5},
-       .train = {.epochs = 10, .mean = BatchUnit::sentences, .validate_every = 600},
-       .rate = 0.01,
-       .limit = 14,
-       .unknown = true},
-      attention_rows(),
+      "attention", attention_recipe(), attention_rows(),
       "NLTK's corpus_bleu of words with the special tokens <sos> and <eos>, <unk> being a word",
       [](const Lines& translations, const Lines& references, Index limit) -> Scores {
         return {nltk_bleu(with_special_tokens(translations, limit), with_special_tokens(references, keep_all_tokens)),
                 corpus_bleu(for_sacrebleu(translations, "UNK"), for_sacrebleu(references, "unk")).score};
       }};
   static const Experiment coursework{
-      "coursework",
-      {.batches = {.size = 10, .order = BatchOrder::pooled, .pool = 1'000'000},
-       .adam = {.clip_norm = 4},
-       .train = {.epochs = 100, .mean = BatchUnit::sentences, .patience = 10},
-       .rate = 3e-4,
-       .limit = 100},
-      {{"baseline", "input feeding", "input-feeding", {{"test", 10.91}}, 27, 2.142},
-       {"deeper", "2 encoder, 3 decoder layers", "input-feeding-deeper", {{"test", 9.97}}, 29, 2.326},
-       {"lexical", "lexical model", "input-feeding-lexical", {{"test", 12.68}}, 24.1, 1.836},
-       // The paper's 43.7 is its last epoch's; its best was 30.9.
-       {"transformer", "Transformer", "transformer-small", {{"test", 11.03}}, 30.9, 1.364}},
+      "coursework", coursework_recipe(), coursework_rows(),
       "multi-bleu.perl -lc, of an empty line for each translation that had not ended at the limit",
       [](const Lines& translations, const Lines& references, Index limit) -> Scores {
         return {multi_bleu(those_that_ended(translations, limit), references, true),
