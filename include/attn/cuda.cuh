@@ -19,6 +19,7 @@
 #include "attn/cuda/layer_norm.cuh"
 #include "attn/cuda/linear.cuh"
 #include "attn/cuda/lstm.cuh"
+#include "attn/cuda/lstm_cell.cuh"
 #include "attn/cuda/moving_average.cuh"
 #include "attn/cuda/ragged_projection.cuh"
 #include "attn/cuda/residual.cuh"

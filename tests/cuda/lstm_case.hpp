@@ -4,10 +4,12 @@
 
 #include "attn/ops/linear.hpp"
 #include "attn/ops/lstm.hpp"
+#include "attn/ops/lstm_cell.hpp"
 #include "cuda/guarded.hpp"
 
 /// A layer as the tape runs it. lengths, in, width; states: initial ones, which have gradients; reverse; gap: beside h and the last
-/// states, as in one direction of two; no_dh, no_last: gradients that do not come; add: to what the gradients' places hold.
+/// states, as in one direction of two; no_dh, no_last: gradients that do not come; add: to what the gradients' places hold. Where every
+/// sentence is one row, lstm_cell gives the states, too.
 template <class Device>
 Results lstm_case(Device& device, const OpCase& test, Precision precision) {
   const auto lengths = test.lengths("lengths");
@@ -46,6 +48,25 @@ Results lstm_case(Device& device, const OpCase& test, Precision precision) {
                                  .last_c = last_c};
   if (states) forward.h0 = h0, forward.c0 = c0;
   lstm(device, forward);
+  const auto cell_h = empty(rows, width, gap), cell_last_h = empty(rows, width, gap), cell_c = empty(rows, width, gap);
+  const bool one_row =
+      rows > 0 && std::all_of(lengths.begin(), lengths.end(), [](std::int32_t length) { return length == 1; });
+  if (one_row) {
+    const auto room = empty(rows, 4 * width), states_room = empty(rows, width), previous_room = empty(rows, width);
+    lstm_cell(device, {.x = x,
+                       .input = input,
+                       .bias = bias.data(),
+                       .recurrent = recurrent,
+                       .h0 = forward.h0,
+                       .c0 = forward.c0,
+                       .rows = layout,
+                       .gates = room,
+                       .c = states_room,
+                       .previous = previous_room,
+                       .h = cell_h,
+                       .last_h = cell_last_h,
+                       .last_c = cell_c});
+  }
 
   const auto dh = make(rows, width, 7, 1, gap), dlast_h = make(sentences, width, 8, 1, gap),
              dlast_c = make(sentences, width, 10, 1, gap);
@@ -75,6 +96,11 @@ Results lstm_case(Device& device, const OpCase& test, Precision precision) {
                   {.name = "dinput", .numbers = dinput.read("dinput"), .in_float = true},
                   {.name = "drecurrent", .numbers = drecurrent.read("drecurrent"), .in_float = true},
                   {.name = "dbias", .numbers = dbias.read("dbias"), .in_float = true}};
+  if (one_row)
+    for (const auto& [name, numbers, record] : {std::tuple{"cell_h", cell_h.read("cell_h"), "last_h"},
+                                                {"cell_last_h", cell_last_h.read("cell_last_h"), "last_h"},
+                                                {"cell_c", cell_c.read("cell_c"), "last_c"}})
+      results.push_back({.name = name, .numbers = numbers, .recorded_as = record});
   if (states) {
     results.push_back({"dh0", dh0.read("dh0")});
     results.push_back({"dc0", dc0.read("dc0")});

@@ -27,12 +27,13 @@ struct Lstm {
   LstmResult<Device, Width> operator()(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout,
                                        State initial = {}) const {
     const auto y = make_lstm_result<Width>(tape, layout);
-    run(tape, x, layout, initial, false, y);
+    run(tape, x, layout, initial, y);
     return y;
   }
 
-  void run(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout, State initial, bool reverse,
-           LstmResult<Device, Width> y) const {
+  /// The same to where y is.
+  void run(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout, State initial, LstmResult<Device, Width> y,
+           bool reverse = false) const {
     lstm(tape, x, layout, LstmWeights<Device>{input, recurrent, bias}, initial, reverse, y);
   }
 
@@ -57,7 +58,14 @@ struct BidirectionalLstm {
   Lstm<Device, In, Width / 2> forward, backward;
 
   LstmResult<Device, Width> operator()(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout,
-                                       State initial = {}) const;
+                                       State initial = {}) const {
+    const auto y = make_lstm_result<Width>(tape, layout);
+    run(tape, x, layout, initial, y);
+    return y;
+  }
+
+  void run(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout, State initial,
+           LstmResult<Device, Width> y) const;
 
   void for_each_parameter(auto&& visit) {
     visit("forward", forward);
@@ -66,9 +74,8 @@ struct BidirectionalLstm {
 };
 
 template <class Device, int In, int Width>
-LstmResult<Device, Width> BidirectionalLstm<Device, In, Width>::operator()(Tape<Device>& tape, Variable<Device, In> x,
-                                                                           const TimeMajor& layout, State initial) const {
-  const auto y = make_lstm_result<Width>(tape, layout);
+void BidirectionalLstm<Device, In, Width>::run(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout,
+                                               State initial, LstmResult<Device, Width> y) const {
   const auto halves = [&](Variable<Device, Width> whole) {
     if (whole.slot != nullptr) return split<2>(tape, whole);
     std::array<Variable<Device, Width / 2>, 2> slices;  // no gradient goes there, or there is nothing to cut
@@ -80,9 +87,8 @@ LstmResult<Device, Width> BidirectionalLstm<Device, In, Width>::operator()(Tape<
   const auto h0 = halves(initial.h), c0 = halves(initial.c);
   // The slices' gradients are in those of the wholes: given back when both directions are done.
   tape.on_backward(std::tuple{y.h, y.last.h, y.last.c}, [](Tape<Device>&, auto, auto, auto) {});
-  forward.run(tape, x, layout, {h0[0], c0[0]}, false, {h[0], {last_h[0], last_c[0]}});
-  backward.run(tape, x, layout, {h0[1], c0[1]}, true, {h[1], {last_h[1], last_c[1]}});
-  return y;
+  forward.run(tape, x, layout, {h0[0], c0[0]}, {h[0], {last_h[0], last_c[0]}});
+  backward.run(tape, x, layout, {h0[1], c0[1]}, {h[1], {last_h[1], last_c[1]}}, true);
 }
 
 /// Layers of one kind, each reading what the one below it gives, with dropout between them. torch.nn.LSTM's num_layers.
@@ -113,15 +119,13 @@ template <class Device, int In, int Width, int Layers, template <class, int, int
 auto LstmStack<Device, In, Width, Layers, Layer>::operator()(Tape<Device>& tape, Variable<Device, In> x,
                                                              const TimeMajor& layout, const States& initial) const
     -> Result {
-  Result result;
-  auto [h, last] = first(tape, x, layout, initial[0]);
-  result.last[0] = last;
-  for (std::size_t i = 0; i < others.size(); ++i) {
-    auto above = others[i](tape, attn::dropout(tape, h, dropout), layout, initial[i + 1]);
-    h = above.h;
-    result.last[i + 1] = above.last;
-  }
-  result.h = h;
+  Result result{{}, make_states<Width, Layers>(tape, layout.rows.count)};
+  const auto next = [&](const auto& layer, auto input, std::size_t i) {
+    result.h = tape.template make<Width>(layout.rows.rows);
+    layer.run(tape, input, layout, initial[i], {result.h, result.last[i]});
+  };
+  next(first, x, 0);
+  for (std::size_t i = 0; i < others.size(); ++i) next(others[i], attn::dropout(tape, result.h, dropout), i + 1);
   return result;
 }
 
@@ -178,34 +182,52 @@ class RowCache {
   Variable<Device, Width> rows_;
 };
 
-/// The states of a stack between two steps of decoding.
+/// The states of a stack between two steps of decoding. A sentence's are one row, [h; c] of every layer, so that they move
+/// together.
 template <class Device, int Width, int Layers>
 class LstmCache {
  public:
   using States = std::array<LstmState<Device, Width>, Layers>;
 
   /// Starts with these states in the first places, or with 0 where they have no value.
-  LstmCache(Tape<Device>& tape, Index places, const States& initial) {
-    for (const auto& state : initial) layers_.push_back({{tape, places, state.h}, {tape, places, state.c}});
-  }
+  LstmCache(Tape<Device>& tape, Index places, const States& initial) : rows_(tape, places, in_rows(tape, initial)) {}
 
   /// The states of the sentences at these places (on the device).
   States read(Tape<Device>& tape, const std::int32_t* place, Index count) const {
-    States states;
-    for (std::size_t i = 0; i < Layers; ++i)
-      states[i] = {layers_[i].h.read(tape, place, count), layers_[i].c.read(tape, place, count)};
-    return states;
+    return cut_states<Width, Layers, Device>(rows_.read(tape, place, count).value);
   }
   void write(Tape<Device>& tape, const States& states, const std::int32_t* place) {
-    for (std::size_t i = 0; i < Layers; ++i)
-      layers_[i].h.write(tape, states[i].h, place), layers_[i].c.write(tape, states[i].c, place);
+    rows_.write(tape, in_rows(tape, states), place);
   }
 
  private:
-  struct Layer {
-    RowCache<Device, Width> h, c;
-  };
-  std::vector<Layer> layers_;
+  using Row = Variable<Device, 2 * Layers * Width>;
+
+  /// Where the states of every sentence lie in a row already, as a stack leaves them, nothing is copied.
+  static Row in_rows(Tape<Device>& tape, const States& states) {
+    const Matrix<typename Device::Scalar>& first = states[0].h.value;
+    if (first.empty()) return {};
+    const Row there{{first.data, first.rows, Row::width, first.stride}};
+    const auto slices = cut_states<Width, Layers, Device>(there.value);
+    const auto lies = [](const auto& state, const auto& slice) {
+      return state.value.data == slice.value.data && state.value.stride == slice.value.stride;
+    };
+    bool all = true;
+    for (std::size_t i = 0; i < Layers; ++i) all &= lies(states[i].h, slices[i].h) && lies(states[i].c, slices[i].c);
+    if (all) return there;
+    const Row copy = tape.template make<Row::width>(first.rows);
+    const auto places = cut_states<Width, Layers, Device>(copy.value);
+    const auto put = [&](const auto& from, const auto& to) {
+      if (from.value.empty())
+        tape.device.zero(to.value);
+      else
+        dropout(tape.device, {.x = from.value, .y = {to.value}, .dropout = {}});
+    };
+    for (std::size_t i = 0; i < Layers; ++i) put(states[i].h, places[i].h), put(states[i].c, places[i].c);
+    return copy;
+  }
+
+  RowCache<Device, Row::width> rows_;
 };
 
 }  // namespace attn

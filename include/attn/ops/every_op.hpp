@@ -15,6 +15,7 @@
 #include "attn/ops/linear.hpp"
 #include "attn/ops/linear_argmax.hpp"
 #include "attn/ops/lstm.hpp"
+#include "attn/ops/lstm_cell.hpp"
 #include "attn/ops/moving_average.hpp"
 #include "attn/ops/ragged_projection.hpp"
 #include "attn/ops/residual.hpp"
@@ -61,6 +62,7 @@
   DECLARE void linear_input_gradient(Device&, const LinearInputGradientArgs<Device>&);                        \
   DECLARE void linear_weight_gradient(Device&, const LinearWeightGradientArgs<Device>&);                      \
   DECLARE void lstm(Device&, const LstmArgs<Device>&);                                                        \
+  DECLARE void lstm_cell(Device&, const LstmCellArgs<Device>&);                                               \
   DECLARE void lstm_gradient(Device&, const LstmGradientArgs<Device>&);                                       \
   DECLARE void moving_average(Device&, const MovingAverageArgs<Device>&);                                     \
   DECLARE void ragged_projection(Device&, const RaggedProjectionArgs<Device>&);                               \

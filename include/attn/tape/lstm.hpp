@@ -1,11 +1,14 @@
 #pragma once
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <utility>
 
 #include "attn/core/parameter.hpp"
 #include "attn/core/sentences.hpp"
 #include "attn/ops/linear.hpp"
 #include "attn/ops/lstm.hpp"
+#include "attn/ops/lstm_cell.hpp"
 #include "attn/tape/embedding.hpp"
 #include "attn/tape/tape.hpp"
 
@@ -92,6 +95,20 @@ void lstm(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout, c
                                  .previous = matrix(Width),
                                  .last_h = y.last.h.value,
                                  .last_c = y.last.c.value};
+  if (!tape.recording() && rows == sentences && layout.rows.longest == 1)  // a step of a decoder
+    return lstm_cell(tape.device, {.x = x.value,
+                                   .input = weights.input.matrix(),
+                                   .bias = weights.bias.values(),
+                                   .recurrent = forward.recurrent,
+                                   .h0 = forward.h0,
+                                   .c0 = forward.c0,
+                                   .rows = layout.rows,
+                                   .gates = forward.gates,
+                                   .c = forward.c,
+                                   .previous = forward.previous,
+                                   .h = forward.h,
+                                   .last_h = forward.last_h,
+                                   .last_c = forward.last_c});
   linear(tape.device, {.x = x.value, .weight = weights.input.matrix(), .bias = weights.bias.values(), .y = forward.gates});
   lstm(tape.device, forward);
   tape.on_backward(std::tuple{y.h, y.last.h, y.last.c}, [=](Tape<Device>& back, auto dh, auto dlast_h, auto dlast_c) {
@@ -111,6 +128,25 @@ void lstm(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout, c
                            {.dy = dgates, .x = forward.previous, .dweight = weights.recurrent.gradient_matrix()});
     linear_input_gradient(back.device, {.dy = dgates, .weight = weights.input.matrix(), .dx = back.sink(x)});
   });
+}
+
+/// The states of several layers that lie side by side in a row for each sentence: [h; c] of every layer.
+template <int Width, int Layers, class Device>
+std::array<LstmState<Device, Width>, Layers> cut_states(Matrix<typename Device::Scalar> rows) {
+  std::array<LstmState<Device, Width>, Layers> states;
+  Index first = 0;
+  const auto slice = [&] { return Variable<Device, Width>{rows.columns(std::exchange(first, first + Width), Width)}; };
+  for (auto& state : states) state.h = slice(), state.c = slice();
+  return states;
+}
+
+/// Room for the states of several layers; where nothing records they lie side by side, so that they can be moved together.
+template <int Width, int Layers, class Device>
+std::array<LstmState<Device, Width>, Layers> make_states(Tape<Device>& tape, Index sentences) {
+  if (!tape.recording()) return cut_states<Width, Layers, Device>(tape.template make<2 * Layers * Width>(sentences).value);
+  std::array<LstmState<Device, Width>, Layers> states;
+  for (auto& state : states) state = {tape.template make<Width>(sentences), tape.template make<Width>(sentences)};
+  return states;
 }
 
 /// Room for the results of an LSTM over this batch.
