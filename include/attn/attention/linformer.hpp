@@ -47,7 +47,7 @@ struct Linformer {
       auto* offsets = tape.device.tape_nodes.template array<std::int32_t>(count + 1);
       for (Index i = 0; i <= count; ++i) offsets[i] = static_cast<std::int32_t>(i * K);
       const std::int32_t* copy = tape.upload(offsets, count + 1);
-      return {copy, copy + 1, count, count * K, K};
+      return {.begin = copy, .end = copy + 1, .count = count, .rows = count * K, .longest = K, .offsets_on_host = offsets};
     }
   };
 };

@@ -22,6 +22,7 @@ struct Ragged {
   const std::int32_t* blocks = nullptr;  // 2 * block_count, or none
   Index block_count = 0;
   const std::int32_t* listed = nullptr;
+  const std::int32_t* offsets_on_host = nullptr;  // of a packed batch, while the tape lives that uploaded it; or none
 
   constexpr Index length(Index s) const { return end[s] - begin[s]; }
 };

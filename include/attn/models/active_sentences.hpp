@@ -129,8 +129,13 @@ Index ActiveSentences<Device>::add_source(Tape<Device>& tape, const Ragged& rows
   const auto known = static_cast<Index>(sources_.size());
   if (const Index i = number([&](const Source& other) { return other.of == rows.begin; }); i < known) return i;
   Source source{rows.begin, std::vector<std::int32_t>(alive().size()), std::vector<std::int32_t>(alive().size()), {}};
-  tape.device.download(source.begin.data(), rows.begin, rows.count);
-  tape.device.download(source.end.data(), rows.end, rows.count);
+  if (rows.offsets_on_host != nullptr) {  // the host need not wait for the encoder
+    std::copy_n(rows.offsets_on_host, rows.count, source.begin.data());
+    std::copy_n(rows.offsets_on_host + 1, rows.count, source.end.data());
+  } else {
+    tape.device.download(source.begin.data(), rows.begin, rows.count);
+    tape.device.download(source.end.data(), rows.end, rows.count);
+  }
   const Index i = number([&](const Source& other) { return other.begin == source.begin && other.end == source.end; });
   if (i == known) sources_.push_back(std::move(source));
   return i;

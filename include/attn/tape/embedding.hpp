@@ -53,7 +53,7 @@ Text upload(Tape<Device>& tape, const Sentences& sentences) {
   text.rows = upload_offsets(tape, sentences.offsets.data(), sentences.size());
   auto* offsets = tape.device.tape_nodes.template array<std::int32_t>(sentences.size() + 1);
   std::copy_n(sentences.offsets.data(), sentences.size() + 1, offsets);
-  text.offsets = offsets;
+  text.offsets = text.rows.offsets_on_host = offsets;
   for (const Token token : sentences.tokens) {
     text.smallest = std::min(text.smallest, token);
     text.largest = std::max(text.largest, token);
