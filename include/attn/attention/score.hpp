@@ -33,7 +33,7 @@ struct ProductScore {
   template <int Value>
   Variable<Device, Value> operator()(Tape<Device>& tape, Variable<Device, Width> queries, Ragged rows,
                                      KeysValues<Device, Width, Value> memory, bool causal) const {
-    return attention(tape, queries, rows, memory, {.scale = scale, .causal = causal});
+    return attention(tape, queries, rows, memory, {.scale = scale, .causal = causal, .keys_first = !causal});
   }
 };
 

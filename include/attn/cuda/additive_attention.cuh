@@ -1,6 +1,7 @@
 #pragma once
 #include "attn/cuda/attention/additive_gradient.cuh"
 #include "attn/cuda/attention/weights.cuh"
+#include "attn/cuda/support/overlap.cuh"
 
 namespace attn {
 namespace kernels {
@@ -12,6 +13,8 @@ template <int N, class T>
 __global__ void __launch_bounds__(32 * kAdditiveWarps)
     additive_attention(const AttentionArgs<Cuda<T>> args, const T* u, const AttentionBlocks blocks, float* space) {
   extern __shared__ float additive_scores[];
+  wait_for_earlier();
+  let_next_begin();
   const AttentionTask<T> task(args, blocks);
   const int warp = static_cast<int>(threadIdx.x) / 32, query = task.block * kAdditiveWarps + warp;
   if (query >= task.queries) return;
@@ -41,8 +44,8 @@ void additive_attention(Cuda<T>& device, const AdditiveAttentionArgs<Cuda<T>>& a
   float* space = nullptr;
   if (shared > 48 * 1024) space = device.template workspace<float>(args.q.rows * args.keys.longest), shared = 0;
   with_packs<T>(additive_in_packs(args), [&]<int N>() {
-    launch(device, "additive attention", {blocks.all, 32 * kernels::kAdditiveWarps, shared},
-           kernels::additive_attention<N, T>, same, args.u, blocks, space);
+    launch_overlapping(device, "additive attention", {blocks.all, 32 * kernels::kAdditiveWarps, shared},
+                       kernels::additive_attention<N, T>, same, args.u, blocks, space);
   });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/cuda/device.cuh"
+#include "attn/cuda/support/overlap.cuh"
 #include "attn/cuda/support/rows.cuh"
 
 namespace attn {
@@ -9,10 +10,12 @@ namespace kernels {
 template <int N, class T>
 __global__ void __launch_bounds__(32 * kRowWarps)
     add_dropped(Matrix<const T> base, Matrix<const T> x, Dropout dropout, Matrix<T> y) {
+  wait_for_earlier();
+  let_next_begin();
   const Index i = row_of_warp();
   if (i >= y.rows) return;
   const Dropout::Row row = dropout.row(i);
-  for (int j = lane_of_warp() * N; j < y.cols; j += 32 * N) {
+  for_each_column<N>(y.cols, [&](int j) {
     Pack<T, N> sum{};
     if (base.data != nullptr) sum = load_pack<N>(row_of(base, i) + j);
     const Pack<T, N> numbers = load_pack<N>(row_of(x, i) + j);
@@ -20,7 +23,7 @@ __global__ void __launch_bounds__(32 * kRowWarps)
 #pragma unroll
     for (int k = 0; k < N; ++k) sum.set(k, sum[k] + factors[k] * numbers[k]);
     store_pack(row_of(y, i) + j, sum);
-  }
+  });
 }
 
 }  // namespace kernels
@@ -28,7 +31,7 @@ __global__ void __launch_bounds__(32 * kRowWarps)
 template <class T>
 void add_dropped(Cuda<T>& device, Matrix<const T> base, Matrix<const T> x, const Dropout& dropout, Matrix<T> y) {
   with_packs<T>(in_packs(base, x, y), [&]<int N>() {
-    launch(device, "dropout", warp_a_row(y.rows), kernels::add_dropped<N, T>, base, x, dropout, y);
+    launch_overlapping(device, "dropout", warps_a_row<N>(y.rows, y.cols), kernels::add_dropped<N, T>, base, x, dropout, y);
   });
 }
 

@@ -32,20 +32,22 @@ __device__ inline int sentence_of(const Ragged& rows, Index i) {
 
 template <int N, class T>
 __global__ void __launch_bounds__(32 * kRowWarps) embedding(EmbeddingArgs<Cuda<T>> args, float scale) {
-  wait_for_earlier();
-  let_next_begin();
   const Index i = row_of_warp();
   if (i >= args.y.rows) return;
-  const T* table = row_of(args.table, args.tokens[i]);
-  const int sentence = sentence_of(args.rows, i);
+  const int sentence =
+      sentence_of(args.rows, i);  // the layout comes from the host, so that no kernel before this writes it
   if (sentence < 0 || i >= args.rows.end[sentence]) return;  // a row of no sentence
+  const Index place = i - args.rows.begin[sentence];
+  wait_for_earlier();
+  let_next_begin();
+  const T* table = row_of(args.table, args.tokens[i]);
   const T* position = nullptr;
   if (args.positions.data != nullptr) {
     const Index first = args.first_positions != nullptr ? args.first_positions[sentence] : args.first_position;
-    position = row_of(args.positions, first + i - args.rows.begin[sentence]);
+    position = row_of(args.positions, first + place);
   }
   const Dropout::Row row = args.dropout.row(i);
-  for (int j = lane_of_warp() * N; j < args.y.cols; j += 32 * N) {
+  for_each_column<N>(args.y.cols, [&](int j) {
     const Pack<T, N> numbers = load_pack<N>(table + j);
     Pack<T, N> shift{}, y;
     if (position != nullptr) shift = load_pack<N>(position + j);
@@ -53,7 +55,7 @@ __global__ void __launch_bounds__(32 * kRowWarps) embedding(EmbeddingArgs<Cuda<T
 #pragma unroll
     for (int k = 0; k < N; ++k) y.set(k, (scale * numbers[k] + shift[k]) * factors[k]);
     store_pack(row_of(args.y, i) + j, y);
-  }
+  });
 }
 
 inline constexpr int kSegment = 8;  // short: each run ends with a wait for the table's weights
@@ -166,7 +168,8 @@ __global__ void sinusoid(Matrix<T> positions, bool halves) {
 template <class T>
 void embedding(Cuda<T>& device, const EmbeddingArgs<Cuda<T>>& args) {
   with_packs<T>(in_packs(args.table, args.positions, args.y), [&]<int N>() {
-    launch_overlapping(device, "embedding", warp_a_row(args.y.rows), kernels::embedding<N, T>, args, args.scale);
+    launch_overlapping(device, "embedding", warps_a_row<N>(args.y.rows, args.y.cols), kernels::embedding<N, T>, args,
+                       args.scale);
   });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/cuda/device.cuh"
+#include "attn/cuda/support/overlap.cuh"
 #include "attn/cuda/support/rows.cuh"
 #include "attn/ops/gather_rows.hpp"
 
@@ -8,11 +9,13 @@ namespace kernels {
 
 template <int N, class T>
 __global__ void __launch_bounds__(32 * kRowWarps) gather_rows(GatherRowsArgs<Cuda<T>> args) {
+  wait_for_earlier();
+  let_next_begin();
   const Index i = row_of_warp();
   if (i >= args.to.rows) return;
   const T* from = row_of(args.from, args.row[i]);
   T* to = row_of(args.to, i);
-  for (int j = lane_of_warp() * N; j < args.to.cols; j += 32 * N) store_pack(to + j, load_pack<N>(from + j));
+  for_each_column<N>(args.to.cols, [&](int j) { store_pack(to + j, load_pack<N>(from + j)); });
 }
 
 /// The rows differ, so no two warps add to one.
@@ -36,7 +39,7 @@ __global__ void __launch_bounds__(32 * kRowWarps) gather_rows_gradient(GatherRow
 template <class T>
 void gather_rows(Cuda<T>& device, const GatherRowsArgs<Cuda<T>>& args) {
   with_packs<T>(in_packs(args.from, args.to), [&]<int N>() {
-    launch(device, "gather_rows", warp_a_row(args.to.rows), kernels::gather_rows<N, T>, args);
+    launch_overlapping(device, "gather_rows", warps_a_row<N>(args.to.rows, args.to.cols), kernels::gather_rows<N, T>, args);
   });
 }
 

@@ -28,10 +28,24 @@ __device__ void each_pack(int width, const Step& step) {
   }
 }
 
+/// A lane's part of gain and bias.
+template <int P, class T>
+struct NormWeights {
+  Pack<T> gain[P], bias[P] = {};
+
+  __device__ explicit NormWeights(const LayerNormArgs<Cuda<T>>& args) {
+    each_pack<P, Pack<T>::size>(static_cast<int>(args.x.cols), [&](int p, int j) {
+      gain[p] = load_pack(args.gain + j);
+      if (args.center) bias[p] = load_pack(args.bias + j);
+    });
+  }
+};
+
 /// Normalises row i, a warp's work: put(j, y) for each pack of y, which begins at column j. `statistics`: whether to write these, too.
-/// Training: there may be dropout, and a place for z.
-template <int P, bool Training, class T, class Put>
-__device__ void normalise_row(const LayerNormArgs<Cuda<T>>& args, Index i, bool statistics, const Put& put) {
+/// Training: there may be dropout, and a place for z. get_weights() gives the lane's: it loads them, or has them already.
+template <int P, bool Training, class T, class Weights, class Put>
+__device__ void normalise_row(const LayerNormArgs<Cuda<T>>& args, const Weights& get_weights, Index i, bool statistics,
+                              const Put& put) {
   constexpr int N = Pack<T>::size;
   const int width = static_cast<int>(args.x.cols);
   Pack<T> z[P];
@@ -54,11 +68,7 @@ __device__ void normalise_row(const LayerNormArgs<Cuda<T>>& args, Index i, bool 
       });
     }
   }
-  Pack<T> gain[P], bias[P] = {};  // they come while the lanes meet
-  each_pack<P, N>(width, [&](int p, int j) {
-    gain[p] = load_pack(args.gain + j);
-    if (args.center) bias[p] = load_pack(args.bias + j);
-  });
+  const NormWeights<P, T> weights = get_weights();  // on their way while the lanes meet
   float sum = 0, squares = 0;
   each_pack<P, N>(width, [&](int p, int) {
 #pragma unroll
@@ -73,7 +83,7 @@ __device__ void normalise_row(const LayerNormArgs<Cuda<T>>& args, Index i, bool 
   each_pack<P, N>(width, [&](int p, int j) {
     Pack<T> y;
 #pragma unroll
-    for (int k = 0; k < N; ++k) y.set(k, (z[p][k] - mean) * inverse * gain[p][k] + bias[p][k]);
+    for (int k = 0; k < N; ++k) y.set(k, (z[p][k] - mean) * inverse * weights.gain[p][k] + weights.bias[p][k]);
     put(j, y);
   });
   if (!statistics || lane_of_warp() > 0) return;
@@ -81,13 +91,20 @@ __device__ void normalise_row(const LayerNormArgs<Cuda<T>>& args, Index i, bool 
   args.inverse_deviation[i] = inverse;
 }
 
-template <int P, class T>
+/// Early: gain and bias come while the kernel waits for the rows. That takes registers, which many rows need for each other.
+template <int P, bool Early, class T>
 __global__ void __launch_bounds__(32 * kRowWarps) layer_norm(LayerNormArgs<Cuda<T>> args) {
-  wait_for_earlier();
-  let_next_begin();
-  const Index i = row_of_warp();
-  if (i >= args.x.rows) return;
-  normalise_row<P, true>(args, i, true, [&](int j, Pack<T> y) { store_pack(row_of(args.y, i) + j, y); });
+  const auto normalise = [&](const auto& get_weights) {
+    wait_for_earlier();
+    let_next_begin();
+    const Index i = row_of_warp();
+    if (i >= args.x.rows) return;
+    normalise_row<P, true>(args, get_weights, i, true, [&](int j, Pack<T> y) { store_pack(row_of(args.y, i) + j, y); });
+  };
+  if constexpr (Early)
+    normalise([weights = NormWeights<P, T>(args)] { return weights; });
+  else
+    normalise([&] { return NormWeights<P, T>(args); });
 }
 
 template <class T>
@@ -281,7 +298,9 @@ void run_layer_norm(Cuda<T>& device, const LayerNormArgs<Cuda<T>>& args) {
                      (!args.center || in_packs(args.bias, width, width));
   with_packs_a_lane<T>(packs, width, [&]<int P>() {
     if constexpr (P > 0)
-      launch_overlapping(device, "layer_norm", warp_a_row(args.x.rows), kernels::layer_norm<P, T>, args);
+      launch_overlapping(
+          device, "layer_norm", warp_a_row(args.x.rows),
+          P <= 4 && args.x.rows <= 512 ? kernels::layer_norm<P, P <= 4, T> : kernels::layer_norm<P, false, T>, args);
     else
       launch_overlapping(device, "layer_norm", warp_a_row(args.x.rows), kernels::layer_norm_any<T>, args);
   });

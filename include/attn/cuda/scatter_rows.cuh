@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(32 * kRowWarps) scatter_rows(ScatterRowsArgs<C
   if (i >= args.from.rows) return;
   const T* from = row_of(args.from, i);
   T* to = row_of(args.to, args.row[i]);
-  for (int j = lane_of_warp() * N; j < args.from.cols; j += 32 * N) store_pack(to + j, load_pack<N>(from + j));
+  for_each_column<N>(args.from.cols, [&](int j) { store_pack(to + j, load_pack<N>(from + j)); });
 }
 
 }  // namespace kernels
@@ -23,7 +23,8 @@ __global__ void __launch_bounds__(32 * kRowWarps) scatter_rows(ScatterRowsArgs<C
 template <class T>
 void run_scatter_rows(Cuda<T>& device, const ScatterRowsArgs<Cuda<T>>& args) {
   with_packs<T>(in_packs(args.from, args.to), [&]<int N>() {
-    launch_overlapping(device, "scatter_rows", warp_a_row(args.from.rows), kernels::scatter_rows<N, T>, args);
+    launch_overlapping(device, "scatter_rows", warps_a_row<N>(args.from.rows, args.from.cols), kernels::scatter_rows<N, T>,
+                       args);
   });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/cuda/device.cuh"
+#include "attn/cuda/support/overlap.cuh"
 #include "attn/cuda/support/rows.cuh"
 #include "attn/ops/tanh.hpp"
 
@@ -8,14 +9,16 @@ namespace kernels {
 
 template <int N, class T>
 __global__ void __launch_bounds__(32 * kRowWarps) tanh_rows(TanhArgs<Cuda<T>> args) {
+  wait_for_earlier();
+  let_next_begin();
   const Index i = row_of_warp();
   if (i >= args.y.rows) return;
-  for (int j = lane_of_warp() * N; j < args.y.cols; j += 32 * N) {
+  for_each_column<N>(args.y.cols, [&](int j) {
     Pack<T, N> pack = load_pack<N>(row_of(args.x, i) + j);
 #pragma unroll
     for (int k = 0; k < N; ++k) pack.set(k, tanhf(pack[k]));
     store_pack(row_of(args.y, i) + j, pack);
-  }
+  });
 }
 
 template <int N, class T>
@@ -35,8 +38,9 @@ __global__ void __launch_bounds__(32 * kRowWarps) tanh_rows_gradient(TanhGradien
 
 template <class T>
 void tanh_rows(Cuda<T>& device, const TanhArgs<Cuda<T>>& args) {
-  with_packs<T>(in_packs(args.x, args.y),
-                [&]<int N>() { launch(device, "tanh", warp_a_row(args.y.rows), kernels::tanh_rows<N, T>, args); });
+  with_packs<T>(in_packs(args.x, args.y), [&]<int N>() {
+    launch_overlapping(device, "tanh", warps_a_row<N>(args.y.rows, args.y.cols), kernels::tanh_rows<N, T>, args);
+  });
 }
 
 template <class T>

@@ -1,14 +1,15 @@
 #pragma once
 #include "attn/cuda/attention/rows.cuh"
+#include "attn/cuda/support/overlap.cuh"
 
 // Attention of one query a sentence: what each step of a decoder asks for. A block takes a head of a sentence, and its one kernel
 // computes the gradient of queries, keys and values together. Groups of eight lanes take a key each; in sums over keys, warps take
-// 64 columns each. The query lies in shared memory, in float, with 0 after it up to the next multiple of 64.
+// 64 columns each. Keys and values that are older than the query come to the cache while the kernel waits for it. The query lies in shared memory, in float, with 0 after it up to the next multiple of 64.
 
 namespace attn {
 namespace kernels {
 
-inline constexpr int kSingleWarps = 8, kSingleThreads = 32 * kSingleWarps, kSingleRows = kSingleWarps * kRowsAtOnce;
+inline constexpr int kSingleWarps = 16, kSingleThreads = 32 * kSingleWarps, kSingleRows = kSingleWarps * kRowsAtOnce;
 
 __host__ __device__ constexpr int up_to_64(int width) { return (width + 63) / 64 * 64; }
 
@@ -50,11 +51,27 @@ __device__ void multiply_rows(float* products, float factor, const float* x, con
   }
 }
 
+/// A warp asks for every 16th row. A block's work.
+template <class T>
+__device__ void prefetch_rows(const T* rows, Index stride, int count, int width) {
+  constexpr int kLine = 128 / sizeof(T);
+  for (int j = static_cast<int>(threadIdx.x) / 32; j < count; j += kSingleWarps)
+    for (int column = lane_of_warp() * kLine; column < width; column += 32 * kLine)
+      prefetch(rows + row_offset(j, stride) + column);
+}
+
 template <int N, class T>
 __global__ void __launch_bounds__(kSingleThreads)
     single_attention(const AttentionArgs<Cuda<T>> args, const AttentionBlocks blocks) {
   extern __shared__ float4 single_shared[];
+  if (!args.keys_first) wait_for_earlier();
   const AttentionTask<T> task(args, blocks);
+  if (args.keys_first) {
+    prefetch_rows(task.key(args.k, 0), args.k.stride, task.keys, task.width);
+    prefetch_rows(task.key_values(args.v, 0), args.v.stride, task.keys, task.value_width);
+    wait_for_earlier();
+  }
+  let_next_begin();
   if (task.queries == 0) return;
   auto* const x = reinterpret_cast<float*>(single_shared);  // width
   float* const p = x + up_to_64(task.width);                // keys
@@ -158,8 +175,9 @@ void single_attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
   const kernels::AttentionBlocks blocks(args, args.queries, 1);
   const auto fits = [&](const auto&... m) { return in_packs(m...) && ((m.cols / args.heads % Pack<T>::size == 0) && ...); };
   with_packs<T>(fits(args.q, args.k, args.v, args.y), [&]<int N>() {
-    launch(device, "attention of one query", {blocks.all, kernels::kSingleThreads, kernels::single_shared_bytes(args)},
-           kernels::single_attention<N, T>, args, blocks);
+    launch_overlapping(device, "attention of one query",
+                       {blocks.all, kernels::kSingleThreads, kernels::single_shared_bytes(args)},
+                       kernels::single_attention<N, T>, args, blocks);
   });
 }
 

@@ -49,6 +49,10 @@ __global__ void __launch_bounds__(kFewThreads)
     }
   };
 
+  struct Nothing {
+    __device__ explicit Nothing(const LayerNormArgs<Cuda<bfloat16>>&) {}
+  };
+  const std::conditional_t<Normalise, NormWeights<kMostNormalised / 256, bfloat16>, Nothing> norm_weights(norm);
   if constexpr (Normalise) {
     load_weights(warp);
   } else {
@@ -62,10 +66,12 @@ __global__ void __launch_bounds__(kFewThreads)
     // The gap between rows lets the lanes of a warp read without waiting for each other.
     __shared__ alignas(16) bfloat16 normalised[8][kMostNormalised + 32];
     if (warp < rows)
-      normalise_row<kMostNormalised / 256, false>(norm, warp, blockIdx.x == 0, [&](int j, Pack<bfloat16> y) {
-        store_pack(&normalised[warp][j], y);
-        if (blockIdx.x == 0) store_pack(row_of(norm.y, warp) + j, y);
-      });
+      normalise_row<kMostNormalised / 256, false>(
+          norm, [&] { return norm_weights; }, warp, blockIdx.x == 0,
+          [&](int j, Pack<bfloat16> y) {
+            store_pack(&normalised[warp][j], y);
+            if (blockIdx.x == 0) store_pack(row_of(norm.y, warp) + j, y);
+          });
     __syncthreads();
     inputs[0] = normalised[min(place, rows - 1)] + terms;
   } else {

@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+
 #include "attn/core/matrix.hpp"
 #include "attn/cuda/support/launch.cuh"
 #include "attn/cuda/support/vector_types.cuh"
@@ -23,12 +25,32 @@ void with_packs(bool packs, const Run& run) {
     run.template operator()<1>();
 }
 
-inline constexpr int kRowWarps = 8;  // of a block, each with a row of its own
+inline constexpr int kRowWarps = 8;  // of a block at most, each with a row of its own
 
-inline Spread warp_a_row(Index rows) { return {{static_cast<unsigned>(divide_up(rows, kRowWarps))}, 32 * kRowWarps}; }
+/// Few rows go to as many multiprocessors.
+inline Spread warp_a_row(Index rows) {
+  const Index warps = std::clamp<Index>(divide_up(rows, 128), 1, kRowWarps);
+  return {{static_cast<unsigned>(divide_up(rows, warps))}, static_cast<unsigned>(32 * warps)};
+}
 
-__device__ inline Index row_of_warp() { return Index{blockIdx.x} * kRowWarps + threadIdx.x / 32; }
+/// The same, with as many warps to a row as it is N columns of a lane long, where there are few rows: none has to go along it.
+template <int N>
+Spread warps_a_row(Index rows, Index cols) {
+  Spread spread = warp_a_row(rows);
+  if (rows <= 512) spread.blocks.y = static_cast<unsigned>(std::min<Index>(divide_up(cols, 32 * N), 64));
+  return spread;
+}
+
+__device__ inline Index row_of_warp() { return Index{blockIdx.x} * (blockDim.x / 32) + threadIdx.x / 32; }
 __device__ inline int lane_of_warp() { return static_cast<int>(threadIdx.x) % 32; }
+
+/// visit(j) for the first of each N columns that are this lane's, of a row that one or several warps share.
+template <int N, class Visit>
+__device__ void for_each_column(Index cols, const Visit& visit) {
+  for (int j = (static_cast<int>(blockIdx.y) * 32 + lane_of_warp()) * N; j < cols;
+       j += static_cast<int>(gridDim.y) * 32 * N)
+    visit(j);
+}
 
 template <class T>
 __device__ T* row_of(const Matrix<T>& matrix, Index i) {
