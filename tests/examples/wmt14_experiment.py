@@ -149,6 +149,8 @@ with tempfile.TemporaryDirectory() as name:
     refused("a trained model's other setting", *tiny, "--epochs", 3, *without_figures, "--output", folder, says="was trained with epochs 2, not 3")
     refused("an unknown part", "--part", "table", says="table")
     refused("tokens that do not halve", "--tokens", 300, says="300 is not a power of 2")
+    (Path(name) / "options.ini").write_text("\nsentences=0\n")
+    refused("a bad line of a file of options", "--config", Path(name) / "options.ini", says="options.ini, line 2: --sentences: '0' is not a whole number of at least 1")
     refused("a Linformer of longer sentences", "--truncate", 300, says="at most 256 for a Linformer")
     refused("tables of nothing", "--part", "tables", "--output", Path(name) / "nothing", says="run the part train first")
     paper = run(*[word for word in tiny[:2]], "--recipe", "paper", "--size", "small", "--epochs", 1, "--warmup", 5, "--vocabulary", 400, "--limit", 20,

@@ -230,8 +230,10 @@ with tempfile.TemporaryDirectory() as name:
     check("linformer32-small-pre: " in run("--config", folder / "options.ini", *own[:4], "--vocabulary", 300, "--output", folder / "config").stdout,
           "options come from a file too")
     (folder / "options.ini").write_text("epoch=1\n")
-    refused("an unknown name in such a file", "--config", folder / "options.ini", *own, says="the configuration file sets 'epoch', and there is no option --epoch; did you mean --epochs?")
+    refused("an unknown name in such a file", "--config", folder / "options.ini", *own, says="options.ini, line 1: there is no option --epoch; did you mean --epochs?")
     check_status(110, "--config", folder / "options.ini", *own)
+    (folder / "options.ini").write_text("size=small\ndropout=2\n")
+    refused("a value that is none", "--config", folder / "options.ini", *own, says="options.ini, line 2: --dropout: '2' is not a number from 0 to")
     check_status(103, "--config", folder / "none.ini", *own)
 
     # Several training files, some of them compressed, and what becomes of blank lines.

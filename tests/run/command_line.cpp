@@ -2,9 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include "attn/core/file.hpp"
-#include "support/files.hpp"
-
 using namespace attn;
 
 namespace {
@@ -59,66 +56,11 @@ TEST_CASE("command line: what is wrong is said in words, with the nearest option
   CHECK(wrong(settings, {"--rate", "inf"}) == "--rate: 'inf' is not a number above 0");
 }
 
-TEST_CASE("command line: values that are missing, words that are not known, names that a file invents") {
+TEST_CASE("command line: values that are missing, words that are not known") {
   Settings settings;
   CHECK(wrong(settings, {"--epochs"}) == "--epochs needs a value after it");
   CHECK(one_of({"cut", "drop"})("drop") == "");
   CHECK(one_of({"cut", "drop"})("foo") == "'foo' is none of cut, drop");
-  const auto wrong_file = [&](const std::string& text) {
-    const TemporaryFolder folder;
-    write_file(folder / "options.ini", text);
-    CLI::App app("test");
-    list(AddOptions{app, "Training"}, settings);
-    app.set_config("--config");
-    prepare_command_line(app);
-    try {
-      app.parse("--config " + (folder / "options.ini").string(), false);
-    } catch (const CLI::ParseError& error) {
-      return explain(app, error);
-    }
-    return std::string();
-  };
-  CHECK(wrong_file("epochs=3\n") == "");
-  CHECK(settings.epochs == 3);
-  CHECK(wrong_file("epoch=3\n") ==
-        "the configuration file sets 'epoch', and there is no option --epoch; did you mean --epochs?; its lines are "
-        "name=value, named as the options without their dashes");
-  const std::string lines = ": its lines are name=value";
-  CHECK(wrong_file("\xEF\xBB\xBF"
-                   "epochs=3\n") == "");
-  CHECK(wrong_file("epochs=\n") == "the configuration file gives 'epochs' no value" + lines);
-  CHECK(wrong_file("epochs= # 3\n") == "the configuration file gives 'epochs' no value" + lines);
-  for (const char* list : {"epochs=[]\n", "epochs=[1,2]", "epochs=[1 # a list that does not end\n"})
-    CHECK(wrong_file(list) ==
-          "the configuration file gives 'epochs' a list, where each value has a line of its own" + lines);
-  CHECK(wrong_file("order='pooled\n") == "the configuration file gives 'order' a quote that does not end" + lines);
-  CHECK(wrong_file("order='pooled' or\n") == "the configuration file gives 'order' more than what is quoted" + lines);
-  CHECK(wrong_file("[training]\nepochs=3\n") == "the configuration file has a section, [training]" + lines);
-  for (const std::string name : {"=3", "++", "--", "a.epochs=3"})
-    CHECK(wrong_file(name).starts_with("the configuration file sets '"));
-}
-
-TEST_CASE("command line: a file's values are what stands behind the sign") {
-  const auto read = [&](const std::string& text) {
-    const TemporaryFolder folder;
-    write_file(folder / "options.ini", text);
-    Settings settings;
-    std::vector<std::string> files;
-    CLI::App app("test");
-    list(AddOptions{app, "Training"}, settings);
-    AddOptions{app, "Training"}("--file", files, "Any");
-    app.set_config("--config");
-    prepare_command_line(app);
-    app.parse("--config " + (folder / "options.ini").string(), false);
-    return std::pair(settings, files);
-  };
-  const auto [settings, files] =
-      read("; ini\n# toml\n\n  epochs = 3\r\nfile=a b, c#1.txt\n--shared=false\nepochs=4 # the last\nfile = b");
-  CHECK((settings.epochs == 4 && !settings.shared));
-  CHECK(files == std::vector<std::string>{"a b, c#1.txt", "b"});
-  CHECK(read("not-shared # a flag\n").first.shared == false);
-  CHECK(read("file=\" a #1=\"  # quoted\n").second == std::vector<std::string>{" a #1="});
-  CHECK(read("order='shuffled'\n").first.order == "shuffled");
 }
 
 TEST_CASE("command line: numbers within limits") {
