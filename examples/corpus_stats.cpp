@@ -149,12 +149,13 @@ int main(int count, char** words) try {
                     {"length_unit", options.vocab.empty() ? "words" : "tokens, with <s> and </s>"}};
   if (options.json) {
     std::cout << report.dump(2) << "\n";
-    return 0;
+  } else {
+    std::cout << format_count(report["pairs"]) << " pairs";
+    if (!options.prepare.empty()) std::cout << " of " << format_count(corpus.lines) << " are within the limits";
+    std::cout << "\n\n";
+    print_tables(report);
   }
-  std::cout << format_count(report["pairs"]) << " pairs";
-  if (!options.prepare.empty()) std::cout << " of " << format_count(corpus.lines) << " are within the limits";
-  std::cout << "\n\n";
-  print_tables(report);
+  require_written(std::cout, "the figures");
 } catch (const std::exception& error) {
   std::cerr << "corpus_stats: " << error.what() << "\n";
   return 1;

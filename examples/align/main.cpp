@@ -11,6 +11,7 @@
 #include "attn/align/word_aligner.hpp"
 #include "attn/metrics/alignment_error.hpp"
 #include "attn/run/run_folder.hpp"
+#include "attn/run/standard_output.hpp"
 #include "options.hpp"
 
 namespace {
@@ -43,6 +44,7 @@ void print_errors(const Options& options, const WordAligner& align, const Parall
   for (std::size_t k = 0; k < names.size(); ++k)
     std::cout << std::setw(22) << names[k] << std::setw(12) << errors[k].rate() << std::setw(11) << errors[k].precision()
               << errors[k].recall() << "\n";
+  require_written(std::cout, "the error rates");
 }
 
 /// The table of a training's tokens.
@@ -86,7 +88,7 @@ int main(int count, char** words) try {
   }
   for (std::size_t i = 0; i < pairs.source.size(); ++i)
     std::cout << pharaoh_line(align(pairs.source[i], pairs.target[i], symmetrization(options.symmetrize))) << "\n";
-  require(std::cout.flush().good(), "cannot write the links to standard output; is the disk full?");
+  require_written(std::cout, "the links");
 } catch (const std::exception& error) {
   std::cerr << "align: " << error.what() << "\n";
   return 1;

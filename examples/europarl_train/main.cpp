@@ -13,6 +13,7 @@
 #include "attn/run/open_translator.hpp"
 #include "attn/run/run_several.hpp"
 #include "attn/run/say_device.hpp"
+#include "attn/run/standard_output.hpp"
 #include "job.hpp"
 #include "papers/models.hpp"
 #include "table.hpp"
@@ -50,6 +51,7 @@ int main(int count, char** words) try {
     std::cout << "stopped; go on with the same options and --resume\n";
     return stop_status();
   }
+  require_written(std::cout, "how the trainings went");
   return failures > 0 ? 1 : 0;
 } catch (const std::exception& error) {
   std::cerr << "europarl_train: " << error.what() << "\n";

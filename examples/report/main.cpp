@@ -22,6 +22,7 @@ int main(int count, char** words) try {
   if (output.empty()) output = folders.size() == 1 ? folders[0] / "report.html" : "report.html";
   write_run_report(output, folders);
   std::cout << "written to " << output.string() << "\n";
+  require_written(std::cout, "where the page is");
 } catch (const std::exception& error) {
   std::cerr << "report: " << error.what() << "\n";
   return 1;

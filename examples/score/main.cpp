@@ -7,6 +7,7 @@
 #include "attn/data/packed_file.hpp"
 #include "attn/data/parallel_text.hpp"
 #include "attn/metrics/score_systems.hpp"
+#include "attn/run/standard_output.hpp"
 #include "pairs.hpp"
 
 namespace {
@@ -86,7 +87,7 @@ int main(int count, char** words) try {
   const Options options = read_options(count, words);
   if (!options.model.empty()) {
     score_given_pairs(options);
-    require(std::cout.flush().good(), "cannot write the scores to standard output; is the disk full?");
+    require_written(std::cout, "the scores");
     return 0;
   }
   const std::vector<std::string> systems = options.systems.empty() ? Text{"/dev/stdin"} : options.systems;
@@ -106,7 +107,7 @@ int main(int count, char** words) try {
       if (!scores.signature.empty()) std::cout << scores.signature << "\n";
     }
   }
-  require(std::cout.flush().good(), "cannot write the scores to standard output; is the disk full?");
+  require_written(std::cout, "the scores");
 } catch (const std::exception& error) {
   std::cerr << "score: " << error.what() << "\n";
   return 1;

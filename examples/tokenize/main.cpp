@@ -10,6 +10,7 @@
 #include "attn/core/folder_lock.hpp"
 #include "attn/data/count_words.hpp"
 #include "attn/run/corpus_folder.hpp"
+#include "attn/run/standard_output.hpp"
 #include "attn/train/progress.hpp"
 #include "made_of.hpp"
 
@@ -106,6 +107,7 @@ void summarise(const Options& o, const PairStream& text, const MadeShards& made)
       std::cout << std::setw(12) << format_count(none ? 0 : figure + 2);
   }
   std::cout << "\n\n" << made.files.size() << " shards in " << o.folder.string() << ", " << made.made << " of them new\n";
+  require_written(std::cout, "the summary");
 }
 
 }  // namespace

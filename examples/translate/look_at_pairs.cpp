@@ -6,6 +6,7 @@
 #include "attn/data/parallel_text.hpp"
 #include "attn/decode/attention_error.hpp"
 #include "attn/decode/attention_folder.hpp"
+#include "attn/run/standard_output.hpp"
 #include "attn/train/line_counter.hpp"
 #include "jobs.hpp"
 
@@ -37,9 +38,10 @@ void look_at_pairs(const Options& options, const FolderTranslator& translator) {
   }
   counter.finish(pairs);
   if (drawn) drawn->finish();
-  if (!options.align.empty())
-    std::cout << "alignment error rate of attention, mean of the heads, " << format_count(pairs)
-              << " pairs; a word is aligned by\n"
-                 "the state that writes it | precision | recall | that has read it | precision | recall\n"
-              << error.to_string();
+  if (options.align.empty()) return;
+  std::cout << "alignment error rate of attention, mean of the heads, " << format_count(pairs)
+            << " pairs; a word is aligned by\n"
+               "the state that writes it | precision | recall | that has read it | precision | recall\n"
+            << error.to_string();
+  require_written(std::cout, "the error rates");
 }

@@ -9,6 +9,7 @@
 #include "attn/decode/search_tree_picture.hpp"
 #include "attn/decode/translation_report.hpp"
 #include "attn/run/ready_lines.hpp"
+#include "attn/run/standard_output.hpp"
 #include "attn/train/line_counter.hpp"
 #include "jobs.hpp"
 
@@ -58,8 +59,7 @@ void translate_text(const Options& options, FolderTranslator& translator) {
         maps->add(done, translation.source, translation.target,
                   translator.attention_maps(translation.source, translation.target));
     }
-    std::cout << std::flush;
-    require(std::cout.good(), "cannot write the translations to standard output; is the disk full?");
+    require_written(std::cout, "the translations");
     if (!options.text.empty()) counter.update(done);
   }
   if (file) file->close();

@@ -6,6 +6,7 @@
 
 #include "attn/core/folder_lock.hpp"
 #include "attn/run/say_device.hpp"
+#include "attn/run/standard_output.hpp"
 #include "attn/run/stop_signal.hpp"
 #include "figures.hpp"
 #include "low_rank.hpp"
@@ -36,7 +37,7 @@ int main(int count, char** words) try {
       return stop_status();
     }
   }
-  return 0;
+  require_written(std::cout, "how the experiment went");
 } catch (const std::exception& error) {
   std::cerr << "wmt14_experiment: " << error.what() << "\n";
   return 1;

@@ -11,6 +11,7 @@
 #include "attn/run/earlier_run.hpp"
 #include "attn/run/say_device.hpp"
 #include "attn/run/share_machine.hpp"
+#include "attn/run/standard_output.hpp"
 #include "attn/run/stop_signal.hpp"
 #include "attn/run/training_command_line.hpp"
 #include "command_line.hpp"
@@ -45,7 +46,10 @@ int run(Options options, Communicator& processes) {
   const std::optional<RunCard> start = run_to_start_from(options);
   const TrainingCorpus corpus = encode_texts(options, texts, tokenizer_of(before ? before : start), ranks);
   std::cout << "settings: " << describe(options) << std::endl;
-  if (train(options, texts, corpus, before, ranks)) return 0;
+  if (train(options, texts, corpus, before, ranks)) {
+    if (processes.leads()) require_written(std::cout, "how the training went");
+    return 0;
+  }
   std::cout << "stopped; go on with the same options and --resume\n";
   return stop_signal() != 0 ? stop_status() : 1;
 }

@@ -3,7 +3,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from checks import check, check_help, finish, refused, run
+from checks import check, check_full, check_help, finish, refused, run
 
 data = Path(os.environ.get("ATTN_DATA", Path(__file__).resolve().parents[3] / "shared/data"))
 
@@ -25,6 +25,8 @@ with tempfile.TemporaryDirectory() as name:
     (folder / "gold").write_text("2-1 1-2\n\n")
     table = run(*pair, *others, "--iterations", 20, "--gold", folder / "gold").stdout.splitlines()
     check(table[-1].split() == ["grow-diag-final-and", "0.000", "1.000", "1.000"], "the error rate against gold links")
+    check_full("the error rates", *pair, *others, "--gold", folder / "gold")
+    check_full("the links", *pair)
     (folder / "gold").write_text("1-1 2-2\n\n")
     check(run(*pair, *others, "--iterations", 20, "--gold", folder / "gold").stdout.splitlines()[-1].split()[1] == "1.000", "which is 1 where none is right")
     run(*pair, "--save", folder / "tables")

@@ -1,4 +1,5 @@
 """What the tests of the example programs share: running the program that the command line names, and counting checks that fail."""
+import os
 import re
 import subprocess
 import sys
@@ -26,6 +27,18 @@ def refused(what, *arguments, says):
         print(output)
 
 
+def check_full(what, *arguments, text=""):
+    """Where standard output is full the program does not end well, and says what it could not write."""
+    if not os.path.exists("/dev/full"):
+        return
+    with open("/dev/full", "w") as full:
+        result = subprocess.run([program, *map(str, arguments)], input=text, stdout=full, stderr=subprocess.PIPE, text=True)
+    said = f"cannot write {what} to standard output; is the disk full?"
+    check(result.returncode == 1 and result.stderr.count(said) == 1, f"on a full disk: ends with {result.returncode} and '{said}'")
+    if said not in result.stderr:
+        print(result.stderr)
+
+
 def check_status(status, *arguments):
     """The program ends so, and the page of its command line says that one may."""
     page = (Path(__file__).resolve().parents[2] / "docs/reference/run.md").read_text()
@@ -44,6 +57,8 @@ def check_help():
         check(0 < len(lines) <= 24 and max(map(len, lines)) <= 100, f"{name} fits a screen: {len(lines)} lines of up to {max(map(len, lines))}")
     options = [re.findall(r"^  (?:-\w,)?(--[\w-]+)", text, re.M) for text in (run("--help", "all").stdout, "".join(pages.values()))]
     check(not topics or options[0] and sorted(options[0]) == sorted(options[1]), f"topics have all {len(options[0])} options, each once")
+    check_full("the help", "--help")
+    check_full("the version", "--version")
     refused("a topic that is none", "--help", "nonsense", says="--help has no topic 'nonsense'")
     return overview
 

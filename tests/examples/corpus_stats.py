@@ -4,7 +4,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from checks import check, check_help, check_status, finish, refused, run
+from checks import check, check_full, check_help, check_status, finish, refused, run
 
 data = Path(os.environ.get("ATTN_DATA", Path(__file__).resolve().parents[3] / "shared/data"))
 
@@ -31,6 +31,8 @@ with tempfile.TemporaryDirectory() as name:
     table = run(*pair).stdout
     for row in (["words of the text", "11", "12"], ["in both vocabularies", "2"], ["source", "3.67", "4", "0", "7"]):
         check(any(" ".join(line.split()) == " ".join(row) for line in table.splitlines()), f"the table has {row}")
+    check_full("the figures", *pair)
+    check_full("the figures", *pair, "--json")
     run(*pair, "--write-vocabularies", folder)
     check((folder / "source.vocab").read_text() == "<unk>,0\n<pad>,1\n<sos>,2\n<eos>,3\nthe,4\nBerlin,5\ncat,6\nin,7\n", "vocabularies are written")
 

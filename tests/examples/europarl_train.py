@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from checks import check, check_help, finish, program, refused, run
+from checks import check, check_full, check_help, finish, program, refused, run
 
 data = Path(os.environ.get("ATTN_DATA", Path(__file__).resolve().parents[3] / "shared/data"))
 attention = ["seq2seq"] + [f"{score}-{place}" for score in ("additive", "multiplicative", "scaled-dot", "key-value") for place in ("encoder", "both", "self")]
@@ -122,6 +122,7 @@ with tempfile.TemporaryDirectory() as name:
     before = log.stat().st_mtime_ns
     result = run(*some, "--resume", "--output", folder / "cut")
     check(result.returncode == 0 and log.stat().st_mtime_ns == before and "baseline" in result.stdout, "once more: all runs are finished, and only the table is written")
+    check_full("how the trainings went", *some, "--resume", "--output", folder / "cut")
     os.remove(folder / "cut/coursework/lexical/seed2/outcome.json")
     refused("resuming with another setting", *some, "--resume", "--clip", 3, "--output", folder / "cut", says="it was begun with clip 4.0, not 3.0")
 

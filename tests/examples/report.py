@@ -9,7 +9,7 @@ import tempfile
 from html.parser import HTMLParser
 from pathlib import Path
 
-from checks import check, check_help, finish, refused, run
+from checks import check, check_full, check_help, finish, refused, run
 
 
 class Tags(HTMLParser):
@@ -73,6 +73,7 @@ def browser_checks(chromium, folder):
     (folder / "one/maps").mkdir()
     (folder / "one/maps/0001.svg").write_text(MAP)
     check(run(folder / "one").returncode == 0, "a run gets its page")
+    check_full("where the page is", folder / "one")
     page = (folder / "one/report.html").read_text()
     words = words_of(page, """
 const plot = document.querySelector('svg.plot'), box = plot.getBoundingClientRect(), figure = plot.closest('figure');

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from checks import check, check_help, finish, program, refused, run
+from checks import check, check_full, check_help, finish, program, refused, run
 
 REFERENCE = ["The old man sees the dog in a garden.", "Three birds are singing today.", "It is raining today.", "We do not know that."]
 A = ["The old man sees a dog in the garden.", "Three birds sing.", "It is raining today.", "We do not know."]
@@ -58,6 +58,10 @@ with tempfile.TemporaryDirectory() as name:
     lines = run(r, "-i", folder / "odd", "-m", "bleu,chrf,chrf++,nltk").stdout.splitlines()
     check([line.split()[2] for line in lines if " = " in line] == ["0.00"] * 4, "empty lines and emoji score 0")
 
+    check_full("the scores", r, text="\n".join(A))
+    check_full("the scores", r, "--system", a, b)
+    check_full("the scores", r, "--system", a, "--json")
+
     # How probable a model finds given translations.
     english = ["the dog sees one man .", "the man sees two dogs .", "we see the dog .", "the dog sleeps ."] * 8
     german = ["der Hund sieht einen Mann .", "der Mann sieht zwei Hunde .", "wir sehen den Hund .", "der Hund schläft ."] * 8
@@ -82,6 +86,7 @@ with tempfile.TemporaryDirectory() as name:
     (folder / "long.de").write_text("der Hund\n" + " ".join(["Hund"] * 400) + "\n")
     result = run("--model", model, "--source", folder / "long.en", "--target", folder / "long.de", "--device", "cpu")
     check(result.returncode == 0 and "score: 2 sentences have more than 255 tokens: what comes after is not scored" in result.stderr, f"cut sentences are counted {result.stderr}")
+    check_full("the scores", "--model", model, *texts)
     refused("a model without pairs", "--model", model, says="--model, --source and --target go together: give all three")
     refused("pairs without a model", *texts, says="--model, --source and --target go together: give all three")
     refused("pairs and a reference", r, "--model", model, *texts, says="goes without references and --system")

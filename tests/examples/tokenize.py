@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from checks import check, check_help, finish, program, refused, run
+from checks import check, check_full, check_help, finish, program, refused, run
 
 data = Path(os.environ.get("ATTN_DATA", Path(__file__).resolve().parents[3] / "shared/data"))
 train = sys.argv[2]
@@ -53,6 +53,7 @@ with tempfile.TemporaryDirectory() as name:
     says(output, f"3 shards in {folder / 'lines'}, 3 of them new")
     check(card(folder / "lines")["complete"] and card(folder / "lines")["pairs"] == 160, "corpus.json says what there is")
     says(made(folder / "lines", *pair, "--shard-pairs", 64), f"3 shards in {folder / 'lines'}, 0 of them new")
+    check_full("the summary", folder / "lines", *pair, "--shard-pairs", 64)
     made(folder / "threads", *pair, "--shard-pairs", 64, "--threads", 7)
     check(shards(folder / "lines") == shards(folder / "threads"), "the shards do not depend on the number of threads")
     made(folder / "tsv", "--tsv", folder / "a.tsv", "--vocabulary", 300, "--shard-pairs", 64)

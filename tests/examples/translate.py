@@ -13,7 +13,7 @@ import time
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
-from checks import check, check_help, finish, program, refused, run
+from checks import check, check_full, check_help, finish, program, refused, run
 
 svg = "{http://www.w3.org/2000/svg}"
 data = Path(os.environ.get("ATTN_DATA", Path(__file__).resolve().parents[3] / "shared/data"))
@@ -85,6 +85,7 @@ with tempfile.TemporaryDirectory() as name:
     check(translated(model, text, "--together", 1) == out == translated(model, text.replace("\n", "\r\n")), "and so do single lines, and other line ends")
     check(translated(model, "\ufeff" + text) == out, "a byte order mark is no part of the text")
     check(translated(model, "") == "", "nothing gives nothing")
+    check_full("the translations", model, "--device", "cpu", text=text)
     check("5 lines in" in run(model, folder / "in.en", "--device", "cpu").stderr, "a file's progress is on standard error")
     check(translated(folder / "linformer32", text).count("\n") == 5, "a Linformer translates too")
     check(translated(folder / "additive-both", text, "--maps", folder / "looking").count("\n") == 5, "and a recurrent model of wmt14_train")
@@ -207,6 +208,7 @@ with tempfile.TemporaryDirectory() as name:
     (folder / "swapped").write_text("1-1 2-2 3p3 3p4\n1-1 2-2\n")
     again = run(model, *pair, "--align", folder / "swapped", "--links", "target-source")
     check(again.stdout == aligned.stdout, "links may name the target first")
+    check_full("the error rates", model, *pair, "--align", folder / "gold")
     refused("a Linformer's alignment", folder / "linformer32", *pair, "--align", folder / "gold", says="mixtures of positions")
 
     # A recurrent model of words.

@@ -20,5 +20,5 @@ TEST_CASE("event log: events are added to the folder's log, and printed where li
   CHECK(read_file(folder / "log.jsonl") == "{\"event\":\"first\"}\n{\"event\":\"second\"}\n");
   CHECK(json.str() == "{\"event\":\"second\"}\na line\n");
   json.setstate(std::ios::badbit);
-  CHECK(contains(error_of([&] { log.print("lost"); }), "cannot write to standard output"));
+  CHECK(contains(error_of([&] { log.print("lost"); }), "cannot write the lines of the log to standard output"));
 }

@@ -20,6 +20,7 @@
 #include "attn/run/device_options.hpp"
 #include "attn/run/help.hpp"
 #include "attn/run/nearest_option.hpp"
+#include "attn/run/standard_output.hpp"
 #include "attn/train/safetensors.hpp"
 #include "attn/version.hpp"
 
@@ -153,7 +154,8 @@ inline void print_help(const CLI::App& app, int count, char** words) {
   const std::optional<std::string> topic = topic_asked_for(count, words);
   if (!topic) return;
   if (const auto help = help_on(app, *topic)) {
-    std::cout << *help << std::flush;
+    std::cout << *help;
+    require_written(std::cout, "the help");
     std::exit(0);
   }
   std::cerr << app.get_name() << ": --help has no topic '" << *topic << "'; --help alone lists them\n";
@@ -170,7 +172,11 @@ inline void read_command_line(
     app.parse(count, words);
     check();
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) std::exit(app.exit(error));  // help, version
+    if (error.get_exit_code() == 0) {
+      app.exit(error);
+      require_written(std::cout, "the version");
+      std::exit(0);
+    }
     std::cerr << app.get_name() << ": " << explain(app, error) << "\nRun with --help for all options.\n";
     std::exit(error.get_exit_code());
   }

@@ -4,8 +4,8 @@
 #include <ostream>
 #include <string>
 
-#include "attn/core/error.hpp"
 #include "attn/run/run_folder.hpp"
+#include "attn/run/standard_output.hpp"
 #include "attn/train/json_text.hpp"
 
 namespace attn {
@@ -18,8 +18,8 @@ struct EventLog {
   /// Prints a line that is in the log already.
   void print(const std::string& line) const {
     if (json == nullptr) return;
-    *json << line << std::endl;
-    require(json->good(), "cannot write to standard output; is the disk full?");
+    *json << line << "\n";
+    require_written(*json, "the lines of the log");
   }
 
   /// Adds an event after the training, which has the log while it runs, and prints it.
