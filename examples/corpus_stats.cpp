@@ -9,6 +9,7 @@
 #include <iostream>
 #include <optional>
 
+#include "attn/core/format_count.hpp"
 #include "attn/data/text_statistics.hpp"
 #include "attn/run/command_line.hpp"
 #include "attn/text/byte_bpe_files.hpp"
@@ -82,8 +83,8 @@ Corpus read_corpus(const Options& options) {
     add(corpus.target, pair->target);
   });
   require(corpus.lines > 0, options.source, " and ", options.target, " are empty; give files with a sentence a line");
-  require(corpus.source.lengths.sentences() > 0, "none of the ", corpus.lines, " pairs of ", options.source, " and ",
-          options.target, " has 6 to 19 spaces on both sides; is --prepare meant for them?");
+  require(corpus.source.lengths.sentences() > 0, "of the ", counted(corpus.lines, "pair"), " of ", options.source, " and ",
+          options.target, " none has 6 to 19 spaces on both sides; is --prepare meant for them?");
   return corpus;
 }
 
@@ -123,7 +124,8 @@ void print_tables(const Json& report) {
                                   {"vocabulary", "vocabulary, with <unk>"}})
     print_row(name, {source[key], target[key]});
   print_row("in both vocabularies", {report["shared_words"]});
-  std::cout << "A vocabulary holds the words seen at least " << report["seen_at_least"] << " times.\n\n";
+  std::cout << "A vocabulary holds the words seen at least " << counted(report["seen_at_least"].get<Index>(), "time")
+            << ".\n\n";
   print_row("length in " + report["length_unit"].get<std::string>(), {"average", "rounded up", "shortest", "longest"});
   for (const char* side : {"source", "target"})
     print_row(side, std::vector<Json>(report[side]["length"].begin(), report[side]["length"].end()));
@@ -150,7 +152,7 @@ int main(int count, char** words) try {
   if (options.json) {
     std::cout << report.dump(2) << "\n";
   } else {
-    std::cout << format_count(report["pairs"]) << " pairs";
+    std::cout << counted(report["pairs"].get<Index>(), "pair");
     if (!options.prepare.empty()) std::cout << " of " << format_count(corpus.lines) << " are within the limits";
     std::cout << "\n\n";
     print_tables(report);

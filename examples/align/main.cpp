@@ -9,6 +9,7 @@
 #include "attn/align/lexical_table_file.hpp"
 #include "attn/align/pharaoh.hpp"
 #include "attn/align/word_aligner.hpp"
+#include "attn/core/format_count.hpp"
 #include "attn/metrics/alignment_error.hpp"
 #include "attn/run/run_folder.hpp"
 #include "attn/run/standard_output.hpp"
@@ -21,8 +22,8 @@ using namespace attn;
 void print_errors(const Options& options, const WordAligner& align, const ParallelText& pairs) {
   const auto gold = read_alignments(
       options.gold, options.link_order == "source-target" ? LinkOrder::source_target : LinkOrder::target_source);
-  require(gold.size() == pairs.source.size(), options.gold.string(), " has ", gold.size(), " lines for ",
-          pairs.source.size(), " pairs; each line aligns the pair of the same number");
+  require(gold.size() == pairs.source.size(), options.gold.string(), " has ", counted(gold.size(), "line"), " for ",
+          counted(pairs.source.size(), "pair"), "; each line aligns the pair of the same number");
   const std::array names{"source to target", "target to source", "intersection", "union", "grow-diag-final-and"};
   std::array<AlignmentError, names.size()> errors;
   for (std::size_t i = 0; i < gold.size(); ++i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "attn/core/format_count.hpp"
 #include "attn/data/packed_file.hpp"
 #include "attn/text/word_vocabulary_files.hpp"
 #include "attn/train/progress.hpp"
@@ -104,13 +105,13 @@ EuroparlCorpus load_europarl(const std::string& name, const fs::path& data, Inde
   require(corpus.training.size() > 0, "no training pairs are left", in, " for ", name,
           "; do its files hold sentences of 7 to 20 words?");
   require(corpus.validation.size() > 0, "the validation text of ", name, in, " is empty");
-  std::cout << "corpus: " << format_count(corpus.training.size()) << " training pairs, "
+  std::cout << "corpus: " << counted(corpus.training.size(), "training pair") << ", "
             << format_count(corpus.validation.size()) << " for validation";
   for (const TestSet& test : corpus.tests) {
     require(!test.text.source.empty(), "the ", test.title, " text of ", name, in, " is empty");
     std::cout << ", " << format_count(static_cast<Index>(test.text.source.size())) << " of the " << test.title;
   }
-  std::cout << "; " << format_count(corpus.source.size()) << " words of " << corpus.source_language << ", "
+  std::cout << "; " << counted(corpus.source.size(), "word") << " of " << corpus.source_language << ", "
             << format_count(corpus.target.size()) << " of " << corpus.target_language << std::endl;
   return corpus;
 }

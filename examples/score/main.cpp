@@ -4,6 +4,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "attn/core/format_count.hpp"
 #include "attn/data/packed_file.hpp"
 #include "attn/data/parallel_text.hpp"
 #include "attn/metrics/score_systems.hpp"
@@ -28,8 +29,8 @@ std::vector<Text> read_texts(const std::vector<std::string>& names, const std::s
   std::vector<Text> texts;
   for (const std::string& name : names) {
     texts.push_back(read_text(name));
-    require(lines == 0 || texts.back().size() == lines, name, " has ", texts.back().size(), " lines and ", first_name,
-            " has ", lines, "; line i of each file must be a translation of the same sentence");
+    require(lines == 0 || texts.back().size() == lines, name, " has ", counted(texts.back().size(), "line"), " and ",
+            first_name, " has ", lines, "; line i of each file must be a translation of the same sentence");
     lines = texts.front().size();
   }
   return texts;

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "attn/core/format_count.hpp"
 #include "attn/data/packed_file.hpp"
 #include "attn/run/say_device.hpp"
 #include "attn/run/score_pairs.hpp"
@@ -34,7 +35,7 @@ void score_given_pairs(const Options& options) {
   Index cut = 0;
   for (const PairScore& score : scores) cut += score.cut;
   if (cut > 0)
-    std::cerr << "score: " << format_count(cut) << " sentences have more than " << translator.card().truncate
+    std::cerr << "score: " << counted(cut, "sentence") << " of more than " << translator.card().truncate
               << " tokens: what comes after is not scored\n";
   const Perplexity all = perplexity_of(scores);
   const double log_probability = -all.mean() * static_cast<double>(all.tokens());
@@ -58,6 +59,5 @@ void score_given_pairs(const Options& options) {
   // Beside a list, which another program may read, it is for people.
   (options.log_probabilities ? std::cerr : std::cout)
       << "perplexity = " << format_decimals(all.value(), 4) << " (log P = " << format_decimals(log_probability, 2) << ", "
-      << format_count(static_cast<Index>(scores.size())) << " pairs, " << format_count(all.tokens())
-      << " tokens with the ends)\n";
+      << counted(scores.size(), "pair") << ", " << counted(all.tokens(), "token") << " with the ends)\n";
 }

@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "attn/core/folder_lock.hpp"
+#include "attn/core/format_count.hpp"
 #include "attn/data/count_words.hpp"
 #include "attn/run/corpus_folder.hpp"
 #include "attn/run/standard_output.hpp"
@@ -33,7 +34,7 @@ class PassProgress {
     shown_ = now;
     const double seconds = std::chrono::duration<double>(now - start_).count(), begun = text_.begun();
     const std::string figures =
-        what_ + "  " + format_count(pairs) + " pairs  " +
+        what_ + "  " + counted(pairs, "pair") + "  " +
         (tokens > 0 ? format_count(static_cast<Index>(static_cast<double>(tokens) / seconds)) + " tok/s  " : "") +
         format_duration(begun > 0 ? seconds * (1 - begun) / begun : -1) + " left";
     const std::string line =
@@ -69,7 +70,7 @@ CorpusTokenizers find_tokenizers(const Options& o, const std::string& made_of) {
   if (!o.separate) words.source.add(words.target);
   const AnyTokenizer source = words.source.train(o.vocabulary);
   const CorpusTokenizers learnt{source, o.separate ? AnyTokenizer(words.target.train(o.vocabulary)) : source};
-  std::cout << "learnt " << format_count(learnt.source.size()) << " tokens"
+  std::cout << "learnt " << counted(learnt.source.size(), "token")
             << (o.separate ? " and " + format_count(learnt.target.size()) : "") << "\n";
   begin_corpus(o.folder, learnt, made_of);
   return learnt;
@@ -85,17 +86,17 @@ void check_folder(const Options& o, const std::string& made_of) {
 void summarise(const Options& o, const PairStream& text, const MadeShards& made) {
   const RuleCounts& counts = text.counts();
   const auto& rules = o.text.rules;
-  const auto say = [](Index count, const char* what, const char* became) {
-    if (count > 0) std::cout << "  " << format_count(count) << " " << what << ": " << became << "\n";
+  const auto say = [](Index count, const char* noun, const char* how, const char* became) {
+    if (count > 0) std::cout << "  " << counted(count, noun) << " " << how << ": " << became << "\n";
   };
-  std::cout << format_count(counts.read) << " pairs read, " << format_count(made.pairs) << " kept, of "
-            << format_count(made.tokens) << " tokens\n";
-  say(counts.invalid, "are not valid UTF-8", rules.invalid == InvalidUtf8::repair ? "repaired" : "left out");
-  say(counts.blank, "have a blank side", rules.blank == BlankSide::keep ? "kept" : "left out");
-  say(counts.duplicates, "were there before", "left out");
-  say(text.unpaired(), "lines have no counterpart", "left out");
-  say(made.too_long, "are too long", "left out");
-  say(made.source_cut + made.target_cut, "sentences are too long", "cut");
+  std::cout << counted(counts.read, "pair") << " read, " << format_count(made.pairs) << " kept, of "
+            << counted(made.tokens, "token") << "\n";
+  say(counts.invalid, "pair", "of invalid UTF-8", rules.invalid == InvalidUtf8::repair ? "repaired" : "left out");
+  say(counts.blank, "pair", "with a blank side", rules.blank == BlankSide::keep ? "kept" : "left out");
+  say(counts.duplicates, "pair", "that came before", "left out");
+  say(text.unpaired(), "line", "without a counterpart", "left out");
+  say(made.too_long, "pair", "too long", "left out");
+  say(made.source_cut + made.target_cut, "sentence", "too long", "cut");
   std::cout << "\n" << std::left << std::setw(28) << "tokens, with <s> and </s>" << std::right;
   for (const char* head : {"average", "rounded up", "shortest", "longest"}) std::cout << std::setw(12) << head;
   for (const auto& [name, side] : {std::pair("source", &made.source), {"target", &made.target}}) {
@@ -106,7 +107,8 @@ void summarise(const Options& o, const PairStream& text, const MadeShards& made)
     for (const Index figure : {side->average_rounded_up(), side->shortest(), side->longest()})
       std::cout << std::setw(12) << format_count(none ? 0 : figure + 2);
   }
-  std::cout << "\n\n" << made.files.size() << " shards in " << o.folder.string() << ", " << made.made << " of them new\n";
+  std::cout << "\n\n"
+            << counted(made.files.size(), "shard") << " in " << o.folder.string() << ", " << made.made << " of them new\n";
   require_written(std::cout, "the summary");
 }
 

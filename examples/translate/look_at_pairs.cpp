@@ -3,6 +3,7 @@
 #include <iostream>
 #include <optional>
 
+#include "attn/core/format_count.hpp"
 #include "attn/data/parallel_text.hpp"
 #include "attn/decode/attention_error.hpp"
 #include "attn/decode/attention_folder.hpp"
@@ -20,7 +21,7 @@ void look_at_pairs(const Options& options, const FolderTranslator& translator) {
   if (!options.align.empty()) {
     gold = read_alignments(options.align,
                            options.link_order == "source-target" ? LinkOrder::source_target : LinkOrder::target_source);
-    require(gold.size() == text.source.size(), options.align.string(), " has ", gold.size(), " lines, but ",
+    require(gold.size() == text.source.size(), options.align.string(), " has ", counted(gold.size(), "line"), ", but ",
             options.text.string(), " has ", pairs, "; each line aligns the pair of the same number");
   }
   std::optional<AttentionFolder> drawn;
@@ -39,8 +40,8 @@ void look_at_pairs(const Options& options, const FolderTranslator& translator) {
   counter.finish(pairs);
   if (drawn) drawn->finish();
   if (options.align.empty()) return;
-  std::cout << "alignment error rate of attention, mean of the heads, " << format_count(pairs)
-            << " pairs; a word is aligned by\n"
+  std::cout << "alignment error rate of attention, mean of the heads, " << counted(pairs, "pair")
+            << "; a word is aligned by\n"
                "the state that writes it | precision | recall | that has read it | precision | recall\n"
             << error.to_string();
   require_written(std::cout, "the error rates");

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "attn/core/file.hpp"
+#include "attn/core/format_count.hpp"
 #include "attn/data/parallel_corpus.hpp"
 #include "attn/run/begin_run.hpp"
 #include "attn/run/model_registry.hpp"
@@ -105,7 +106,7 @@ Figure draw(const Curves& trained, const Curves& untrained, std::size_t sentence
     ++layers;
     for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += (curve.share[i] - mean[i]) / layers;
   }
-  figure.title = "Singular values of attention matrices: " + std::to_string(sentences) + " sentences of " +
+  figure.title = "Singular values of attention matrices: " + counted(sentences, "sentence") + " of " +
                  format_decimals(values, 0) + " tokens on average";
   figure.lines.push_back(as_line("before training, mean of the layers", mean, 5, FigureLine::dashed));
   figure.lines.push_back({"were all of them equal", {{0, 0}, {1, 1}}, 5, FigureLine::dotted});

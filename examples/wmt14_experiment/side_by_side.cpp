@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "attn/core/file.hpp"
+#include "attn/core/format_count.hpp"
 #include "attn/run/begin_run.hpp"
 #include "attn/train/progress.hpp"
 #include "paper.hpp"
@@ -53,7 +54,7 @@ void write_samples(const ExperimentOptions& options) {
     if (const auto folder = folder_of(options, model.name); is_finished_run(folder)) {
       models.emplace_back(model.title, read_lines(folder / "translations.txt"));
       require(models.back().second.size() == test.source.size(), (folder / "translations.txt").string(), " has ",
-              models.back().second.size(), " lines, and the test text ", test.source.size(),
+              counted(models.back().second.size(), "line"), ", and the test text ", test.source.size(),
               ": they are of different texts; train the model again, in another folder");
     }
   require(!models.empty(), "no model in ", options.folder().string(), " is trained to its end: run the part train first");
@@ -71,7 +72,7 @@ void write_samples(const ExperimentOptions& options) {
   };
   add("The paper's examples (section 6.2, appendix A)", examples_in(test.source));
   const auto spaced = evenly_spaced(test.source.size(), static_cast<std::size_t>(options.samples));
-  add(format_count(std::ssize(spaced)) + " sentences, evenly spaced in the test text", spaced);
+  add(counted(spaced.size(), "sentence") + ", evenly spaced in the test text", spaced);
   write_file(options.folder() / "samples.md", text);
   std::cout << "written to " << (options.folder() / "samples.md").string() << "\n";
 }

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <optional>
 
+#include "attn/core/format_count.hpp"
 #include "attn/run/begin_run.hpp"
 #include "attn/train/log_summary.hpp"
 #include "attn/train/progress.hpp"
@@ -92,7 +93,7 @@ std::string page(const std::vector<Outcome>& outcomes) {
       "the WMT14 EN-DE machine translation task\".\n\n## Table 3: perplexity and BLEU\n\n" +
       table3(outcomes) + "\nBLEU is sacreBLEU's, `" + text_of(first.test, "signature") + "`, of " +
       (beam > 1 ? "translations with a beam of " + format_count(beam) : "greedy translations") + " of " +
-      format_count(sentences) + " sentences" + (test.empty() ? "" : " (" + test + ")") +
+      counted(sentences, "sentence") + (test.empty() ? "" : " (" + test + ")") +
       ", by the weights that are best on the validation text. The paper's own BLEU is a slip of its evaluation: it scores "
       "the "
       "first translation alone against all 3,003 references. The recomputed column is sacreBLEU, 13a, of the "

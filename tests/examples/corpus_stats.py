@@ -55,7 +55,7 @@ with tempfile.TemporaryDirectory() as name:
     refused("invalid UTF-8", pair[0], folder / "bad", says="bad, line 2: byte 4 is not valid UTF-8")
     refused("a compressed file", folder / "packed", pair[1], says="packed is compressed; unpack it first (xz -d does)")
     refused("empty files", folder / "empty", folder / "empty", says="are empty; give files with a sentence a line")
-    refused("nothing left after preparing", folder / "short", folder / "short", "--prepare", "de-en", says="none of the 1 pairs")
+    refused("nothing left after preparing", folder / "short", folder / "short", "--prepare", "de-en", says="of the 1 pair of")
     refused("half a tokenizer", *pair, "--vocab", folder / "short", says="--merges")
     refused("one file", pair[0], says="target")
     refused("a threshold of 0", *pair, "--seen-at-least", 0, says="--seen-at-least")

@@ -127,7 +127,7 @@ with tempfile.TemporaryDirectory() as name:
     result = run(folder / "one", folder / "two", "--output", folder / "both.html")
     both = (folder / "both.html").read_text()
     check(result.returncode == 0 and "2 runs side by side" in both and not tags_of(both).open, "two runs side by side")
-    check("two: log.jsonl has 1 line that is no event" in both, "a line that was cut off is said")
+    check("two: log.jsonl has 1 line without an event" in both, "a line that was cut off is said")
     differ = both[both.index("Settings that differ"):both.index("<details>")]
     check("0.001</td><td>0.002" in differ and "batch" not in differ, "settings that differ are apart from the others")
 

@@ -70,17 +70,17 @@ with tempfile.TemporaryDirectory() as name:
     (folder / "odd.tsv").write_bytes(b"\n".join(rows) + b"\n")
     odd = ["--tsv", folder / "odd.tsv", *given, "--longest", 40]
     output = made(folder / "odd", *odd, "--duplicates", "drop")
-    for line in ("6 pairs read, 3 kept", "1 are not valid UTF-8: left out", "1 have a blank side: left out", "1 were there before: left out", "1 sentences are too long: cut"):
+    for line in ("6 pairs read, 3 kept", "1 pair of invalid UTF-8: left out", "1 pair with a blank side: left out", "1 pair that came before: left out", "1 sentence too long: cut"):
         check(line in output, f"says '{line}'")
     output = made(folder / "odd", *odd, "--invalid", "repair", "--blank", "keep", "--too-long", "drop", "--overwrite")
-    for line in ("6 pairs read, 5 kept", "1 are not valid UTF-8: repaired", "1 have a blank side: kept", "1 are too long: left out"):
+    for line in ("6 pairs read, 5 kept", "1 pair of invalid UTF-8: repaired", "1 pair with a blank side: kept", "1 pair too long: left out"):
         check(line in output, f"says '{line}'")
     refused("invalid UTF-8, where it is refused", folder / "x", *odd, "--invalid", "refuse", says="odd.tsv, line 2: byte 4 is not valid UTF-8")
     (folder / "short").write_text("eins\n")
     unequal = ["--source", folder / "a.en", "--target", folder / "short", *given]
     refused("unequal files", folder / "x", *unequal, says="has 160 lines and")
     output = made(folder / "unequal", *unequal, "--unequal", "drop")
-    check("1 pairs read, 1 kept" in output and "159 lines have no counterpart: left out" in output, "or the rest is left out, and counted")
+    check("1 pair read, 1 kept" in output and "159 lines without a counterpart: left out" in output, "or the rest is left out, and counted")
     (folder / "blank").write_text("\n")
     refused("nothing that is kept", folder / "x", "--source", folder / "blank", "--target", folder / "blank", *given, says="no pairs that its rules keep (1 were read)")
     for columns in ("1", "1,2,3", "2,2"):

@@ -248,7 +248,7 @@ with tempfile.TemporaryDirectory() as name:
     model = folder / "linformer32"
     refused("alignments without translations", model, folder / "one.en", "--align", folder / "gold", says="--align goes with --reference")
     refused("translations without a question", model, *pair, says="--maps or --align")
-    refused("gold of other lines", model, *pair, "--align", folder / "w.gold", says="has 1 lines, but")
+    refused("gold of other lines", model, *pair, "--align", folder / "w.gold", says="has 1 line, but")
     (folder / "w.gold").write_text("1-1 2-2\n1-1 x\n")
     refused("gold that is none", model, *pair, "--align", folder / "w.gold", says="line 2: 'x' is not a link")
     refused("a folder for maps that is a file", model, folder / "one.en", "--device", "cpu", "--maps", folder / "gold" / "x", says="choose another")

@@ -211,7 +211,7 @@ with tempfile.TemporaryDirectory() as name:
         (folder / f"test.{side}").write_text(words + words[:3] * 50 + "\n")
     cut, test = [*own, "--truncate", 12, "--output", folder / "cut"], ["--test-source", folder / "test.en", "--test-target", folder / "test.de"]
     result = run(*cut, *test)
-    check("2 sentences of the test, of both languages, have more than 11 tokens" in result.stdout, f"a test sentence that is cut is told: {result.stdout}")
+    check("2 sentences of the test, of both languages, of more than 11 tokens" in result.stdout, f"a test sentence that is cut is told: {result.stdout}")
     refused("resuming without the test text", *cut, "--resume", "--epochs", 2, says="was begun with a test text, .../test.en: give it again (--test-source)")
     result = run(*cut, *test, "--resume", "--epochs", 2)
     check("2 sentences of the test" in result.stdout, "and with it the test is scored again")
@@ -240,7 +240,7 @@ with tempfile.TemporaryDirectory() as name:
     (folder / "b.de").write_text("noch eins\nleer\nund noch eins\n")
     subprocess.run(["gzip", folder / "b.en"], check=True)
     result = run("--train-source", folder / "a.en", folder / "b.en.gz", "--train-target", folder / "a.de", folder / "b.de", *own[4:], "--output", folder / "several")
-    check(result.returncode == 0 and "41 training pairs" in result.stdout and "1 pairs of the training text have a blank side: left out" in result.stdout,
+    check(result.returncode == 0 and "41 training pairs" in result.stdout and "1 pair of the training text with a blank side: left out" in result.stdout,
           f"several files train as one {result.stdout[-300:]} {result.stderr}")
     (folder / "empty.en").write_text("")
     (folder / "blank.en").write_text("\n \n")

@@ -145,7 +145,7 @@ TEST_CASE("run report: nulls, lines that are cut off, wrong types and logs witho
                                               "\n"
                                               R"({"event":"step","step":30,"lo)")});
   CHECK(contains(page, "was not a finite number at 1 of 2 reports"));
-  CHECK(contains(page, "log.jsonl has 4 lines that are no event"));
+  CHECK(contains(page, "log.jsonl has 4 lines without an event"));
   CHECK(contains(page, "<span>training</span> <b>3.000</b>"));
   CHECK(!contains(page, "<span>validation</span>"));
   CHECK(!contains(page, "best validation"));

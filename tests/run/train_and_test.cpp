@@ -141,5 +141,5 @@ TEST_CASE("train and test: BLEU can tell the best model, and sentences of the te
   const auto validations = program.events("validation");
   REQUIRE(validations.size() == 2);
   CHECK(validations[0].contains("score"));
-  CHECK(contains(program.said.str(), "2 sentences of the test, of both languages, have more than 3 tokens"));
+  CHECK(contains(program.said.str(), "2 sentences of the test, of both languages, of more than 3 tokens"));
 }

@@ -49,7 +49,7 @@ TEST_CASE("training corpus: sentences are cut so that their end has room, and th
   CHECK(corpus.training().target_length(0) == 5);
   CHECK(tokenizer.decode(corpus.training().target_tokens(0, space)) == "eine ");
   CHECK(said.str().starts_with("three pairs: 3 training pairs of 30 tokens"));
-  CHECK(contains(said.str(), "\n6 training sentences have 5 tokens or more: what comes after is cut\n"));
+  CHECK(contains(said.str(), "\n6 training sentences of 5 tokens or more: what comes after is cut\n"));
 }
 
 TEST_CASE("training corpus: fingerprints tell texts apart, and shards what of them validates") {

@@ -53,7 +53,7 @@ TEST_CASE("training text: the last percent validates and is the test, unless the
   CHECK(given.pairs() == 250);
   CHECK(given.validation.target == std::vector<std::string>{"w"});
   CHECK(given.test.source == std::vector<std::string>{"t", ""});  // as it is: its lines are counted
-  CHECK(said.str() == "1 pairs of the validation text have a blank side: left out\n");
+  CHECK(said.str() == "1 pair of the validation text with a blank side: left out\n");
 }
 
 TEST_CASE("training text: several files are one, without pairs that have a blank side") {
@@ -68,14 +68,14 @@ TEST_CASE("training text: several files are one, without pairs that have a blank
   CHECK(text.training.source == std::vector<std::string>{"a", "e"});
   CHECK(text.training.target == std::vector<std::string>{"c", "g"});
   CHECK(text.validation.source == std::vector<std::string>{"f"});
-  CHECK(said.str() == "2 pairs of the training text have a blank side: left out\n");
+  CHECK(said.str() == "2 pairs of the training text with a blank side: left out\n");
 }
 
 TEST_CASE("training text: what is too little, or missing, is said") {
   const TemporaryFolder folder;
   CHECK(contains(refusal({}), "as many files of translations as of sentences, one at least; here are 0 and 0"));
   TextOptions options = files_of(folder, "a\n", "b\n");
-  CHECK(contains(refusal(options), "train.en has 1 pairs of sentences: too few to train on and to validate with"));
+  CHECK(contains(refusal(options), "train.en has 1 pair of sentences: too few to train on and to validate with"));
   write_file(folder / "empty", "");
   options.valid_source = options.valid_target = folder / "empty";
   CHECK(contains(refusal(options), "empty has no pairs of sentences"));

@@ -75,9 +75,8 @@ TEST_CASE("bad numbers: a training that skips leaves the step out, says so and g
   trainer.run(run.training, run.validation, {&checkpoints, &spoil, &note});
   CHECK(after == spoil.before);
   CHECK(trainer.state.position.epoch == 2);
-  CHECK(spoil.warnings ==
-        std::vector<std::string>{"the gradients of 1 of the last 1 steps were not finite, the first those "
-                                 "of step 4: these steps are left out"});
+  CHECK(spoil.warnings == std::vector<std::string>{"the gradients of 1 step of the last 1 were not finite, the first those "
+                                                   "of step 4: such steps are left out"});
   CHECK(run.numbers() != spoil.before);
   for (const float number : run.numbers()) REQUIRE(std::isfinite(number));
 }

@@ -104,7 +104,7 @@ TEST_CASE("load_model: choices that explain why tensors are missing or left over
   check(complaint<Plain, PreNormed>(vocabulary, vocabulary), {"no tensor 'encoder.norm.gain'", "take PostNorm"});
   check(complaint<Plain, Deeper>(vocabulary, vocabulary),
         {"no tensor 'encoder.layers.1.attention.in.weight'", " and 21 more",
-         "the file's model has 1 layers encoder.layers., this one 3"});
+         "the file's model has 1 layer encoder.layers., this one 3"});
   check(complaint<Deeper, Plain>(vocabulary, vocabulary), {"no parameter 'encoder.layers.", "has 3 layers"});
   check(complaint<Short, Plain>(vocabulary, vocabulary), {"no parameter", "the file's model is a Linformer"});
   check(complaint<Plain, Short>(vocabulary, vocabulary), {"no tensor", "the file's model attends to all words"});

@@ -46,15 +46,6 @@ TEST_CASE("format_duration speaks like a person") {
   CHECK(format_duration(std::numeric_limits<double>::quiet_NaN()) == "?");
 }
 
-TEST_CASE("format_count sets thousands apart") {
-  CHECK(format_count(0) == "0");
-  CHECK(format_count(999) == "999");
-  CHECK(format_count(1000) == "1,000");
-  CHECK(format_count(1'234'567) == "1,234,567");
-  CHECK(format_count(-100) == "-100");
-  CHECK(format_count(-123'456) == "-123,456");
-}
-
 TEST_CASE("progress_line shows bar and figures in exactly 80 columns") {
   const ProgressState now{4200, 10'000, 2.3144, 31'200.4, 192};
   const std::string line = progress_line(now);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
+#include "attn/core/format_count.hpp"
 #include "attn/core/matrix.hpp"
 #include "attn/core/memory.hpp"
 #include "attn/core/position_tables.hpp"
@@ -80,8 +81,8 @@ class Cpu {
   const CpuOptions& options() const { return options_; }
   cpu::PackedWeights<T>& weights() const { return *weights_; }  // of models made for inference
   std::string description() const {
-    return std::to_string(threads()) + (threads() == 1 ? " thread" : " threads") +
-           (options_.bfloat16_products ? ", bf16 matrix products" : "") + (options_.int8_weights ? ", int8 weights" : "");
+    return counted(threads(), "thread") + (options_.bfloat16_products ? ", bf16 matrix products" : "") +
+           (options_.int8_weights ? ", int8 weights" : "");
   }
   Arena<Memory> activations{"activations"};            // rewound by each tape
   Pool<Memory> gradients{"gradients of activations"};  // in the backward pass

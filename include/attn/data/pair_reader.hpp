@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
+#include "attn/core/format_count.hpp"
 #include "attn/data/csv_reader.hpp"
 #include "attn/data/line_reader.hpp"
 #include "attn/data/packed_file.hpp"
@@ -114,7 +115,7 @@ inline bool PairReader::next(std::string& source, std::string& target) {
     return true;
   }
   const std::size_t needed = std::max(source_column_, target_column_) + 1;
-  require(fields_.size() >= needed, where(), ": the row has ", fields_.size(), " columns, and column ", needed,
+  require(fields_.size() >= needed, where(), ": the row has ", counted(fields_.size(), "column"), ", and column ", needed,
           " is asked for; mend the row or name other columns");
   source = std::move(fields_[source_column_]);
   target = std::move(fields_[target_column_]);
@@ -140,8 +141,8 @@ inline bool PairReader::next_lines(std::string& source, std::string& target) {
   if (more_source == more_target) return close();
   unpaired_ = 1;
   while (more_source ? source_->next_bytes(source) : target_->next_bytes(target)) ++unpaired_;
-  require(unequal_ == UnequalLines::drop, source_->name(), " has ", source_->lines(), " lines and ", target_->name(),
-          " has ", target_->lines(),
+  require(unequal_ == UnequalLines::drop, source_->name(), " has ", counted(source_->lines(), "line"), " and ",
+          target_->name(), " has ", target_->lines(),
           "; parallel files need as many lines, each the translation of the same line of the other file");
   return close();
 }

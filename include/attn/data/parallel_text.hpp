@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
+#include "attn/core/format_count.hpp"
 #include "attn/data/line_reader.hpp"
 
 namespace attn {
@@ -35,7 +36,7 @@ void for_each_pair(const std::filesystem::path& source_path, const std::filesyst
     visit(source_line, target_line);
   }
   while (source.next(source_line) || target.next(target_line)) continue;
-  fail(source.name(), " has ", source.lines(), " lines and ", target.name(), " has ", target.lines(),
+  fail(source.name(), " has ", counted(source.lines(), "line"), " and ", target.name(), " has ", target.lines(),
        "; parallel files need as many lines, each the translation of the same line of the other file");
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
+#include "attn/core/format_count.hpp"
 #include "attn/data/word_alignments.hpp"
 
 namespace attn {
@@ -58,7 +59,8 @@ inline void require_within(const GoldAlignment& gold, Index source_words, Index 
   for (const WordLink& link : gold.possible)
     require(link.source < source_words && link.target < target_words, "the gold alignment of line ", line, " links word ",
             link.source + 1, " of the source with word ", link.target + 1, " of the target, but they have ", source_words,
-            " and ", target_words, " words; do the files belong together, and do links name the source's word first?");
+            " and ", counted(target_words, "word"),
+            "; do the files belong together, and do links name the source's word first?");
 }
 
 }  // namespace attn

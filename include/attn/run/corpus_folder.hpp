@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attn/core/file.hpp"
+#include "attn/core/format_count.hpp"
 #include "attn/data/shard_maker.hpp"
 #include "attn/data/sharded_corpus.hpp"
 #include "attn/run/tokenizer_files.hpp"
@@ -124,8 +125,9 @@ inline OpenCorpus open_corpus(const std::filesystem::path& folder, Index truncat
     OpenCorpus corpus{{load_tokenizer(card.at("source"), folder), load_tokenizer(card.at("target"), folder)},
                       ShardedCorpus(files, truncate)};
     corpus.pairs.require_tokenizers(corpus.tokenizers.source, corpus.tokenizers.target);
-    require(corpus.pairs.size() == card.at("pairs").get<Index>(), folder.string(), " has shards of ", corpus.pairs.size(),
-            " pairs, and corpus.json says ", card.at("pairs").dump(), "; make the shards again");
+    require(corpus.pairs.size() == card.at("pairs").get<Index>(), folder.string(), " has shards of ",
+            counted(corpus.pairs.size(), "pair"), ", and corpus.json says ", card.at("pairs").dump(),
+            "; make the shards again");
     corpus.pairs.verify();
     return corpus;
   } catch (const nlohmann::json::exception& error) {

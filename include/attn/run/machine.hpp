@@ -5,6 +5,8 @@
 #include <string>
 #include <thread>
 
+#include "attn/core/format_count.hpp"
+
 namespace attn {
 
 /// "AMD EPYC 9654, 16 cores"; where the system does not name it, its architecture.
@@ -14,8 +16,7 @@ inline std::string processor_name() {
   std::ifstream in("/proc/cpuinfo");
   for (std::string line; std::getline(in, line);)
     if (line.starts_with("model name") && line.find(": ") != line.npos) name = line.substr(line.find(": ") + 2);
-  const unsigned cores = std::thread::hardware_concurrency();
-  return name + ", " + std::to_string(cores) + (cores == 1 ? " core" : " cores");
+  return name + ", " + counted(std::thread::hardware_concurrency(), "core");
 }
 
 }  // namespace attn

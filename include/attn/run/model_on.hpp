@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "attn/core/format_count.hpp"
 #include "attn/core/network.hpp"
 #include "attn/decode/attention_maps.hpp"
 #include "attn/decode/forced.hpp"
@@ -150,9 +151,9 @@ TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
       plan_memory(*network_, optimiser, training.largest(epoch, std::clamp<Index>(run.train.epochs - epoch, 1, 3)),
                   validation.largest(0, 1));
   if (run.say)
-    run.say(spec_.name + ": " + format_count(parameters.count()) + " parameters, " + device_->description() + ", " +
-            format_count(steps) + " steps of " + format_count(run.batches.size) +
-            (run.batches.unit == BatchUnit::tokens ? " tokens" : " sentences") +
+    run.say(spec_.name + ": " + counted(parameters.count(), "parameter") + ", " + device_->description() + ", " +
+            counted(steps, "step") + " of " +
+            counted(run.batches.size, run.batches.unit == BatchUnit::tokens ? "token" : "sentence") +
             (together > 1 ? " x " + std::to_string(together) : "") +
             (ranks.communicator().alone()
                  ? ""

@@ -11,6 +11,7 @@
 
 #include "attn/core/error.hpp"
 #include "attn/core/file.hpp"
+#include "attn/core/format_count.hpp"
 #include "attn/train/json_text.hpp"
 #include "attn/train/log_events.hpp"
 #include "attn/train/log_summary.hpp"
@@ -105,11 +106,10 @@ inline void read_warnings(ReportedRun& run) {
   const auto lost = std::ranges::count_if(run.log.steps, [](const auto& step) { return !number_of(step.second, "loss"); });
   if (lost > 0)
     run.warnings.push_back("the training loss was not a finite number at " + std::to_string(lost) + " of " +
-                           std::to_string(run.log.steps.size()) + " reports, which the curves leave out");
+                           counted(run.log.steps.size(), "report") + ", which the curves leave out");
   if (run.log.passed_over > 0)
-    run.warnings.push_back("log.jsonl has " + std::to_string(run.log.passed_over) +
-                           (run.log.passed_over == 1 ? " line that is" : " lines that are") +
-                           " no event, cut off perhaps when the program was stopped");
+    run.warnings.push_back("log.jsonl has " + counted(run.log.passed_over, "line") +
+                           " without an event, cut off perhaps when the program was stopped");
   if (run.log.steps.empty()) run.warnings.push_back("log.jsonl has no training step yet");
 }
 

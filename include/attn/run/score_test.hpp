@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "attn/core/format_count.hpp"
 #include "attn/data/parallel_text.hpp"
 #include "attn/metrics/bleu.hpp"
 #include "attn/run/event_log.hpp"
@@ -40,9 +41,9 @@ inline void score_test(const EventLog& log, const ParallelText& test, const Fold
   Index cut = 0;
   for (const PairScore& pair : pairs) cut += pair.cut;
   if (cut > 0)
-    out << format_count(cut) << " sentences of the test, of both languages, have more than " << translate.card().truncate
+    out << counted(cut, "sentence") << " of the test, of both languages, of more than " << translate.card().truncate
         << " tokens: what comes after is neither read nor counted in the perplexity (--truncate)\n";
-  out << "on " << format_count(std::ssize(translations)) << " unseen sentences, "
+  out << "on " << counted(translations.size(), "unseen sentence") << ", "
       << (beam > 1 ? "with a beam of " + std::to_string(beam) : "greedy") << ": " << bleu.to_string() << "\n"
       << bleu.signature() << "\nperplexity " << format_decimals(perplexity, 2) << "\nwritten to " << log.folder.string()
       << "\n";

@@ -5,6 +5,7 @@
 #include <ostream>
 #include <string>
 
+#include "attn/core/format_count.hpp"
 #include "attn/data/parallel_corpus.hpp"
 #include "attn/parallel/communicator.hpp"
 #include "attn/run/learn_once.hpp"
@@ -58,11 +59,10 @@ inline TrainingCorpus encode_training_text(const TextOptions& options, TrainingT
       tokens += length;
       cut += length == kept ? 1 : 0;
     }
-  out << name << ": " << format_count(training.size()) << " training pairs of " << format_count(tokens) << " tokens, "
+  out << name << ": " << counted(training.size(), "training pair") << " of " << counted(tokens, "token") << ", "
       << format_count(corpus.validation().size()) << " for validation, " << format_count(std::ssize(text.test.source))
       << " to translate; a vocabulary of " << format_count(tokenizer->size()) << "\n";
-  if (cut > 0)
-    out << format_count(cut) << " training sentences have " << kept << " tokens or more: what comes after is cut\n";
+  if (cut > 0) out << counted(cut, "training sentence") << " of " << kept << " tokens or more: what comes after is cut\n";
   return corpus;
 }
 

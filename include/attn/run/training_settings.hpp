@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "attn/core/format_count.hpp"
 #include "attn/optim/named_schedule.hpp"
 #include "attn/run/event_log.hpp"
 #include "attn/run/model_spec.hpp"
@@ -88,8 +89,8 @@ inline TrainingRun training_run(const TrainingOptions& options, const TrainingCo
       .schedule =
           [&options, &out](Index steps, Index width) {
             if (options.warmup >= steps && (options.schedule == "inverse-sqrt" || options.schedule == "warmup-cosine"))
-              out << "the learning rate would reach its peak after " << format_count(options.warmup)
-                  << " steps, and the training ends before: more --epochs, a smaller --batch or a shorter --warmup let it "
+              out << "the learning rate would reach its peak after " << counted(options.warmup, "step")
+                  << ", and the training ends before: more --epochs, a smaller --batch or a shorter --warmup let it "
                      "learn"
                   << std::endl;
             return named_schedule(options.schedule, {options.rate, options.warmup, steps, width});

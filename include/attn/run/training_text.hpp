@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "attn/core/format_count.hpp"
 #include "attn/data/packed_file.hpp"
 #include "attn/data/parallel_text.hpp"
 #include "attn/run/corpus_folder.hpp"
@@ -59,7 +60,7 @@ inline Index add_pairs(ParallelText& text, const std::filesystem::path& source, 
 }
 
 inline void say_left_out(std::ostream& out, Index pairs, const char* what) {
-  if (pairs > 0) out << format_count(pairs) << " pairs of the " << what << " text have a blank side: left out\n";
+  if (pairs > 0) out << counted(pairs, "pair") << " of the " << what << " text with a blank side: left out\n";
 }
 
 inline ParallelText decode_pairs(const CorpusView& pairs, const AnyTokenizer& tokenizer) {
@@ -111,8 +112,8 @@ inline void read_files(const TextOptions& options, TrainingText& text, std::ostr
     }
   }
   require(!source.empty() && !text.validation.source.empty(), "the training text ", options.train_source[0].string(),
-          " has ", source.size() + text.validation.source.size(),
-          " pairs of sentences: too few to train on and to validate with");
+          " has ", counted(source.size() + text.validation.source.size(), "pair"),
+          " of sentences: too few to train on and to validate with");
 }
 
 }  // namespace detail

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <ostream>
 
+#include "attn/core/format_count.hpp"
 #include "attn/train/progress.hpp"
 
 namespace attn {
@@ -24,7 +25,7 @@ class LineCounter {
 
  private:
   void show(Index done, Clock::time_point now, const char* end) {
-    out_ << (terminal_ ? "\r\x1b[K" : "") << format_count(done) << " lines in "
+    out_ << (terminal_ ? "\r\x1b[K" : "") << counted(done, "line") << " in "
          << format_duration(std::chrono::duration<double>(now - start_).count()) << end << std::flush;
   }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "attn/core/format_count.hpp"
 #include "attn/train/callback.hpp"
 #include "attn/train/progress.hpp"
 
@@ -107,7 +108,7 @@ inline std::string ParallelProgress::line() const {
     runs += (runs.empty() ? ": " : ", ") + name + " " + std::to_string(100 * run.step / std::max<Index>(run.total, 1)) +
             " % loss " + format_decimals(run.loss, 3);
   }
-  return std::to_string(done_) + " of " + std::to_string(runs_) + " runs done, " + format_count(static_cast<Index>(rate)) +
+  return std::to_string(done_) + " of " + counted(runs_, "run") + " done, " + format_count(static_cast<Index>(rate)) +
          " tok/s, at most " + format_duration(left) + " for these" + runs;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "attn/core/format_count.hpp"
 #include "attn/core/types.hpp"
 
 namespace attn {
@@ -26,15 +27,6 @@ inline std::string format_duration(double seconds) {
   else
     std::snprintf(text, sizeof text, "%lld s", all);
   return text;
-}
-
-/// 1234567 as "1,234,567".
-inline std::string format_count(Index count) {
-  std::string digits = std::to_string(count);
-  const Index front = count < 0 ? 1 : 0;
-  for (Index i = static_cast<Index>(digits.size()) - 3; i > front; i -= 3)
-    digits.insert(static_cast<std::size_t>(i), 1, ',');
-  return digits;
 }
 
 /// 3.14159 as "3.14".

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "attn/core/format_count.hpp"
 #include "attn/core/types.hpp"
 
 namespace attn::tensor_names {
@@ -78,7 +79,7 @@ inline std::string explanation(Names missing, Names left_over, Names parameters,
   for (const std::string_view prefix : {"encoder.layers.", "decoder.layers.", "encoder.lstm.", "decoder."}) {
     const Index ours = layers(parameters, prefix), theirs = layers(tensors, prefix);
     if (ours == theirs || ours == 0 || theirs == 0) continue;
-    say("the file's model has ", std::to_string(theirs), " layers ", prefix, ", this one ", std::to_string(ours));
+    say("the file's model has ", counted(theirs, "layer"), " ", prefix, ", this one ", std::to_string(ours));
   }
   if (sentence.empty() && any_with(parameters, ".projection.") && any_with(tensors, ".projection."))
     say("the Linformer of the file's model shares its projections otherwise: take another Sharing");

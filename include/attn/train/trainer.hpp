@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "attn/core/format_count.hpp"
 #include "attn/core/network.hpp"
 #include "attn/data/batches.hpp"
 #include "attn/data/prefetch.hpp"
@@ -274,9 +275,9 @@ void Trainer<Model, Optim, Rate>::tell_bad_steps(StepReport& report, const Callb
   in_a_row_ = count == made ? in_a_row_ + made : 0;
   require(in_a_row_ < 10, "step ", state.step, ": the gradients of the last ", in_a_row_,
           " steps were not finite, and all of them were left out: begin again with a lower learning rate");
-  const std::string text = "the gradients of " + std::to_string(count) + " of the last " + std::to_string(made) +
-                           " steps were not finite, the first those of step " + std::to_string(first) +
-                           ": these steps are left out";
+  const std::string text = "the gradients of " + counted(count, "step") + " of the last " + std::to_string(made) +
+                           " were not finite, the first those of step " + std::to_string(first) +
+                           ": such steps are left out";
   for (Callback* callback : callbacks) callback->on_warning(text);
 }
 

@@ -1,0 +1,26 @@
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "attn/core/types.hpp"
+
+// Counts as people read them.
+
+namespace attn {
+
+/// 1234567 as "1,234,567".
+inline std::string format_count(Index count) {
+  std::string digits = std::to_string(count);
+  const Index front = count < 0 ? 1 : 0;
+  for (Index i = static_cast<Index>(digits.size()) - 3; i > front; i -= 3)
+    digits.insert(static_cast<std::size_t>(i), 1, ',');
+  return digits;
+}
+
+/// "1 pair", "2 pairs", "1,234 pairs", of nouns that take an s.
+template <class Count>
+std::string counted(Count count, std::string_view noun) {
+  return format_count(static_cast<Index>(count)) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+}  // namespace attn
