@@ -181,7 +181,7 @@ TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
   CheckpointCallback checkpoints(run.folder, trainer, run.metadata, run.average_best);
   const std::unique_ptr<Callback> progress =
       leads && run.progress ? run.progress(first, steps) : std::make_unique<Callback>();
-  LearningWatch watch([&](const std::string& text) { progress->on_warning(text), log->on_warning(text); });
+  LearningWatch watch([&](const std::string& text) { progress->on_warning(text), log->on_warning(text); }, steps);
   if (run.begin) run.begin();
   const auto start = std::chrono::steady_clock::now();
   if (leads)

@@ -17,11 +17,14 @@ namespace attn {
 ///
 ///   the loss       training loss, a mean of 10 reports, 0.5 nats or more above the lowest such mean
 ///   the gradients  their norm 20 times its median of the last 100 reports or more, three reports in a row
-///   the source     exchanging sources costs less than 0.1 nats a token (train/source_gain.hpp) at the fifth validation or later
+///   the source     exchanging sources costs less than 0.1 nats a token (train/source_gain.hpp) at the fifth validation or later; or, after
+///                  three quarters of the steps, less than a quarter of what a token then costs (of models that translate: half)
 ///   validation     loss of more than 20 nats, which is guessing among 485 million tokens; or that has not fallen by 1 % in four validations while the source is worth less than 1 nat
 class LearningWatch : public Callback {
  public:
-  explicit LearningWatch(std::function<void(const std::string&)> say) : say_(std::move(say)) {}
+  /// steps: of the whole training, where that is known.
+  explicit LearningWatch(std::function<void(const std::string&)> say, Index steps = 0)
+      : say_(std::move(say)), steps_(steps) {}
 
   void on_step(const StepReport& report) override {
     losses_.push_back(report.loss);
@@ -50,6 +53,11 @@ class LearningWatch : public Callback {
            "after " + format_count(report.step) +
                " steps the model does not look at what it translates (with the sources exchanged, a token's loss is " +
                format_decimals(gain, 2) + " higher): such a model writes fluent text that translates nothing; " + gentler_);
+    else if (count >= 5 && steps_ > 0 && 4 * report.step >= 3 * steps_ && 3 * gain < report.loss)
+      warn("source", "after " + format_count(report.step) + " of " + format_count(steps_) +
+                         " steps the model looks little at what it translates (a token's loss is " +
+                         format_decimals(report.loss, 2) + ", and with the sources exchanged only " +
+                         format_decimals(gain, 2) + " higher): train for longer, or " + gentler_);
     else if (count >= 5 && gain < 1 && report.loss > 0.99 * validations_[count - 5])
       warn("flat",
            "the validation loss has not fallen in four validations, and the model makes little use of its source: " +
@@ -81,6 +89,7 @@ class LearningWatch : public Callback {
   }
 
   std::function<void(const std::string&)> say_;
+  Index steps_ = 0;
   std::set<std::string> said_;
   std::vector<double> losses_, norms_, validations_;
   double lowest_ = std::numeric_limits<double>::infinity();
