@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # gpu_parallel.sh BUILD_FOLDER: trainings on several processes, on a machine with one GPU. BUILD_FOLDER has wmt14_train, built by
 #
-#   cmake --preset cuda -DATTN_NCCL=ON && cmake --build build/cuda --target wmt14_train
+#   cmake --preset cuda -DATTN_NCCL=ON && cmake --build build/cuda --target wmt14_train kernel_trace
 #
 # NCCL with one rank has the bits of a training alone; two and four ranks share the GPU through MPI and learn what one learns that
-# accumulates; a step of the base model is timed with sums in its backward pass and after it. Less than two minutes on an H200.
-# Needs a GPU, its driver, mpirun and python3; nothing is installed.
+# accumulates; a step of the base model is timed with sums in its backward pass and after it, and a trace shows which kernels run meanwhile.
+# Some two minutes on an H200. Needs a GPU, its driver, mpirun and python3; nothing is installed.
 set -euo pipefail
 
 program=${1:-}/examples/wmt14_train
-[[ $# == 1 && -x $program ]] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+trace=${1:-}/benchmarks/libkernel_trace.so
+[[ $# == 1 && -x $program && -f $trace ]] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 for tool in mpirun python3; do
   command -v "$tool" >/dev/null || { echo "gpu_parallel.sh needs $tool" >&2; exit 1; }
 done
@@ -104,6 +105,24 @@ for name in base_alone base_nccl base_after base_host; do
 done
 says "$(python3 -c "print(int($(of base_nccl tokens) > 0.95 * $(of base_alone tokens)))")" "with NCCL and overlap, one rank is at most 5 % slower than alone"
 says "$(python3 -c "print(int($(of base_nccl tokens) > 0.97 * $(of base_after tokens)))")" "sums in the backward pass are not slower than sums after it"
+
+# ---- What runs while gradients travel through the host ----
+
+# watch NAME OPTIONS...: traces a training of two ranks
+watch() {
+  local name=$1
+  shift
+  CUDA_INJECTION64_PATH=$(realpath "$trace") ATTN_TRACE=$folder/$name.tsv train "$name" 2 --size base --batch 24576 --batch-unit tokens \
+    --epochs 1 --validate-every 0 --limit 20 --sums host "$@"
+}
+# overlap NAME: of the time in which the sums' copies run, the share in which kernels of the same process do, in per cent
+overlap() {
+  python3 "$(dirname "$0")/../benchmarks/overlap.py" "$folder/$1.tsv" | sed -n 's/.* ms, \([0-9.]*\) % of them while.*/\1/p' | head -n 1
+}
+watch trace_during
+watch trace_after --sums-after
+during=$(overlap trace_during || true) after=$(overlap trace_after || true)
+says "$(python3 -c "print(int(${during:-0} > ${after:-100} + 5))")" "kernels run in ${during:-0} % of the time in which gradients are added up in the backward pass, in ${after:-100} % where sums come after it"
 
 echo "$failures failed, $SECONDS s"
 ((failures == 0))
