@@ -92,7 +92,7 @@ class ActiveSentences {
   Index add_source(Tape<Device>& tape, const Ragged& rows);
   std::int32_t* place_rows(Tape<Device>& tape, bool listed = false);
   Token* hold_words(Tape<Device>& tape, const std::vector<Token>& words);
-  static Text text_of(Tape<Device>& tape, const std::vector<Token>& words);
+  static Text text_of(Tape<Device>& tape, const std::vector<Token>& words, const Token* on_device);
 
   ActiveRows rows_;
   CacheLayout layout_;
@@ -167,7 +167,7 @@ Text ActiveSentences<Device>::advance(Tape<Device>& tape, const std::vector<Toke
   require(length_ < room_, "decoding: a sentence grew beyond the ", room_, " words it was given room for");
   place_rows(tape);
   ++length_;
-  return text_of(tape, words);
+  return text_of(tape, words, tape.upload(words.data(), count));
 }
 
 template <class Device>
@@ -196,9 +196,8 @@ Token* ActiveSentences<Device>::hold_words(Tape<Device>& tape, const std::vector
   layout_.rows.longest = layout_.capacity;  // whatever they grow to
   layout_.rows.rows = count * layout_.capacity;
   positions_.most = layout_.capacity - 1;
-  held_ = text_of(tape, words);
   Token* const on_device = tape.upload(words.data(), count);
-  held_->tokens = on_device;
+  held_ = text_of(tape, words, on_device);
   return on_device;
 }
 
@@ -289,10 +288,10 @@ std::int32_t* ActiveSentences<Device>::place_rows(Tape<Device>& tape, bool liste
 }
 
 template <class Device>
-Text ActiveSentences<Device>::text_of(Tape<Device>& tape, const std::vector<Token>& words) {
+Text ActiveSentences<Device>::text_of(Tape<Device>& tape, const std::vector<Token>& words, const Token* on_device) {
   const auto count = static_cast<Index>(words.size());
   Text text;
-  text.tokens = tape.upload(words.data(), count);
+  text.tokens = on_device;
   for (const Token word : words) text.smallest = std::min(text.smallest, word), text.largest = std::max(text.largest, word);
   auto* offsets = tape.device.tape_nodes.template array<std::int32_t>(count + 1);
   std::iota(offsets, offsets + count + 1, 0);

@@ -1,0 +1,133 @@
+#pragma once
+#include "attn/cuda/device.cuh"
+#include "attn/cuda/support/overlap.cuh"
+#include "attn/cuda/support/rows.cuh"
+#include "attn/ops/layer_norm.hpp"
+
+// Which kernel is for which rows: cuda/layer_norm.cuh.
+
+namespace attn::kernels {
+
+/// step(p, j) for each pack of this lane: pack p begins at column j.
+template <int P, int N, class Step>
+__device__ void each_pack(int width, const Step& step) {
+#pragma unroll
+  for (int p = 0; p < P; ++p) {
+    const int j = (32 * p + lane_of_warp()) * N;
+    if (j < width) step(p, j);
+  }
+}
+
+/// A lane's part of gain and bias.
+template <int P, class T>
+struct NormWeights {
+  Pack<T> gain[P], bias[P] = {};
+
+  __device__ explicit NormWeights(const LayerNormArgs<Cuda<T>>& args) {
+    each_pack<P, Pack<T>::size>(static_cast<int>(args.x.cols), [&](int p, int j) {
+      gain[p] = load_pack(args.gain + j);
+      if (args.center) bias[p] = load_pack(args.bias + j);
+    });
+  }
+};
+
+/// Normalises row i, a warp's work: put(j, y) for each pack of y, which begins at column j. `statistics`: whether to write these, too.
+/// Training: there may be dropout, and a place for z. get_weights() gives the lane's: it loads them, or has them already.
+template <int P, bool Training, class T, class Weights, class Put>
+__device__ void normalise_row(const LayerNormArgs<Cuda<T>>& args, const Weights& get_weights, Index i, bool statistics,
+                              const Put& put) {
+  constexpr int N = Pack<T>::size;
+  const int width = static_cast<int>(args.x.cols);
+  Pack<T> z[P];
+  each_pack<P, N>(width, [&](int p, int j) { z[p] = load_pack(row_of(args.x, i) + j); });
+  if (args.branch.data != nullptr) {
+    Pack<T> branch[P];
+    each_pack<P, N>(width, [&](int p, int j) { branch[p] = load_pack(row_of(args.branch, i) + j); });
+    if constexpr (Training) {
+      const Dropout::Row row = args.dropout.row(i);
+      each_pack<P, N>(width, [&](int p, int j) {
+        const Factors<N> factors(row, j);
+#pragma unroll
+        for (int k = 0; k < N; ++k) z[p].set(k, z[p][k] + factors[k] * branch[p][k]);
+        if (args.z.data != nullptr) store_pack(row_of(args.z, i) + j, z[p]);
+      });
+    } else {
+      each_pack<P, N>(width, [&](int p, int) {
+#pragma unroll
+        for (int k = 0; k < N; ++k) z[p].set(k, z[p][k] + branch[p][k]);
+      });
+    }
+  }
+  const NormWeights<P, T> weights = get_weights();  // on their way while the lanes meet
+  float sum = 0, squares = 0;
+  each_pack<P, N>(width, [&](int p, int) {
+#pragma unroll
+    for (int k = 0; k < N; ++k) sum += z[p][k];
+  });
+  const float mean = args.center ? warp_sum(sum) / static_cast<float>(width) : 0;
+  each_pack<P, N>(width, [&](int p, int) {
+#pragma unroll
+    for (int k = 0; k < N; ++k) squares += (z[p][k] - mean) * (z[p][k] - mean);
+  });
+  const float inverse = 1 / sqrtf(warp_sum(squares) / static_cast<float>(width) + args.epsilon);
+  each_pack<P, N>(width, [&](int p, int j) {
+    Pack<T> y;
+#pragma unroll
+    for (int k = 0; k < N; ++k) y.set(k, (z[p][k] - mean) * inverse * weights.gain[p][k] + weights.bias[p][k]);
+    put(j, y);
+  });
+  if (!statistics || lane_of_warp() > 0) return;
+  args.mean[i] = mean;
+  args.inverse_deviation[i] = inverse;
+}
+
+/// Early: gain and bias come while the kernel waits for the rows. That takes registers, which many rows need for each other.
+template <int P, bool Early, class T>
+__global__ void __launch_bounds__(32 * kRowWarps) layer_norm(LayerNormArgs<Cuda<T>> args) {
+  const auto normalise = [&](const auto& get_weights) {
+    wait_for_earlier();
+    let_next_begin();
+    const Index i = row_of_warp();
+    if (i >= args.x.rows) return;
+    normalise_row<P, true>(args, get_weights, i, true, [&](int j, Pack<T> y) { store_pack(row_of(args.y, i) + j, y); });
+  };
+  if constexpr (Early)
+    normalise([weights = NormWeights<P, T>(args)] { return weights; });
+  else
+    normalise([&] { return NormWeights<P, T>(args); });
+}
+
+template <class T>
+__global__ void __launch_bounds__(32 * kRowWarps) layer_norm_any(LayerNormArgs<Cuda<T>> args) {
+  wait_for_earlier();
+  let_next_begin();
+  const Index i = row_of_warp();
+  if (i >= args.x.rows) return;
+  const int width = static_cast<int>(args.x.cols), lane = lane_of_warp();
+  const Dropout::Row row = args.dropout.row(i);
+  const auto stored_z = [&](int j) {
+    const T x = row_of(args.x, i)[j];
+    if (args.branch.data == nullptr) return x;
+    return from_float<T>(to_float(x) + Factors<1>(row, j)[0] * to_float(row_of(args.branch, i)[j]));
+  };
+  float sum = 0, squares = 0;
+  for (int j = lane; j < width; j += 32) {
+    const T z = stored_z(j);
+    if (args.branch.data != nullptr && args.z.data != nullptr) row_of(args.z, i)[j] = z;
+    sum += to_float(z);
+  }
+  const float mean = args.center ? warp_sum(sum) / static_cast<float>(width) : 0;
+  for (int j = lane; j < width; j += 32) {
+    const float away = to_float(stored_z(j)) - mean;
+    squares += away * away;
+  }
+  const float inverse = 1 / sqrtf(warp_sum(squares) / static_cast<float>(width) + args.epsilon);
+  for (int j = lane; j < width; j += 32)
+    row_of(args.y, i)[j] = from_float<T>((to_float(stored_z(j)) - mean) * inverse * to_float(args.gain[j]) +
+                                         (args.center ? to_float(args.bias[j]) : 0));
+  if (lane > 0) return;
+  args.mean[i] = mean;
+  args.inverse_deviation[i] = inverse;
+}
+
+}  // namespace attn::kernels

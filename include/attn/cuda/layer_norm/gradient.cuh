@@ -1,0 +1,141 @@
+#pragma once
+#include "attn/cuda/layer_norm/forward.cuh"
+
+// g is rounded wherever it is computed (__fmul_rn: no fused multiply-add), so that it cancels its mean where a row has one number.
+// dz = (g - mean(g) - x̂ mean(g x̂)) / deviation,  g = dy * gain,  x̂ = (z - mean) / deviation;  dgain += dy * x̂,  dbias += dy
+
+namespace attn::kernels {
+
+/// parts: blocks x 2 x width, the sums over a block's rows for gain and for bias.
+template <int P, class T>
+__global__ void __launch_bounds__(32 * kRowWarps) layer_norm_gradient(LayerNormGradientArgs<Cuda<T>> args, float* parts) {
+  constexpr int N = Pack<T>::size, kNumbers = 2 * P * N;  // a lane's: for gain, then for bias
+  const int width = static_cast<int>(args.z.cols), lane = lane_of_warp(), warp = static_cast<int>(threadIdx.x) / 32;
+  const Index step = Index{gridDim.x} * kRowWarps;
+  struct Row {
+    Pack<T> z[P], dy[P];
+    float mean, inverse;
+  };
+  const auto load = [&](Row& row, Index i) {
+    each_pack<P, N>(width, [&](int p, int j) {
+      row.z[p] = load_pack(row_of(args.z, i) + j);
+      row.dy[p] = load_pack(row_of(args.dy, i) + j);
+    });
+    row.mean = args.mean[i];
+    row.inverse = args.inverse_deviation[i];
+  };
+
+  float sums[kNumbers] = {};
+  constexpr bool kAhead = P < 8;  // the next row is on its way while one is worked on; of the widest rows, one fits
+  Row row, next;
+  Index i = row_of_warp();
+  if (kAhead && i < args.z.rows) load(row, i);
+  for (; i < args.z.rows; i += step) {
+    if constexpr (!kAhead) load(row, i);
+    if (kAhead && i + step < args.z.rows) load(next, i + step);
+    float mean = 0, slope = 0;
+    each_pack<P, N>(width, [&](int p, int j) {
+      const Pack<T> gain = load_pack(args.gain + j);
+#pragma unroll
+      for (int k = 0; k < N; ++k) {
+        const float normal = (row.z[p][k] - row.mean) * row.inverse, g = __fmul_rn(row.dy[p][k], gain[k]);
+        mean += g;
+        slope += g * normal;
+        sums[p * N + k] += row.dy[p][k] * normal;
+        sums[(P + p) * N + k] += row.dy[p][k];
+      }
+    });
+    mean = args.center ? warp_sum(mean) / static_cast<float>(width) : 0;
+    slope = warp_sum(slope) / static_cast<float>(width);
+    const Dropout::Row dropout = args.dropout.row(i);
+    each_pack<P, N>(width, [&](int p, int j) {
+      const Pack<T> gain = load_pack(args.gain + j);
+      float dz[N];
+#pragma unroll
+      for (int k = 0; k < N; ++k)
+        dz[k] = (__fmul_rn(row.dy[p][k], gain[k]) - mean - (row.z[p][k] - row.mean) * row.inverse * slope) * row.inverse;
+      put(args.dx, i, j, dz);
+      if (args.dbranch.to.data == nullptr) return;
+      const Factors<N> factors(dropout, j);
+#pragma unroll
+      for (int k = 0; k < N; ++k) dz[k] *= factors[k];
+      put(args.dbranch, i, j, dz);
+    });
+    if constexpr (kAhead) row = next;
+  }
+
+  // The warps' sums, halves of the warps upon each other: the order is always the same. Lanes lie beside each other.
+  constexpr int kShared = P == 8 ? 1 : kRowWarps / 2;  // warps that shared memory has room for at once
+  __shared__ float shared[kShared][kNumbers][32];
+  for (int half = kRowWarps / 2; half > 0; half /= 2)
+    for (int first = 0; first < half; first += kShared) {
+      __syncthreads();
+      const int from = warp - half - first, to = warp - first;
+      if (from >= 0 && from < kShared && warp < 2 * half)
+#pragma unroll
+        for (int k = 0; k < kNumbers; ++k) shared[from][k][lane] = sums[k];
+      __syncthreads();
+      if (to >= 0 && to < kShared && warp < half)
+#pragma unroll
+        for (int k = 0; k < kNumbers; ++k) sums[k] += shared[to][k][lane];
+    }
+  if (warp > 0) return;
+  float* mine = parts + Index{blockIdx.x} * 2 * width;
+  each_pack<P, N>(width, [&](int p, int j) {
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+      mine[j + k] = sums[p * N + k];
+      mine[width + j + k] = sums[(P + p) * N + k];
+    }
+  });
+}
+
+template <class T>
+__global__ void __launch_bounds__(256) layer_norm_gradient_any(LayerNormGradientArgs<Cuda<T>> args, float* parts) {
+  const int width = static_cast<int>(args.z.cols);
+  float* mine = parts + Index{blockIdx.x} * 2 * width;
+  for (Index i = blockIdx.x; i < args.z.rows; i += gridDim.x) {
+    const T *z = row_of(args.z, i), *dy = row_of(args.dy, i);
+    const bool is_first = i == blockIdx.x;
+    const float middle = args.mean[i], inverse = args.inverse_deviation[i];
+    float mean = 0, slope = 0;
+    for (int j = static_cast<int>(threadIdx.x); j < width; j += 256) {
+      const float normal = (to_float(z[j]) - middle) * inverse, d = to_float(dy[j]),
+                  g = __fmul_rn(d, to_float(args.gain[j]));
+      mean += g;
+      slope += g * normal;
+      mine[j] = is_first ? d * normal : mine[j] + d * normal;
+      mine[width + j] = is_first ? d : mine[width + j] + d;
+    }
+    mean = args.center ? block_sum<8>(mean) / static_cast<float>(width) : 0;
+    slope = block_sum<8>(slope) / static_cast<float>(width);
+    const Dropout::Row row = args.dropout.row(i);
+    for (int j = static_cast<int>(threadIdx.x); j < width; j += 256) {
+      const float normal = (to_float(z[j]) - middle) * inverse, g = __fmul_rn(to_float(dy[j]), to_float(args.gain[j]));
+      float dz[1] = {(g - mean - normal * slope) * inverse};
+      put(args.dx, i, j, dz);
+      if (args.dbranch.to.data == nullptr) continue;
+      dz[0] *= Factors<1>(row, j)[0];
+      put(args.dbranch, i, j, dz);
+    }
+  }
+}
+
+/// dgain and dbias += the sum of the parts: 32 columns a block, a warp every 32nd part, then a warp a column.
+static __global__ void __launch_bounds__(1024)
+    add_column_sums(const float* parts, int count, int width, float* dgain, float* dbias) {
+  __shared__ float sums[32][33];
+  const int lane = lane_of_warp(), warp = static_cast<int>(threadIdx.x) / 32, first = static_cast<int>(blockIdx.x) * 32;
+  float sum = 0;
+  if (first + lane < 2 * width) {
+#pragma unroll 4
+    for (int b = warp; b < count; b += 32) sum += parts[Index{b} * 2 * width + first + lane];
+  }
+  sums[warp][lane] = sum;
+  __syncthreads();
+  sum = warp_sum(sums[lane][warp]);
+  const int j = first + warp;
+  if (lane == 0 && j < (dbias == nullptr ? width : 2 * width)) *(j < width ? dgain + j : dbias + (j - width)) += sum;
+}
+
+}  // namespace attn::kernels
