@@ -116,6 +116,21 @@ TEST_CASE_TEMPLATE("cross_entropy of huge logits is finite and right", T, float,
   CHECK(distance(smooth.logits, {0.5, -0.5}) <= 1e-12);
 }
 
+TEST_CASE_TEMPLATE("cross_entropy of logits far below the largest: they count nothing, however far", T, float, double) {
+  Cpu<T> device(1);
+  for (const double far : {86.0, 87.5, 89.0, 100.0, 261.0, 400.0, 1e3, 1e4, 1e30}) {
+    CAPTURE(far);
+    Numbers logits(512, -far);  // enough for every vector
+    logits[300] = logits[7] = 0;
+    const Result result = run(device, 512, logits, {7}, {});
+    CHECK(result.nll == doctest::Approx(std::log(2)).epsilon(1e-6));
+    CHECK(std::abs(result.logits[7] + 0.5) <= 1e-6);
+    CHECK(std::abs(result.logits[300] - 0.5) <= 1e-6);
+    for (const std::size_t other : {0, 8, 299, 511})
+      CHECK(std::abs(result.logits[other]) <= 1.1 * std::exp(-std::min(far, 86.0)));
+  }
+}
+
 TEST_CASE_TEMPLATE("cross_entropy of no rows adds nothing, and of one class is 0", T, float, double) {
   Cpu<T> device(2);
   const Result none = run(device, 5, {}, {}, {.start = 4});

@@ -19,13 +19,15 @@ Packet exp_negative(const Packet& x) {
     const auto number = [](float value) { return pset1<Packet>(value); };
     const Packet magic =
         number(12582912.f);  // 1.5 * 2^23: adding it rounds to whole numbers, and leaves them in the low bits
-    const Packet shifted = pmadd(x, number(1.44269504f), magic), n = psub(shifted, magic);
-    const Packet r = pmadd(n, number(-1.42860677e-6f), pmadd(n, number(-0.693145752f), x));  // x - n log 2, in two parts
+    const Packet tiny = pcmp_lt(x, number(-87.f)), near = pselect(tiny, number(-87.f), x);  // 2^n is a normal float
+    const Packet shifted = pmadd(near, number(1.44269504f), magic), n = psub(shifted, magic);
+    const Packet r =
+        pmadd(n, number(-1.42860677e-6f), pmadd(n, number(-0.693145752f), near));  // near - n log 2, in two parts
     Packet y = number(1 / 5040.f);
     for (const float c : {1 / 720.f, 1 / 120.f, 1 / 24.f, 1 / 6.f, 0.5f, 1.f, 1.f}) y = pmadd(y, r, number(c));
     const Packet scaled = preinterpret<Packet>(
         padd(preinterpret<Integers>(y), plogical_shift_left<23>(preinterpret<Integers>(shifted))));  // y * 2^n
-    return pselect(pcmp_lt(x, number(-87.f)), number(0.f), scaled);
+    return pselect(tiny, number(0.f), scaled);
   } else {
     return pexp(x);
   }
