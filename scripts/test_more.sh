@@ -83,9 +83,13 @@ x86_64() {
 }
 
 aarch64() {  # without and with instructions for bf16
-  local compiler=aarch64-linux-gnu-g++ run='qemu-aarch64 -cpu max -L /usr/aarch64-linux-gnu'
-  [[ $(uname -m) != aarch64 ]] || compiler=g++ run=
-  cpu_room armv8 "$run" $compiler -march=armv8-a && cpu_room armv8.6 "$run" $compiler -march=armv8.6-a+bf16
+  local compiler=aarch64-linux-gnu-g++ run='qemu-aarch64 -cpu max -L /usr/aarch64-linux-gnu' run_bf16
+  run_bf16=$run
+  if [[ $(uname -m) == aarch64 ]]; then
+    compiler=g++ run='' run_bf16='qemu-aarch64 -cpu max'
+    if grep -qw bf16 /proc/cpuinfo && grep -qw i8mm /proc/cpuinfo; then run_bf16=''; fi
+  fi
+  cpu_room armv8 "$run" $compiler -march=armv8-a && cpu_room armv8.6 "$run_bf16" $compiler -march=armv8.6-a+bf16
 }
 
 # ---- Files that are not as they should be ----
