@@ -1,12 +1,15 @@
 #pragma once
+#include <algorithm>
+
 #include "attn/cuda/linear.cuh"
 #include "attn/cuda/lstm.cuh"
+#include "attn/cuda/support/cluster.cuh"
 #include "attn/ops/lstm_cell.hpp"
 
 // A step of an LSTM layer in one kernel, in bfloat16: what a recurrent decoder asks for, layer by layer. A block takes 8 units, that is
-// 32 rows of the weights, and up to 64 sentences, so that weights are read once and x and h' seldom. Its warps share the terms out, those of x
-// and then those of h', as the product of few rows does (matmul/few_rows.cuh); the two rows of weights that a tile of 16 has for a lane
-// are two gates of the same unit, so that the warps' sums, added in shared memory, are a unit's four gates.
+// 32 rows of the weights, and up to 64 sentences, so that weights are read once and x and h' seldom. Its warps share the terms out, some
+// those of x and the others those of h', as the product of few rows does (matmul/few_rows.cuh); the two rows of weights that a tile of 16
+// has for a lane are two gates of the same unit, so that the warps' sums, added in shared memory, are a unit's four gates.
 
 namespace attn {
 namespace kernels {
@@ -17,55 +20,72 @@ inline constexpr int kCellUnits = 8;
 template <int Eights>
 inline constexpr std::size_t kCellShared = sizeof(float) * kFewWarps * 4 * 8 * Eights* kCellUnits;
 
-/// Eights: how many times 8 sentences a block takes; Ahead: how many times 32 terms a warp holds at once.
+/// Whether a block leaves registers for one of the next kernel, which then comes early and brings its weights to the cache.
+template <int Eights>
+inline constexpr bool kCellLeavesRoom = Eights <= 2;
+
+/// 16 bytes, asked for here and not where they are first needed.
+__device__ inline uint4 load_now(const bfloat16* from) {
+  uint4 x;
+  asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w) : "l"(from));
+  return x;
+}
+
+/// Eights: how many times 8 sentences a block takes; Ahead: how many times 32 terms a warp holds at once. Warps up to warps_of_x take
+/// the terms of x.
 template <int Eights, int Ahead>
-__global__ void __launch_bounds__(kFewThreads) lstm_cell(const LstmCellArgs<Cuda<bfloat16>> args) {
+__global__ void __launch_bounds__(kFewThreads, kCellLeavesRoom<Eights> ? 2 : 1)
+    lstm_cell(const LstmCellArgs<Cuda<bfloat16>> args, const int warps_of_x) {
   constexpr int kSentences = 8 * Eights, kOwn = (kSentences * kCellUnits + kFewThreads - 1) / kFewThreads;
   extern __shared__ float cell_shared[];
   const int lane = lane_of_warp(), warp = static_cast<int>(threadIdx.x) / 32, place = lane / 4, terms = lane % 4 * 8;
   const int width = static_cast<int>(args.h.cols), first_unit = static_cast<int>(blockIdx.x) * kCellUnits;
   const Index first = Index{blockIdx.y} * kSentences;
   const int sentences = static_cast<int>(min(args.x.rows - first, Index{kSentences}));
-  const int of_x = static_cast<int>(args.x.cols) / kFewTerms,
-            chunks = of_x + (args.h0.data != nullptr ? width / kFewTerms : 0);
-  const auto in_chunk = [&](int chunk, const Matrix<const bfloat16>& of_input, const Matrix<const bfloat16>& of_state,
-                            Index row) {
-    return chunk < of_x ? row_of(of_input, row) + chunk * kFewTerms + terms
-                        : row_of(of_state, row) + (chunk - of_x) * kFewTerms + terms;
-  };
-  const auto weight = [&](int chunk, int gate) {
-    return in_chunk(chunk, args.input, args.recurrent, Index{gate} * width + first_unit + place);
-  };
-  for (int chunk = warp; chunk < chunks; chunk += kFewWarps)
+
+  const bool of_x = warp < warps_of_x;
+  const Matrix<const bfloat16>&matrix = of_x ? args.input : args.recurrent, &vectors = of_x ? args.x : args.h0;
+  const int chunks = static_cast<int>(vectors.cols) / kFewTerms, begin = of_x ? warp : warp - warps_of_x,
+            step = of_x ? warps_of_x : kFewWarps - warps_of_x;
+  const bfloat16 *of_gate[4], *of_sentence[Eights];  // this lane's rows
 #pragma unroll
-    for (int gate = 0; gate < 4; ++gate) prefetch(weight(chunk, gate));
+  for (int gate = 0; gate < 4; ++gate) of_gate[gate] = row_of(matrix, Index{gate} * width + first_unit + place) + terms;
+#pragma unroll
+  for (int e = 0; e < Eights; ++e) of_sentence[e] = row_of(vectors, first + min(8 * e + place, sentences - 1)) + terms;
+  if constexpr (kCellLeavesRoom<Eights>)
+    for (int chunk = begin; chunk < chunks; chunk += step)
+#pragma unroll
+      for (int gate = 0; gate < 4; ++gate) prefetch(of_gate[gate] + chunk * kFewTerms);
+  const int unit = static_cast<int>(threadIdx.x) % kCellUnits;  // whose gates this thread adds up
+  float bias[4];
+#pragma unroll
+  for (int gate = 0; gate < 4; ++gate) bias[gate] = to_float(args.bias[gate * width + first_unit + unit]);
   wait_for_earlier();
   let_next_begin();
 
-  float c[kOwn] = {};  // of this thread's units, on its way first
+  float c[kOwn] = {};  // on its way first
 #pragma unroll
   for (int n = 0; n < kOwn; ++n) {
-    const int i = static_cast<int>(threadIdx.x) + n * kFewThreads;
-    if (i / kCellUnits < sentences && args.c0.data != nullptr)
-      c[n] = to_float(row_of(args.c0, first + i / kCellUnits)[first_unit + i % kCellUnits]);
+    const int sentence = (static_cast<int>(threadIdx.x) + n * kFewThreads) / kCellUnits;
+    if (sentence < sentences && args.c0.data != nullptr)
+      c[n] = to_float(row_of(args.c0, first + sentence)[first_unit + unit]);
   }
 
   float sums[2][Eights][4] = {};
-  for (int begin = warp; begin < chunks; begin += kFewWarps * Ahead) {
-    uint4 weights[Ahead][4], x[Ahead][Eights];
+  uint4 weights[Ahead][4], x[Ahead][Eights];
+  const auto load = [&](int slot, int chunk) {
+    if (chunk >= chunks) return;
+#pragma unroll
+    for (int gate = 0; gate < 4; ++gate) weights[slot][gate] = load_now(of_gate[gate] + chunk * kFewTerms);
+#pragma unroll
+    for (int e = 0; e < Eights; ++e) x[slot][e] = load_now(of_sentence[e] + chunk * kFewTerms);
+  };
+#pragma unroll
+  for (int i = 0; i < Ahead; ++i) load(i, begin + i * step);
+  for (int chunk = begin; chunk < chunks; chunk += step * Ahead)
 #pragma unroll
     for (int i = 0; i < Ahead; ++i) {
-      const int chunk = min(begin + i * kFewWarps, chunks - 1);
-#pragma unroll
-      for (int gate = 0; gate < 4; ++gate) weights[i][gate] = *reinterpret_cast<const uint4*>(weight(chunk, gate));
-#pragma unroll
-      for (int e = 0; e < Eights; ++e)
-        x[i][e] =
-            *reinterpret_cast<const uint4*>(in_chunk(chunk, args.x, args.h0, first + min(8 * e + place, sentences - 1)));
-    }
-#pragma unroll
-    for (int i = 0; i < Ahead; ++i) {
-      if (begin + i * kFewWarps >= chunks) break;
+      if (chunk + i * step >= chunks) break;
 #pragma unroll
       for (int pair = 0; pair < 2; ++pair) {
         const uint4 a = weights[i][2 * pair], b = weights[i][2 * pair + 1];
@@ -75,12 +95,12 @@ __global__ void __launch_bounds__(kFewThreads) lstm_cell(const LstmCellArgs<Cuda
           multiply_16(sums[pair][e], a.z, b.z, a.w, b.w, x[i][e].z, x[i][e].w);
         }
       }
+      load(i, chunk + (i + Ahead) * step);
     }
-  }
 
   // A lane's sums are those of unit `place`, two gates, with two sentences.
-  const auto part = [&](int of_warp, int gate, int sentence, int unit) -> float& {
-    return cell_shared[((of_warp * 4 + gate) * kSentences + sentence) * kCellUnits + unit];
+  const auto part = [&](int of_warp, int gate, int sentence, int of_unit) -> float& {
+    return cell_shared[((of_warp * 4 + gate) * kSentences + sentence) * kCellUnits + of_unit];
   };
 #pragma unroll
   for (int pair = 0; pair < 2; ++pair)
@@ -91,12 +111,12 @@ __global__ void __launch_bounds__(kFewThreads) lstm_cell(const LstmCellArgs<Cuda
   __syncthreads();
 #pragma unroll
   for (int n = 0; n < kOwn; ++n) {
-    const int i = static_cast<int>(threadIdx.x) + n * kFewThreads, sentence = i / kCellUnits, unit = i % kCellUnits;
+    const int sentence = (static_cast<int>(threadIdx.x) + n * kFewThreads) / kCellUnits;
     if (sentence >= sentences) break;
     float gate[4];
 #pragma unroll
     for (int g = 0; g < 4; ++g) {
-      gate[g] = to_float(args.bias[g * width + first_unit + unit]);
+      gate[g] = bias[g];
 #pragma unroll
       for (int w = 0; w < kFewWarps; ++w) gate[g] += part(w, g, sentence, unit);
     }
@@ -117,12 +137,17 @@ inline bool of_few_sentences(const Cuda<bfloat16>& device, const LstmCellArgs<Cu
 }
 
 inline void lstm_cell_of_few(Cuda<bfloat16>& device, const LstmCellArgs<Cuda<bfloat16>>& args) {
-  const Index slices = args.h.cols / kernels::kCellUnits;
+  const Index slices = args.h.cols / kernels::kCellUnits, terms_of_h = args.h0.data != nullptr ? args.h.cols : 0;
+  constexpr Index kWarps = kernels::kFewWarps;
+  const int warps_of_x =
+      terms_of_h == 0
+          ? kWarps
+          : static_cast<int>(std::clamp<Index>(kWarps * args.x.cols / (args.x.cols + terms_of_h), 1, kWarps - 1));
   const auto start = [&]<int Eights, int Ahead>() {
     const Spread spread{{static_cast<unsigned>(slices), static_cast<unsigned>(divide_up(args.x.rows, 8 * Eights))},
                         kernels::kFewThreads,
                         kernels::kCellShared<Eights>};
-    launch_overlapping(device, "lstm_cell", spread, kernels::lstm_cell<Eights, Ahead>, args);
+    launch_overlapping(device, "lstm_cell", spread, kernels::lstm_cell<Eights, Ahead>, args, warps_of_x);
   };
   // As many sentences a block as leave every multiprocessor one.
   const auto suits = [&](Index sentences) {
