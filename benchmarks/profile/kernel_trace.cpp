@@ -65,6 +65,7 @@ extern "C" int InitializeInjection() {
                  path != nullptr ? path : "trace.tsv");
     return 1;
   }
+  std::setvbuf(file, nullptr, _IOLBF, 1 << 16);  // processes that share the file write whole lines
   std::atexit(finish);
   return 1;
 }

@@ -33,6 +33,7 @@
 #include "attn/cuda/tanh.cuh"
 #include "attn/cuda/top_k.cuh"
 #include "attn/ops/every_op.hpp"
+#include "attn/parallel/through_host.cuh"
 
 #ifdef ATTN_OPS_ELSEWHERE
 namespace attn {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -38,7 +39,8 @@ class DataParallel {
   using Range = GradientRange<Real>;
 
   DataParallel(Communicator& communicator, Parameters<Device>& parameters, DataParallelOptions options = {})
-      : communicator_(communicator),
+      : through_host_(through_host_of(communicator, parameters.device())),
+        communicator_(through_host_ ? *through_host_ : communicator),
         parameters_(parameters),
         sharded_(options.shard_optimiser && ranks() > 1),
         overlap_(options.overlap) {
@@ -91,14 +93,8 @@ class DataParallel {
     for (const Range& range : late_) begin(range);
     next_ = 0;
     timed([&] {
-      if constexpr (kHost) {
-        communicator_.wait();
-      } else if (communicator_.takes_gpu_memory()) {
-        communicator_.call_roll();  // a GPU waits for ever; the host does not
-        communicator_.wait(stream());
-      } else {
-        through_host();
-      }
+      if constexpr (!kHost) communicator_.call_roll();  // a GPU waits for ever; the host does not
+      communicator_.wait(stream());
     });
   }
 
@@ -120,6 +116,14 @@ class DataParallel {
 
  private:
   static constexpr bool kHost = std::is_same_v<typename Device::Memory, HostMemory>;
+
+  /// What takes a GPU's numbers where the communicator takes only the host's.
+  static std::unique_ptr<Communicator> through_host_of(Communicator& communicator, const Device& device) {
+    if constexpr (kHost)
+      return nullptr;
+    else
+      return communicator.takes_gpu_memory() || communicator.alone() ? nullptr : through_host(communicator, device);
+  }
 
   void* stream() const {
     if constexpr (kHost)
@@ -150,80 +154,44 @@ class DataParallel {
   }
 
   void begin(Range range) {
-    if constexpr (!kHost)
-      if (!communicator_.takes_gpu_memory()) return;  // all of them go through the host, at the end
-    timed([&] { begin_sum(range, range.first); });
+    timed([&] { begin_sum(range); });
   }
-  /// Of a range of the gradients whose numbers are at `numbers`.
-  void begin_sum(Range range, Real* numbers) {
-    if (!sharded_) {
-      communicator_.begin_sum(SharedNumbers(numbers, range.count), stream());
-      return;
-    }
+  void begin_sum(Range range) {
+    if (!sharded_) return communicator_.begin_sum(SharedNumbers(range.first, range.count), stream());
     for (Index rank = 0; rank < ranks(); ++rank) {
       const Range part = part_of(rank);
       Real* const first = std::max(range.first, part.first);
       Real* const last = std::min(range.first + range.count, part.first + part.count);
-      if (first < last)
-        communicator_.begin_sum_at(rank, SharedNumbers(numbers + (first - range.first), last - first), stream());
+      if (first < last) communicator_.begin_sum_at(rank, SharedNumbers(first, last - first), stream());
     }
-  }
-
-  /// Where no communicator takes a GPU's memory.
-  void through_host() {
-    const Range all{parameters_.gradients(), parameters_.size()};
-    host_.resize(static_cast<std::size_t>(all.count));
-    parameters_.device().download(host_.data(), all.first, all.count);
-    begin_sum(all, host_.data());
-    communicator_.wait();
-    parameters_.device().upload(all.first, host_.data(), all.count);
   }
 
   void add_up(Real* number) {
-    timed([&] { add_up_now(number); });
-  }
-  void add_up_now(Real* number) {
-    if constexpr (!kHost) {
-      if (!communicator_.takes_gpu_memory()) {
-        Real on_host = 0;
-        parameters_.device().download(&on_host, number, 1);
-        communicator_.begin_sum(SharedNumbers(&on_host, 1));
-        communicator_.wait();
-        parameters_.device().upload(number, &on_host, 1);
-        return;
-      }
-    }
-    communicator_.begin_sum(SharedNumbers(number, 1), stream());
-    communicator_.wait(stream());
+    timed([&] {
+      communicator_.begin_sum(SharedNumbers(number, 1), stream());
+      communicator_.wait(stream());
+    });
   }
 
   void bring_together() {
     timed([&] {
-      Real* values = parameters_.values();
-      const bool staged = !kHost && !communicator_.takes_gpu_memory();
-      if (staged) {
-        host_.resize(static_cast<std::size_t>(parameters_.size()));
-        parameters_.device().download(host_.data(), values, parameters_.size());
-        values = host_.data();
-      }
       for (Index rank = 0; rank < ranks(); ++rank) {
         const Range part = part_of(rank);
-        communicator_.begin_broadcast(rank, SharedNumbers(values + (part.first - parameters_.gradients()), part.count),
-                                      stream());
+        communicator_.begin_broadcast(
+            rank, SharedNumbers(parameters_.values() + (part.first - parameters_.gradients()), part.count), stream());
       }
       communicator_.wait(stream());
-      if (staged) parameters_.device().upload(parameters_.values(), values, parameters_.size());
     });
     parameters_.device().zero(parameters_.gradients(), parameters_.size());
     parameters_.refresh();
   }
 
+  std::unique_ptr<Communicator> through_host_;
   Communicator& communicator_;
   Parameters<Device>& parameters_;
   bool sharded_, overlap_;
   std::vector<Range> early_, late_;  // summed in the backward pass, in this order; summed after it
   std::size_t next_ = 0;             // of early_, in this step
-  std::vector<Real> host_;
   double seconds_ = 0;
 };
 

@@ -9,6 +9,7 @@
 
 #include "attn/core/error.hpp"
 #include "attn/parallel/communicator.hpp"
+#include "attn/parallel/stream_waits.cuh"
 
 namespace attn {
 
@@ -36,8 +37,6 @@ class Nccl final : public Communicator {
       (void)cudaStreamSynchronize(stream_);
       (void)ncclCommDestroy(nccl_);
     }
-    for (const std::vector<Wait>& waits : {waits_, spare_})
-      for (const Wait& wait : waits) (void)cudaEventDestroy(wait.begin), (void)cudaEventDestroy(wait.end);
     (void)cudaEventDestroy(event_);
     (void)cudaStreamDestroy(stream_);
   }
@@ -92,42 +91,13 @@ class Nccl final : public Communicator {
     check(ncclCommGetAsyncError(nccl_, &status), "waiting for sums");
     check(status, "summing");
     const auto waiting = static_cast<cudaStream_t>(stream);
-    const Wait wait = new_wait();
+    waits_.begin(waiting);
     check(cudaEventRecord(event_, stream_), "waiting for sums");
-    check(cudaEventRecord(wait.begin, waiting), "waiting for sums");
-    check(cudaStreamWaitEvent(waiting, event_, 0), "waiting for sums");
-    check(cudaEventRecord(wait.end, waiting), "waiting for sums");
-    waits_.push_back(wait);
+    waits_.end(waiting, event_);
   }
-  double seconds_waited() override {
-    std::size_t ended = 0;
-    for (; ended < waits_.size() && cudaEventQuery(waits_[ended].end) == cudaSuccess; ++ended) {
-      float milliseconds = 0;
-      check(cudaEventElapsedTime(&milliseconds, waits_[ended].begin, waits_[ended].end), "timing sums");
-      seconds_ += 1e-3 * static_cast<double>(milliseconds);
-      spare_.push_back(waits_[ended]);
-    }
-    waits_.erase(waits_.begin(), waits_.begin() + static_cast<std::ptrdiff_t>(ended));
-    return seconds_;
-  }
+  double seconds_waited() override { return waits_.seconds(); }
 
  private:
-  struct Wait {  // of a stream, for sums: when it has nothing else to do, and when it goes on
-    cudaEvent_t begin, end;
-  };
-  Wait new_wait() {
-    if (waits_.size() >= 64) seconds_waited();
-    Wait wait{};
-    if (!spare_.empty()) {
-      wait = spare_.back();
-      spare_.pop_back();
-      return wait;
-    }
-    check(cudaEventCreate(&wait.begin), "making an event");
-    check(cudaEventCreate(&wait.end), "making an event");
-    return wait;
-  }
-
   static std::size_t size(const SharedNumbers& numbers) { return static_cast<std::size_t>(numbers.count); }
   static ncclDataType_t type(const SharedNumbers& numbers) { return numbers.is_double ? ncclDouble : ncclFloat; }
 
@@ -148,8 +118,7 @@ class Nccl final : public Communicator {
   ncclComm_t nccl_ = nullptr;
   cudaStream_t stream_ = nullptr;
   cudaEvent_t event_ = nullptr;
-  std::vector<Wait> waits_, spare_;  // that may not have ended; that can be used again
-  double seconds_ = 0;
+  StreamWaits waits_;
 };
 
 }  // namespace attn
