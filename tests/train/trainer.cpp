@@ -84,6 +84,59 @@ TEST_CASE("a training validates at intervals, and once more at its end") {
   CHECK(steps == std::vector<Index>{7, 14, 16});
 }
 
+TEST_CASE("a training that was stopped at its last step is validated there when it is resumed") {
+  const auto every_7 = [](Run& run) {
+    TrainOptions options = run.options();
+    options.validate_every = 7;
+    return options;
+  };
+  Run first;
+  bool stop = false;
+  TrainOptions options = every_7(first);
+  options.stop = [&] { return stop; };
+  Trainer trainer(first.network, first.adam, Constant{1e-3}, options);
+  Recorder recorder;
+  OnStep at_16([&](const StepReport& report) { stop = report.step == 16; });
+  trainer.run(first.training, first.validation, {&recorder, &at_16});
+  CHECK(recorder.validations.back().step == 14);
+  const TemporaryFolder folder;
+  save_training(folder / "training.safetensors", first.parameters, first.adam, trainer.state);
+
+  for (const bool again : {false, true}) {
+    Run second;
+    Trainer resumed(second.network, second.adam, Constant{1e-3}, every_7(second));
+    resumed.state = load_training(SafetensorsFile(folder / "training.safetensors"), second.parameters, second.adam);
+    CHECK(resumed.state.validated == (again ? 16 : 14));
+    Recorder after;
+    resumed.run(second.training, second.validation, {&after});
+    CHECK(after.validations.size() == (again ? 0 : 1));  // once
+    CHECK(resumed.state.validated == 16);
+    save_training(folder / "training.safetensors", second.parameters, second.adam, resumed.state);
+  }
+}
+
+TEST_CASE("a report comes before every validation, so that none counts its time") {
+  Run run;
+  TrainOptions options = run.options();
+  options.validate_every = 7;
+  options.report_every = 5;
+  Trainer trainer(run.network, run.adam, Constant{1e-3}, options);
+  Recorder recorder;
+  Index reported = 0;
+  bool always = true;
+  OnValidation watch([&](const ValidationReport& report) { always = always && report.step == reported; });
+  OnStep note([&](const StepReport& report) { reported = report.step; });
+  trainer.run(run.training, run.validation, {&note, &watch, &recorder});
+  CHECK(always);
+  CHECK(recorder.validations.size() == 3);
+  Index tokens = 0, all = 0;
+  for (const StepReport& report : recorder.steps) tokens += report.tokens;
+  for (Index epoch = 0; epoch < 4; ++epoch)
+    for (run.training.start_epoch(epoch); run.training.next_size().tokens > 0; run.training.skip())
+      all += run.training.next_size().tokens;
+  CHECK(tokens == all);
+}
+
 TEST_CASE("a training ends after as many steps as it is told, and validates there") {
   Run run;
   TrainOptions options = run.options();

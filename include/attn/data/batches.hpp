@@ -154,8 +154,7 @@ inline void Batches::reserve() {
   most_target_ = static_cast<std::size_t>(std::accumulate(target.begin(), target.end(), Index{0}));
 }
 
-/// Cuts places of order_ into pieces as long as `limit` units allow; what alone is longer makes its own piece. cost(i) is
-/// what
+/// Cuts places of order_ into pieces as long as `limit` units allow; what alone is longer makes its own piece. cost(i) is what
 /// place i takes.
 template <class Cost>
 void Batches::cut(Range range, Index limit, std::vector<Range>& pieces, const Cost& cost) {

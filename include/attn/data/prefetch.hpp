@@ -19,12 +19,9 @@ struct BatchShare {
   Index rank = 0, ranks = 1;
 };
 
-/// Makes the next batches on a thread of its own while the device computes: the same batches in the same order. Epochs
-/// follow
-/// each other without a pause: the first batches of the next one are made while the last ones of this are learnt from.
-/// With a
-/// depth of 0 there is no thread, and a batch is made when it is asked for. The Batches belong to it while it lives, and
-/// then
+/// Makes the next batches on a thread of its own while the device computes: the same batches in the same order. Epochs follow
+/// each other without a pause: the first batches of the next one are made while the last ones of this are learnt from. With a
+/// depth of 0 there is no thread, and a batch is made when it is asked for. The Batches belong to it while it lives, and then
 /// stand where it stood.
 class Prefetch {
  public:

@@ -1,4 +1,5 @@
 #pragma once
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,14 +12,27 @@ namespace attn {
 /// What ranks must have in common, by name: version, seed, text, model.
 using CommonSettings = std::vector<std::pair<std::string, std::string>>;
 
+/// The first line in which two texts differ, of either.
+inline std::pair<std::string, std::string> first_difference(const std::string& a, const std::string& b) {
+  std::istringstream of_a(a), of_b(b);
+  std::string one, other;
+  do {
+    one.clear(), other.clear();
+    std::getline(of_a, one), std::getline(of_b, other);
+  } while (one == other && (of_a || of_b));
+  return {one, other};
+}
+
 /// An Error at every rank unless all of them have the same: it names the first rank that differs from rank 0, its machine, and
-/// what it has.
+/// what it has; of several lines, the first that differs.
 inline void require_same_everywhere(Communicator& ranks, const CommonSettings& settings) {
   for (const auto& [name, mine] : settings) {
     const std::vector<std::string> all = ranks.gather(mine);
-    for (std::size_t i = 1; i < all.size(); ++i)
-      require(all[i] == all[0], "rank ", i, " on ", ranks.host(static_cast<Index>(i)), " has ", name, " ", all[i],
-              ", rank 0 on ", ranks.host(0), " has ", all[0], ": give all ranks the same program, files and options");
+    for (std::size_t i = 1; i < all.size(); ++i) {
+      const auto [its, first] = first_difference(all[i], all[0]);
+      require(all[i] == all[0], "rank ", i, " on ", ranks.host(static_cast<Index>(i)), " has ", name, " ", its,
+              ", rank 0 on ", ranks.host(0), " has ", first, ": give all ranks the same program, files and options");
+    }
   }
 }
 

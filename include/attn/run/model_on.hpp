@@ -24,6 +24,7 @@
 #include "attn/train/learning_watch.hpp"
 #include "attn/train/marian.hpp"
 #include "attn/train/memory_plan.hpp"
+#include "attn/train/plan_steps.hpp"
 #include "attn/train/progress.hpp"
 #include "attn/train/run_log.hpp"
 #include "attn/train/tensorboard.hpp"
@@ -96,7 +97,7 @@ class ModelOn : public AnyModel {
   /// What all ranks of a training must agree on.
   CommonSettings in_common(const TrainingRun& run, const TrainState& state, const Batches& training) const {
     std::string settings;
-    for (const auto& [name, value] : run.metadata) settings += name + "=" + value + " ";
+    for (const auto& [name, value] : run.metadata) settings += name + " " + value + "\n";
     const Parameters<Device>& parameters = network_->parameters;
     typename Device::Real squares = 0;
     const Buffer<typename Device::Real, typename Device::Memory> total(*device_, 1);
@@ -104,7 +105,8 @@ class ModelOn : public AnyModel {
     device_->download(&squares, total.data(), 1);
     return {{"version", ATTN_VERSION},
             {"model", spec_.name + " of " + std::to_string(parameters.count()) + " parameters"},
-            {"settings", settings},
+            {"setting", settings},
+            {"folder", std::filesystem::absolute(run.folder).lexically_normal().string()},
             {"device", DeviceMaker<Device>::name},
             {"batches", std::to_string(training.batches_per_epoch())},
             {"step", std::to_string(state.step)},
@@ -135,14 +137,14 @@ TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
   Batches training(run.training, run.special_tokens, run.batches);
   Batches validation(run.validation, run.special_tokens, run.validation_batches);
   const Index together = run.train.accumulate * ranks.ranks();
-  const Index per_epoch = (training.batches_per_epoch() + together - 1) / together;
-  const bool by_steps = run.train.steps > 0 && run.train.steps / per_epoch < run.train.epochs;
-  const Index steps = by_steps ? run.train.steps : run.train.epochs * per_epoch;
+  TrainState state;
+  if (run.resume)
+    state = load_training(SafetensorsFile(run.folder / "training.safetensors"), parameters, optimiser, &ranks);
+  const Index steps = plan_steps(state, run.train, training.batches_per_epoch(), together);
   TrainOptions options = run.train;
   if (run.score) options.score = [&] { return run.score(*this); };
   Trainer trainer(*network_, optimiser, run.schedule(steps, Model::width), options, &ranks);
-  if (run.resume)
-    trainer.state = load_training(SafetensorsFile(run.folder / "training.safetensors"), parameters, optimiser, &ranks);
+  trainer.state = state;
   require_same_everywhere(ranks.communicator(), in_common(run, trainer.state, training));
   const Index first = trainer.state.step, epoch = trainer.state.position.epoch;
 

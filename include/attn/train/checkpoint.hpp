@@ -38,13 +38,20 @@ inline const std::string& entry(const SafetensorsFile& file, const std::string& 
 
 /// A number of the metadata; `format...` is what std::from_chars takes beside the digits.
 template <class Number, class... Format>
-Number number(const SafetensorsFile& file, const std::string& key, Format... format) {
+Number any_number(const SafetensorsFile& file, const std::string& key, Format... format) {
   std::string_view text = entry(file, key);
   if (text.starts_with("0x")) text.remove_prefix(2);  // what iostreams write before hexadecimal digits
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, format...);
-  require(error == std::errc{} && end == text.data() + text.size() && value >= 0, file.path().string(),
-          ": its metadata has '", text.substr(0, 40), "' as ", key,
+  require(error == std::errc{} && end == text.data() + text.size(), file.path().string(), ": its metadata has '",
+          text.substr(0, 40), "' as ", key, ", which is not a number of a training; take another checkpoint");
+  return value;
+}
+/// One that is not below 0.
+template <class Number, class... Format>
+Number number(const SafetensorsFile& file, const std::string& key, Format... format) {
+  const auto value = any_number<Number>(file, key, format...);
+  require(value >= 0, file.path().string(), ": its metadata has '", entry(file, key).substr(0, 40), "' as ", key,
           ", which is not a number of a training; take another checkpoint");
   return value;
 }
@@ -99,6 +106,9 @@ void save_training(const std::filesystem::path& path, Tensors<typename Device::R
   metadata["training.batch"] = std::to_string(state.position.batch);
   metadata["training.best"] = exact(state.best);
   metadata["training.stale"] = std::to_string(state.stale);
+  metadata["training.validated"] = std::to_string(state.validated);
+  metadata["training.together"] = std::to_string(state.together);
+  metadata["training.surplus"] = std::to_string(state.surplus);
   tensors.save(path, metadata);
 }
 
@@ -129,6 +139,12 @@ TrainState load_training(const SafetensorsFile& file, Parameters<Device>& parame
   state.position = {number("training.epoch"), number("training.batch")};
   state.best = checkpoint::number<double>(file, "training.best", std::chars_format::hex);
   state.stale = number("training.stale");
+  state.validated = state.step;
+  if (file.metadata().contains("training.validated")) {  // else an older version wrote it
+    state.validated = number("training.validated");
+    state.together = number("training.together");
+    state.surplus = checkpoint::any_number<Index>(file, "training.surplus");
+  }
   const auto by = file.metadata().find("training.optimiser");
   require(by == file.metadata().end() || by->second == Optim::name, file.path().string(), ": it was trained by ",
           by == file.metadata().end() ? "" : by->second, ", so ", Optim::name,

@@ -37,6 +37,9 @@ struct TrainState {
   Batches::Position position;                             // of the next batch
   double best = std::numeric_limits<double>::infinity();  // validation loss, or minus the score, whichever decides
   Index stale = 0;                                        // validations since the best
+  Index validated = 0;                                    // the step of the last validation
+  Index together = 0;  // how many batches its steps have, of all ranks; 0 where that is not known
+  Index surplus = 0;   // how many steps more were made than with so many batches each: other ranks made them
 };
 
 }  // namespace attn

@@ -159,7 +159,6 @@ void Trainer<Model, Optim, Rate>::run(Batches& text, Batches* validation, const 
   Prefetch training(text, state.position, options_.prefetch, share_);
   if (validation != nullptr && options_.validate_first && std::isinf(state.best))
     validate(*validation, callbacks), since_ = Clock::now();
-  Index validated = state.step;
   bool stop = false;
   while (!stop && unfinished()) {
     const bool ended = !step(training);
@@ -168,17 +167,16 @@ void Trainer<Model, Optim, Rate>::run(Batches& text, Batches* validation, const 
     state.position = training.position();
     if (validation != nullptr &&
         (options_.validate_every > 0 ? !ended && state.step % options_.validate_every == 0 : ended)) {
-      if (bad_steps()) report(training, callbacks);  // before anything is saved
+      report(training, callbacks);  // before anything is saved
       validate(*validation, callbacks);
-      validated = state.step;
       since_ = Clock::now();  // validation is not training's time
     }
     stop = unfinished() && stopped(callbacks);
   }
   report(training, callbacks);
   const bool asked = options_.stop(), stopping = ranks_ ? communicator()->any(asked) : asked;
-  if (validation != nullptr && validated < state.step && !stop && !stopping)
-    validate(*validation, callbacks);  // what comes after the last interval counts too
+  if (validation != nullptr && state.validated < state.step && !stop && !stopping)
+    validate(*validation, callbacks);  // what comes after the last interval counts too, and what a stop left out
   for (Callback* callback : callbacks) callback->on_end();
 }
 
@@ -294,6 +292,7 @@ void Trainer<Model, Optim, Rate>::validate(Batches& validation, const Callbacks&
   report.best = report.value < state.best;
   state.stale = report.best ? 0 : state.stale + 1;
   if (report.best) state.best = report.value;
+  state.validated = state.step;
   for (Callback* callback : callbacks) callback->on_validation(report);
 }
 
