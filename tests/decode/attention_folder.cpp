@@ -26,6 +26,26 @@ TEST_CASE("attention folder: a page and a picture for each sentence, and a list 
   CHECK(contains(read_file(folder / "maps/0007.svg"), "&lt;eos&gt;"));
 }
 
+TEST_CASE("attention folder: maps of an earlier text go, files of others stay") {
+  const TemporaryFolder folder;
+  const WordVocabulary words({"<unk>", "<pad>", "<sos>", "<eos>", "dog", "runs"});
+  const AttentionMap map{.layer = "attention", .rows = 2, .cols = 2, .weights = std::vector<float>(4, 0.5f)};
+  const auto draw = [&](Index lines) {
+    AttentionFolder maps(folder.path(), words, words);
+    for (Index line = 1; line <= lines; ++line)
+      maps.add(line, words.encode("dog"), words.encode("runs"), std::span(&map, 1));
+    maps.finish();
+  };
+  const auto exists = [&](const char* name) { return std::filesystem::exists(folder / name); };
+  draw(2);
+  REQUIRE((exists("0002.html") && exists("0002.svg")));
+  for (const char* name : {"mine.svg", "12.svg", "notes.html"}) write_file(folder / name, "mine");
+  draw(1);
+  CHECK((exists("0001.html") && exists("0001.svg") && exists("index.html")));
+  CHECK_FALSE((exists("0002.html") || exists("0002.svg")));
+  CHECK((exists("mine.svg") && exists("12.svg") && exists("notes.html")));
+}
+
 TEST_CASE("attention folder: one that cannot be made says so") {
   const TemporaryFolder folder;
   const WordVocabulary words({"<unk>", "<pad>", "<sos>", "<eos>"});

@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "attn/core/file.hpp"
+#include "attn/core/numbered_files.hpp"
 #include "attn/core/sentences.hpp"
 #include "attn/decode/attention_page.hpp"
 #include "attn/text/any_tokenizer.hpp"
@@ -18,10 +20,18 @@ namespace attn {
 /// decoder looks at the source (0001.svg, the mean of its heads), and a list of them (index.html).
 class AttentionFolder {
  public:
-  /// Makes the folder. The two tokenizers are the model's.
+  /// Makes the folder, and removes the maps of an earlier text. The two tokenizers are the model's.
   AttentionFolder(std::filesystem::path folder, AnyTokenizer source, AnyTokenizer target)
       : folder_(std::move(folder)), source_(std::move(source)), target_(std::move(target)) {
     make_folder(folder_);
+    remove_maps(folder_);
+  }
+
+  /// Removes the pages, pictures and list that one has written there; files of others stay.
+  static void remove_maps(const std::filesystem::path& folder) {
+    remove_files(folder, [](std::string_view name) {
+      return name == "index.html" || is_numbered(name, "", ".html", 4) || is_numbered(name, "", ".svg", 4);
+    });
   }
 
   /// Draws the maps of sentence number `line`: of what was read, and of what was or had to be written.
