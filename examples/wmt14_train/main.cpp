@@ -48,6 +48,7 @@ int run(Options options, Communicator& processes) {
   std::cout << "settings: " << describe(options) << std::endl;
   if (train(options, texts, corpus, before, ranks)) {
     if (processes.leads()) require_written(std::cout, "how the training went");
+    if (processes.leads() && options.json != nullptr) require_written(*options.json, "the lines of the log");
     return 0;
   }
   std::cout << "stopped; go on with the same options and --resume\n";

@@ -170,11 +170,13 @@ with tempfile.TemporaryDirectory() as name:
     check(process.returncode == 143 and (folder / "ended/training.safetensors").exists(), "SIGTERM, as Slurm and docker send it, loses nothing either")
 
     # Whoever reads its output may go: it stops as if asked to. While the test is translated there is nothing to save.
-    process = subprocess.Popen([program, *tiny, "--epochs", "1000", "--output", folder / "pipe"], stdout=subprocess.PIPE, text=True)
-    while "parameters" not in process.stdout.readline():
-        pass
-    process.stdout.close()
-    check(process.wait() == 141 and (folder / "pipe/training.safetensors").exists(), "an output that nobody reads any more stops it, and nothing is lost")
+    for form, word in (([], "parameters"), (["--json"], '"event":"step"')):
+        output = folder / f"pipe{len(form)}"
+        process = subprocess.Popen([program, *tiny, *form, "--epochs", "1000", "--output", output], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        while word not in process.stdout.readline():
+            pass
+        process.stdout.close()
+        check(process.wait() == 141 and (output / "training.safetensors").exists(), f"an output {form} that nobody reads any more stops it, and nothing is lost")
 
     # While batches are planned there is nothing to save: a signal ends the program at once.
     process = subprocess.Popen([program, "--generated-pairs", "100000", "--vocabulary", "400", "--device", "cpu", "--output", folder / "planned"], stdout=subprocess.DEVNULL)

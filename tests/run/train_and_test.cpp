@@ -2,11 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include <csignal>
 #include <sstream>
+#include <thread>
 
 #include "attn/run/cpu_models.hpp"
 #include "attn/run/earlier_run.hpp"
 #include "support/files.hpp"
+#include "support/pipe.hpp"
 
 using namespace attn;
 
@@ -36,7 +39,7 @@ struct Program {
     options.device = {.device = "cpu", .threads = 1};
   }
 
-  void run() {
+  bool run() {
     make_folder(options.output);
     before = run_to_resume(options);
     start = run_to_start_from(options);
@@ -45,7 +48,7 @@ struct Program {
         encode_training_text(options.text, texts, tokenizer_of(before ? before : start), alone, said);
     const Metadata settings{
         {"model", options.model}, {"size", ""}, {"norm", ""}, {"epochs", std::to_string(options.epochs)}};
-    train_and_test(options, texts, corpus, run_card(options, corpus, settings, before), alone, said);
+    return train_and_test(options, texts, corpus, run_card(options, corpus, settings, before), alone, said);
   }
   std::vector<nlohmann::json> events(const std::string& kind) const {
     std::vector<nlohmann::json> found;
@@ -131,6 +134,24 @@ TEST_CASE("train and test: a run starts from another's weights and tokenizer, an
   bare.settings.erase("size");
   write_run_card(first, bare);
   CHECK(contains(error_of([&] { run_to_start_from(program.options); }), "its settings have no 'size'"));
+}
+
+TEST_CASE("train and test: lines of the log that nobody reads any more stop a training, which can go on") {
+  Program program;
+  Pipe lines;
+  program.options.json = &lines.in;
+  program.options.epochs = 1000;
+  std::jthread reader([&] { lines.read_until("\"validation\""), lines.leave(); });
+  CHECK_FALSE(program.run());
+  CHECK(stop_signal().exchange(0) == SIGPIPE);
+  REQUIRE(program.events("trained").size() == 1);
+  const Index step = program.events("trained")[0].at("step");
+  CHECK(step < 2000);
+  program.options.json = nullptr;
+  program.options.resume = true;
+  program.options.epochs = step / 2 + 1;
+  CHECK(program.run());
+  CHECK(program.events("trained").back().at("step") == 2 * program.options.epochs);
 }
 
 TEST_CASE("train and test: BLEU can tell the best model, and sentences of the test that are cut are told") {

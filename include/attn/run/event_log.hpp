@@ -1,4 +1,5 @@
 #pragma once
+#include <cerrno>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -15,11 +16,15 @@ struct EventLog {
   std::filesystem::path folder;
   std::ostream* json = nullptr;
 
-  /// Prints a line that is in the log already.
+  /// Prints a line that is in the log already. A pipe that nobody reads any more is no error here: SIGPIPE asks the training to
+  /// stop (run/stop_signal.hpp), and where that is ignored it goes on without the stream, which stays bad.
   void print(const std::string& line) const {
-    if (json == nullptr) return;
-    *json << line << "\n";
-    require_written(*json, "the lines of the log");
+    if (json == nullptr || json->rdbuf() == nullptr) return;
+    errno = 0;
+    if ((*json << line << "\n").flush().fail() && errno == EPIPE)
+      json->rdbuf(nullptr);
+    else
+      require_written(*json, "the lines of the log");
   }
 
   /// Adds an event after the training, which has the log while it runs, and prints it.
