@@ -12,6 +12,7 @@ bool train(const Options& options, const TrainingText& texts, const TrainingCorp
            const std::optional<RunCard>& before, Communicator& ranks) {
   RunCard card = run_card(options, corpus, settings_of(options), before);
   card.commit = papers::commit();
-  card.about["command"] = options.command;
+  card.about["command"] = before ? before->about.value("command", options.command) : options.command;
+  if (before) card.about["resumed"] = options.command;
   return train_and_test(options, texts, corpus, card, ranks, std::cout);
 }

@@ -141,6 +141,10 @@ with tempfile.TemporaryDirectory() as name:
     check(run(*finer, "--vocabulary", 400, "--overwrite", "--output", folder / "worse").returncode == 0, "a run replaces another")
     check(not any((folder / "worse" / file).exists() and (folder / "worse" / file).read_text() == "stale" for file in stale), "of which nothing is left")
     check((folder / "worse/notes.txt").read_text() == "mine", "and what is no run's stays")
+    check(run(*finer, "--epochs", 2, "--resume", "--output", folder / "finer").returncode == 0, "fine-tuning goes on without --start-from")
+    card = json.loads((folder / "finer/model.json").read_text())
+    check("vocabulary" not in card["settings"] and card["settings"]["start-from"] == str(folder / "whole"), "and still says what it started from")
+    check("--start-from" in card["about"]["command"] and "--resume" in card["about"]["resumed"], f"by which commands: {card['about']}")
     refused("two beginnings", *finer, "--resume", "--start-from", folder / "whole", "--output", folder / "finer", says="--start-from begins one")
     refused("a folder without a run", *finer, "--start-from", folder, "--output", folder / "x", says="model.json")
 

@@ -136,6 +136,29 @@ TEST_CASE("train and test: a run starts from another's weights and tokenizer, an
   CHECK(contains(error_of([&] { run_to_start_from(program.options); }), "its settings have no 'size'"));
 }
 
+TEST_CASE("train and test: a run that goes on says what it started from, and no vocabulary that it did not learn") {
+  Program program;
+  program.run();
+  CHECK(read_run_card(program.options.output).settings.at("vocabulary") == "262");
+  const auto first = program.options.output;
+  program.options.start_from = first;
+  program.options.output = program.folder / "finer";
+  program.run();
+  Metadata settings = read_run_card(program.options.output).settings;
+  program.options.start_from.clear();
+  program.options.text.vocabulary = 4000;  // as options have it that were not given
+  program.options.resume = true;
+  program.options.epochs = 3;
+  program.run();
+  settings["epochs"] = "3";
+  CHECK(read_run_card(program.options.output).settings == settings);
+  const std::string weights = read_file(program.options.output / "training.safetensors");
+  CHECK((contains(weights, "start-from") && !contains(weights, "vocabulary")));
+
+  program.options.output = first;
+  CHECK(contains(error_of([&] { program.run(); }), "begun with vocabulary 262, not 4000"));
+}
+
 TEST_CASE("train and test: lines of the log that nobody reads any more stop a training, which can go on") {
   Program program;
   Pipe lines;

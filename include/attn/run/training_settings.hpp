@@ -32,14 +32,15 @@ inline ModelSpec model_spec(const TrainingOptions& options, const AnyTokenizer& 
 }
 
 /// The card of a run with these settings (run/training_command_line.hpp), beside which stand the fingerprints of its texts and
-/// the run that it started from; one that goes on, with the card `before`, started where that one did.
+/// the run that it started from; one that goes on, with the card `before`, started where that one did, with its vocabulary.
 inline RunCard run_card(const TrainingOptions& options, const TrainingCorpus& corpus, Metadata settings,
                         const std::optional<RunCard>& before = {}) {
   settings["tokenizer"] = std::to_string(corpus.tokenizer.hash());
   settings["training text"] = std::to_string(corpus.training_hash());
   settings["validation text"] = std::to_string(corpus.validation_hash());
   const TextOptions& text = options.text;
-  if (text.vocab.empty() && text.shards.empty() && options.start_from.empty())
+  const bool learns = text.vocab.empty() && text.shards.empty() && options.start_from.empty();
+  if (learns && (!before || before->settings.contains("vocabulary")))
     settings["vocabulary"] = std::to_string(text.vocabulary);
   if (!options.start_from.empty()) settings["start-from"] = options.start_from.string();
   if (before && before->settings.contains("start-from")) settings["start-from"] = before->settings.at("start-from");
