@@ -76,8 +76,9 @@ CorpusTokenizers find_tokenizers(const Options& o, const std::string& made_of) {
   return learnt;
 }
 
-/// A folder that has a corpus already is this command's own work, which goes on, or may be replaced.
+/// A folder that has a corpus already is this command's own work, which goes on, or may be replaced; one with a run is not.
 void check_folder(const Options& o, const std::string& made_of) {
+  require_no_run(o.folder);
   require(
       o.overwrite || !has_corpus(o.folder) || (!made_of.empty() && corpus_made_of(o.folder) == made_of), o.folder.string(),
       " holds a corpus of another text, or of this one by other rules: choose another folder, or replace it (--overwrite)");

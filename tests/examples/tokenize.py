@@ -177,6 +177,12 @@ with tempfile.TemporaryDirectory() as name:
     losses = [[event["loss"] for event in log if event["event"] in ("step", "validation")] for log in logs]
     check(len(losses[0]) > 1 and losses[0] == losses[1], "with the same losses, to the last bit")
     check(all(0 <= event["waiting"] <= 1 for log in logs for event in log if event["event"] == "step"), "and logs the time spent waiting for batches")
+    kept = {path: path.read_bytes() for one in ("run1", "lines") for path in (folder / one).glob("tokenizer.*")}
+    for more in ([], ["--overwrite"]):
+        refused(f"the folder of a model {more}", folder / "run1", *small, *more, says="holds a trained model (model.json)")
+        result = subprocess.run([train, *map(str, ["--shards", folder / "lines", *options, *more, "--output", folder / "lines"])], capture_output=True, text=True)
+        check(result.returncode == 1 and "holds a corpus of shards (corpus.json)" in result.stderr, f"wmt14_train refuses the folder of a corpus {more}")
+    check(len(kept) == 4 and all(path.read_bytes() == data_of for path, data_of in kept.items()), "and their tokenizers stay as they are")
     result = subprocess.run([train, "--shards", str(folder / "separate"), "--output", str(folder / "z")], capture_output=True, text=True)
     check("has a tokenizer for each language" in result.stderr, "a tokenizer for each language is not for wmt14_train")
     result = subprocess.run([train, "--shards", str(folder / "lines"), "--vocabulary", "500"], capture_output=True, text=True)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "attn/run/corpus_folder.hpp"
 #include "attn/run/cpu_models.hpp"
 #include "support/files.hpp"
 
@@ -71,4 +72,20 @@ TEST_CASE("begin run: another run in the same folder leaves nothing of the first
   CHECK(count(results) + count(parts) == 0);
   CHECK(count(others) == std::ssize(others));
   CHECK(has_run(folder.path()));
+}
+
+TEST_CASE("begin run: a corpus keeps its folder, whose tokenizer has the names of a run's") {
+  constexpr TransformerShape shape{.encoder_layers = 1, .decoder_layers = 1, .width = 16, .heads = 2, .inner = 32};
+  models().add<Transformer<Cpu<float>, shape>>("begun");
+  const WordVocabulary words({"<unk>", "<pad>", "<sos>", "<eos>", "a", "b", "c", "d"}),
+      others({"<unk>", "<pad>", "<sos>", "<eos>"});
+  RunCard card{
+      .model = {.name = "begun", .source_vocabulary = 8, .target_vocabulary = 8}, .source = words, .target = words};
+  const TemporaryFolder folder;
+  const DeviceOptions device{.device = "cpu", .threads = 1};
+  begin_corpus(folder.path(), {others, others}, "these words");
+  CHECK(contains(error_of([&] { begin_run(folder.path(), card, device); }),
+                 "holds a corpus of shards (corpus.json), whose tokenizer a run would replace: choose another folder"));
+  CHECK_FALSE(has_run(folder.path()));
+  CHECK(tokenizers_of_corpus(folder.path(), "these words")->source.hash() == AnyTokenizer(others).hash());
 }

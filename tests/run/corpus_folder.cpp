@@ -104,6 +104,18 @@ TEST_CASE("a folder that is no complete corpus, or not the one that was made, is
   }
 }
 
+TEST_CASE("a run keeps its folder, whose tokenizer has the names of a corpus's") {
+  const Made made;
+  const TemporaryFolder run;
+  for (const char* name : {"model.json", "tokenizer.vocab.json"}) write_file(run / name, "the model's");
+  CHECK(contains(error_of([&] {
+                   begin_corpus(run.path(), {made.source, made.target}, "");
+                 }),
+                 "holds a trained model (model.json), whose tokenizer a corpus would replace: choose another folder"));
+  CHECK(read_file(run / "tokenizer.vocab.json") == "the model's");
+  CHECK_FALSE(std::filesystem::exists(run / "corpus.json"));
+}
+
 TEST_CASE("tokenizers that were learnt are found again, if they were learnt from the same") {
   const Made made;
   const auto found = tokenizers_of_corpus(made.folder.path(), "these words");

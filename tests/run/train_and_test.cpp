@@ -177,6 +177,15 @@ TEST_CASE("train and test: lines of the log that nobody reads any more stop a tr
   CHECK(program.events("trained").back().at("step") == 2 * program.options.epochs);
 }
 
+TEST_CASE("train and test: a corpus keeps its folder, whatever is replaced") {
+  Program program;
+  make_folder(program.options.output);
+  write_file(program.options.output / "corpus.json", "{}");
+  program.options.overwrite = true;
+  CHECK(contains(error_of([&] { run_to_resume(program.options); }), "holds a corpus of shards (corpus.json)"));
+  CHECK_FALSE(run_to_resume(program.options, false).has_value());  // the first rank's to judge
+}
+
 TEST_CASE("train and test: BLEU can tell the best model, and sentences of the test that are cut are told") {
   Program program;
   program.options.validate_with = "bleu";

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "attn/run/corpus_folder.hpp"
 #include "attn/run/model_registry.hpp"
 #include "attn/run/run_folder.hpp"
 
@@ -45,7 +46,10 @@ inline std::shared_ptr<AnyModel> begin_run(const std::filesystem::path& folder, 
   card.shape = model->shape();
   card.device = model->device();
   if (!writes) return model;
-  if (resume) check_same_settings(folder, read_run_card(folder).settings, card.settings, may_change);
+  if (resume)
+    check_same_settings(folder, read_run_card(folder).settings, card.settings, may_change);
+  else
+    require_no_corpus(folder);
   clear_run(folder, resume);
   write_run_card(folder, card);
   return model;

@@ -10,6 +10,7 @@
 #include "attn/core/format_count.hpp"
 #include "attn/data/shard_maker.hpp"
 #include "attn/data/sharded_corpus.hpp"
+#include "attn/run/run_folder.hpp"
 #include "attn/run/tokenizer_files.hpp"
 #include "attn/train/json_text.hpp"
 #include "attn/train/parse_json.hpp"
@@ -49,9 +50,22 @@ struct CorpusTokenizers {
   AnyTokenizer source, target;
 };
 
+/// Refuses the folder of a run: a corpus would replace the model's tokenizer, which has the same names.
+inline void require_no_run(const std::filesystem::path& folder) {
+  require(!has_run(folder), folder.string(),
+          " holds a trained model (model.json), whose tokenizer a corpus would replace: choose another folder");
+}
+
+/// Refuses the folder of a corpus, complete or not: a run would replace its tokenizers.
+inline void require_no_corpus(const std::filesystem::path& folder) {
+  require(!std::filesystem::exists(folder / "corpus.json"), folder.string(),
+          " holds a corpus of shards (corpus.json), whose tokenizer a run would replace: choose another folder (--output)");
+}
+
 /// Begins a corpus: writes its tokenizers, and what they were made of (any words, compared when it is made again).
 inline void begin_corpus(const std::filesystem::path& folder, const CorpusTokenizers& tokenizers,
                          const std::string& made_of) {
+  require_no_run(folder);
   const bool same = tokenizers.source.hash() == tokenizers.target.hash();
   const nlohmann::json source = save_tokenizer(tokenizers.source, folder, same ? "tokenizer" : "source");
   const nlohmann::json card{{"format", corpus_format},

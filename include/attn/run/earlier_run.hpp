@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "attn/core/error.hpp"
+#include "attn/run/corpus_folder.hpp"
 #include "attn/run/run_folder.hpp"
 #include "attn/run/training_options.hpp"
 
@@ -13,6 +14,7 @@ namespace attn {
 /// The card of the run in the output folder, if the run is to go on; else none. The folder is the first rank's to judge.
 inline std::optional<RunCard> run_to_resume(const TrainingOptions& options, bool leads = true) {
   if (!options.resume) {
+    if (leads) require_no_corpus(options.output);
     require(!leads || options.overwrite || !has_run(options.output), "there is a run in ", options.output.string(),
             " already: go on with it (--resume), replace it (--overwrite), or choose another folder (--output)");
     return std::nullopt;
