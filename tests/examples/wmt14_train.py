@@ -137,10 +137,12 @@ with tempfile.TemporaryDirectory() as name:
     for file in stale:
         (folder / "worse" / file).parent.mkdir(exist_ok=True)
         (folder / "worse" / file).write_text("stale")
-    (folder / "worse/notes.txt").write_text("mine")
+    others = ["notes.txt", "translations.mine.txt", "maps/mine.svg", "best/mine.safetensors"]
+    for file in others:
+        (folder / "worse" / file).write_text("mine")
     check(run(*finer, "--vocabulary", 400, "--overwrite", "--output", folder / "worse").returncode == 0, "a run replaces another")
     check(not any((folder / "worse" / file).exists() and (folder / "worse" / file).read_text() == "stale" for file in stale), "of which nothing is left")
-    check((folder / "worse/notes.txt").read_text() == "mine", "and what is no run's stays")
+    check(all((folder / "worse" / file).read_text() == "mine" for file in others), "and what is no run's stays")
     check(run(*finer, "--epochs", 2, "--resume", "--output", folder / "finer").returncode == 0, "fine-tuning goes on without --start-from")
     card = json.loads((folder / "finer/model.json").read_text())
     check("vocabulary" not in card["settings"] and card["settings"]["start-from"] == str(folder / "whole"), "and still says what it started from")

@@ -43,16 +43,24 @@ TEST_CASE("begin run: another run in the same folder leaves nothing of the first
       .model = {.name = "begun", .source_vocabulary = 8, .target_vocabulary = 8}, .source = words, .target = words};
   const TemporaryFolder folder;
   const DeviceOptions device{.device = "cpu", .threads = 1};
-  const std::vector<std::string> results{"report.html", "outcome.json", "translations.txt", "translations.news.txt",
-                                         "maps/0001.svg"};
-  const std::vector<std::string> parts{"model.safetensors",   "training.safetensors",
-                                       "best/10.safetensors", "log.jsonl",
-                                       "curve.svg",           "events.out.tfevents.17.attn"};
-  const std::vector<std::string> others{"notes.txt", "translations.de", "events.out.tfevents.17.other", "plans.json"};
+  const std::vector<std::string> results{"report.html",   "outcome.json",   "translations.txt", "translations.news.txt",
+                                         "maps/0001.svg", "maps/0001.html", "maps/index.html"};
+  const std::vector<std::string> parts{"model.safetensors", "training.safetensors",       "best/10.safetensors",
+                                       "best/list.txt",     "best/mean.safetensors",      "log.jsonl",
+                                       "curve.svg",         "events.out.tfevents.17.attn"};
+  const std::vector<std::string> others{"notes.txt",
+                                        "translations.de",
+                                        "translations.mine.txt",
+                                        "events.out.tfevents.17.other",
+                                        "events.out.tfevents.mine.attn",
+                                        "plans.json",
+                                        "maps/mine.svg",
+                                        "best/mine.safetensors"};
   const auto fill = [&] {
     for (const char* inner : {"maps", "best"}) std::filesystem::create_directories(folder / inner);
     for (const auto* names : {&results, &parts, &others})
       for (const std::string& name : *names) write_file(folder / name, "old");
+    write_file(folder / "outcome.json", R"({"tests": {"news": {"bleu": 1}}})");
   };
   const auto count = [&](const std::vector<std::string>& names) {
     return std::ranges::count_if(names, [&](const std::string& name) { return std::filesystem::exists(folder / name); });
@@ -65,6 +73,7 @@ TEST_CASE("begin run: another run in the same folder leaves nothing of the first
   CHECK_FALSE(is_finished_run(folder.path()));
   CHECK(count(results) == 0);
   CHECK(count(parts) == std::ssize(parts));
+  CHECK(count(others) == std::ssize(others));
   fill();
   begin_run(folder.path(), card, device, false, {}, false);  // another rank's business
   CHECK(count(results) + count(parts) == std::ssize(results) + std::ssize(parts));
@@ -72,6 +81,14 @@ TEST_CASE("begin run: another run in the same folder leaves nothing of the first
   CHECK(count(results) + count(parts) == 0);
   CHECK(count(others) == std::ssize(others));
   CHECK(has_run(folder.path()));
+
+  fill();
+  for (const std::string& name : others) std::filesystem::remove(folder / name);
+  write_file(folder / "outcome.json", "{");  // names no translations
+  begin_run(folder.path(), card, device);
+  CHECK_FALSE((std::filesystem::exists(folder / "maps") || std::filesystem::exists(folder / "best")));
+  CHECK_FALSE((std::filesystem::exists(folder / "translations.txt") || std::filesystem::exists(folder / "outcome.json")));
+  CHECK(std::filesystem::exists(folder / "translations.news.txt"));
 }
 
 TEST_CASE("begin run: a corpus keeps its folder, whose tokenizer has the names of a run's") {

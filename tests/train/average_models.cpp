@@ -67,7 +67,13 @@ TEST_CASE("the best models of a run keep their files, the others lose them") {
   CHECK(BestModels(folder / "", 2).entries()[0].value == 1.0 / 3);
   CHECK(!std::filesystem::exists(folder / "best/300.safetensors"));
   CHECK(!BestModels(folder / "", 0).wants(-1));
+  write(folder / "best/mean.safetensors");
+  write(folder / "best/mine.safetensors");
   BestModels::remove(folder / "");
   CHECK(BestModels(folder / "", 2).entries().empty());
+  CHECK(!std::filesystem::exists(folder / "best/500.safetensors"));
+  CHECK(!std::filesystem::exists(folder / "best/mean.safetensors"));
+  CHECK(std::filesystem::remove(folder / "best/mine.safetensors"));  // is not the run's
+  BestModels::remove(folder / "");
   CHECK(!std::filesystem::exists(folder / "best"));
 }

@@ -100,7 +100,7 @@ TEST_CASE("tensorboard: a training's reports become figures, those that there ar
 TEST_CASE("tensorboard: what is resumed goes on in a file after the others, what is new removes its own") {
   const TemporaryFolder folder;
   std::ofstream(folder / "events.out.tfevents.4000000000.attn");  // from a clock that was ahead
-  std::ofstream(folder / "events.out.tfevents.nonsense");
+  std::ofstream(folder / "events.out.tfevents.nonsense.attn");
   TensorBoard(folder.path(), 8).write(9, {{"a", 1}});
   TensorBoard(folder.path(), 9).write(10, {{"a", 1}});
   const auto files = files_of(folder.path());

@@ -1,13 +1,22 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "attn/core/file.hpp"
+#include "attn/core/numbered_files.hpp"
+#include "attn/decode/attention_folder.hpp"
 #include "attn/run/corpus_folder.hpp"
 #include "attn/run/model_registry.hpp"
 #include "attn/run/run_folder.hpp"
+#include "attn/train/best_models.hpp"
+#include "attn/train/parse_json.hpp"
+#include "attn/train/tensorboard.hpp"
 
 namespace attn {
 
@@ -16,24 +25,36 @@ inline bool is_finished_run(const std::filesystem::path& folder) {
   return has_run(folder) && std::filesystem::exists(folder / "report.html");
 }
 
-/// Removes what comes at the end of a run; before another run in its folder also the rest of it, and nothing else.
+namespace detail {
+
+/// Translations of a run's tests: of one, or of those that outcome.json has scores of.
+inline std::set<std::string, std::less<>> names_of_translations(const std::filesystem::path& folder) {
+  std::set<std::string, std::less<>> names{"translations.txt"};
+  if (!std::filesystem::is_regular_file(folder / "outcome.json")) return names;
+  const nlohmann::json outcome = parse_json(read_file(folder / "outcome.json"));
+  if (!outcome.is_object() || !outcome.contains("tests") || !outcome["tests"].is_object()) return names;
+  for (const auto& [test, scores] : outcome["tests"].items()) names.insert("translations." + test + ".txt");
+  return names;
+}
+
+}  // namespace detail
+
+/// Removes what comes at the end of a run; before another run in its folder also the rest of it, and nothing else: only names
+/// that a run itself writes, and folders that are empty then.
 inline void clear_run(const std::filesystem::path& folder, bool resume) {
   if (!has_run(folder)) return;
-  const auto is_result = [](std::string_view name) {
-    return name == "report.html" || name == "outcome.json" || name == "maps" ||
-           (name.starts_with("translations.") && name.ends_with(".txt"));
-  };
-  const auto is_part = [](std::string_view name) {
-    return name == "model.safetensors" || name == "training.safetensors" || name == "best" || name == "log.jsonl" ||
-           name == "curve.svg" || (name.starts_with("events.out.tfevents.") && name.ends_with(".attn"));
-  };
-  std::vector<std::filesystem::path> left;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    if (is_result(name) || (!resume && is_part(name))) left.push_back(entry.path());
-  }
-  if (!resume) left.push_back(folder / "model.json");  // last: until then it can be told that there is something to remove
-  for (const auto& path : left) std::filesystem::remove_all(path);
+  const std::set<std::string, std::less<>> translations = detail::names_of_translations(folder);
+  remove_files(folder, [&](std::string_view name) { return translations.contains(name); });
+  remove_files(folder, [](std::string_view name) { return name == "report.html" || name == "outcome.json"; });
+  AttentionFolder::remove_maps(folder / "maps");
+  remove_if_empty(folder / "maps");
+  if (resume) return;
+  BestModels::remove(folder);
+  remove_files(folder, [](std::string_view name) {
+    return name == "model.safetensors" || name == "training.safetensors" || name == "log.jsonl" || name == "curve.svg" ||
+           TensorBoard::is_file(name);
+  });
+  std::filesystem::remove(folder / "model.json");  // last: until then it can be told that there is something to remove
 }
 
 /// Makes the model of a run, with first weights drawn from the card's seed, and writes the card to the run's folder, with the

@@ -201,7 +201,7 @@ TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
 template <class Model>
 void ModelOn<Model>::use_mean_of_best(const TrainingRun& run, const BestModels& best, Batches& validation, RunLog* log) {
   if (best.entries().size() < 2) return;
-  const auto mean = run.folder / "best" / "mean.safetensors", model = run.folder / "model.safetensors";
+  const auto mean = BestModels::mean_of(run.folder), model = run.folder / "model.safetensors";
   if (log != nullptr) average_models(best.files(), mean, run.metadata);
   if (run.ranks) run.ranks->meet();
   const bool by_score = run.train.best_by == BestBy::score;

@@ -6,9 +6,11 @@
 #include <locale>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attn/core/file.hpp"
+#include "attn/core/numbered_files.hpp"
 #include "attn/core/types.hpp"
 
 namespace attn {
@@ -28,8 +30,16 @@ class BestModels {
     read();
   }
 
-  /// Removes those of an earlier run in the same folder.
-  static void remove(const std::filesystem::path& run) { std::filesystem::remove_all(run / "best"); }
+  /// Removes those of an earlier run in the same folder, their list and their mean; files of others stay.
+  static void remove(const std::filesystem::path& run) {
+    remove_files(run / "best", [&](std::string_view name) {
+      return name == "list.txt" || name == mean_of(run).filename() || is_numbered(name, "", ".safetensors");
+    });
+    remove_if_empty(run / "best");
+  }
+
+  /// Where a run keeps the mean of them while it is compared.
+  static std::filesystem::path mean_of(const std::filesystem::path& run) { return run / "best" / "mean.safetensors"; }
 
   /// Whether a model of this value belongs to the best.
   bool wants(double value) const { return most_ > 0 && (std::ssize(entries_) < most_ || value < entries_.back().value); }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
+#include "attn/core/numbered_files.hpp"
 #include "attn/core/types.hpp"
 #include "attn/text/wire_format.hpp"
 #include "attn/train/callback.hpp"
@@ -76,6 +77,9 @@ class TensorBoard : public Callback {
     if (resumed_at) append(tensorboard::start_event(now(), *resumed_at + 1));
   }
 
+  /// Whether a file is named as those that it writes.
+  static bool is_file(std::string_view name) { return is_numbered(name, kPrefix, ".attn"); }
+
   /// Any figures, after so many steps.
   void write(Index step, const std::vector<tensorboard::Scalar>& scalars) {
     append(tensorboard::scalars_event(now(), step, scalars));
@@ -97,11 +101,12 @@ class TensorBoard : public Callback {
   }
 
  private:
+  static constexpr std::string_view kPrefix = "events.out.tfevents.";
+
   static double now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
   /// TensorBoard reads the files of a folder by their names' order, so a new one is named after all that are there.
   static std::filesystem::path next_file(const std::filesystem::path& folder, bool remove_others) {
-    constexpr std::string_view kPrefix = "events.out.tfevents.";
     auto seconds = static_cast<std::int64_t>(now());
     std::error_code none;  // where there is no folder, opening the file says so
     std::vector<std::filesystem::path> others;
@@ -110,7 +115,7 @@ class TensorBoard : public Callback {
       std::int64_t then = 0;
       if (!name.starts_with(kPrefix)) continue;
       std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), then);
-      if (remove_others && name.ends_with(".attn"))
+      if (remove_others && is_file(name))
         others.push_back(entry.path());
       else
         seconds = std::max(seconds, then + 1);
