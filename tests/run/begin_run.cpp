@@ -104,5 +104,7 @@ TEST_CASE("begin run: a corpus keeps its folder, whose tokenizer has the names o
   CHECK(contains(error_of([&] { begin_run(folder.path(), card, device); }),
                  "holds a corpus of shards (corpus.json), whose tokenizer a run would replace: choose another folder"));
   CHECK_FALSE(has_run(folder.path()));
-  CHECK(tokenizers_of_corpus(folder.path(), "these words")->source.hash() == AnyTokenizer(others).hash());
+  const auto kept = tokenizers_of_corpus(folder.path(), "these words");
+  REQUIRE(kept.has_value());
+  CHECK(kept->source.hash() == AnyTokenizer(others).hash());
 }
