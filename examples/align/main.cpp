@@ -1,6 +1,10 @@
 // Aligns the words of translations by IBM model 1, the statistical baseline of attention.
 
+#include <unistd.h>
+
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <iomanip>
@@ -13,27 +17,46 @@
 #include "attn/metrics/alignment_error.hpp"
 #include "attn/run/run_folder.hpp"
 #include "attn/run/standard_output.hpp"
+#include "attn/text/word_split.hpp"
 #include "options.hpp"
 
 namespace {
 
 using namespace attn;
 
-void print_errors(const Options& options, const WordAligner& align, const ParallelText& pairs) {
-  const auto gold = read_alignments(
-      options.gold, options.link_order == "source-target" ? LinkOrder::source_target : LinkOrder::target_source);
+/// The gold alignments, which are of these pairs.
+std::vector<GoldAlignment> read_gold(const Options& options, const ParallelText& pairs) {
+  auto gold = read_alignments(options.gold,
+                              options.link_order == "source-target" ? LinkOrder::source_target : LinkOrder::target_source);
   require(gold.size() == pairs.source.size(), options.gold.string(), " has ", counted(gold.size(), "line"), " for ",
           counted(pairs.source.size(), "pair"), "; each line aligns the pair of the same number");
+  const auto words = [](const std::string& line) {
+    Index count = 0;
+    for_each_spaced_word(line, [&](std::string_view) { ++count; });
+    return count;
+  };
+  for (std::size_t i = 0; i < gold.size(); ++i)
+    require_within(gold[i], words(pairs.source[i]), words(pairs.target[i]), static_cast<Index>(i) + 1);
+  return gold;
+}
+
+/// Refuses what --save names where it cannot be written: better before the learning than after it.
+void check_save(const Options& options) {
+  if (options.tokens.empty()) make_folder(options.save);
+  const auto file = options.tokens.empty() ? options.save / "forward.table" : options.save;
+  const auto folder = file.has_parent_path() ? file.parent_path() : ".";
+  require(::access(folder.c_str(), W_OK | X_OK) == 0, "cannot write ", file.string(), ": ", std::strerror(errno));
+  std::error_code unknown;
+  require(!std::filesystem::exists(file, unknown) || std::filesystem::is_regular_file(file, unknown), "cannot write ",
+          file.string(), ": it is no plain file; choose another");
+}
+
+void print_errors(const std::vector<GoldAlignment>& gold, const WordAligner& align, const ParallelText& pairs) {
   const std::array names{"source to target", "target to source", "intersection", "union", "grow-diag-final-and"};
   std::array<AlignmentError, names.size()> errors;
   for (std::size_t i = 0; i < gold.size(); ++i) {
     const auto there = align.forward(pairs.source[i], pairs.target[i]),
                back = align.backward(pairs.source[i], pairs.target[i]);
-    const auto words = [](const std::string& line, const WordVocabulary& vocabulary) {
-      return std::ssize(vocabulary.encode(line));
-    };
-    require_within(gold[i], words(pairs.source[i], align.source()), words(pairs.target[i], align.target()),
-                   static_cast<Index>(i) + 1);
     errors[0].add(there, gold[i]);
     errors[1].add(back, gold[i]);
     for (std::size_t k = 2; k < names.size(); ++k)
@@ -70,6 +93,9 @@ int main(int count, char** words) try {
   } else {
     pairs = text;
   }
+  std::vector<GoldAlignment> gold;
+  if (!options.gold.empty()) gold = read_gold(options, pairs);
+  if (!options.save.empty()) check_save(options);
   const IbmModel1Options how{.iterations = options.iterations,
                              .prune_below = options.prune_below,
                              .threads = options.threads,
@@ -84,7 +110,7 @@ int main(int count, char** words) try {
   const WordAligner align = WordAligner::train(text, how);
   if (!options.save.empty()) align.save(options.save);
   if (!options.gold.empty()) {
-    print_errors(options, align, pairs);
+    print_errors(gold, align, pairs);
     return 0;
   }
   for (std::size_t i = 0; i < pairs.source.size(); ++i)

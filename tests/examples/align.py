@@ -48,6 +48,13 @@ with tempfile.TemporaryDirectory() as name:
     refused("gold of another text", *pair, "--gold", folder / "gold", says="has 2 lines for 4 pairs")
     (folder / "gold").write_text("3-1\n\n")
     refused("gold links beyond the words", *pair, *others, "--gold", folder / "gold", says="the gold alignment of line 1 links word 3")
+    unlearned = lambda *arguments: "log-likelihood" not in run(*pair, *arguments).stderr
+    check(unlearned("--gold", folder / "empty") and unlearned(*others, "--gold", folder / "gold"), "which is found before the learning")
+    refused("a folder in a file", *pair, "--save", folder / "gold" / "tables", says="cannot make the folder")
+    (folder / "full/forward.table").mkdir(parents=True)
+    refused("a table's name that a folder has", *pair, "--save", folder / "full", says="forward.table: it is no plain file")
+    refused("a file in a folder that is not there", *pair, "--tokens", folder, "--save", folder / "none/table", says="none/table: No such file or directory")
+    check(unlearned("--save", folder / "gold" / "tables") and unlearned("--save", folder / "full"), "and so is a place where nothing can be saved")
     refused("no such symmetrisation", *pair, "--symmetrize", "grow", says="grow")
     refused("no iterations", *pair, "--iterations", 0, says="'0' is not a whole number of at least 1")
 
