@@ -42,6 +42,7 @@ TEST_CASE("print translation: a line, or fields of it") {
   CHECK(printed({.scores = true}, two()) == "c d ||| -0.25\n");
   CHECK(printed({.n_best = true}, two()) == "3 ||| c d ||| -0.25\n3 ||| c ||| -1.5\n");
   CHECK(printed({}, {}, "") == "\n");
+  CHECK(printed({.n_best = true}, {}, "") == "3 |||  ||| 0\n");
   CHECK(printed({.alignments = true}, {}, "") == " ||| \n");
   const std::string aligned = printed({.alignments = true}, two());
   CHECK(aligned.starts_with("c d ||| "));
@@ -55,6 +56,9 @@ TEST_CASE("print translation: an object of JSON") {
         "{\"source\":\"a b\",\"translation\":\"c d\",\"score\":-0.25,\"complete\":true,\"n_best\":["
         "{\"translation\":\"c d\",\"score\":-0.25,\"complete\":true},"
         "{\"translation\":\"c\",\"score\":-1.5,\"complete\":false}]}\n");
+  CHECK(printed({.n_best = true, .json = true}, {}, "") ==
+        "{\"source\":\"\",\"translation\":\"\",\"score\":0.0,\"complete\":true,\"n_best\":["
+        "{\"translation\":\"\",\"score\":0.0,\"complete\":true}]}\n");
   const auto aligned = nlohmann::json::parse(printed({.alignments = true, .json = true}, two()));
   REQUIRE(aligned.at("alignment").size() > 0);
   CHECK(aligned.at("alignment")[0].size() == 2);

@@ -55,11 +55,12 @@ inline void print_json(std::ostream& out, const PrintOptions& options, const Fol
     object["complete"] = one.complete;
     return object;
   };
-  const TranslatedHypothesis blank{Hypothesis{.complete = true}, ""};
-  Json object = described({{"source", line}}, translation.n_best.empty() ? blank : translation.n_best[0]);
+  const std::vector<TranslatedHypothesis> blank(1);
+  const auto& best = translation.n_best.empty() ? blank : translation.n_best;
+  Json object = described({{"source", line}}, best[0]);
   if (options.n_best) {
     object["n_best"] = Json::array();
-    for (const TranslatedHypothesis& one : translation.n_best) object["n_best"].push_back(described({}, one));
+    for (const TranslatedHypothesis& one : best) object["n_best"].push_back(described({}, one));
   }
   out << json_text(object) << '\n';
 }
