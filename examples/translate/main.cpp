@@ -29,6 +29,10 @@ int main(int count, char** words) try {
     translate_text(options, translator);
   else
     look_at_pairs(options, translator);
+} catch (const attn::OutOfMemory& error) {
+  std::cerr << "translate: " << error.what()
+            << ": the one with a lower --together, --beam or --limit, the other with another model\n";
+  return 1;
 } catch (const std::exception& error) {
   std::cerr << "translate: " << error.what() << "\n";
   return 1;

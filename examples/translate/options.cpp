@@ -27,9 +27,10 @@ Options read_options(int count, char** words) {
               "Lexical table of the model's tokens (`align --tokens`): translations are made of what is likely for the "
               "source's tokens, which is faster",
               CLI::ExistingFile);
-  translating("--shortlist-words", o.shortlist_words, "With --shortlist: likely translations of each source token",
-              whole_number(1))
-      ->capture_default_str();
+  const CLI::Option* shortlist_words =
+      translating("--shortlist-words", o.shortlist_words, "With --shortlist: likely translations of each source token",
+                  whole_number(1))
+          ->capture_default_str();
   attention(
       "--maps", o.maps,
       "Folder for attention maps: of each sentence a page with all layers and heads (0001.html) and, where the "
@@ -41,13 +42,16 @@ Options read_options(int count, char** words) {
             "Gold alignments of text and reference, for the alignment error rate of attention: a line a pair, 3-4 a sure "
             "link, 3p4 a possible one, words counting from 1",
             CLI::ExistingFile);
-  attention("--links", o.link_order, "Whose word a gold link names first",
-            CLI::IsMember({"source-target", "target-source"}))
-      ->capture_default_str();
+  const CLI::Option* links = attention("--links", o.link_order, "With --align: whose word a gold link names first",
+                                       CLI::IsMember({"source-target", "target-source"}))
+                                 ->capture_default_str();
   SearchFlags search(app, o.print, o.draw);
   add_device_options(app, o.device);
   read_command_line(app, count, words, [&] {
     o.search = search.search();
+    if (shortlist_words->count() > 0 && o.shortlist.empty())
+      throw CLI::ValidationError("--shortlist-words goes with --shortlist");
+    if (links->count() > 0 && o.align.empty()) throw CLI::ValidationError("--links goes with --align");
     if (!o.reference.empty() && o.text.empty()) throw CLI::ValidationError("--reference goes with a file to translate");
     if (!o.reference.empty() && o.maps.empty() && o.align.empty())
       throw CLI::ValidationError("--reference goes with --maps or --align: there is nothing to translate");

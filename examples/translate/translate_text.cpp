@@ -65,5 +65,7 @@ void translate_text(const Options& options, FolderTranslator& translator) {
   if (file) file->close();
   if (!options.text.empty()) counter.finish(done);
   if (maps) maps->finish();
+  if (!drawn)
+    std::cerr << "translate: there is no line to draw the hypotheses of; " << options.draw.string() << " is not written\n";
   if (unfinished.count() > 0) std::cerr << "translate: " << unfinished.to_string(translator.options.limit) << "\n";
 }

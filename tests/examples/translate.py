@@ -5,6 +5,7 @@ import os
 import pty
 import random
 import re
+import resource
 import struct
 import subprocess
 import sys
@@ -185,16 +186,24 @@ with tempfile.TemporaryDirectory() as name:
     tree = xml.parse(folder / "tree.svg").getroot()
     scores = [float(element.text) for element in tree.iter(f"{svg}text") if element.get("class") == "score"]
     check(len(scores) > 4 and max(scores) <= 0 and tree.find(f"{svg}title").text == lines[0], f"with the scores of its hypotheses: {scores}")
+    blank = subprocess.run([program, model, "--device", "cpu", "--draw", folder / "none.svg"], input="\n\n", capture_output=True, text=True)
+    check(blank.returncode == 0 and "none.svg is not written" in blank.stderr and not (folder / "none.svg").exists(), f"of blank lines none is, which is said: {blank.stderr}")
     short = run(model, folder / "in.en", "--device", "cpu", "--limit", 3)
     check("did not end within the limit of 3 tokens" in short.stderr and len(short.stdout) < len(out), f"translations can be limited: {short.stdout}")
     check(translated(model, text, "--limit", 20) == out, "as the training has it unless told")
     said = run(model, folder / "in.en", "--device", "cpu", "--min-length", 20).stderr
     check("3 translations did not end within the limit of 20 tokens" in said, f"what does not end is said: {said}")
     for arguments, says in ((["--n-best", 3], "needs a --beam as wide"), (["--temperature", 2], "--temperature goes with --sample"), (["--sample", "--beam", 2], "goes without --beam"),
-                            (["--beam", 0], "--beam"),
+                            (["--beam", 0], "--beam"), (["--shortlist-words", 5], "--shortlist-words goes with --shortlist"),
+                            (["--links", "target-source"], "--links goes with --align"),
                             (["--json", "--reference", folder / "in.en", "--maps", folder / "x"], "goes without --reference"),
                             (["--ensemble", folder / "additive-both", "--min-length", 30], "longer than the limit of 20")):
         refused(f"{arguments}", model, folder / "in.en", "--device", "cpu", *arguments, says=says)
+
+    few = lambda: resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))  # 16 GiB, whatever the machine has
+    large = subprocess.run([program, model, folder / "in.en", "--device", "cpu", "--threads", "1", "--limit", "100000", "--beam", "100"],
+                           capture_output=True, text=True, preexec_fn=few)
+    check(large.returncode == 1 and "out of memory: " in large.stderr and "--together, --beam or --limit" in large.stderr, f"where memory ends it says what helps: {large.stderr}")
 
     # Given translations, and alignments of them.
     (folder / "one.en").write_text("a b c d\nthe dog\n")
