@@ -41,7 +41,8 @@ class SearchFlags {
         sampling("--top-p", sampling_.top_p, "Only of the most probable that add up to so much", number(1e-6, 1)),
         sampling("--seed", sampling_.seed, "Of the random numbers", whole_number(0))};
     for (CLI::Option* option : of_sampling_) option->capture_default_str();
-    output("--n-best", n_best_, "Prints so many of the best, or of those drawn: line ||| text ||| score",
+    output("--n-best", n_best_,
+           "Prints so many of the best, or of those drawn: line ||| text ||| score, lines counted from 0",
            whole_number(1, 1000));
     output("--scores", print.scores, "Prints text ||| score: log P, by the length penalty");
     output("--alignments", print.alignments,
