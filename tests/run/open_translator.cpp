@@ -263,6 +263,12 @@ TEST_CASE("open translator: folders that are none, half of one, or of a newer at
   CHECK(contains(opened(), "by hand: it is not JSON from byte "));
   replaced("\"name\": \"tiny\"", "\"name\": \"huge\"");
   CHECK(contains(opened(), "this program knows no model of the name 'huge'; it knows "));
+  RunCard tied = run.card;
+  tied.model.share_embeddings = true, tied.model.source_vocabulary = 9;
+  write_run_card(run.folder.path(), tied);
+  CHECK(contains(opened(),
+                 "model.json is damaged or was changed by hand: its embeddings are one table, but its vocabularies"));
+  CHECK(contains(opened(), "are of 9 and 8"));
   write_file(run.folder / "model.json", card);
   write_file(run.folder / "tokenizer.vocab", "<unk>,0\n<pad>,1\n<sos>,2\n<eos>,3\na,4\n");
   CHECK(contains(opened(), "is not the tokenizer that the model"));

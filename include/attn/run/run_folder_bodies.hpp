@@ -55,6 +55,9 @@ ATTN_RUN_INLINE RunCard read_run_card(const std::filesystem::path& folder) {
          {std::pair(card.model.source_vocabulary, &card.source), std::pair(card.model.target_vocabulary, &card.target)})
       require(vocabulary >= tokenizer->size() && vocabulary - tokenizer->size() < 1024, where, ": a model's vocabulary of ",
               vocabulary, " does not fit its tokenizer's, of ", tokenizer->size());
+    require(!card.model.share_embeddings || card.model.source_vocabulary == card.model.target_vocabulary, where,
+            ": its embeddings are one table, but its vocabularies are of ", card.model.source_vocabulary, " and ",
+            card.model.target_vocabulary);
     card.truncate = json_count(file, "truncate", 1, where);
     card.limit = json_count(file, "limit", 1, where);
     card.suppress_unknown = file.at("suppress_unknown");
