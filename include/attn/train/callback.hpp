@@ -42,7 +42,8 @@ struct Callback {
   virtual void on_validation(const ValidationReport&) {}
   virtual void on_warning(const std::string&) {}  // that something goes wrong, and what helps
   virtual void on_end() {}
-  /// Asked after every step: true ends the training there, as TrainOptions::stop does.
+  /// Asked after every step: true ends the training there, as TrainOptions::stop does; on several ranks after the next report
+  /// at which it is true.
   virtual bool stop_training() { return false; }
 };
 
