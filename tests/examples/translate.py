@@ -167,7 +167,7 @@ with tempfile.TemporaryDirectory() as name:
               for i, all_of in enumerate(objects) for one in all_of["n_best"]]
     check(len(printed) == len(listed) == 11 and all(a[:2] == b[:2] and abs(float(a[2]) - b[2]) <= 1e-5 * abs(b[2]) and a[3].strip() == b[3] for a, b in zip(printed, listed)),
           "such as the hypotheses, scores and links that are printed otherwise")
-    check(all(one["n_best"][0] == {key: one[key] for key in ("translation", "score", "alignment", "complete")} for one in objects), "of which the first is the translation")
+    check(all(one["n_best"][:1] == [{key: one[key] for key in ("translation", "score", "alignment", "complete")}] for one in objects), "of which the first is the translation")
     cut = json.loads(translated(model, "The man sees a dog.\n", "--json", "--min-length", 20))
     check(cut["complete"] is False, f"a translation that did not end is marked: {cut}")
     broken = subprocess.run([program, model, "--device", "cpu", "--json"], input=b"sch\xf6n\n", capture_output=True)
