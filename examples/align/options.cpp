@@ -22,9 +22,9 @@ Options read_options(int count, char** words) {
   app.add_option("--gold", o.gold,
                  "Alignments that people made of the pairs: 3-4 a sure link, 3p4 a possible one, words counting from 1")
       ->check(CLI::ExistingFile);
-  app.add_option("--links", o.link_order, "Whose word a gold link names first")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"source-target", "target-source"}));
+  const CLI::Option* links = app.add_option("--links", o.link_order, "With --gold: whose word a link names first")
+                                 ->capture_default_str()
+                                 ->check(CLI::IsMember({"source-target", "target-source"}));
   app.add_option("--symmetrize", o.symmetrize, "How the alignments of both directions become one")
       ->capture_default_str()
       ->check(CLI::IsMember({"intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"}));
@@ -47,6 +47,7 @@ Options read_options(int count, char** words) {
   read_command_line(app, count, words, [&] {
     if (!o.tokens.empty() && (o.save.empty() || !o.pairs.empty() || !o.gold.empty() || o.raw))
       throw CLI::ValidationError("--tokens goes with --save, and without --pairs, --gold and --raw");
+    if (links->count() > 0 && o.gold.empty()) throw CLI::ValidationError("--links goes with --gold");
     if (o.pairs.size() == 1) throw CLI::ValidationError("--pairs names two files, a text and its translation");
   });
   return o;

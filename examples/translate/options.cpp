@@ -55,6 +55,8 @@ Options read_options(int count, char** words) {
     if (!o.reference.empty() && o.text.empty()) throw CLI::ValidationError("--reference goes with a file to translate");
     if (!o.reference.empty() && o.maps.empty() && o.align.empty())
       throw CLI::ValidationError("--reference goes with --maps or --align: there is nothing to translate");
+    if (!o.reference.empty() && !o.draw.empty())
+      throw CLI::ValidationError("--draw is for translations: it goes without --reference");
     if (!o.reference.empty() && o.print.json)
       throw CLI::ValidationError("--json is for translations: it goes without --reference");
     if (!o.align.empty() && o.reference.empty())

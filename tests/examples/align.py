@@ -50,6 +50,7 @@ with tempfile.TemporaryDirectory() as name:
     refused("gold links beyond the words", *pair, *others, "--gold", folder / "gold", says="the gold alignment of line 1 links word 3")
     unlearned = lambda *arguments: "log-likelihood" not in run(*pair, *arguments).stderr
     check(unlearned("--gold", folder / "empty") and unlearned(*others, "--gold", folder / "gold"), "which is found before the learning")
+    refused("an order of links that there are none of", *pair, "--links", "target-source", says="--links goes with --gold")
     refused("a folder in a file", *pair, "--save", folder / "gold" / "tables", says="cannot make the folder")
     (folder / "full/forward.table").mkdir(parents=True)
     refused("a table's name that a folder has", *pair, "--save", folder / "full", says="forward.table: it is no plain file")

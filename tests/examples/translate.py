@@ -197,6 +197,7 @@ with tempfile.TemporaryDirectory() as name:
                             (["--beam", 0], "--beam"), (["--shortlist-words", 5], "--shortlist-words goes with --shortlist"),
                             (["--links", "target-source"], "--links goes with --align"),
                             (["--json", "--reference", folder / "in.en", "--maps", folder / "x"], "goes without --reference"),
+                            (["--draw", folder / "x.svg", "--reference", folder / "in.en", "--maps", folder / "x"], "goes without --reference"),
                             (["--ensemble", folder / "additive-both", "--min-length", 30], "longer than the limit of 20")):
         refused(f"{arguments}", model, folder / "in.en", "--device", "cpu", *arguments, says=says)
 
