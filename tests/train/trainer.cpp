@@ -33,30 +33,6 @@ TEST_CASE("a training reports every step and validates after every epoch") {
   CHECK(recorder.validations[3].loss == perplexity(run.network, run.validation).mean());
 }
 
-TEST_CASE("a training that was stopped in the middle of an epoch and resumed gives the bits of one that was not") {
-  Run whole;
-  whole.trainer.run(whole.training, whole.validation);
-
-  const TemporaryFolder folder;
-  const auto path = folder / "training.safetensors";
-  for (const Index stop : {1, 6, 9}) {
-    CAPTURE(stop);
-    Run first;
-    first.stop_at = stop;
-    first.trainer.run(first.training, first.validation);
-    CHECK(first.trainer.state.step == stop);
-    save_training(path, first.parameters, first.adam, first.trainer.state);
-
-    Run second;
-    second.trainer.state = load_training(SafetensorsFile(path), second.parameters, second.adam);
-    CHECK(second.numbers() == first.numbers());
-    second.trainer.run(second.training, second.validation);
-    CHECK(second.trainer.state.step == whole.trainer.state.step);
-    CHECK(second.trainer.state.best == whole.trainer.state.best);
-    CHECK(second.numbers() == whole.numbers());
-  }
-}
-
 TEST_CASE("a training stops when validation has not improved for as long as it is told to wait") {
   Run run;
   TrainOptions options = run.options();
@@ -82,37 +58,6 @@ TEST_CASE("a training validates at intervals, and once more at its end") {
   std::vector<Index> steps;
   for (const ValidationReport& report : recorder.validations) steps.push_back(report.step);
   CHECK(steps == std::vector<Index>{7, 14, 16});
-}
-
-TEST_CASE("a training that was stopped at its last step is validated there when it is resumed") {
-  const auto every_7 = [](Run& run) {
-    TrainOptions options = run.options();
-    options.validate_every = 7;
-    return options;
-  };
-  Run first;
-  bool stop = false;
-  TrainOptions options = every_7(first);
-  options.stop = [&] { return stop; };
-  Trainer trainer(first.network, first.adam, Constant{1e-3}, options);
-  Recorder recorder;
-  OnStep at_16([&](const StepReport& report) { stop = report.step == 16; });
-  trainer.run(first.training, first.validation, {&recorder, &at_16});
-  CHECK(recorder.validations.back().step == 14);
-  const TemporaryFolder folder;
-  save_training(folder / "training.safetensors", first.parameters, first.adam, trainer.state);
-
-  for (const bool again : {false, true}) {
-    Run second;
-    Trainer resumed(second.network, second.adam, Constant{1e-3}, every_7(second));
-    resumed.state = load_training(SafetensorsFile(folder / "training.safetensors"), second.parameters, second.adam);
-    CHECK(resumed.state.validated == (again ? 16 : 14));
-    Recorder after;
-    resumed.run(second.training, second.validation, {&after});
-    CHECK(after.validations.size() == (again ? 0 : 1));  // once
-    CHECK(resumed.state.validated == 16);
-    save_training(folder / "training.safetensors", second.parameters, second.adam, resumed.state);
-  }
 }
 
 TEST_CASE("a report comes before every validation, so that none counts its time") {
@@ -234,31 +179,6 @@ TEST_CASE("a schedule is anything that can be called, and any optimiser trains")
   other.run(same.training);
   const auto ours = run.numbers(), theirs = same.numbers();
   CHECK(std::equal(ours.begin(), ours.end(), theirs.begin(), [](float a, float b) { return std::abs(a - b) < 1e-4f; }));
-}
-
-TEST_CASE("a checkpoint holds any optimiser's state under its name, and is resumed by the same") {
-  const TemporaryFolder folder;
-  const auto path = folder / "training.safetensors";
-  const auto train = [&](Run& run, Sgd<Device>& by, TrainState from, Index epochs) {
-    Trainer trainer(run.network, by, Constant{0.1}, {.epochs = epochs});
-    trainer.state = from;
-    trainer.run(run.training);
-    return trainer.state;
-  };
-  Run whole, first, second;
-  Sgd by_whole(whole.network, {.momentum = 0.9}), by_first(first.network, {.momentum = 0.9}),
-      by_second(second.network, {.momentum = 0.9});
-  train(whole, by_whole, {}, 2);
-  const TrainState state = train(first, by_first, {}, 1);
-  save_training(path, first.parameters, by_first, state);
-  const SafetensorsFile file(path);
-  CHECK(file.metadata().at("training.optimiser") == "sgd");
-  CHECK(file["sgd.momentum"].shape == std::vector<Index>{first.parameters.size()});
-  train(second, by_second, load_training(file, second.parameters, by_second), 2);
-  CHECK(second.numbers() == whole.numbers());
-  CHECK(by_second.steps() == by_whole.steps());
-  CHECK_THROWS_WITH_AS(load_training(file, second.parameters, second.adam),
-                       doctest::Contains("it was trained by sgd, so adam cannot go on"), Error);
 }
 
 TEST_CASE("a model saved from one precision loads into another, and only into its own shape") {

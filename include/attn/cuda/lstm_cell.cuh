@@ -3,7 +3,6 @@
 
 #include "attn/cuda/linear.cuh"
 #include "attn/cuda/lstm.cuh"
-#include "attn/cuda/support/cluster.cuh"
 #include "attn/ops/lstm_cell.hpp"
 
 // A step of an LSTM layer in one kernel, in bfloat16: what a recurrent decoder asks for, layer by layer. A block takes 8 units, that is

@@ -8,17 +8,16 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/parallel/communicator.hpp"
-#include "attn/parallel/stream_waits.cuh"
+#include "attn/parallel/over_host.cuh"
 
 namespace attn {
 
 /// GPUs that add up gradients by NCCL, on a stream of their own; what the host has to say goes through another communicator,
 /// such as Mpi, which also makes NCCL's first handshake. Each rank has a GPU of its own. Link attn::nccl. One rank sums too: that
 /// shows on one GPU that nothing else changes.
-class Nccl final : public Communicator {
+class Nccl final : public OverHost {
  public:
-  Nccl(Communicator& host, int gpu) : host_(host), gpu_(gpu) {
+  Nccl(Communicator& host, int gpu) : OverHost(host), gpu_(gpu) {
     if (const std::string shared = shared_gpu(host, gpu); !shared.empty()) fail(shared, ": NCCL needs one for each");
     check(cudaSetDevice(gpu), "choosing a GPU");
     ncclUniqueId id{};
@@ -56,15 +55,8 @@ class Nccl final : public Communicator {
 
   std::string name() const override { return "NCCL"; }
   bool alone() const override { return false; }
-  Index rank() const override { return host_.rank(); }
-  Index ranks() const override { return host_.ranks(); }
-  Index rank_on_host() const override { return host_.rank_on_host(); }
-  Index ranks_on_host() const override { return host_.ranks_on_host(); }
-  std::string host(Index rank) const override { return host_.host(rank); }
-  bool takes_gpu_memory() const override { return true; }
   std::vector<std::string> gather(const std::string& mine) override { return host_.gather(mine); }
   void call_roll() override { host_.call_roll(); }
-  int stop_all(int status, const std::string& why) override { return host_.stop_all(status, why); }
 
   // Numbers that no stream made are the host's.
   void begin_sum(SharedNumbers numbers, void* stream = nullptr) override {
@@ -95,7 +87,6 @@ class Nccl final : public Communicator {
     check(cudaEventRecord(event_, stream_), "waiting for sums");
     waits_.end(waiting, event_);
   }
-  double seconds_waited() override { return waits_.seconds(); }
 
  private:
   static std::size_t size(const SharedNumbers& numbers) { return static_cast<std::size_t>(numbers.count); }
@@ -113,12 +104,10 @@ class Nccl final : public Communicator {
     require(status == ncclSuccess, "NCCL on GPU ", gpu_, ", ", what, ": ", ncclGetErrorString(status));
   }
 
-  Communicator& host_;
   int gpu_;
   ncclComm_t nccl_ = nullptr;
   cudaStream_t stream_ = nullptr;
   cudaEvent_t event_ = nullptr;
-  StreamWaits waits_;
 };
 
 }  // namespace attn

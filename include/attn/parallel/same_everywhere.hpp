@@ -29,9 +29,10 @@ inline void require_same_everywhere(Communicator& ranks, const CommonSettings& s
   for (const auto& [name, mine] : settings) {
     const std::vector<std::string> all = ranks.gather(mine);
     for (std::size_t i = 1; i < all.size(); ++i) {
+      if (all[i] == all[0]) continue;
       const auto [its, first] = first_difference(all[i], all[0]);
-      require(all[i] == all[0], "rank ", i, " on ", ranks.host(static_cast<Index>(i)), " has ", name, " ", its,
-              ", rank 0 on ", ranks.host(0), " has ", first, ": give all ranks the same program, files and options");
+      fail("rank ", i, " on ", ranks.host(static_cast<Index>(i)), " has ", name, " ", its, ", rank 0 on ", ranks.host(0),
+           " has ", first, ": give all ranks the same program, files and options");
     }
   }
 }

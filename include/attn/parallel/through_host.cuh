@@ -6,18 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "attn/parallel/communicator.hpp"
-#include "attn/parallel/stream_waits.cuh"
+#include "attn/parallel/over_host.cuh"
 
 namespace attn {
 
 /// Numbers of a GPU by a communicator that takes the host's, such as Mpi: what several ranks on one GPU have, and a program without NCCL.
 /// They are copied to the host on a stream of their own, while the GPU goes on; those that have arrived are added up; in the end
 /// all go back.
-class ThroughHost final : public Communicator {
+class ThroughHost final : public OverHost {
  public:
   /// On the GPU that the calling thread has chosen.
-  explicit ThroughHost(Communicator& host) : host_(host) {
+  explicit ThroughHost(Communicator& host) : OverHost(host) {
     check(cudaStreamCreateWithFlags(&copies_, cudaStreamNonBlocking), "making a stream");
     for (cudaEvent_t* event : {&made_, &back_}) new_event(*event);
   }
@@ -31,14 +30,6 @@ class ThroughHost final : public Communicator {
 
   std::string name() const override { return host_.name(); }
   bool alone() const override { return host_.alone(); }
-  Index rank() const override { return host_.rank(); }
-  Index ranks() const override { return host_.ranks(); }
-  Index rank_on_host() const override { return host_.rank_on_host(); }
-  Index ranks_on_host() const override { return host_.ranks_on_host(); }
-  std::string host(Index rank) const override { return host_.host(rank); }
-  bool takes_gpu_memory() const override { return true; }
-  double seconds_waited() override { return waits_.seconds(); }
-  int stop_all(int status, const std::string& why) override { return host_.stop_all(status, why); }
   std::vector<std::string> gather(const std::string& mine) override { return in_turn().gather(mine); }
   // call_roll() does nothing: the host notices a rank that hangs when it waits for it.
 
@@ -141,13 +132,11 @@ class ThroughHost final : public Communicator {
     host_.begin_broadcast(work.rank, numbers);
   }
 
-  Communicator& host_;
   cudaStream_t copies_ = nullptr;
   cudaEvent_t made_ = nullptr, back_ = nullptr;
   std::deque<Slot> slots_;
   std::vector<Work> begun_;  // since the last wait
   std::size_t arrived_ = 0;  // of which the host's communicator has so many
-  StreamWaits waits_;
 };
 
 /// For the ranks that train on a GPU, where theirs takes the host's numbers only: see DataParallel.

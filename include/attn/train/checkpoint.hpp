@@ -4,6 +4,7 @@
 #include <cmath>
 #include <deque>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -36,22 +37,15 @@ inline const std::string& entry(const SafetensorsFile& file, const std::string& 
   return found->second;
 }
 
-/// A number of the metadata; `format...` is what std::from_chars takes beside the digits.
+/// A number of the metadata, `least` or more; `format...` is what std::from_chars takes beside the digits.
 template <class Number, class... Format>
-Number any_number(const SafetensorsFile& file, const std::string& key, Format... format) {
+Number number(const SafetensorsFile& file, const std::string& key, Number least = 0, Format... format) {
   std::string_view text = entry(file, key);
   if (text.starts_with("0x")) text.remove_prefix(2);  // what iostreams write before hexadecimal digits
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, format...);
-  require(error == std::errc{} && end == text.data() + text.size(), file.path().string(), ": its metadata has '",
-          text.substr(0, 40), "' as ", key, ", which is not a number of a training; take another checkpoint");
-  return value;
-}
-/// One that is not below 0.
-template <class Number, class... Format>
-Number number(const SafetensorsFile& file, const std::string& key, Format... format) {
-  const auto value = any_number<Number>(file, key, format...);
-  require(value >= 0, file.path().string(), ": its metadata has '", entry(file, key).substr(0, 40), "' as ", key,
+  require(error == std::errc{} && end == text.data() + text.size() && value >= least, file.path().string(),
+          ": its metadata has '", text.substr(0, 40), "' as ", key,
           ", which is not a number of a training; take another checkpoint");
   return value;
 }
@@ -137,13 +131,13 @@ TrainState load_training(const SafetensorsFile& file, Parameters<Device>& parame
   const auto number = [&](const char* key) { return checkpoint::number<Index>(file, key); };
   state.step = number("training.step");
   state.position = {number("training.epoch"), number("training.batch")};
-  state.best = checkpoint::number<double>(file, "training.best", std::chars_format::hex);
+  state.best = checkpoint::number(file, "training.best", 0.0, std::chars_format::hex);
   state.stale = number("training.stale");
   state.validated = state.step;
   if (file.metadata().contains("training.validated")) {  // else an older version wrote it
     state.validated = number("training.validated");
     state.together = number("training.together");
-    state.surplus = checkpoint::any_number<Index>(file, "training.surplus");
+    state.surplus = checkpoint::number(file, "training.surplus", std::numeric_limits<Index>::min());
   }
   const auto by = file.metadata().find("training.optimiser");
   require(by == file.metadata().end() || by->second == Optim::name, file.path().string(), ": it was trained by ",
