@@ -31,7 +31,8 @@ qemu-user            | qemu-aarch64                                        | run
 docs='
 python3            | python3                          | the layout of the pages
 python3-venv       | import ensurepip                 | a virtual environment for the packages below'
-test_pip='torch transformers tokenizers sentencepiece sacrebleu nltk safetensors tensorboard numpy conan'  # what attn's results are compared with, and its package's test
+# What attn's results are compared with, and its package's test. Those that it has to equal to the token have a version: others differ.
+test_pip='torch transformers==5.23.0 tokenizers==0.23.3 sentencepiece==0.2.3 sacrebleu==2.6.0 nltk safetensors tensorboard numpy conan'
 docs_pip='mkdocs-material'
 
 wanted=
@@ -83,7 +84,7 @@ if [[ " $* " == *" build "* || $# == 0 ]]; then
   fi
 fi
 
-# packages FOLDER WHY NAME...: a virtual environment with these packages
+# packages FOLDER WHY NAME[==VERSION]...: a virtual environment with these packages
 packages() {
   local folder=$1 why=$2 lacking
   shift 2
@@ -91,8 +92,11 @@ packages() {
   lacking=$("$folder/bin/python" - "$@" <<'PYTHON'
 import importlib.metadata as metadata
 import sys
-installed = {distribution.metadata["Name"].lower() for distribution in metadata.distributions()}
-print(*(name for name in sys.argv[1:] if name not in installed))
+installed = {distribution.metadata["Name"].lower(): distribution.version for distribution in metadata.distributions()}
+for wanted in sys.argv[1:]:
+    name, _, version = wanted.partition("==")
+    if name not in installed or version not in ("", installed[name]):
+        print(wanted, end=" ")
 PYTHON
   )
   if [[ -n $lacking ]]; then

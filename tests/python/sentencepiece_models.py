@@ -37,7 +37,8 @@ def texts(count):
     mixed = [draw.choice(ODD).join((a, draw.choice(ODD))) for a in lines[:count // 2]]
     return [text.encode() for text in lines + characters + mixed + ODD + WORDS] + BAD + [
         bytes(draw.randrange(256) for _ in range(draw.randint(1, 12))) for _ in range(count // 4)] + [
-        a.encode() + draw.choice(BAD) for a in lines[:200]]
+        a.encode() + draw.choice(BAD) for a in lines[:200]] + [
+        "".join(word[draw.randint(0, 2):draw.randint(2, 9)] for word in draw.choices(WORDS, k=40000)).encode()]
 
 
 def train(**options):

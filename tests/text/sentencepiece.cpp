@@ -68,6 +68,26 @@ TEST_CASE("sentencepiece: a bpe piece that is not in use falls apart again") {
   CHECK(pieces.pieces("ababab") == Pieces{"abab", "a", "b"});
 }
 
+TEST_CASE("sentencepiece: a character that is a bpe piece not in use, or the name of a control symbol, is unknown") {
+  SentencePieceModel model =
+      bpe_of(small_model({{"a", 0}, {"b", 0, Kind::unused}, {"c", 0, Kind::control}, {"ab", -1, Kind::unused}}));
+  model.normalizer.dummy_prefix = false;
+  const SentencePiece pieces(model);
+  CHECK(pieces.encode("acab") == Ids{3, 0, 3, 0});
+  CHECK(pieces.pieces("acab") == Pieces{"a", "c", "a", "b"});
+  CHECK(SentencePiece(with_bytes(model)).pieces("ab") == Pieces{"a", "<0x62>"});
+}
+
+TEST_CASE("sentencepiece: what a long text has come to does not round its next pieces away") {
+  SentencePieceModel model = small_model({{"a", -20000}, {"b", -0.9F}, {"bb", -1.7F}});
+  model.normalizer.dummy_prefix = false;
+  const SentencePiece pieces(model);
+  const std::string much(1002, 'a');  // 2e7 in all, where floats are 2 apart
+  const Ids ids = pieces.encode(much + "bbbb");
+  REQUIRE(ids.size() > much.size());
+  CHECK(Ids(ids.begin() + 1002, ids.end()) == pieces.encode("bbbb"));
+}
+
 TEST_CASE("sentencepiece: unknown characters that follow one another are one piece, or each the pieces of its bytes") {
   const SentencePiece pieces(letters());
   CHECK(pieces.encode("a\u00E4\u4E2Dab") == Ids{3, 4, 0, 6});

@@ -128,7 +128,7 @@ inline SentencePiece::SentencePiece(SentencePieceModel model)
   if (model_.kind == SentencePieceModel::Kind::unigram)
     cutter_.emplace<sentencepiece::UnigramCutter>(model_, unknown_);
   else
-    cutter_.emplace<sentencepiece::BpeCutter>(model_);
+    cutter_.emplace<sentencepiece::BpeCutter>(model_, unknown_);
 }
 
 /// take(piece, id) for the pieces of a text, in their order.
@@ -141,8 +141,7 @@ void SentencePiece::for_each_piece(std::string_view text, const Take& take) cons
   if (const auto* unigram = std::get_if<sentencepiece::UnigramCutter>(&cutter_))
     unigram->cut(normal, cuts);
   else
-    std::get<sentencepiece::BpeCutter>(cutter_).cut(
-        normal, user_defined_, [&](std::string_view piece) { return id_of(piece); }, cuts);
+    std::get<sentencepiece::BpeCutter>(cutter_).cut(normal, user_defined_, cuts);
 
   for (std::size_t i = 0; i < cuts.size(); ++i) {
     auto [whole, id] = cuts[i];

@@ -16,16 +16,18 @@ namespace attn::sentencepiece {
 /// leftmost of equal ones. Sennrich et al. 2016.
 class BpeCutter {
  public:
-  explicit BpeCutter(const SentencePieceModel& model) {
+  BpeCutter(const SentencePieceModel& model, Token unknown) : unknown_(unknown) {
     using Kind = SentencePieceModel::PieceKind;
-    for (const auto& [text, score, kind] : model.pieces)
+    Token id = 0;
+    for (const auto& [text, score, kind] : model.pieces) {
       if (kind == Kind::normal || kind == Kind::user_defined || kind == Kind::unused)
-        merged_.emplace(text, Merged{score, kind == Kind::unused});
+        merged_.emplace(text, Merged{score, kind == Kind::unused ? unknown : id});
+      ++id;
+    }
   }
 
-  /// User-defined pieces are merged with nothing. id_of(piece) says the id of what comes out.
-  template <class IdOf>
-  void cut(std::string_view text, const PieceTrie& user_defined, const IdOf& id_of, std::vector<Cut>& cuts) const {
+  /// User-defined pieces are merged with nothing.
+  void cut(std::string_view text, const PieceTrie& user_defined, std::vector<Cut>& cuts) const {
     std::vector<Symbol> symbols;
     for (std::string_view rest = text; !rest.empty();) {
       const std::size_t whole = user_defined.longest(rest), length = whole > 0 ? whole : character_length(rest);
@@ -43,7 +45,7 @@ class BpeCutter {
       const auto found = merged_.find(both);
       if (found == merged_.end()) return;
       agenda.push({found->second.score, left, right, both.size()});
-      if (found->second.unused) left_of[both] = a.text();
+      if (found->second.id == unknown_) left_of[both] = a.text();
     };
     for (std::size_t i = 1; i < symbols.size(); ++i)
       look_at(static_cast<std::int32_t>(i) - 1, static_cast<std::int32_t>(i));
@@ -68,9 +70,10 @@ class BpeCutter {
         const std::string_view part = parts.back();
         parts.pop_back();
         const auto known = merged_.find(part);
-        const auto left = known != merged_.end() && known->second.unused ? left_of.find(part) : left_of.end();
+        const Token id = known == merged_.end() ? unknown_ : known->second.id;
+        const auto left = id == unknown_ ? left_of.find(part) : left_of.end();
         if (left == left_of.end()) {
-          cuts.push_back({part, id_of(part)});
+          cuts.push_back({part, id});
         } else {
           parts.push_back(part.substr(left->second.size()));
           parts.push_back(left->second);
@@ -82,7 +85,7 @@ class BpeCutter {
  private:
   struct Merged {
     float score;
-    bool unused;
+    Token id;  // of a piece that is not used: the unknown one's
   };
   struct Symbol {
     const char* begin;
@@ -100,6 +103,7 @@ class BpeCutter {
   using Agenda = std::priority_queue<Pair>;
 
   detail::StringMap<Merged> merged_;
+  Token unknown_;
 };
 
 }  // namespace attn::sentencepiece

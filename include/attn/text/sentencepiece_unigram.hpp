@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <cfloat>
+#include <cmath>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -27,19 +28,17 @@ class UnigramCutter {
  public:
   UnigramCutter(const SentencePieceModel& model, Token unknown) : unknown_(unknown) {
     using Kind = SentencePieceModel::PieceKind;
-    float lowest = FLT_MAX, highest = FLT_MIN;  // highest: of log-probabilities FLT_MIN, that is 0 for all purposes
+    float lowest = FLT_MAX;
     std::vector<std::pair<std::string_view, Token>> used;
     for (const auto& [text, score, kind] : model.pieces) {
       const auto id = static_cast<Token>(scores_.size());
       scores_.push_back(score);
       user_defined_.push_back(kind == Kind::user_defined);
       if (kind == Kind::normal || kind == Kind::user_defined) used.emplace_back(text, id);
-      if (kind != Kind::normal) continue;
-      lowest = std::min(lowest, score), highest = std::max(highest, score);
+      if (kind == Kind::normal) lowest = std::min(lowest, score);
     }
     trie_ = PieceTrie(std::move(used));
     unknown_score_ = lowest - 10;
-    highest_ = highest;
   }
 
   void cut(std::string_view text, std::vector<Cut>& cuts) const {
@@ -49,24 +48,26 @@ class UnigramCutter {
       Token id = -1;
     };
     std::vector<End> ends(text.size() + 1);
+    std::size_t furthest = 0;  // that a piece has reached
     for (std::size_t start = 0; start < text.size();) {
       const std::string_view rest = text.substr(start);
+      if (const float all = ends[start].score;
+          std::abs(all) > 1e5F)  // only differences count: they are not to be rounded away
+        for (std::size_t end = start; end <= furthest; ++end) ends[end].score -= all;
       const float so_far = ends[start].score;
       const std::size_t character = character_length(rest);
       bool covered = false;  // the first character is a piece
-      const auto offer = [&](std::size_t length, double score, Token id) {
+      const auto offer = [&](std::size_t length, float score, Token id) {
         End& end = ends[start + length];
-        if (end.start < 0 || score > static_cast<double>(end.score))
-          end = {static_cast<float>(score), static_cast<std::int32_t>(start), id};
+        furthest = std::max(furthest, start + length);
+        if (end.start < 0 || score + so_far > end.score) end = {score + so_far, static_cast<std::int32_t>(start), id};
       };
       trie_.for_each_prefix(rest, [&](std::size_t length, Token id) {
         const auto at = static_cast<std::size_t>(id);
-        const double score = user_defined_[at] ? static_cast<double>(static_cast<float>(length) * highest_) - 0.1
-                                               : static_cast<double>(scores_[at]);
-        offer(length, score + static_cast<double>(so_far), id);
+        offer(length, user_defined_[at] ? static_cast<float>(0.1 * static_cast<double>(length - 1)) : scores_[at], id);
         covered = covered || length == character;
       });
-      if (!covered) offer(character, static_cast<double>(unknown_score_ + so_far), unknown_);
+      if (!covered) offer(character, unknown_score_, unknown_);
       start += character;
     }
     const auto first = static_cast<std::ptrdiff_t>(cuts.size());
@@ -83,7 +84,7 @@ class UnigramCutter {
   std::vector<float> scores_;
   std::vector<bool> user_defined_;
   Token unknown_;
-  float unknown_score_ = 0, highest_ = 0;
+  float unknown_score_ = 0;
 };
 
 }  // namespace attn::sentencepiece
