@@ -76,7 +76,7 @@ TEST_CASE("checkpoint: metadata that are no numbers are a sentence") {
   }
   for (const char* key : {"training.epoch", "training.batch", "training.stale"})
     CHECK(contains(run.complaint(key, "x"), "'x' as " + std::string(key)));
-  for (const char* value : {"", "best", "nan", "-1p+0", "1p+0 "})
+  for (const char* value : {"", "best", "nan", "-inf", "1p+0 "})
     CHECK(contains(run.complaint("training.best", value), "as training.best"));
 }
 

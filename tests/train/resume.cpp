@@ -35,6 +35,36 @@ TEST_CASE("a training that was stopped in the middle of an epoch and resumed giv
   }
 }
 
+TEST_CASE("a training whose best model has the highest score is resumed with that score") {
+  double score = 30;
+  const auto by_score = [&](Run& run) {
+    TrainOptions options = run.options();
+    options.best_by = BestBy::score;
+    options.score = [&] { return score; };
+    return options;
+  };
+  Run first;
+  Trainer trainer(first.network, first.adam, Constant{1e-3}, by_score(first));
+  trainer.run(first.training, first.validation);
+  REQUIRE(trainer.state.best == -30);
+  const TemporaryFolder folder;
+  save_training(folder / "training.safetensors", first.parameters, first.adam, trainer.state);
+
+  for (const double then : {29.5, 30.5}) {
+    score = then;
+    Run second;
+    TrainOptions options = by_score(second);
+    options.epochs += 1;
+    Trainer resumed(second.network, second.adam, Constant{1e-3}, options);
+    resumed.state = load_training(SafetensorsFile(folder / "training.safetensors"), second.parameters, second.adam);
+    CHECK(resumed.state.best == -30);
+    Recorder recorder;
+    resumed.run(second.training, second.validation, {&recorder});
+    REQUIRE(recorder.validations.size() > 0);
+    CHECK(recorder.validations.front().best == (then > 30));
+  }
+}
+
 TEST_CASE("a training that was stopped at its last step is validated there when it is resumed") {
   const auto every_7 = [](Run& run) {
     TrainOptions options = run.options();

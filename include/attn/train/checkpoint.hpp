@@ -131,7 +131,8 @@ TrainState load_training(const SafetensorsFile& file, Parameters<Device>& parame
   const auto number = [&](const char* key) { return checkpoint::number<Index>(file, key); };
   state.step = number("training.step");
   state.position = {number("training.epoch"), number("training.batch")};
-  state.best = checkpoint::number(file, "training.best", 0.0, std::chars_format::hex);
+  constexpr double lowest = std::numeric_limits<double>::lowest();  // minus a score, or a loss
+  state.best = checkpoint::number(file, "training.best", lowest, std::chars_format::hex);
   state.stale = number("training.stale");
   state.validated = state.step;
   if (file.metadata().contains("training.validated")) {  // else an older version wrote it
