@@ -148,3 +148,21 @@ TEST_CASE("adam: its state can be visited, and steps can be set, so that a run c
   };
   CHECK(run(false) == run(true));
 }
+
+TEST_CASE("adam: options that make no sense are errors") {
+  D device;
+  Numbers<D> model(1);
+  Parameters<D> parameters(device, model, 1);
+  const auto refusal = [&](AdamOptions options) { return error_of([&] { Adam<D>(parameters, options); }); };
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double beta : {1.0, 1.5, -0.1, nan}) {
+    CHECK(contains(refusal({.beta1 = beta}), "must be in [0, 1)"));
+    CHECK(contains(refusal({.beta2 = beta}), "must be in [0, 1)"));
+  }
+  for (const double number : {-1.0, nan}) {
+    CHECK(contains(refusal({.epsilon = number}), "must be 0 or more"));
+    CHECK(contains(refusal({.weight_decay = number}), "must be 0 or more"));
+    CHECK(contains(refusal({.clip_norm = number}), "must be 0 or more"));
+  }
+  CHECK(refusal({.beta1 = 0, .beta2 = 0, .epsilon = 0}).empty());
+}

@@ -75,6 +75,7 @@ TEST_CASE("sgd: options that make no sense are errors") {
   Network<Five<Cpu<double>>> network(device, 1), used(device, Inference{});
   const auto says = [&](SgdOptions options) { return complaint([&] { Sgd sgd(network, options); }); };
   CHECK(says({.momentum = 1}) == "Sgd: a momentum of 1 is not in [0, 1)");
+  CHECK(says({.weight_decay = -1}) == "Sgd: weight_decay -1 and clip_norm 0 must be 0 or more");
   CHECK(says({.nesterov = true}) == "Sgd: Nesterov's momentum needs a momentum; give one above 0");
   CHECK(complaint([&] { Sgd sgd(used); }).find("made for inference") != std::string::npos);
 }

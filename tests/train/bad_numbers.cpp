@@ -89,3 +89,35 @@ TEST_CASE("bad numbers: where every step would be left out the training stops") 
   CHECK(contains(error_of([&] { trainer.run(run.training); }),
                  "step 16: the gradients of the last 16 steps were not finite, and all of them were left out"));
 }
+
+TEST_CASE("bad numbers: an optimiser that does not look at gradients stops where the loss is not finite") {
+  for (const bool validates : {false, true}) {
+    small_training::Run run;
+    Adam adam(run.network);
+    TrainOptions options{.epochs = 3, .report_every = validates ? 1000 : 1, .validate_every = validates ? 1 : 0};
+    Trainer trainer(run.network, adam, Constant{1e30}, options);
+    const std::string said =
+        error_of([&] { validates ? trainer.run(run.training, run.validation) : trainer.run(run.training); });
+    CHECK(contains(said, validates ? "step 1: the validation loss is " : "step 2: the training loss is "));
+    CHECK(contains(said, "begin again with a lower learning rate"));
+    CHECK(trainer.state.step <= 2);
+  }
+}
+
+TEST_CASE("bad numbers: a model that could not be loaded is not saved") {
+  const TemporaryFolder folder;
+  small_training::Run run;
+  run.parameters.write(run.parameters.find(Spoil::name), std::vector<float>(16 * 32, std::nanf("")));
+  CHECK(contains(error_of([&] { save_model(folder / "model", run.parameters); }),
+                 "model is not written: parameter '" + std::string(Spoil::name) + "' is not finite"));
+  CHECK(!std::filesystem::exists(folder / "model"));
+}
+
+TEST_CASE("bad numbers: a schedule's rate is finite") {
+  small_training::Run run;
+  Adam adam(run.network);
+  const auto rate = [](Index step) { return step < 3 ? 1e-3 : INFINITY; };
+  Trainer trainer(run.network, adam, rate, {.epochs = 1});
+  CHECK(contains(error_of([&] { trainer.run(run.training); }), "the schedule gives step 3 a learning rate of inf"));
+  CHECK(trainer.state.step == 2);
+}

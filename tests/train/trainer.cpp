@@ -135,6 +135,22 @@ TEST_CASE("a training needs no validation, and no callbacks") {
   CHECK(recorder.ends == 1);
 }
 
+TEST_CASE("options that make no sense, and callbacks that are none, are errors") {
+  Run run;
+  const auto refusal = [&](const TrainOptions& options) {
+    return error_of([&] { Trainer(run.network, run.adam, Constant{1e-3}, options); });
+  };
+  CHECK(contains(refusal({.epochs = -1}), "epochs -1"));
+  CHECK(contains(refusal({.steps = -1}), "steps -1"));
+  CHECK(contains(refusal({.validate_every = -1}), "validate_every -1 must not be negative"));
+  CHECK(contains(refusal({.patience = -1}), "patience -1"));
+  CHECK(contains(error_of([&] { run.trainer.run(run.training, {nullptr}); }), "one of the callbacks is null"));
+  for (const double amount : {-0.1, 1.5, std::nan("")}) {
+    Trainer trainer(run.network, run.adam, Constant{1e-3}, {.epochs = 1, .loss = {.amount = amount}});
+    CHECK(contains(error_of([&] { trainer.run(run.training); }), "is not in [0, 1]"));
+  }
+}
+
 TEST_CASE("callbacks are made from lambdas, see the network, and can stop a training") {
   Run run;
   Index steps = 0, validations = 0;

@@ -26,7 +26,13 @@ class Adam {
         m_(optimiser_state(parameters, share_.count)),
         v_(optimiser_state(parameters, share_.count)),
         largest_v_(optimiser_state(parameters, options.amsgrad ? share_.count : 0)),
-        norm_(parameters, share_) {}
+        norm_(parameters, share_) {
+    const auto in = [](double beta) { return beta >= 0 && beta < 1; };
+    require(in(options.beta1) && in(options.beta2), "Adam: beta1 ", options.beta1, " and beta2 ", options.beta2,
+            " must be in [0, 1)");
+    require(options.epsilon >= 0 && options.weight_decay >= 0 && options.clip_norm >= 0, "Adam: epsilon ", options.epsilon,
+            ", weight_decay ", options.weight_decay, " and clip_norm ", options.clip_norm, " must be 0 or more");
+  }
   template <class Model>
   explicit Adam(Network<Model>& network, AdamOptions options = {}) : Adam(network.parameters, options) {}
   template <class Model>

@@ -36,6 +36,8 @@ Loss<Device> cross_entropy(Tape<Device>& tape, Variable<Device, Width> x, Parame
                            const Token* labels, LossOptions options, typename Device::Real* sums = nullptr) {
   using Scalar = typename Device::Scalar;
   using Real = typename Device::Real;
+  require(options.amount >= 0 && options.amount <= 1, "cross_entropy: label smoothing of ", options.amount,
+          " is not in [0, 1]");
   const Matrix<const Scalar> table = weight.matrix();
   Loss<Device> loss{sums, x.rows()};
   if (sums == nullptr) {

@@ -111,7 +111,11 @@ void save_training(const std::filesystem::path& path, Tensors<typename Device::R
 /// Saves a model's parameters, with whatever its user should know of it as metadata; load_model loads them.
 template <class Device>
 void save_model(const std::filesystem::path& path, const Parameters<Device>& parameters, const Metadata& metadata = {}) {
-  checkpoint::copy_of(parameters).save(path, metadata);
+  const auto tensors = checkpoint::copy_of(parameters);
+  const std::string bad = tensors.first_not_finite();
+  require(bad.empty(), path.string(), " is not written: parameter '", bad,
+          "' is not finite, and load_model would refuse it");
+  tensors.save(path, metadata);
 }
 
 /// Saves a training: the model, the optimiser's states under its name ("adam.m"), and where it stands. On several ranks all

@@ -30,6 +30,16 @@ struct TrainOptions {
   std::function<bool()> stop = [] { return false; };  // asked after every step
 };
 
+/// Refuses options that make no sense.
+inline void check(const TrainOptions& options) {
+  require(options.accumulate >= 1, "Trainer: a step cannot have ", options.accumulate, " batches; accumulate 1 at least");
+  require(options.epochs >= 0 && options.steps >= 0 && options.patience >= 0 && options.validate_every >= 0,
+          "Trainer: epochs ", options.epochs, ", steps ", options.steps, ", patience ", options.patience,
+          " and validate_every ", options.validate_every, " must not be negative");
+  require(options.best_by == BestBy::loss || options.score,
+          "Trainer: the best model is to be known by its score, but TrainOptions::score is empty");
+}
+
 /// Where a training stands: with the parameters and the optimiser's state, all it takes to go on as if it had never
 /// stopped.
 struct TrainState {

@@ -85,10 +85,7 @@ class Trainer {
         share_{ranks_ ? ranks_->rank() : 0, ranks_ ? ranks_->ranks() : 1},
         sums_(trained.device(), 2, "sums of losses"),
         group_(static_cast<std::size_t>(std::max<Index>(options_.accumulate, 1) + 1)) {
-    require(options_.accumulate >= 1, "Trainer: a step cannot have ", options_.accumulate,
-            " batches; accumulate 1 at least");
-    require(options_.best_by == BestBy::loss || options_.score,
-            "Trainer: the best model is to be known by its score, but TrainOptions::score is empty");
+    check(options_);
     set_bad_numbers(optimiser, options_.bad_numbers);
   }
 
@@ -150,6 +147,7 @@ class Trainer {
 
 template <class Model, class Optim, class Rate>
 void Trainer<Model, Optim, Rate>::run(Batches& text, Batches* validation, const Callbacks& callbacks) {
+  require(std::ranges::find(callbacks, nullptr) == callbacks.end(), "Trainer: one of the callbacks is null");
   network.device().zero(sums_.data(), 2);
   tokens_ = target_tokens_ = 0;
   reported_ = state.step;
@@ -224,7 +222,10 @@ bool Trainer<Model, Optim, Rate>::step(Prefetch& training) {
     tape.backward();
   }
   if (ranks_) ranks_->finish();
-  optimiser.step(static_cast<double>(rate_(++state.step)));
+  const auto rate = static_cast<double>(rate_(state.step + 1));
+  require(std::isfinite(rate), "Trainer: the schedule gives step ", state.step + 1, " a learning rate of ", rate);
+  ++state.step;
+  optimiser.step(rate);
   return true;
 }
 
@@ -250,6 +251,8 @@ void Trainer<Model, Optim, Rate>::report(const Prefetch& training, const Callbac
   for (Callback* callback : callbacks) callback->on_step(report);
   require(report.bad_gradient.empty(), "step ", report.left_out.first, ": the gradient of '", report.bad_gradient,
           "' is not finite: lower the learning rate, or leave such steps out (TrainOptions::bad_numbers)");
+  require(std::isfinite(report.loss) || report.left_out.count > 0, "step ", report.step, ": the training loss is ",
+          report.loss, ": begin again with a lower learning rate");
   tokens_ = target_tokens_ = 0;
   reported_ = state.step;
   waited_ = training.seconds_waited();
@@ -294,6 +297,8 @@ void Trainer<Model, Optim, Rate>::validate(Batches& validation, const Callbacks&
   if (report.best) state.best = report.value;
   state.validated = state.step;
   for (Callback* callback : callbacks) callback->on_validation(report);
+  require(std::isfinite(report.loss), "step ", report.step, ": the validation loss is ", report.loss,
+          ": begin again with a lower learning rate");
 }
 
 }  // namespace attn
