@@ -7,6 +7,7 @@
 
 #include "attn/decode/translator.hpp"
 #include "attn/run/cpu_models.hpp"
+#include "support/errors.hpp"
 #include "support/files.hpp"
 
 using namespace attn;
@@ -272,4 +273,14 @@ TEST_CASE("open translator: folders that are none, half of one, or of a newer at
   write_file(run.folder / "model.json", card);
   write_file(run.folder / "tokenizer.vocab", "<unk>,0\n<pad>,1\n<sos>,2\n<eos>,3\na,4\n");
   CHECK(contains(opened(), "is not the tokenizer that the model"));
+}
+
+TEST_CASE("open translator: one that was moved says so, and the one it was moved to translates") {
+  Run run;
+  run.train(1);
+  FolderTranslator first = open_translator(run.folder.path(), {.device = "cpu", .threads = 1});
+  const auto expected = first(lines);
+  const FolderTranslator second = std::move(first);
+  CHECK(second(lines) == expected);
+  CHECK(contains(error_of([&] { first(lines); }), "this translator was moved to another"));  // NOLINT: what is tested
 }

@@ -78,11 +78,14 @@ SearchOptions search_options_of(const TranslatorOptions& options, const TargetTo
   return search;
 }
 
-/// What translations of a batch are made of, rising: the shortlist, the end, and what they have to begin with. None: all.
+/// What translations of a batch are made of, rising: the shortlist, the end, and what they have to begin with; or what the search is
+/// told to choose among. None: all.
 template <HasSpecialTokens TargetTokenizer>
 std::vector<Token> tokens_among(const TranslatorOptions& options, const TargetTokenizer& target, const Sentences& batch,
                                 std::span<const std::vector<Token>> prefixes = {}) {
-  if (!options.shortlist) return {};
+  if (!options.shortlist) return options.search ? options.search->among : std::vector<Token>{};
+  require(!options.search || options.search->among.empty(),
+          "a translator takes a shortlist, or SearchOptions::among, but not both");
   std::vector<Token> among = options.shortlist(batch.tokens);
   among.push_back(target.end());
   for (const auto& prefix : prefixes) among.insert(among.end(), prefix.begin(), prefix.end());

@@ -1,9 +1,11 @@
 #pragma once
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "attn/decode/greedy.hpp"
+#include "attn/decode/longest_translation.hpp"
 #include "attn/decode/search.hpp"
 #include "attn/decode/translate_lines.hpp"
 
@@ -16,7 +18,16 @@ class Translator {
  public:
   Translator(Device& device, const Model& model, const SourceTokenizer& source, const TargetTokenizer& target,
              TranslatorOptions options = {})
-      : device_(device), model_(model), source_(source), target_(target), options_(std::move(options)) {}
+      : device_(device), model_(model), source_(source), target_(target), options_(std::move(options)) {
+    options_.limit = std::min(options_.limit, longest_translation<Model>());
+    if constexpr (requires { model.output.weight.rows; })
+      require(target.size() <= model.output.weight.rows, "Translator: a tokenizer of ", target.size(),
+              " tokens for a model that writes ", model.output.weight.rows, ": give it the one it was trained with");
+  }
+  // It refers to the tokenizers: they live as long as it does.
+  Translator(Device&, const Model&, const SourceTokenizer&&, const TargetTokenizer&, TranslatorOptions = {}) = delete;
+  Translator(Device&, const Model&, const SourceTokenizer&, const TargetTokenizer&&, TranslatorOptions = {}) = delete;
+  Translator(Device&, const Model&, const SourceTokenizer&&, const TargetTokenizer&&, TranslatorOptions = {}) = delete;
 
   std::vector<std::string> operator()(const std::vector<std::string>& lines) const {
     std::vector<std::string> texts;

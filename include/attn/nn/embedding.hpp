@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "attn/nn/positions.hpp"
+#include "attn/nn/vocabulary_size.hpp"
 
 namespace attn {
 
@@ -25,7 +26,8 @@ struct Embedding {
   float dropout = 0;
 
   explicit Embedding(Index vocabulary, float rate = 0)
-      : table{vocabulary, Width, Initial::normal(1 / std::sqrt(static_cast<double>(Width)))}, dropout(rate) {}
+      : table{vocabulary_size(vocabulary), Width, Initial::normal(1 / std::sqrt(static_cast<double>(Width)))},
+        dropout(rate) {}
 
   /// The text's sentences start at these positions; decoding passes how many tokens went before.
   Variable<Device, Width> operator()(Tape<Device>& tape, const Text& text, FirstPositions first = {}) const;
@@ -44,7 +46,8 @@ struct WordEmbedding {
   Parameter<Device> table;
   float dropout = 0;
 
-  explicit WordEmbedding(Index vocabulary, float rate = 0) : table{vocabulary, Width, Initial::normal(1)}, dropout(rate) {}
+  explicit WordEmbedding(Index vocabulary, float rate = 0)
+      : table{vocabulary_size(vocabulary), Width, Initial::normal(1)}, dropout(rate) {}
 
   Variable<Device, Width> operator()(Tape<Device>& tape, const Text& text) const {
     require_tokens(text, table.rows);

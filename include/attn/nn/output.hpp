@@ -1,4 +1,5 @@
 #pragma once
+#include "attn/nn/vocabulary_size.hpp"
 #include "attn/tape/cross_entropy.hpp"
 #include "attn/tape/embedding.hpp"
 
@@ -13,7 +14,7 @@ struct Output {
   /// Weights as large as an embedding's at first, so that logits vary from the beginning. Glorot's are several times smaller for
   /// a vocabulary of thousands: with them recurrent models learn half as fast, and a plain LSTM at a high rate not at all.
   explicit Output(Index vocabulary, bool has_bias = true)
-      : weight{vocabulary, Width, Initial::normal(1 / std::sqrt(static_cast<double>(Width)))} {
+      : weight{vocabulary_size(vocabulary), Width, Initial::normal(1 / std::sqrt(static_cast<double>(Width)))} {
     if (has_bias) bias = {vocabulary, 1};
   }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <cmath>
 #include <concepts>
+#include <limits>
 
 #include "attn/tape/embedding.hpp"
 
@@ -37,6 +38,7 @@ struct SinusoidalHalves : SinusoidalOf<SinusoidOrder::halves> {};  // Marian's: 
 template <int Most>
 struct Learned {
   static_assert(Most > 0, "attn: Learned: there must be a position to learn");
+  static constexpr Index most = Most;
   static double word_scale(int) { return 1; }
 
   template <class Device, int Width>
@@ -45,7 +47,8 @@ struct Learned {
 
     PositionVectors<Device> operator()(Tape<Device>& tape, Index count) const {
       require(count <= Most, "embedding: a sentence of ", count, " tokens goes beyond the ", Most,
-              " positions that this model has learned; make it shorter, or train with Learned<", count, ">");
+              " positions that this model has learned; truncate sentences and lower the limit of translations to ", Most,
+              ", or train with Learned<", count, ">");
       if (!tape.recording()) return {table.matrix()};
       return {table.matrix(), table.gradient_matrix()};
     }
@@ -63,6 +66,15 @@ struct NoPositions {
     void for_each_parameter(auto&&) {}
   };
 };
+
+/// How many positions there are.
+template <class Policy>
+constexpr Index most_positions() {
+  if constexpr (requires { Policy::most; })
+    return Policy::most;
+  else
+    return std::numeric_limits<Index>::max();
+}
 
 template <class Policy>
 concept PositionPolicySaysScale = requires {

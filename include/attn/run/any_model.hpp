@@ -38,6 +38,9 @@ class AnyModel {
     return translate(source, options, -1);
   }
 
+  /// How many tokens it can write at most.
+  virtual Index longest_translation() const = 0;
+
   /// How many batches it can decode at the same time, each by a worker of its own, 0 to workers() - 1; worker -1 is all of the
   /// device.
   virtual Index workers() = 0;

@@ -10,6 +10,7 @@
 #include "attn/decode/attention_maps.hpp"
 #include "attn/decode/forced.hpp"
 #include "attn/decode/greedy.hpp"
+#include "attn/decode/longest_translation.hpp"
 #include "attn/decode/model_steps.hpp"
 #include "attn/decode/next_token.hpp"
 #include "attn/optim/adam.hpp"
@@ -67,6 +68,7 @@ class ModelOn : public AnyModel {
   std::vector<std::vector<Token>> translate(const Sentences& source, const GreedyOptions& options, Index worker) override {
     return greedy(device_of(worker), network_->model, source, options);
   }
+  Index longest_translation() const override { return attn::longest_translation<Model>(); }
   Index workers() override {
     if constexpr (requires { Device::beside(*device_); })
       while (std::ssize(workers_) < device_->threads()) workers_.push_back(Device::beside(*device_));

@@ -58,6 +58,7 @@ class FolderTranslator {
   std::shared_ptr<AnyModel> shared_model() const { return models_[0]; }
 
  private:
+  std::unique_lock<std::mutex> turn() const;  // waits until it is this thread's
   SpecialTokens special_tokens() const { return special_tokens_of(card_.source, card_.target); }
   std::unique_ptr<DecodingSteps> start(const Sentences& source, const SearchOptions& search, Index worker = -1) const;
   std::vector<std::vector<Hypothesis>> decode(const Sentences& batch, std::span<const Index> lines, Index worker) const;

@@ -19,12 +19,18 @@ ATTN_RUN_INLINE FolderTranslator::FolderTranslator(RunCard card, std::vector<std
     : card_(std::move(card)), models_(std::move(models)), mutex_(std::make_unique<std::mutex>()) {
   require(!models_.empty(), "a translator needs a model");
   options.limit = card_.limit;
+  for (const auto& model : models_) options.limit = std::min(options.limit, model->longest_translation());
   options.truncate = card_.truncate;
   options.search = card_.search;
   if (card_.suppress_unknown) options.never = card_.target.unknown();
 }
 ATTN_RUN_INLINE FolderTranslator::FolderTranslator(FolderTranslator&&) noexcept = default;
 ATTN_RUN_INLINE FolderTranslator::~FolderTranslator() = default;
+
+ATTN_RUN_INLINE std::unique_lock<std::mutex> FolderTranslator::turn() const {
+  require(mutex_ != nullptr, "this translator was moved to another, and has no model left");
+  return std::unique_lock(*mutex_);
+}
 
 ATTN_RUN_INLINE std::vector<std::string> FolderTranslator::operator()(const std::vector<std::string>& lines) const {
   std::vector<std::string> texts;
@@ -33,7 +39,7 @@ ATTN_RUN_INLINE std::vector<std::string> FolderTranslator::operator()(const std:
 }
 
 ATTN_RUN_INLINE std::vector<Translation> FolderTranslator::translate(const std::vector<std::string>& lines) const {
-  const std::lock_guard lock(*mutex_);
+  const auto lock = turn();
   Index workers = models_[0]->workers();
   for (const auto& model : models_) workers = std::min(workers, model->workers());
   return translate_lines(
@@ -66,7 +72,7 @@ ATTN_RUN_INLINE std::vector<std::vector<Hypothesis>> FolderTranslator::decode(co
 }
 
 ATTN_RUN_INLINE SearchTree FolderTranslator::search_tree(std::string_view line) const {
-  const std::lock_guard lock(*mutex_);
+  const auto lock = turn();
   const Index first = 0;
   SearchOptions how = search_options_of(options, card_.target, {&first, 1});
   require(!how.sampling, "a tree is that of a beam search; sampling has none");
@@ -83,7 +89,7 @@ ATTN_RUN_INLINE SearchTree FolderTranslator::search_tree(std::string_view line) 
 
 ATTN_RUN_INLINE std::vector<double> FolderTranslator::log_probabilities(std::string_view source,
                                                                         std::string_view target) const {
-  const std::lock_guard lock(*mutex_);
+  const auto lock = turn();
   Sentences from, to;
   from.push_back(card_.source.encode(source));
   to.push_back(card_.target.encode(target));
@@ -106,7 +112,7 @@ ATTN_RUN_INLINE std::vector<WordLink> FolderTranslator::alignment(std::span<cons
 
 ATTN_RUN_INLINE std::vector<TokenProbability> FolderTranslator::next_token(std::string_view source,
                                                                            std::string_view target) const {
-  const std::lock_guard lock(*mutex_);
+  const auto lock = turn();
   const auto p = models_[0]->next_token(special_tokens(), card_.source.encode(source), card_.target.encode(target));
   std::vector<TokenProbability> tokens;
   for (Token id = 0; id < card_.target.size(); ++id)
@@ -118,7 +124,7 @@ ATTN_RUN_INLINE std::vector<TokenProbability> FolderTranslator::next_token(std::
 
 ATTN_RUN_INLINE std::vector<AttentionMap> FolderTranslator::attention_maps(std::span<const Token> source,
                                                                            std::span<const Token> target) const {
-  const std::lock_guard lock(*mutex_);
+  const auto lock = turn();
   return models_[0]->attention_maps(special_tokens(), source, target);
 }
 
