@@ -42,6 +42,14 @@ struct OnSelfAttention {
   static constexpr int heads = Heads;
 };
 
+/// What such a policy says: where the decoder looks, and with how many heads states look around first.
+template <class A>
+concept DecoderAttentionPolicy = requires {
+  {bool(A::attends_to_source)};
+  {bool(A::attends_to_past)};
+  {int(A::heads)};
+};
+
 /// The layer that such a policy describes: Width columns of the decoder's state look at a source of Source columns.
 template <class Device, int Width, int Source, class Attends>
 struct DecoderAttention {

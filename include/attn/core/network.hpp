@@ -33,6 +33,10 @@ class Network {
       requires { typename Model::DeviceType; },
       "attn: Network: a model says which device it runs on:  using DeviceType = Device;");
   using Device = typename Model::DeviceType;
+  static_assert(
+      requires(Model & model, ParameterWalk<Device>& visit) { model.for_each_parameter(visit); },
+      "attn: Network: a model names its layers and parameters:  void for_each_parameter(auto&& visit) { "
+      "visit(\"weight\", weight); }");
   using Options = typename OptionsOf<Model>::Type;
 
   /// A model to train: its numbers are drawn from the seed, its gradients have memory.

@@ -16,6 +16,11 @@ namespace attn {
 template <class Device, class Model, Tokenizer SourceTokenizer, Tokenizer TargetTokenizer = SourceTokenizer>
 class Translator {
  public:
+  static_assert(
+      !requires(const Model& model) { *model; },
+      "attn: Translator: takes a model, not the Network or pointer that holds it:  "
+      "Translator(device, *network, source, target)");
+
   Translator(Device& device, const Model& model, const SourceTokenizer& source, const TargetTokenizer& target,
              TranslatorOptions options = {})
       : device_(device), model_(model), source_(source), target_(target), options_(std::move(options)) {

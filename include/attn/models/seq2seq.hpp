@@ -23,6 +23,9 @@ struct RecurrentOptions {
 /// models.
 template <class Device, RecurrentShape Shape, class Reading, class Attends = NoAttention, class Prediction = FromStates>
 struct Seq2Seq {
+  static_assert(DecoderAttentionPolicy<Attends>,
+                "attn: Seq2Seq: what the decoder attends to is NoAttention, OnEncoder<Score>, OnEncoderAndPast<Score> or "
+                "OnSelfAttention<Heads, Score>; wrap a score:  OnEncoder<Dot>");
   static_assert(Shape.encoder_layers == Shape.decoder_layers,
                 "attn: Seq2Seq: the decoder's layers start with the states of the encoder's, so there must be as many");
   static_assert(Attends::attends_to_source || !Prediction::sees_words,

@@ -147,6 +147,13 @@ class Trainer {
 
 template <class Model, class Optim, class Rate>
 void Trainer<Model, Optim, Rate>::run(Batches& text, Batches* validation, const Callbacks& callbacks) {
+  static_assert(
+      requires(const Model& model, Tape<Device>& tape, const Batch& batch, typename Device::Real* sums) {
+        model.loss(tape, batch);
+        model.loss(tape, batch, LossOptions{}, sums);
+      },
+      "attn: Trainer: a model has  Loss<Device> loss(Tape<Device>& tape, const Batch& batch, LossOptions options = {}, "
+      "Device::Real* sums = nullptr) const");
   require(std::ranges::find(callbacks, nullptr) == callbacks.end(), "Trainer: one of the callbacks is null");
   network.device().zero(sums_.data(), 2);
   tokens_ = target_tokens_ = 0;

@@ -1,0 +1,21 @@
+// refused: static assertion failed: attn: Trainer: a model has  Loss<Device> loss\(
+#include "attn/optim/adam.hpp"
+#include "attn/train/trainer.hpp"
+#include "attn/transformer.hpp"
+
+using Device = attn::Cpu<float>;
+
+struct Model {
+  using DeviceType = Device;
+  attn::Parameter<Device> weight{2, 2};
+  void for_each_parameter(auto&& visit) { visit("weight", weight); }
+#ifndef ATTN_REFUSED
+  attn::Loss<Device> loss(attn::Tape<Device>& tape, const attn::Batch& batch, attn::LossOptions options = {},
+                          float* sums = nullptr) const;
+#endif
+};
+
+void train(attn::Network<Model>& network, attn::Adam<Device>& adam, attn::Batches& batches) {
+  attn::Trainer trainer(network, adam, attn::Constant{1e-3});
+  trainer.run(batches);
+}

@@ -1,0 +1,16 @@
+// refused: static assertion failed: attn: Translator: takes a model, not the Network
+#include "attn/decode/translator.hpp"
+#include "attn/text/word_vocabulary.hpp"
+#include "attn/transformer.hpp"
+
+using Device = attn::Cpu<float>;
+using Model = attn::Transformer<Device, attn::small_shape>;
+
+void translate(Device& device, attn::Network<Model>& network, const attn::WordVocabulary& words) {
+#ifdef ATTN_REFUSED
+  const attn::Translator translator(device, network, words, words);
+#else
+  const attn::Translator translator(device, *network, words, words);
+#endif
+  translator({"a dog"});
+}
