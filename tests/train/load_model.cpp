@@ -112,6 +112,27 @@ TEST_CASE("load_model: choices that explain why tensors are missing or left over
         {"no tensor 'encoder.layers.0.attention.projection.values'", "take another Sharing"});
 }
 
+TEST_CASE("load_model: a file without a name in common holds another model, and no choice is advised") {
+  const TemporaryFolder folder;
+  const std::vector<float> two{1, 2};
+  const std::vector<TensorView> none, others{tensor_view<float>("bert.pooler.weight", two, {2})};
+  const auto refused = [&](const std::vector<TensorView>& tensors, const LoadOptions& options = {}) {
+    save_safetensors(folder / "x", tensors);
+    Made<Plain> made;
+    return error_of([&] { load_model(SafetensorsFile(folder / "x"), made.parameters, options); });
+  };
+  const std::string other = refused(others), empty = refused(none), some = refused(others, {.allow_left_over = true});
+  CHECK(contains(other, "the file belongs to another model: there is no tensor 'source_embedding.table', "));
+  CHECK(contains(other, "the model has no parameter 'bert.pooler.weight'; no name is in common"));
+  CHECK(contains(empty, "the file belongs to another model: there is no tensor 'source_embedding.table', "));
+  CHECK(contains(empty, "; it holds no tensors"));
+  CHECK(contains(some, "; no name is in common"));
+  for (const std::string& sentence : {other, empty, some}) {
+    CHECK_FALSE(contains(sentence, "share_embeddings"));
+    CHECK_FALSE(contains(sentence, "tie_output"));
+  }
+}
+
 TEST_CASE("load_model: in a training's file what the model has otherwise is noticed among the optimiser's tensors") {
   const TemporaryFolder folder;
   Made<Plain> saved;

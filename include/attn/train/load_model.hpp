@@ -105,6 +105,8 @@ inline void check_tensors(const SafetensorsFile& file, std::span<Wanted> all, co
     if (!missing.empty()) sentence += "there is no tensor " + tensor_names::first_few(missing);
     if (!missing.empty() && !left_over.empty()) sentence += "; ";
     if (!left_over.empty()) sentence += "the model has no parameter " + tensor_names::first_few(left_over);
+    require(used.empty() || missing.size() < used.size(), sentence,
+            tensors.empty() ? "; it holds no tensors" : "; no name is in common");
     fail(sentence, tensor_names::explanation(missing, left_over, parameters, tensors));
   }
   for (Wanted& wanted : all) check_shapes(file, wanted);
