@@ -57,3 +57,31 @@ TEST_CASE("tokenizer files: another tokenizer, an unknown kind and a file elsewh
   about["kind"] = "morse";
   CHECK(refused("of the kind 'morse'"));
 }
+
+TEST_CASE("tokenizer files: a kind that names no files, or others than it writes, is refused when it saves") {
+  const TemporaryFolder folder;
+  struct Own : WordVocabulary {};
+  std::vector<std::string> files;
+  TokenizerKind own;
+  own.name = "own";
+  own.holds = [](const AnyTokenizer& t) { return t.get<Own>() != nullptr; };
+  own.save = [&](const AnyTokenizer& t, const std::filesystem::path& stem) {
+    save_word_vocabulary(*t.get<Own>(), stem.string() + ".vocab");
+    return files;
+  };
+  own.load = [](const std::filesystem::path& from, const std::vector<std::string>& names) {
+    return AnyTokenizer(Own{load_word_vocabulary(from / names.at(0))});
+  };
+  tokenizer_kinds().push_back(own);
+  const AnyTokenizer words = Own{some_words()};
+  const auto refused = [&](std::vector<std::string> names, const char* sentence) {
+    files = std::move(names);
+    return contains(error_of([&] { save_tokenizer(words, folder.path(), "source"); }), sentence);
+  };
+  CHECK(refused({}, "the tokenizer's kind 'own' names no files"));
+  CHECK(refused({"target.vocab"}, "the tokenizer's kind 'own' names the file 'target.vocab', which is not in"));
+  CHECK(refused({(folder / "source.vocab").string()}, "without folders"));
+  files = {"source.vocab"};
+  CHECK(load_tokenizer(save_tokenizer(words, folder.path(), "source"), folder.path()).hash() == words.hash());
+  tokenizer_kinds().pop_back();
+}

@@ -13,7 +13,7 @@
 
 namespace attn {
 
-/// How tokenizers of one type lie in a run's folder.
+/// How tokenizers of one type lie in a run's folder: in one file at least.
 struct TokenizerKind {
   std::string name;  // in model.json
   std::function<bool(const AnyTokenizer&)> holds;
@@ -45,15 +45,28 @@ inline std::vector<TokenizerKind>& tokenizer_kinds() {
   return kinds;
 }
 
-/// Writes a tokenizer's files, `stem`.*, into a folder; what model.json says of them.
+/// Whether a name is that of a file in the folder itself.
+inline bool is_name_in_folder(const std::string& file) {
+  return !file.empty() && file.find('/') == file.npos && file != "." && file != "..";
+}
+
+/// Writes a tokenizer's files, `stem`.*, into a folder; what model.json says of them. Refuses files that load_tokenizer would.
 inline nlohmann::json save_tokenizer(const AnyTokenizer& tokenizer, const std::filesystem::path& folder,
                                      const std::string& stem) {
-  for (const TokenizerKind& kind : tokenizer_kinds())
-    if (kind.holds(tokenizer))
-      return {{"kind", kind.name},
-              {"files", kind.save(tokenizer, folder / stem)},
-              {"vocabulary", tokenizer.size()},
-              {"hash", std::to_string(tokenizer.hash())}};
+  for (const TokenizerKind& kind : tokenizer_kinds()) {
+    if (!kind.holds(tokenizer)) continue;
+    const std::vector<std::string> files = kind.save(tokenizer, folder / stem);
+    require(!files.empty(), "the tokenizer's kind '", kind.name, "' names no files: nothing could open ", folder.string(),
+            " again; its `save` writes one at least, and gives its name");
+    for (const std::string& file : files)
+      require(is_name_in_folder(file) && std::filesystem::is_regular_file(folder / file), "the tokenizer's kind '",
+              kind.name, "' names the file '", file, "', which is not in ", folder.string(),
+              "; its `save` gives the names, without folders, of files that it has written beside `stem`");
+    return {{"kind", kind.name},
+            {"files", files},
+            {"vocabulary", tokenizer.size()},
+            {"hash", std::to_string(tokenizer.hash())}};
+  }
   fail("a tokenizer of a type that is not in tokenizer_kinds() cannot be saved: add its kind there first");
 }
 
@@ -65,8 +78,8 @@ inline AnyTokenizer load_tokenizer(const nlohmann::json& about, const std::files
     const auto files = about.at("files").get<std::vector<std::string>>();
     require(!files.empty(), folder.string(), ": model.json names no files of its tokenizer");
     for (const std::string& file : files)
-      require(file.find('/') == file.npos && file != "..", folder.string(), ": model.json names the tokenizer's file ",
-              file, ", which is not in the folder");
+      require(is_name_in_folder(file), folder.string(), ": model.json names the tokenizer's file ", file,
+              ", which is not in the folder");
     AnyTokenizer tokenizer = [&] {
       try {
         return kind.load(folder, files);
