@@ -1,6 +1,7 @@
 """docs_code.py extract FOLDER PAGE...: writes every ```cpp block with an `int main` of the pages to FOLDER as a program.
 docs_code.py run PROGRAM EXPECTED: runs a program and compares what it prints with a file.
 docs_code.py links PAGE...: an error for every link to a file, or a heading of a page, that is not there.
+docs_code.py headers PAGE...: an error for every name that a page's section "Headers" gives a header which does not declare it.
 
 A program is called after its page and place, tutorial_1, or as a comment before it says: <!-- program: name -->. With
 <!-- program: name, after: other --> it runs after another one, whose files it reads. A ```text block right after a program, at most
@@ -96,7 +97,28 @@ def links(*pages):
     return "\n".join(wrong) or 0
 
 
+def declares(header, name):
+    """Whether a header has a type, a constant or a function of its own by that name."""
+    code = re.sub(r"//.*", "", header)
+    word = rf"(?:struct|class|concept|using|constexpr \w+) {name}\b|^[^\s#/}}][^;=]*?[\s&*]{name}\("
+    return re.search(word, code, re.MULTILINE) is not None
+
+
+def headers(*pages):
+    include = pathlib.Path(__file__).resolve().parent.parent / "include/attn"
+    wrong = []
+    for page in map(pathlib.Path, pages):
+        section = re.search(r"^## Headers\n(.*?)(?=^## |\Z)", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+        for path, names in re.findall(r"^\| `(\S+)` \| (.*) \|$", section[1] if section else "", re.MULTILINE):
+            if not (include / path).exists():
+                wrong.append(f"{page}: there is no {path}")
+                continue
+            text = (include / path).read_text(encoding="utf-8")
+            wrong += [f"{page}: {path} has no {name}" for name in re.findall(r"`(\w+)`", names) if not declares(text, name)]
+    return "\n".join(wrong) or 0
+
+
 if __name__ == "__main__":
-    commands = {"extract": extract, "run": run, "links": links}
+    commands = {"extract": extract, "run": run, "links": links, "headers": headers}
     known = len(sys.argv) > 2 and sys.argv[1] in commands
     sys.exit(commands[sys.argv[1]](*sys.argv[2:]) if known else __doc__)
