@@ -20,16 +20,19 @@ Options read_options(int count, char** words) {
       "score");
   app.add_option("reference", o.references, "Reference translations, a file for each");
   app.add_option("--system,-i", o.systems, "Translations to score; without it, standard input")->expected(1, -1);
-  app.add_option("--metric,-m", o.metrics, "bleu, chrf, chrf++, multi-bleu, multi-bleu-lc, nltk; several with commas")
-      ->delimiter(',')
-      ->capture_default_str();
-  app.add_flag("--paired-bootstrap,--bootstrap", resample,
-               "95 % confidence intervals by resampling sentences and, of several systems, p-values of the difference to "
-               "the first");
-  app.add_option("--samples", bootstrap.samples, "Texts to resample")
-      ->capture_default_str()
-      ->check(whole_number(1, 1000000));
-  app.add_option("--seed", bootstrap.seed, "Of the resampling")->capture_default_str()->check(whole_number(0));
+  const CLI::Option* metric =
+      app.add_option("--metric,-m", o.metrics, "bleu, chrf, chrf++, multi-bleu, multi-bleu-lc, nltk; several with commas")
+          ->delimiter(',')
+          ->capture_default_str();
+  const CLI::Option* paired = app.add_flag(
+      "--paired-bootstrap,--bootstrap", resample,
+      "95 % confidence intervals by resampling sentences and, of several systems, p-values of the difference to "
+      "the first");
+  const CLI::Option* samples = app.add_option("--samples", bootstrap.samples, "Texts to resample")
+                                   ->capture_default_str()
+                                   ->check(whole_number(1, 1000000));
+  const CLI::Option* seed =
+      app.add_option("--seed", bootstrap.seed, "Of the resampling")->capture_default_str()->check(whole_number(0));
   app.add_flag("--json", o.json, "Print JSON");
   const AddOptions add{app, "Given translations and a model"};
   add("--model", o.model, "Folder of a training: prints the perplexity of --target given --source", CLI::ExistingDirectory);
@@ -44,6 +47,9 @@ Options read_options(int count, char** words) {
       throw CLI::ValidationError("--model, --source and --target go together: give all three");
     if (pairs && !(o.references.empty() && o.systems.empty()))
       throw CLI::ValidationError("--model scores --target given --source: it goes without references and --system");
+    for (const CLI::Option* option : {metric, paired, samples, seed})
+      if (pairs && option->count() > 0)
+        throw CLI::ValidationError(option->get_name() + " is for translations and references: it goes without --model");
     if (!pairs && o.references.empty()) throw CLI::RequiredError("reference");
     for (const std::string& name : o.metrics) try {
         attn::corpus_metric(name);
@@ -51,8 +57,6 @@ Options read_options(int count, char** words) {
         throw CLI::ValidationError(error.what());
       }
   });
-  for (CLI::Option* option : {app.get_option("--samples"), app.get_option("--seed")})
-    resample = resample || option->count() > 0;
-  if (resample) o.bootstrap = bootstrap;
+  if (resample || samples->count() > 0 || seed->count() > 0) o.bootstrap = bootstrap;
   return o;
 }

@@ -90,6 +90,8 @@ with tempfile.TemporaryDirectory() as name:
     refused("a model without pairs", "--model", model, says="--model, --source and --target go together: give all three")
     refused("pairs without a model", *texts, says="--model, --source and --target go together: give all three")
     refused("pairs and a reference", r, "--model", model, *texts, says="goes without references and --system")
+    for option in (["--metric", "chrf"], ["--paired-bootstrap"], ["--samples", 100], ["--seed", 7]):
+        refused(f"a model and {option[0]}", "--model", model, *texts, *option, says=f"{option[0]} is for translations and references: it goes without --model")
     refused("texts that are no pairs", "--model", model, "--source", folder / "t.en", "--target", r, says="has 32 lines and")
     refused("a folder without a model", "--model", folder, *texts, says="model.json")
 
