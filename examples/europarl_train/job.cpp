@@ -122,16 +122,19 @@ RunCard run_card(const Job& job) {
 
 }  // namespace
 
+Metadata settings_of(const Job& job) { return run_card(job).settings; }
+
 void run(const Job& job) {
-  if (job.options.resume && job.finished()) return;
+  RunCard card = run_card(job);
+  if (job.options.resume && job.finished() &&
+      different_setting(read_run_card(job.folder()).settings, card.settings).empty())
+    return;
   make_folder(job.folder());
   DeviceOptions device = job.options.device;
   device.threads = job.threads;
-  device.plans = job.group();
-  RunCard card = run_card(job);
+  device.plans = job.options.group();
   const TrainingRun training = training_run(job, card.settings);
-  const std::shared_ptr<AnyModel> model =
-      begin_run(job.folder(), card, device, training.resume, {"epochs", "patience", "steps"});
+  const std::shared_ptr<AnyModel> model = begin_run(job.folder(), card, device, training.resume, may_change);
   const TrainingOutcome outcome = model->train(training);
   if (stop_signal() != 0) return;
 

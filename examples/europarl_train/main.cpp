@@ -14,6 +14,7 @@
 #include "attn/run/run_several.hpp"
 #include "attn/run/say_device.hpp"
 #include "attn/run/standard_output.hpp"
+#include "earlier_runs.hpp"
 #include "job.hpp"
 #include "papers/models.hpp"
 #include "table.hpp"
@@ -26,6 +27,7 @@ int main(int count, char** words) try {
   say_device(std::cout, options.device);
   make_folder(options.output);
   const FolderLock lock(options.output);
+  require_no_earlier_runs(options);
   const papers::EuroparlCorpus corpus =
       papers::load_europarl(options.experiment.name, options.data, options.experiment.recipe.training_pairs);
 
@@ -35,6 +37,8 @@ int main(int count, char** words) try {
   std::vector<Job> jobs;
   for (const Row& row : options.experiment.rows)
     for (const std::uint64_t seed : options.seeds) jobs.push_back({options, corpus, progress, row, seed, threads});
+  const std::vector<Job> others = runs_beside(jobs);
+  prepare_folder(jobs, others);
   progress.expect(static_cast<Index>(jobs.size()));
 
   watch_stop_signals();
@@ -45,10 +49,11 @@ int main(int count, char** words) try {
         const bool memory = dynamic_cast<const OutOfMemory*>(&error) != nullptr;
         progress.say(job(i).name() + ": " + error.what() + (memory ? ": with --batch or --jobs" : ""));
       });
-  const std::string table = write_table(jobs);
+  const std::string table = write_table(jobs, others);
   if (!table.empty()) std::cout << "\n" << table << "\nwritten to " << options.output.string() << "\n";
   if (stop_signal() != 0) {
-    std::cout << "stopped; go on with the same options and --resume\n";
+    std::cout << "stopped; go on with the same options and --resume"
+              << (options.overwrite ? " instead of --overwrite\n" : "\n");
     return stop_status();
   }
   require_written(std::cout, "how the trainings went");

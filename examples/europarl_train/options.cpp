@@ -86,11 +86,14 @@ Options read_options(int count, char** words) {
   results("--maps", o.maps, "Draw where a model looked in so many sentences of the first test", whole_number(0))
       ->capture_default_str();
   results("--resume", o.resume, "Pass over runs that are finished, go on with those that are not");
+  results("--overwrite", o.overwrite, "Replace those of these runs that the output folder has");
   read_command_line(app, count, words, [&] {
     const std::set<std::string> wanted(rows.begin(), rows.end());
     choose_rows(o.experiment, wanted);
     if (wanted.size() < rows.size() || std::set(o.seeds.begin(), o.seeds.end()).size() < o.seeds.size())
       throw CLI::ValidationError("--rows and --seeds: name each one once");
+    if (o.resume && o.overwrite)
+      throw CLI::ValidationError("--resume goes on with runs, --overwrite replaces them: give one");
   });
   return o;
 }

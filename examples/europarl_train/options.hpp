@@ -15,8 +15,14 @@ struct Options {
   std::filesystem::path data = "../shared/data";
   std::filesystem::path output = "runs/europarl";
   attn::Index maps = 10;  // sentences
-  bool resume = false;
+  bool resume = false, overwrite = false;
   std::string command;  // as it was typed
+
+  /// Where the experiment's runs lie, and one of them.
+  std::filesystem::path group() const { return output / experiment.name; }
+  std::filesystem::path folder(const Row& row, std::uint64_t seed) const {
+    return group() / row.name / ("seed" + std::to_string(seed));
+  }
 };
 
 /// Reads the command line; prints help or what is wrong and ends the program where that is all there is to do.

@@ -1,5 +1,8 @@
 #include "table.hpp"
 
+#include <algorithm>
+#include <set>
+
 #include "attn/metrics/bleu.hpp"
 #include "attn/metrics/run_statistics.hpp"
 #include "attn/run/machine.hpp"
@@ -15,7 +18,7 @@ namespace {
 json describe(const Row& row, const std::vector<Job>& jobs) {
   json runs = json::array();
   for (const Job& job : jobs)
-    if (&job.row == &row && job.finished()) runs.push_back(json::parse(read_file(job.folder() / "outcome.json")));
+    if (job.row.name == row.name && job.finished()) runs.push_back(json::parse(read_file(job.folder() / "outcome.json")));
   return {{"row", row.name},
           {"title", row.title},
           {"paper", {{"bleu", row.bleu}, {"perplexity", row.perplexity}, {"training_loss", row.training_loss}}},
@@ -24,16 +27,20 @@ json describe(const Row& row, const std::vector<Job>& jobs) {
 
 /// All seeds of a row in one picture.
 void draw_curves(const Row& row, const std::vector<Job>& jobs) {
+  const auto drawn = [&](const Job& job) {
+    return job.row.name == row.name && std::filesystem::exists(job.folder() / "log.jsonl");
+  };
+  const bool several = std::ranges::count_if(jobs, drawn) > 1;
   std::vector<Series> curves;
   for (const Job& job : jobs) {
-    if (&job.row != &row || !std::filesystem::exists(job.folder() / "log.jsonl")) continue;
+    if (!drawn(job)) continue;
     LogSummary log = read_log(job.folder() / "log.jsonl");
-    const std::string seed = job.options.seeds.size() > 1 ? ", seed " + std::to_string(job.seed) : "";
+    const std::string seed = several ? ", seed " + std::to_string(job.seed) : "";
     log.training.name = "training" + seed;
     log.validations.name = "validation" + seed;
     curves.insert(curves.end(), {log.training, log.validations});
   }
-  if (!curves.empty()) write_learning_curve(jobs[0].group() / (row.name + ".svg"), row.title, curves);
+  if (!curves.empty()) write_learning_curve(jobs[0].options.group() / (row.name + ".svg"), row.title, curves);
 }
 
 /// A figure, where a row's JSON has the paper's, or where that of a run has it.
@@ -91,13 +98,17 @@ std::string markdown(const std::vector<papers::TestSet>& tests, const json& abou
 
 }  // namespace
 
-std::string write_table(const std::vector<Job>& jobs) {
+std::string write_table(std::vector<Job> jobs, const std::vector<Job>& others) {
+  for (const Job& other : others) jobs.push_back(other);
   const Options& options = jobs[0].options;
   const Experiment& experiment = options.experiment;
   json rows = json::array();
-  for (const Row& row : experiment.rows) {
+  std::set<std::uint64_t> seeds;
+  for (const Row& row : ::experiment(experiment.name).rows) {
     draw_curves(row, jobs);
-    if (const json found = describe(row, jobs); !found.at("runs").empty()) rows.push_back(found);
+    const json found = describe(row, jobs);
+    for (const json& run : found.at("runs")) seeds.insert(run.at("seed").get<std::uint64_t>());
+    if (!found.at("runs").empty()) rows.push_back(found);
   }
   if (rows.empty()) return "";
   const json& first = rows[0].at("runs")[0];
@@ -105,7 +116,7 @@ std::string write_table(const std::vector<Job>& jobs) {
   for (const char* key : {"row", "seed"}) settings.erase(key);
   const json about{{"experiment", experiment.name},
                    {"command", options.command},
-                   {"seeds", options.seeds},
+                   {"seeds", seeds},
                    {"commit", papers::commit()},
                    {"machine", processor_name() + "; " + first.at("device").get<std::string>()},
                    {"bleu", experiment.paper_bleu},

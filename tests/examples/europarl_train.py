@@ -123,8 +123,29 @@ with tempfile.TemporaryDirectory() as name:
     result = run(*some, "--resume", "--output", folder / "cut")
     check(result.returncode == 0 and log.stat().st_mtime_ns == before and "baseline" in result.stdout, "once more: all runs are finished, and only the table is written")
     check_full("how the trainings went", *some, "--resume", "--output", folder / "cut")
+    refused("finished runs, other settings", *some, "--resume", "--clip", 3, "--output", folder / "cut", says="baseline/seed1: it was begun with clip 4.0, not 3.0")
     os.remove(folder / "cut/coursework/lexical/seed2/outcome.json")
     refused("resuming with another setting", *some, "--resume", "--clip", 3, "--output", folder / "cut", says="it was begun with clip 4.0, not 3.0")
+
+    # A folder that is used: runs are replaced or gone on with where that is asked for, and the table keeps those of other rows and seeds.
+    short, out = ["--epochs", 1, "--maps", 0, *common], folder / "used"
+    table = lambda: [(row["row"], [run["seed"] for run in row["runs"]]) for row in json.loads((out / "coursework.json").read_text())["rows"]]
+    check(run("--rows", "lexical", *short, "--output", out).returncode == 0 and table() == [("lexical", [1])], "a row alone")
+    before = (out / "coursework/lexical/seed1/model.safetensors").read_bytes()
+    refused("its run once more", "--rows", "baseline,lexical", *short, "--output", out,
+            says="lexical/seed1 already: go on with it (--resume), replace it (--overwrite), or choose another folder (--output)")
+    check(not (out / "coursework/baseline").exists(), "before anything is trained")
+    check(run("--rows", "baseline", *short, "--output", out).returncode == 0 and table() == [("baseline", [1]), ("lexical", [1])], "another row joins it in the table")
+    check(run("--rows", "baseline", "--seeds", 2, *short, "--output", out).returncode == 0 and table() == [("baseline", [2, 1]), ("lexical", [1])], "and so does another seed")
+    refused("another row with other settings", "--rows", "transformer", *short, "--output", out, "--rate", 0.5,
+            says="which the same table tells of, was trained with rate 0.0003, not 0.5; give its options, or another folder (--output)")
+    refused("one way or the other", *short, "--resume", "--overwrite", says="give one")
+    check(run("--rows", "lexical", *short, "--overwrite", "--output", out).returncode == 0 and len(table()) == 2, "--overwrite replaces the run")
+    check((out / "coursework/lexical/seed1/model.safetensors").read_bytes() == before, "by one of the same bits")
+    result = run("--rows", "baseline,lexical", "--seeds", "1,2", *short, "--epochs", 2, "--resume", "--output", out)
+    check(result.returncode == 0 and all(run["epochs"] == 2 for row in json.loads((out / "coursework.json").read_text())["rows"] for run in row["runs"]),
+          f"finished runs go on to another epoch {result.stderr}")
+    check((out / place).read_bytes() == (folder / "one" / place).read_bytes(), "to the bits of those that had it from the beginning")
 
     if shutil.which("xz"):
         for file in (folder / "data/europarl").glob("train.*"):

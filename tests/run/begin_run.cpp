@@ -35,6 +35,14 @@ TEST_CASE("begin run: the folder's card says what was made, and a run goes on wi
   CHECK(read_run_card(folder.path()).settings.at("rate") == "0.1");
 }
 
+TEST_CASE("begin run: the first setting that differs is named, unless it may") {
+  const Metadata then{{"epochs", "2"}, {"rate", "0.1"}};
+  CHECK(different_setting(then, then).empty());
+  CHECK(different_setting(then, {{"epochs", "3"}, {"rate", "0.2"}}) == "epochs 2, not 3");
+  CHECK(different_setting(then, {{"epochs", "3"}, {"rate", "0.2"}}, {"epochs"}) == "rate 0.1, not 0.2");
+  CHECK(different_setting(then, {{"epochs", "2"}, {"a new one", "1"}}).empty());
+}
+
 TEST_CASE("begin run: another run in the same folder leaves nothing of the first, and one that goes on no results") {
   constexpr TransformerShape shape{.encoder_layers = 1, .decoder_layers = 1, .width = 16, .heads = 2, .inner = 32};
   models().add<Transformer<Cpu<float>, shape>>("begun");

@@ -11,12 +11,17 @@
 
 namespace attn {
 
+/// Refuses a folder that has a run, for a program that is told with --resume or --overwrite what is to become of it.
+inline void require_no_earlier_run(const std::filesystem::path& folder) {
+  require(!has_run(folder), "there is a run in ", folder.string(),
+          " already: go on with it (--resume), replace it (--overwrite), or choose another folder (--output)");
+}
+
 /// The card of the run in the output folder, if the run is to go on; else none. The folder is the first rank's to judge.
 inline std::optional<RunCard> run_to_resume(const TrainingOptions& options, bool leads = true) {
   if (!options.resume) {
     if (leads) require_no_corpus(options.output);
-    require(!leads || options.overwrite || !has_run(options.output), "there is a run in ", options.output.string(),
-            " already: go on with it (--resume), replace it (--overwrite), or choose another folder (--output)");
+    if (leads && !options.overwrite) require_no_earlier_run(options.output);
     return std::nullopt;
   }
   RunCard card = read_run_card(options.output);

@@ -61,6 +61,10 @@ RunCard read_run_card(const std::filesystem::path& folder);
 /// Adds an event to the log: a score, a remark. What is not UTF-8 in it becomes U+FFFD.
 void append_to_log(const std::filesystem::path& folder, const nlohmann::json& event);
 
+/// The first of these settings that was another when a run began, in words: "rate 0.1, not 0.2"; empty where none was. Those in
+/// `may_change` are passed over.
+std::string different_setting(const Metadata& then, const Metadata& now, const std::vector<std::string>& may_change = {});
+
 /// Refuses to go on with settings that were others when the run began. Those in `may_change` may.
 void check_same_settings(const std::filesystem::path& folder, const Metadata& then, const Metadata& now,
                          const std::vector<std::string>& may_change);

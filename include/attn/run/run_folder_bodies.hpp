@@ -81,14 +81,21 @@ ATTN_RUN_INLINE void append_to_log(const std::filesystem::path& folder, const nl
   require(out.good(), "cannot write the log ", path.string(), "; is the disk full?");
 }
 
-ATTN_RUN_INLINE void check_same_settings(const std::filesystem::path& folder, const Metadata& then, const Metadata& now,
-                                         const std::vector<std::string>& may_change) {
+ATTN_RUN_INLINE std::string different_setting(const Metadata& then, const Metadata& now,
+                                              const std::vector<std::string>& may_change) {
   for (const auto& [key, value] : now) {
     const auto was = then.find(key);
     if (was == then.end() || std::find(may_change.begin(), may_change.end(), key) != may_change.end()) continue;
-    require(was->second == value, "cannot resume ", folder.string(), ": it was begun with ", key, " ", was->second,
-            ", not ", value, "; give the options of the run that was stopped, or another folder");
+    if (was->second != value) return key + " " + was->second + ", not " + value;
   }
+  return "";
+}
+
+ATTN_RUN_INLINE void check_same_settings(const std::filesystem::path& folder, const Metadata& then, const Metadata& now,
+                                         const std::vector<std::string>& may_change) {
+  const std::string difference = different_setting(then, now, may_change);
+  require(difference.empty(), "cannot resume ", folder.string(), ": it was begun with ", difference,
+          "; give the options that it was begun with, or another folder");
 }
 
 }  // namespace attn
