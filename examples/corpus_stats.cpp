@@ -52,7 +52,7 @@ Options read_options(int count, char** words) {
       "Of raw text, take pairs of moderate length, split words, write contractions out, drop case and punctuation, put "
       "<num> for numbers",
       CLI::IsMember({"en-de", "de-en"}));
-  add("--write-vocabularies", o.write, "Folder to write source.vocab and target.vocab to: lines of word,id");
+  add("--write-vocabularies", o.write, "Folder for source.vocab and target.vocab: lines of word,id");
   add("--json", o.json, "Print JSON instead of tables");
   read_command_line(app, count, words);
   return o;
@@ -139,6 +139,7 @@ int main(int count, char** words) try {
   const WordVocabulary source(corpus.source.words, {.seen_at_least = options.seen_at_least});
   const WordVocabulary target(corpus.target.words, {.seen_at_least = options.seen_at_least});
   if (!options.write.empty()) {
+    make_folder(options.write);
     save_word_vocabulary(source, options.write + "/source.vocab");
     save_word_vocabulary(target, options.write + "/target.vocab");
   }

@@ -20,7 +20,9 @@ int main(int count, char** words) try {
   app.add_option("--output,-o", output, "The page; without it report.html, of a single run in its folder");
   read_command_line(app, count, words);
   if (output.empty()) output = folders.size() == 1 ? folders[0] / "report.html" : "report.html";
-  write_run_report(output, folders);
+  const std::string page = draw_run_report(read_reported_runs(folders));
+  if (output.has_parent_path()) make_folder(output.parent_path());
+  write_file(output, page);
   std::cout << "written to " << output.string() << "\n";
   require_written(std::cout, "where the page is");
 } catch (const std::exception& error) {

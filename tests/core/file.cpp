@@ -34,9 +34,14 @@ TEST_CASE("file: missing files and folders are refused by name") {
   const TemporaryFolder folder;
   CHECK(contains(error_of([&] { read_file(folder / "none.txt"); }), "none.txt: No such file"));
   CHECK(contains(error_of([&] { read_file(folder / ""); }), "it is a folder"));
-  CHECK(contains(error_of([&] { write_file(folder / "no/where.txt", "x"); }), "where.txt.partial: No such file"));
+  CHECK(contains(error_of([&] { write_file(folder / "no/where.txt", "x"); }),
+                 "cannot write " + (folder / "no/where.txt").string() + ": the folder " + (folder / "no").string() +
+                     " does not exist: make it"));
+  write_file(folder / "file", "x");
+  CHECK(contains(error_of([&] { write_file(folder / "file/x", "x"); }), "file/x: Not a directory"));
   fs::create_directories(folder / "taken/inside");
-  CHECK(contains(error_of([&] { write_file(folder / "taken", "x"); }), "cannot rename"));
+  CHECK(contains(error_of([&] { write_file(folder / "taken", "x"); }),
+                 "cannot write " + (folder / "taken").string() + ": Is a directory"));
   CHECK_FALSE(fs::exists(folder / "taken.partial"));
 }
 
@@ -50,7 +55,7 @@ TEST_CASE("file: a full disk is noticed and the old file kept") {
   for (const std::size_t size : {std::size_t{3}, std::size_t{1} << 20}) {
     fs::create_symlink("/dev/full", folder / "file.partial");
     const std::string sentence = error_of([&] { write_file(folder / "file", std::string(size, 'n')); });
-    CHECK(contains(sentence, "No space left"));
+    CHECK(contains(sentence, "cannot write " + (folder / "file").string() + ": No space left"));
     CHECK(contains(sentence, "; " + (folder / "file").string() + " is kept as it was"));
     CHECK(read_file(folder / "file") == "old");
     CHECK_FALSE(fs::exists(folder / "file.partial"));
@@ -68,7 +73,7 @@ TEST_CASE("file: a disk that fills up in the middle of a file") {
   const std::string sentence = error_of([&] { write_file(folder / "file", std::string(1 << 20, 'n')); });
   ::setrlimit(RLIMIT_FSIZE, &before);
   ::signal(SIGXFSZ, handler);
-  CHECK(contains(sentence, "cannot write " + (folder / "file.partial").string() + ": File too large"));
+  CHECK(contains(sentence, "cannot write " + (folder / "file").string() + ": File too large"));
   CHECK(contains(sentence, "is kept as it was"));
   CHECK(read_file(folder / "file") == "old");
   CHECK_FALSE(fs::exists(folder / "file.partial"));

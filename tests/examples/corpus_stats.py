@@ -35,6 +35,8 @@ with tempfile.TemporaryDirectory() as name:
     check_full("the figures", *pair, "--json")
     run(*pair, "--write-vocabularies", folder)
     check((folder / "source.vocab").read_text() == "<unk>,0\n<pad>,1\n<sos>,2\n<eos>,3\nthe,4\nBerlin,5\ncat,6\nin,7\n", "vocabularies are written")
+    check(run(*pair, "--write-vocabularies", folder / "new/folder").returncode == 0 and (folder / "new/folder/target.vocab").exists(), "to a folder that is made")
+    refused("vocabularies in a file", *pair, "--write-vocabularies", folder / "a.en", says="cannot make the folder")
 
     (folder / "raw.en").write_text("We don't know what that costs in 2004, Sir.\nNo.\n")
     (folder / "raw.de").write_text("Wir wissen nicht, was das 2004 kostet, mein Herr.\nNein.\n")

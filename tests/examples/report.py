@@ -144,7 +144,8 @@ with tempfile.TemporaryDirectory() as name:
     refused("a file", folder / "both.html", says="is not a folder")
     refused("a folder without a log", folder, says="there is no log.jsonl")
     refused("one good, one bad", folder / "one", folder / "nowhere", says="nowhere is not a folder")
-    refused("a page in no folder", folder / "one", "--output", folder / "none/x.html", says="cannot open")
+    check(run(folder / "one", "--output", folder / "new/pages/x.html").returncode == 0 and (folder / "new/pages/x.html").exists(), "the page's folder is made")
+    refused("a page in a file", folder / "one", "--output", folder / "both.html/x.html", says="cannot make the folder")
     refused("a wrong option", folder / "one", "--outputs", "x", says="did you mean --output?")
     check("side by side" in check_help(), "--help shows how")
 

@@ -132,6 +132,8 @@ TEST_CASE("byte bpe files: merge lines that are none, by number") {
 TEST_CASE("byte bpe files: saving where one cannot") {
   const Files files;
   const ByteBpe bpe = small_bpe({});
-  CHECK(contains(error_of([&] { save_byte_bpe(bpe, files.folder / "no/vocab.json", files.merges); }), "cannot open "));
-  CHECK(contains(error_of([&] { save_byte_bpe(bpe, files.vocab, files.folder / "no/merges.txt"); }), "cannot open "));
+  CHECK(contains(error_of([&] { save_byte_bpe(bpe, files.folder / "no/vocab.json", files.merges); }),
+                 "no does not exist: make it"));
+  CHECK(contains(error_of([&] { save_byte_bpe(bpe, files.vocab, files.folder / "no/merges.txt"); }),
+                 "no does not exist: make it"));
 }

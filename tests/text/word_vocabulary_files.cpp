@@ -65,6 +65,6 @@ TEST_CASE("word vocabulary files: bad files are refused by name and line") {
   CHECK(contains(error_with(""), "the word of id 0 must be <unk>"));
   CHECK(contains(error_with("the,0\n<pad>,1\n<sos>,2\n<eos>,3\n"), "the word of id 0 must be <unk>"));
   CHECK(contains(error_of([&] { load_word_vocabulary(folder / "none"); }), "none: No such file"));
-  CHECK(
-      contains(error_of([&] { save_word_vocabulary(WordVocabulary(WordCounts()), folder / "no/where"); }), "cannot open "));
+  CHECK(contains(error_of([&] { save_word_vocabulary(WordVocabulary(WordCounts()), folder / "no/where"); }),
+                 "no does not exist: make it"));
 }

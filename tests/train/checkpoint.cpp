@@ -50,6 +50,14 @@ struct Training {
 
 }  // namespace
 
+TEST_CASE("checkpoint: the folder is made before the training, or refused") {
+  Training run;
+  CheckpointCallback checkpoints(run.folder / "new/folder", run.trainer);
+  CHECK(fs::is_directory(run.folder / "new/folder"));
+  write_file(run.folder / "file", "");
+  CHECK(contains(error_of([&] { CheckpointCallback(run.folder / "file", run.trainer); }), "cannot make the folder"));
+}
+
 TEST_CASE("checkpoint: where a training stood comes back") {
   Training run;
   for (const double best : {0.1, 0.0, 1e300, 5e-324, infinity}) {

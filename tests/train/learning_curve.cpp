@@ -169,5 +169,5 @@ TEST_CASE("write_learning_curve writes the picture, or says why not") {
     CHECK(read_file(folder / "curve.svg") == draw_learning_curve("title", series));
   }
   CHECK(contains(error_of([&] { write_learning_curve(folder / "missing/curve.svg", "title", series); }),
-                 "missing/curve.svg.partial: No such file"));
+                 "missing does not exist: make it"));
 }

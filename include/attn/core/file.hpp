@@ -11,18 +11,21 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "attn/core/error.hpp"
 #include "attn/core/types.hpp"
 
 namespace attn {
 
-/// An open file, closed when it goes; every failure is an Error with the file's name and the system's reason.
+/// An open file, closed when it goes; every failure is an Error with the file's name, or another that is given for it, and the
+/// system's reason.
 class OpenFile {
  public:
-  OpenFile(const std::filesystem::path& path, int flags)
-      : path_(path), handle_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {
-    check(handle_ >= 0, "cannot open ");
+  OpenFile(const std::filesystem::path& path, int flags) : OpenFile(path, flags, path, "cannot open ") {}
+  OpenFile(const std::filesystem::path& path, int flags, std::filesystem::path name, const char* what)
+      : name_(std::move(name)), handle_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {
+    check(handle_ >= 0, what);
   }
   OpenFile(const OpenFile&) = delete;
   ~OpenFile() {
@@ -34,7 +37,7 @@ class OpenFile {
   /// An Error with errno's reason unless ok: check(::fstat(...) == 0, "cannot read ").
   void check(bool ok, const char* what) const {
     const int reason = errno;
-    require(ok, what, path_.string(), ": ", std::strerror(reason));
+    require(ok, what, name_.string(), ": ", std::strerror(reason));
   }
 
   void write(const void* bytes, Index count) {
@@ -51,21 +54,24 @@ class OpenFile {
   void sync() { check(::fsync(handle_) == 0, "cannot write "); }
 
  private:
-  std::filesystem::path path_;
+  std::filesystem::path name_;
   int handle_;
 };
 
 /// Replaces a file whole or not at all: `write(OpenFile&)` fills `path`.partial, which takes the name when it is on the
 /// disk. A failure leaves what was there, and what a killed process left of `path`.partial is overwritten by the next.
-/// Writers of one file take turns: each locks the partial file it writes to.
+/// Writers of one file take turns: each locks the partial file it writes to. Errors speak of `path`.
 template <class Write>
 void replace_file(const std::filesystem::path& path, Write&& write) {
   std::error_code unknown;
   require(!std::filesystem::is_other(path, unknown), "cannot write ", path.string(),
           ": it is a device or a pipe, which a file would replace; name a file");
+  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  require(std::filesystem::exists(folder, unknown) || unknown, "cannot write ", path.string(), ": the folder ",
+          folder.string(), " does not exist: make it");
   const std::filesystem::path partial = path.string() + ".partial";
   while (true) {
-    OpenFile file(partial, O_WRONLY | O_CREAT);
+    OpenFile file(partial, O_WRONLY | O_CREAT, path, "cannot write ");
     while (::flock(file.handle(), LOCK_EX) != 0 && errno == EINTR) {
     }  // a file system without locks: no turns are taken
     struct stat ours {
@@ -79,7 +85,7 @@ void replace_file(const std::filesystem::path& path, Write&& write) {
       file.sync();
       std::error_code error;
       std::filesystem::rename(partial, path, error);
-      require(!error, "cannot rename ", partial.string(), " to ", path.string(), ": ", error.message());
+      require(!error, "cannot write ", path.string(), ": ", error.message());
     } catch (const Error& error) {
       ::unlink(partial.c_str());  // a full disk gets its space back
       std::error_code ignored;
@@ -92,7 +98,6 @@ void replace_file(const std::filesystem::path& path, Write&& write) {
     break;
   }
   // The new name survives a power cut once the folder is on the disk too. Not every file system can say so: no error then.
-  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   if (const int handle = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); handle >= 0) {
     ::fsync(handle);
     ::close(handle);

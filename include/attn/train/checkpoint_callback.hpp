@@ -9,7 +9,7 @@
 
 namespace attn {
 
-/// CheckpointCallback checkpoints(folder, trainer): keeps a training safe in a folder. model.safetensors is the best model
+/// CheckpointCallback checkpoints(folder, trainer): keeps a training safe in a folder, which it makes. model.safetensors is the best model
 /// so far, training.safetensors all it takes to go on from the last validation, or from the end; of the best `keep` models each has
 /// a file of its own (train/best_models.hpp). Of several ranks the first one writes. Values that are not finite end the training instead: what was saved before them
 /// stays.
@@ -17,7 +17,9 @@ template <class Trainer>
 class CheckpointCallback : public Callback {
  public:
   CheckpointCallback(std::filesystem::path folder, const Trainer& trainer, Metadata metadata = {}, Index keep = 0)
-      : best(folder, keep, leads(trainer)), folder_(std::move(folder)), trainer_(trainer), metadata_(std::move(metadata)) {}
+      : best(folder, keep, leads(trainer)), folder_(std::move(folder)), trainer_(trainer), metadata_(std::move(metadata)) {
+    if (leads(trainer)) make_folder(folder_);
+  }
 
   BestModels best;
 
