@@ -113,13 +113,13 @@ template <class Device>
 ActiveSentences<Device>::ActiveSentences(Tape<Device>& tape, std::span<const Ragged> sources, Index capacity,
                                          Index hypotheses, std::vector<std::int32_t> earlier)
     : rows_(sources[0].count, sources[0].count * hypotheses), room_(capacity), earlier_(std::move(earlier)) {
+  require(hypotheses > 0, "decoding: room for ", hypotheses, " hypotheses of a sentence; it needs one at least");
   layout_.places = sources[0].count * hypotheses;
-  earlier_.resize(alive().size());
-  for (const std::int32_t words : earlier_) room_ = std::min<Index>(room_, capacity - words);
   require(capacity <= std::numeric_limits<std::int32_t>::max() / std::max<Index>(layout_.places, 1), "decoding: room for ",
           capacity, " tokens of ", layout_.places, " hypotheses is more than can be counted; lower the limit");
-  require(hypotheses > 0, "decoding: room for ", hypotheses, " hypotheses of a sentence; it needs one at least");
   layout_.capacity = capacity;
+  earlier_.resize(alive().size());
+  for (const std::int32_t words : earlier_) room_ = std::min<Index>(room_, capacity - words);
   for (const Ragged& rows : sources) source_.push_back(static_cast<std::size_t>(add_source(tape, rows)));
 }
 

@@ -73,7 +73,6 @@ struct LanguageModel {
   static constexpr int width = Shape.width, layers = Shape.decoder_layers;
   using X = Variable<Device, width>;
   using State = LanguageModelState<Device, width, layers>;
-  static constexpr Index longest_text = most_positions<Positions>();
   static constexpr bool holds_beams = width <= widest_listed * Shape.heads;  // ActiveSentences::hold_beams
   using Decoder = SelfAttentionStack<Device, Shape, layers, Full<>, Norm, Activation, Mask::causal>;
 

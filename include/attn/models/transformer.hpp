@@ -33,7 +33,7 @@ struct Transformer {
   using NormPolicy = Norm;
   using X = Variable<Device, width>;
   using State = TransformerState<Device, width>;
-  static constexpr Index longest_text = most_positions<Positions>();
+  static constexpr Index longest_text = most_positions<Positions>();         // that it can read or write
   static constexpr bool holds_beams = width <= widest_listed * Shape.heads;  // ActiveSentences::hold_beams
   using Encoder = TransformerEncoder<Device, Shape, Attention, Norm, Activation>;
   using Decoder = TransformerDecoder<Device, Shape, Attention, Norm, Activation>;

@@ -51,8 +51,8 @@ class UnigramCutter {
     std::size_t furthest = 0;  // that a piece has reached
     for (std::size_t start = 0; start < text.size();) {
       const std::string_view rest = text.substr(start);
-      if (const float all = ends[start].score;
-          std::abs(all) > 1e5F)  // only differences count: they are not to be rounded away
+      // Of a long text only differences count: the sum starts over, lest they be rounded away.
+      if (const float all = ends[start].score; std::abs(all) > 1e5F)
         for (std::size_t end = start; end <= furthest; ++end) ends[end].score -= all;
       const float so_far = ends[start].score;
       const std::size_t character = character_length(rest);
