@@ -4,7 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <optional>
+#include <thread>
 
 #include "support/files.hpp"
 
@@ -52,6 +54,17 @@ TEST_CASE("folder lock: a second run is told who writes to the folder, until tha
   CHECK(contains(sentence, "choose another folder"));
   holder.kill();
   CHECK(error_of([&] { FolderLock lock(folder / ""); }) == "");
+}
+
+TEST_CASE("folder lock: a process that ends within two seconds is waited for") {
+  const TemporaryFolder folder;
+  Holder holder(folder / "");
+  std::thread killer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    holder.kill();
+  });
+  CHECK(error_of([&] { FolderLock lock(folder / ""); }) == "");
+  killer.join();
 }
 
 TEST_CASE("folder lock: one process cannot take a folder twice, but one after another") {

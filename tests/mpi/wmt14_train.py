@@ -35,9 +35,14 @@ def ranks_in(folder):
 
 
 def runs(pid):
-    """A process that ends has no command line any more while it still holds its files; a zombie holds none."""
+    """A process that ends has no command line any more while any of its threads still holds its files; a zombie holds none."""
+    def holds(thread):
+        try:
+            return (thread / "stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+        except OSError:
+            return False
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+        return any(map(holds, Path(f"/proc/{pid}/task").iterdir()))
     except OSError:
         return False
 
