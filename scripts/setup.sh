@@ -31,8 +31,9 @@ qemu-user            | qemu-aarch64                                        | run
 docs='
 python3            | python3                          | the layout of the pages
 python3-venv       | import ensurepip                 | a virtual environment for the packages below'
-# What attn's results are compared with, and its package's test. Those that it has to equal to the token have a version: others differ.
-test_pip='torch transformers==5.23.0 tokenizers==0.23.3 sentencepiece==0.2.3 sacrebleu==2.6.0 nltk safetensors tensorboard numpy conan'
+# What attn's results are compared with, and its package's test. Their versions are stated: with another release a test would say nothing of attn.
+test_pip='torch==2.15.0 transformers==5.23.0 tokenizers==0.23.3 sentencepiece==0.2.3 sacrebleu==2.6.0 nltk==3.10.4 safetensors==0.8.0
+  tensorboard==2.21.0 numpy conan==2.34.0'
 docs_pip='mkdocs-material'
 
 wanted=
