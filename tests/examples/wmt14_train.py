@@ -14,7 +14,8 @@ from pathlib import Path
 
 from checks import check, check_full, check_help, check_status, finish, program, refused, run
 
-tiny = ["--generated-pairs", "300", "--epochs", "3", "--validate-every", "0", "--warmup", "10", "--batch", "32", "--vocabulary", "400", "--device", "cpu", "--threads", "2"]
+tiny = ["--generated-pairs", "300", "--epochs", "3", "--validate-every", "0", "--warmup", "10", "--batch", "32", "--vocabulary", "400",
+        "--limit", "20", "--device", "cpu", "--threads", "2"]
 
 
 def validation_losses(folder):
@@ -109,7 +110,7 @@ with tempfile.TemporaryDirectory() as name:
           "two best models are kept, and their mean is looked at")
 
     # Fine-tuning: from the weights and with the tokenizer of another run.
-    finer = ["--generated-pairs", 200, "--epochs", 1, "--rate", "1e-4", "--warmup", 1, "--batch", 32, "--device", "cpu", "--threads", 2]
+    finer = ["--generated-pairs", 200, "--epochs", 1, "--rate", "1e-4", "--warmup", 1, "--batch", 32, "--limit", 20, "--device", "cpu", "--threads", 2]
     result = run(*finer, "--start-from", folder / "whole", "--output", folder / "finer")
     check(result.returncode == 0 and validation_losses(folder / "finer")[0] < losses[2] + 0.1, "a run begins with the weights of another")
     cards = [json.loads((folder / one / "model.json").read_text()) for one in ("whole", "finer")]

@@ -11,8 +11,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples"))
 from checks import check, finish, program  # noqa: E402
 
 mpirun = sys.argv[2:]
-tiny = ["--generated-pairs", "300", "--epochs", "3", "--validate-every", "0", "--warmup", "10", "--batch", "32", "--vocabulary", "400", "--device", "cpu",
-        "--threads", "1"]
+tiny = ["--generated-pairs", "300", "--epochs", "3", "--validate-every", "0", "--warmup", "10", "--batch", "32", "--vocabulary", "400", "--limit", "20",
+        "--device", "cpu", "--threads", "1"]
 
 
 def train(ranks, *options):
