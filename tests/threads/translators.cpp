@@ -1,32 +1,17 @@
-// Translators in several threads, for the thread sanitizer: with one small model of its own instead of the compiled ones.
-#define ATTN_COMPILED  // models() and the bodies are those of this file
-#include "attn/run/open_translator.hpp"
-#define ATTN_RUN_INLINE inline
+// Translators in several threads, for the thread sanitizer.
 #include <doctest/doctest.h>
 
 #include <thread>
 
-#include "attn/run/cpu_models.hpp"
-#include "attn/run/marian_folder_bodies.hpp"
-#include "attn/run/open_translator_bodies.hpp"
-#include "attn/run/run_folder_bodies.hpp"
+#include "attn/cpu.hpp"
+#include "attn/models/transformer.hpp"
+#include "attn/run/open_translator.hpp"
 #include "attn/train/checkpoint.hpp"
 #include "support/files.hpp"
-
-namespace attn {
-ModelRegistry& models() {
-  static ModelRegistry registry;
-  return registry;
-}
-GpuSupport gpu_support() { return {}; }
-}  // namespace attn
 
 using namespace attn;
 
 namespace {
-
-using Tiny = Transformer<Cpu<float>,
-                         TransformerShape{.encoder_layers = 1, .decoder_layers = 1, .width = 16, .heads = 2, .inner = 32}>;
 
 const WordVocabulary words({"<unk>", "<pad>", "<sos>", "<eos>", "a", "b", "c", "d"});
 const std::vector<std::string> lines{"a b c", "", "d", "c a", "b b b b"};
@@ -35,12 +20,12 @@ const std::vector<std::string> lines{"a b c", "", "d", "c a", "b b b b"};
 struct Folder {
   TemporaryFolder folder;
   Folder() {
-    models().add<Tiny>("tiny");
-    RunCard card{{.name = "tiny", .source_vocabulary = 8, .target_vocabulary = 8, .dropout = 0}, words, words};
+    RunCard card{{.name = "transformer-small", .source_vocabulary = 8, .target_vocabulary = 8, .dropout = 0}, words, words};
     card.limit = 6;
     write_run_card(folder.path(), card);
     Cpu<float> device(1);
-    Network<Tiny> network(device, {.source_vocabulary = 8, .target_vocabulary = 8}, 3);
+    const Network<Transformer<Cpu<float>, small_shape>> network(
+        device, {.source_vocabulary = 8, .target_vocabulary = 8, .tie_output = card.model.tie_output}, 3);
     save_model(folder / "model.safetensors", network.parameters);
   }
   FolderTranslator open() const { return open_translator(folder.path(), {.device = "cpu", .threads = 2}); }
