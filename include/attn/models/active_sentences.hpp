@@ -9,6 +9,7 @@
 
 #include "attn/attention/cache.hpp"
 #include "attn/models/active_rows.hpp"
+#include "attn/models/decoder_sources.hpp"
 #include "attn/nn/output_rows.hpp"
 #include "attn/tape/embedding.hpp"
 
@@ -78,27 +79,19 @@ class ActiveSentences {
 
   // Where everything is in the step that advance started, on the device:
   const CacheLayout& layout() const { return layout_; }
-  Ragged source(std::size_t i = 0) const { return sources_[source_[i]].rows; }  // of the active rows
+  Ragged source(std::size_t i = 0) const { return sources_[i]; }    // of the active rows
   const std::int32_t* read_places() const { return read_places_; }  // of the states that each active row continues
   const std::int32_t* places() const { return device_places_; }     // of the states that it writes
   FirstPositions positions() const { return positions_; }           // of each active row's newest word
 
  private:
-  struct Source {
-    const std::int32_t* of;                // the array it was read from
-    std::vector<std::int32_t> begin, end;  // of each sentence, on the host
-    Ragged rows;
-  };
-
-  Index add_source(Tape<Device>& tape, const Ragged& rows);
   std::int32_t* place_rows(Tape<Device>& tape, bool listed = false);
   Token* hold_words(Tape<Device>& tape, const std::vector<Token>& words);
   static Text text_of(Tape<Device>& tape, const std::vector<Token>& words, const Token* on_device);
 
   ActiveRows rows_;
   CacheLayout layout_;
-  std::vector<Source> sources_;      // all different
-  std::vector<std::size_t> source_;  // which of them each layer looks at
+  DecoderSources sources_;
   const std::int32_t *read_places_ = nullptr, *device_places_ = nullptr;
   Index length_ = 0, room_ = 0;        // words of each sentence: so far, and at most
   std::vector<std::int32_t> earlier_;  // words of each sentence before its own
@@ -120,28 +113,7 @@ ActiveSentences<Device>::ActiveSentences(Tape<Device>& tape, std::span<const Rag
   layout_.capacity = capacity;
   earlier_.resize(alive().size());
   for (const std::int32_t words : earlier_) room_ = std::min<Index>(room_, capacity - words);
-  for (const Ragged& rows : sources) source_.push_back(static_cast<std::size_t>(add_source(tape, rows)));
-}
-
-/// Its index; layers that look at the same rows share one.
-template <class Device>
-Index ActiveSentences<Device>::add_source(Tape<Device>& tape, const Ragged& rows) {
-  const auto number = [&](auto&& same) {
-    return static_cast<Index>(std::find_if(sources_.begin(), sources_.end(), same) - sources_.begin());
-  };
-  const auto known = static_cast<Index>(sources_.size());
-  if (const Index i = number([&](const Source& other) { return other.of == rows.begin; }); i < known) return i;
-  Source source{rows.begin, std::vector<std::int32_t>(alive().size()), std::vector<std::int32_t>(alive().size()), {}};
-  if (rows.offsets_on_host != nullptr) {  // the host need not wait for the encoder
-    std::copy_n(rows.offsets_on_host, rows.count, source.begin.data());
-    std::copy_n(rows.offsets_on_host + 1, rows.count, source.end.data());
-  } else {
-    tape.device.download(source.begin.data(), rows.begin, rows.count);
-    tape.device.download(source.end.data(), rows.end, rows.count);
-  }
-  const Index i = number([&](const Source& other) { return other.begin == source.begin && other.end == source.end; });
-  if (i == known) sources_.push_back(std::move(source));
-  return i;
+  for (const Ragged& rows : sources) sources_.add(tape.device, rows);
 }
 
 template <class Device>
@@ -220,10 +192,9 @@ std::int32_t* ActiveSentences<Device>::place_rows(Tape<Device>& tape, bool liste
   require(rows_.listed.empty() || (listed && rows_.copies.empty()),
           "decoding: rows that were held as beams can only be held so again, each once");
   lists_.clear();  // everything below, for one upload
-  const auto list = [&](const auto& items, auto&& number) {
-    const std::size_t first = lists_.size();
-    for (const auto item : items) lists_.push_back(static_cast<std::int32_t>(number(item)));
-    return first;
+  const auto list = [&](const std::vector<std::int32_t>& numbers) {
+    lists_.insert(lists_.end(), numbers.begin(), numbers.end());
+    return lists_.size() - numbers.size();
   };
   const Index capacity = layout_.capacity, written = length_;
   const auto filled = [&](std::size_t row) { return earlier_[static_cast<std::size_t>(alive()[row])] + written; };
@@ -244,13 +215,9 @@ std::int32_t* ActiveSentences<Device>::place_rows(Tape<Device>& tape, bool liste
         lists_.push_back(rows_.listed[row * static_cast<std::size_t>(capacity) + static_cast<std::size_t>(t)]);
       else
         lists_.push_back(static_cast<std::int32_t>((t < filled(row) ? rows_.origins : rows_.places)[row] * capacity + t));
-  const std::size_t places = list(rows_.places, [](Index place) { return place; }),
-                    origins = rows_.copies.empty() ? places : list(rows_.origins, [](Index place) { return place; });
-  const std::size_t sources = lists_.size();
-  for (Source& source : sources_) {
-    list(alive(), [&](Index sentence) { return source.begin[static_cast<std::size_t>(sentence)]; });
-    list(alive(), [&](Index sentence) { return source.end[static_cast<std::size_t>(sentence)]; });
-  }
+  const std::size_t places = list(rows_.places), origins = rows_.copies.empty() ? places : list(rows_.origins),
+                    sources = lists_.size();
+  sources_.list(alive(), lists_);
   const auto copied = [&](const std::vector<std::int32_t>& from) {  // all rows of each copy
     const std::size_t first = lists_.size();
     for (const std::int32_t i : rows_.copies)
@@ -275,17 +242,7 @@ std::int32_t* ActiveSentences<Device>::place_rows(Tape<Device>& tape, bool liste
   layout_.copy_to = all + copy_to;
   device_places_ = all + places;
   read_places_ = all + origins;
-  const std::int32_t* next = all + sources;
-  for (Source& source : sources_) {
-    source.rows = {next, next + count, count, 0, 0};
-    for (const Index sentence : alive()) {
-      const Index length =
-          source.end[static_cast<std::size_t>(sentence)] - source.begin[static_cast<std::size_t>(sentence)];
-      source.rows.rows += length;
-      source.rows.longest = std::max(source.rows.longest, length);
-    }
-    next += 2 * count;
-  }
+  sources_.place(alive(), all + sources);
   rows_.origins = rows_.places;
   return all + newest;
 }
