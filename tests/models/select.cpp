@@ -132,6 +132,7 @@ TEST_CASE("select: nothing is copied where nothing repeats; all rows may leave")
   Writer<Transformer<D, shape>> writer;
   auto state = writer.start();
   writer.next(state, {2, 2, 2, 2});
+  CHECK(state.read_places() == nullptr);  // the first places, in order
   state.select(Rows{3, 0});
   writer.next(state, {4, 5});
   CHECK(state.layout().copies == 0);

@@ -130,9 +130,11 @@ TEST_CASE("lstm: word by word, with sentences that leave, is what whole sentence
   }
   const std::vector<std::int32_t> all = {0, 1, 2, 3};
   const auto last = memory.read(tape, tape.upload(all.data(), 4), 4);
+  const auto where_they_are = memory.read(tape, nullptr, 4);  // all, in their order
   for (std::size_t i = 0; i < 2; ++i) {
     CHECK(rows_of(last[i].h) == rows_of(whole.last[i].h));
     CHECK(rows_of(last[i].c) == rows_of(whole.last[i].c));
+    CHECK(rows_of(where_they_are[i].c) == rows_of(whole.last[i].c));
   }
 }
 

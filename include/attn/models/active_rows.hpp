@@ -27,6 +27,8 @@ class ActiveRows {
 
   /// New row i continues row rows[i].
   void select(std::span<const Index> rows);
+  /// Whether the rows' states are in the first places, one after the other.
+  bool in_order() const;
   /// The first row that continues a place stays there; the others go to places that no row continues.
   void find_places();
 
@@ -55,6 +57,12 @@ inline void ActiveRows::select(std::span<const Index> rows) {
     const auto first = listed_before_.begin() + row * each;
     listed.insert(listed.end(), first, first + each);
   }
+}
+
+inline bool ActiveRows::in_order() const {
+  for (std::size_t i = 0; i < origins.size(); ++i)
+    if (origins[i] != static_cast<std::int32_t>(i)) return false;
+  return true;
 }
 
 inline void ActiveRows::find_places() {

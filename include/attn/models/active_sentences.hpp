@@ -79,10 +79,12 @@ class ActiveSentences {
 
   // Where everything is in the step that advance started, on the device:
   const CacheLayout& layout() const { return layout_; }
-  Ragged source(std::size_t i = 0) const { return sources_[i]; }    // of the active rows
-  const std::int32_t* read_places() const { return read_places_; }  // of the states that each active row continues
-  const std::int32_t* places() const { return device_places_; }     // of the states that it writes
-  FirstPositions positions() const { return positions_; }           // of each active row's newest word
+  Ragged source(std::size_t i = 0) const { return sources_[i]; }  // of the active rows
+  const std::int32_t* read_places() const {
+    return read_places_;
+  }  // of the states that each continues; null: the first, in order
+  const std::int32_t* places() const { return device_places_; }  // of the states that it writes
+  FirstPositions positions() const { return positions_; }        // of each active row's newest word
 
  private:
   std::int32_t* place_rows(Tape<Device>& tape, bool listed = false);
@@ -241,7 +243,7 @@ std::int32_t* ActiveSentences<Device>::place_rows(Tape<Device>& tape, bool liste
   layout_.copy_from = all + copy_from;
   layout_.copy_to = all + copy_to;
   device_places_ = all + places;
-  read_places_ = all + origins;
+  read_places_ = rows_.in_order() ? nullptr : all + origins;
   sources_.place(alive(), all + sources);
   rows_.origins = rows_.places;
   return all + newest;

@@ -169,9 +169,10 @@ class RowCache {
       write(tape, initial, one_step(tape, initial.rows()).order);
   }
 
-  /// The rows of the sentences at these places (on the device).
+  /// The rows of the sentences at these places (on the device); null: those at the first places, where they are until they are written.
   Variable<Device, Width> read(Tape<Device>& tape, const std::int32_t* place, Index count) const {
     require(!tape.recording(), "RowCache: it is for decoding, on a tape that does not record");
+    if (place == nullptr) return {rows_.value.row_range(0, count)};
     return gather_rows(tape, rows_, place, count);
   }
   void write(Tape<Device>& tape, Variable<Device, Width> rows, const std::int32_t* place) {
@@ -192,7 +193,7 @@ class LstmCache {
   /// Starts with these states in the first places, or with 0 where they have no value.
   LstmCache(Tape<Device>& tape, Index places, const States& initial) : rows_(tape, places, in_rows(tape, initial)) {}
 
-  /// The states of the sentences at these places (on the device).
+  /// The states of the sentences at these places (on the device), as RowCache reads them.
   States read(Tape<Device>& tape, const std::int32_t* place, Index count) const {
     return cut_states<Width, Layers, Device>(rows_.read(tape, place, count).value);
   }
