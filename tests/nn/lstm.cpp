@@ -134,6 +134,7 @@ TEST_CASE("lstm: word by word, with sentences that leave, is what whole sentence
   for (std::size_t i = 0; i < 2; ++i) {
     CHECK(rows_of(last[i].h) == rows_of(whole.last[i].h));
     CHECK(rows_of(last[i].c) == rows_of(whole.last[i].c));
+    CHECK(rows_of(where_they_are[i].h) == rows_of(whole.last[i].h));
     CHECK(rows_of(where_they_are[i].c) == rows_of(whole.last[i].c));
   }
 }

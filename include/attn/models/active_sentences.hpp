@@ -80,9 +80,8 @@ class ActiveSentences {
   // Where everything is in the step that advance started, on the device:
   const CacheLayout& layout() const { return layout_; }
   Ragged source(std::size_t i = 0) const { return sources_[i]; }  // of the active rows
-  const std::int32_t* read_places() const {
-    return read_places_;
-  }  // of the states that each continues; null: the first, in order
+  /// Of the states that each active row continues; null: the first places, in their order.
+  const std::int32_t* read_places() const { return read_places_; }
   const std::int32_t* places() const { return device_places_; }  // of the states that it writes
   FirstPositions positions() const { return positions_; }        // of each active row's newest word
 
