@@ -51,14 +51,14 @@ Results input_feeding_case(Device& device, const OpCase& test, Precision precisi
                                          .fed = fed,
                                          .lse = lse.data()};
   for (int l = 0; l < layers; ++l)
-    forward.layer[l] = {.input = make(4 * width, width, 20 + l, bound),
-                        .recurrent = make(4 * width, width, 30 + l, bound),
-                        .bias = l == 0 ? nullptr : make(1, 4 * width, 40 + l, bound).data(),
-                        .dropout = l == 0 ? attn::Dropout{} : dropout_of(test),
-                        .gates = l == 0 ? make(rows, 4 * width, 4) : empty(rows, 4 * width),
-                        .c = empty(rows, width),
-                        .below = empty(rows, width),
-                        .before = empty(rows, width)};
+    forward.layer[l] = attn::InputFeedingLayer<Device>{.input = make(4 * width, width, 20 + l, bound),
+                                                       .recurrent = make(4 * width, width, 30 + l, bound),
+                                                       .bias = l == 0 ? nullptr : make(1, 4 * width, 40 + l, bound).data(),
+                                                       .dropout = l == 0 ? attn::Dropout{} : dropout_of(test),
+                                                       .gates = l == 0 ? make(rows, 4 * width, 4) : empty(rows, 4 * width),
+                                                       .c = empty(rows, width),
+                                                       .below = empty(rows, width),
+                                                       .before = empty(rows, width)};
   input_feeding(device, forward);
   const Numbers state = seen.read("seen");
   Results results{{"fed", fed.read("fed")}, {"context", {}}};

@@ -43,7 +43,7 @@ inline std::vector<std::vector<Hypothesis>> search(DecodingSteps& steps, const S
   ChoiceRules rules;
   Choices choices;
   for (Index t = 0; t < options.limit && !active.empty(); ++t) {
-    rules = {.k = options.beam + 1, .except = options.never, .only = {}};
+    rules = ChoiceRules{.k = options.beam + 1, .except = options.never, .only = {}};
     if (t < options.min_length) rules.except.push_back(options.end);
     blocked.clear();
     bool forced = false;

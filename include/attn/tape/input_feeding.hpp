@@ -82,14 +82,14 @@ InputFeedingResult<Device, Width, Value> input_feeding(Tape<Device>& tape, Varia
                .lse = tape.template array<typename Device::Real>(rows)};
   for (int l = 0; l < Layers; ++l) {
     const LstmWeights<Device>& layer = weights.layers[static_cast<std::size_t>(l)];
-    forward.layer[l] = {.input = layer.input.matrix().columns(l == 0 ? Words : 0, Width),
-                        .recurrent = layer.recurrent.matrix(),
-                        .bias = l == 0 ? nullptr : layer.bias.values(),
-                        .dropout = l == 0 ? Dropout{} : tape.dropout(weights.between_layers),
-                        .gates = matrix(4 * Width),
-                        .c = matrix(Width),
-                        .below = matrix(Width),
-                        .before = matrix(Width)};
+    forward.layer[l] = InputFeedingLayer<Device>{.input = layer.input.matrix().columns(l == 0 ? Words : 0, Width),
+                                                 .recurrent = layer.recurrent.matrix(),
+                                                 .bias = l == 0 ? nullptr : layer.bias.values(),
+                                                 .dropout = l == 0 ? Dropout{} : tape.dropout(weights.between_layers),
+                                                 .gates = matrix(4 * Width),
+                                                 .c = matrix(Width),
+                                                 .below = matrix(Width),
+                                                 .before = matrix(Width)};
   }
   linear(tape.device, {.x = words.value,
                        .weight = weights.layers[0].input.matrix().columns(0, Words),
