@@ -3,6 +3,7 @@
 
 #include "attn/cuda/linear.cuh"
 #include "attn/cuda/lstm.cuh"
+#include "attn/cuda/support/tensor_core.cuh"
 #include "attn/ops/lstm_cell.hpp"
 
 // A step of an LSTM layer in one kernel, in bfloat16: what a recurrent decoder asks for, layer by layer. A block takes 8 units, that is
@@ -15,28 +16,22 @@ namespace kernels {
 
 inline constexpr int kCellUnits = 8;
 
-/// The warps' sums: gates x sentences x units each.
-template <int Eights>
-inline constexpr std::size_t kCellShared = sizeof(float) * kFewWarps * 4 * 8 * Eights* kCellUnits;
+/// Shared memory of a block: chunks of weights and vectors under way, and later, in their place, the warps' sums, gates x sentences x units.
+template <int Eights, int Ahead>
+inline constexpr std::size_t kCellShared = std::max(std::size_t{Ahead} * (4 + Eights) * kFewThreads * sizeof(uint4),
+                                                    sizeof(float) * kFewWarps * 4 * 8 * Eights * kCellUnits);
 
-/// Whether a block leaves registers for one of the next kernel, which then comes early and brings its weights to the cache.
+/// Whether a block leaves room for one of the next kernel, which then comes early and asks for its weights.
 template <int Eights>
 inline constexpr bool kCellLeavesRoom = Eights <= 2;
 
-/// 16 bytes, asked for here and not where they are first needed.
-__device__ inline uint4 load_now(const bfloat16* from) {
-  uint4 x;
-  asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w) : "l"(from));
-  return x;
-}
-
-/// Eights: how many times 8 sentences a block takes; Ahead: how many times 32 terms a warp holds at once. Warps up to warps_of_x take
-/// the terms of x.
+/// Eights: how many times 8 sentences a block takes; Ahead: how many times 32 terms of a warp are under way. Warps up to warps_of_x take the
+/// terms of x.
 template <int Eights, int Ahead>
 __global__ void __launch_bounds__(kFewThreads, kCellLeavesRoom<Eights> ? 2 : 1)
     lstm_cell(const LstmCellArgs<Cuda<bfloat16>> args, const int warps_of_x) {
   constexpr int kSentences = 8 * Eights, kOwn = (kSentences * kCellUnits + kFewThreads - 1) / kFewThreads;
-  extern __shared__ float cell_shared[];
+  extern __shared__ uint4 cell_shared[];
   const int lane = lane_of_warp(), warp = static_cast<int>(threadIdx.x) / 32, place = lane / 4, terms = lane % 4 * 8;
   const int width = static_cast<int>(args.h.cols), first_unit = static_cast<int>(blockIdx.x) * kCellUnits;
   const Index first = Index{blockIdx.y} * kSentences;
@@ -51,18 +46,34 @@ __global__ void __launch_bounds__(kFewThreads, kCellLeavesRoom<Eights> ? 2 : 1)
   for (int gate = 0; gate < 4; ++gate) of_gate[gate] = row_of(matrix, Index{gate} * width + first_unit + place) + terms;
 #pragma unroll
   for (int e = 0; e < Eights; ++e) of_sentence[e] = row_of(vectors, first + min(8 * e + place, sentences - 1)) + terms;
-  if constexpr (kCellLeavesRoom<Eights>)
-    for (int chunk = begin; chunk < chunks; chunk += step)
+
+  // A lane copies what it multiplies to shared memory itself, and nobody else reads it: the weights first, while earlier kernels run.
+  const auto weights = [&](int slot, int gate) { return cell_shared + (slot * 4 + gate) * kFewThreads + threadIdx.x; };
+  const auto x = [&](int slot, int e) { return cell_shared + (Ahead * 4 + slot * Eights + e) * kFewThreads + threadIdx.x; };
+  const auto ask_weights = [&](int slot, int chunk) {
+    if (chunk >= chunks) return;
 #pragma unroll
-      for (int gate = 0; gate < 4; ++gate) prefetch(of_gate[gate] + chunk * kFewTerms);
+    for (int gate = 0; gate < 4; ++gate) copy_chunk(weights(slot, gate), of_gate[gate] + chunk * kFewTerms, true);
+  };
+  const auto ask_x = [&](int slot, int chunk) {
+    if (chunk >= chunks) return;
+#pragma unroll
+    for (int e = 0; e < Eights; ++e) copy_chunk(x(slot, e), of_sentence[e] + chunk * kFewTerms, true);
+  };
+#pragma unroll
+  for (int i = 0; i < Ahead; ++i) ask_weights(i, begin + i * step);
   const int unit = static_cast<int>(threadIdx.x) % kCellUnits;  // whose gates this thread adds up
   float bias[4];
 #pragma unroll
   for (int gate = 0; gate < 4; ++gate) bias[gate] = to_float(args.bias[gate * width + first_unit + unit]);
   wait_for_earlier();
   let_next_begin();
-
-  float c[kOwn] = {};  // on its way first
+#pragma unroll
+  for (int i = 0; i < Ahead; ++i) {
+    ask_x(i, begin + i * step);
+    close_copies();
+  }
+  float c[kOwn] = {};
 #pragma unroll
   for (int n = 0; n < kOwn; ++n) {
     const int sentence = (static_cast<int>(threadIdx.x) + n * kFewThreads) / kCellUnits;
@@ -71,35 +82,33 @@ __global__ void __launch_bounds__(kFewThreads, kCellLeavesRoom<Eights> ? 2 : 1)
   }
 
   float sums[2][Eights][4] = {};
-  uint4 weights[Ahead][4], x[Ahead][Eights];
-  const auto load = [&](int slot, int chunk) {
-    if (chunk >= chunks) return;
-#pragma unroll
-    for (int gate = 0; gate < 4; ++gate) weights[slot][gate] = load_now(of_gate[gate] + chunk * kFewTerms);
-#pragma unroll
-    for (int e = 0; e < Eights; ++e) x[slot][e] = load_now(of_sentence[e] + chunk * kFewTerms);
-  };
-#pragma unroll
-  for (int i = 0; i < Ahead; ++i) load(i, begin + i * step);
   for (int chunk = begin; chunk < chunks; chunk += step * Ahead)
 #pragma unroll
     for (int i = 0; i < Ahead; ++i) {
       if (chunk + i * step >= chunks) break;
+      wait_for_own_copies<Ahead - 1>();
+      uint4 w[4];
 #pragma unroll
-      for (int pair = 0; pair < 2; ++pair) {
-        const uint4 a = weights[i][2 * pair], b = weights[i][2 * pair + 1];
+      for (int gate = 0; gate < 4; ++gate) w[gate] = *weights(i, gate);
 #pragma unroll
-        for (int e = 0; e < Eights; ++e) {
-          multiply_16(sums[pair][e], a.x, b.x, a.y, b.y, x[i][e].x, x[i][e].y);
-          multiply_16(sums[pair][e], a.z, b.z, a.w, b.w, x[i][e].z, x[i][e].w);
+      for (int e = 0; e < Eights; ++e) {
+        const uint4 v = *x(i, e);
+#pragma unroll
+        for (int pair = 0; pair < 2; ++pair) {
+          const uint4 a = w[2 * pair], b = w[2 * pair + 1];
+          multiply_16(sums[pair][e], a.x, b.x, a.y, b.y, v.x, v.y);
+          multiply_16(sums[pair][e], a.z, b.z, a.w, b.w, v.z, v.w);
         }
       }
-      load(i, chunk + (i + Ahead) * step);
+      ask_weights(i, chunk + (i + Ahead) * step);
+      ask_x(i, chunk + (i + Ahead) * step);
+      close_copies();
     }
+  __syncthreads();  // sums come where weights were
 
   // A lane's sums are those of unit `place`, two gates, with two sentences.
   const auto part = [&](int of_warp, int gate, int sentence, int of_unit) -> float& {
-    return cell_shared[((of_warp * 4 + gate) * kSentences + sentence) * kCellUnits + of_unit];
+    return reinterpret_cast<float*>(cell_shared)[((of_warp * 4 + gate) * kSentences + sentence) * kCellUnits + of_unit];
   };
 #pragma unroll
   for (int pair = 0; pair < 2; ++pair)
@@ -145,16 +154,16 @@ inline void lstm_cell_of_few(Cuda<bfloat16>& device, const LstmCellArgs<Cuda<bfl
   const auto start = [&]<int Eights, int Ahead>() {
     const Spread spread{{static_cast<unsigned>(slices), static_cast<unsigned>(divide_up(args.x.rows, 8 * Eights))},
                         kernels::kFewThreads,
-                        kernels::kCellShared<Eights>};
+                        kernels::kCellShared<Eights, Ahead>};
     launch_overlapping(device, "lstm_cell", spread, kernels::lstm_cell<Eights, Ahead>, args, warps_of_x);
   };
   // As many sentences a block as leave every multiprocessor one.
   const auto suits = [&](Index sentences) {
     return args.x.rows > sentences / 2 && slices * divide_up(args.x.rows, sentences) * 4 >= device.multiprocessors() * 3;
   };
-  if (suits(64)) return start.template operator()<8, 2>();
+  if (suits(64)) return start.template operator()<8, 4>();
   if (suits(32)) return start.template operator()<4, 4>();
-  if (args.x.rows > 8) return start.template operator()<2, 3>();
+  if (args.x.rows > 8) return start.template operator()<2, 4>();
   start.template operator()<1, 4>();
 }
 

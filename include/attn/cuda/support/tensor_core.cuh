@@ -52,11 +52,15 @@ __device__ inline void show_writes() {
   asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory");
 #endif
 }
-/// Waits until all but the newest `Pending` groups of copies are there, and shows them to the matrix instructions. The block must
-/// meet at a barrier before other threads' copies may be read.
+/// Waits until all but the newest `Pending` groups of a thread's copies are there, for it to read.
+template <int Pending>
+__device__ void wait_for_own_copies() {
+  asm volatile("cp.async.wait_group %0;\n" ::"n"(Pending) : "memory");
+}
+/// The same, and shows them to the matrix instructions. The block must meet at a barrier before other threads' copies may be read.
 template <int Pending>
 __device__ void wait_for_copies() {
-  asm volatile("cp.async.wait_group %0;\n" ::"n"(Pending) : "memory");
+  wait_for_own_copies<Pending>();
   show_writes();
 }
 
