@@ -97,13 +97,20 @@ __device__ void sum_rows(const T* rows, Index stride, int count, int width, cons
   for (; first < width; first += step) {
     const int column = first + column_of_lane();
     float sum[8] = {};
-#pragma unroll 4
-    for (int j = row_of_lane(); j < count; j += kRowsAtOnce) {
-      const float w = weight(j);
-      float row[8];
-      load_eight<N>(row, rows + row_offset(j, stride), column, width);
+    constexpr int kAtOnce = 8;
+    for (int mine = row_of_lane(); mine < count; mine += kAtOnce * kRowsAtOnce) {
+      float row[kAtOnce][8];  // on their way together
 #pragma unroll
-      for (int k = 0; k < 8; ++k) sum[k] += w * row[k];
+      for (int i = 0; i < kAtOnce; ++i)
+        load_eight<N>(row[i], rows + row_offset(min(mine + i * kRowsAtOnce, count - 1), stride), column, width);
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        const int j = mine + i * kRowsAtOnce;
+        if (j >= count) break;
+        const float w = weight(j);
+#pragma unroll
+        for (int k = 0; k < 8; ++k) sum[k] += w * row[i][k];
+      }
     }
     sum_of_rows(sum);
     if (row_of_lane() == 0) put(column, sum);

@@ -37,14 +37,20 @@ __device__ void multiply_rows(float* products, float factor, const float* x, con
   for (int j = mine; j - row_of_lane() < count; j += kSingleRows) {
     const T* row = rows + row_offset(min(j, count - 1), stride);
     float sum = 0;
-#pragma unroll 4
-    for (int column = column_of_lane(); column < width; column += 64) {
-      float a[8], b[8], some = 0;  // terms summed first, so that long sums stay exact
-      load_eight<N>(b, row, column, width);
-      load_staged(a, x, column);
+    constexpr int kAtOnce = 8;
+    for (int first = column_of_lane(); first < width; first += kAtOnce * 64) {
+      float b[kAtOnce][8];  // on their way together
 #pragma unroll
-      for (int k = 0; k < 8; ++k) some += a[k] * b[k];
-      sum += some;
+      for (int i = 0; i < kAtOnce; ++i) load_eight<N>(b[i], row, first + 64 * i, width);
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        if (first + 64 * i >= width) break;
+        float a[8], some = 0;  // terms summed first, so that long sums stay exact
+        load_staged(a, x, first + 64 * i);
+#pragma unroll
+        for (int k = 0; k < 8; ++k) some += a[k] * b[i][k];
+        sum += some;
+      }
     }
     sum = sum_of_row(sum);
     if (j < count && column_of_lane() == 0) products[j] = factor * sum;
