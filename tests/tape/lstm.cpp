@@ -43,7 +43,8 @@ struct Case {
     if (states) run.initial = {input<kWidth>(tape, h0.read()), input<kWidth>(tape, c0.read())};
     const auto layout = attn::time_major(tape, attn::upload_offsets(tape, offsets.data(), kSentences), offsets.data());
     run.y = attn::make_lstm_result<kWidth>(tape, layout);
-    attn::lstm(tape, run.x, layout, attn::LstmWeights<Device>{input_weight, recurrent, bias}, run.initial, reverse, run.y);
+    attn::lstm(tape, run.x, layout,
+               std::array{attn::LstmWay<Device, kWidth>{{input_weight, recurrent, bias}, run.initial, run.y, reverse}});
     return run;
   }
   double loss() {
@@ -114,9 +115,14 @@ TEST_CASE("lstm of an input or of states with other rows than the batch is an er
   const attn::LstmWeights<Device> weights{all.input_weight, all.recurrent, all.bias};
   const auto layout = attn::one_step(tape, 2);
   const auto y = attn::make_lstm_result<kWidth>(tape, layout);
-  const attn::LstmState<Device, kWidth> nothing, three{tape.make<kWidth>(3), tape.make<kWidth>(3)};
-  CHECK(contains(error_of([&] { attn::lstm(tape, tape.make<kIn>(5), layout, weights, nothing, false, y); }),
+  using Way = attn::LstmWay<Device, kWidth>;
+  const attn::LstmState<Device, kWidth> three{tape.make<kWidth>(3), tape.make<kWidth>(3)};
+  CHECK(contains(error_of([&] {
+                   attn::lstm(tape, tape.make<kIn>(5), layout, std::array{Way{weights, {}, y}});
+                 }),
                  "an input of 5 rows for sentences that have 2"));
-  CHECK(contains(error_of([&] { attn::lstm(tape, tape.make<kIn>(2), layout, weights, three, false, y); }),
+  CHECK(contains(error_of([&] {
+                   attn::lstm(tape, tape.make<kIn>(2), layout, std::array{Way{weights, three, y}});
+                 }),
                  "states of 3 (h) and 3 (c) sentences for a batch of 2"));
 }

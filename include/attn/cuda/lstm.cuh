@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+#include <array>
 #include <optional>
 
 #include "attn/cuda/lstm/backward.cuh"
@@ -9,12 +11,13 @@
 namespace attn {
 namespace lstm_detail {
 
-/// How to spread a walk in cells of so many units, if the weights fit into shared memory.
+/// How to spread so many walks in cells of so many units, if the weights fit into shared memory.
 template <bool Backward, class T>
-std::optional<kernels::LstmWalk<T>> plan(Cuda<T>& device, const LstmArgs<Cuda<T>>& args, int cell) {
+std::optional<kernels::LstmWalk<T>> plan(Cuda<T>& device, const LstmArgs<Cuda<T>>& args, int ways, bool packs, int cell) {
   const int most = cell * kernels::kLstmCells * kernels::kLstmThreads;  // units of a block, over all its sentences
   const auto up = [](Index number, Index step) { return static_cast<int>(divide_up(number, step) * step); };
-  const int width = static_cast<int>(args.h.cols), blocks = device.multiprocessors(), terms = (Backward ? 4 : 1) * width;
+  const int width = static_cast<int>(args.h.cols), blocks = device.multiprocessors() / ways,
+            terms = (Backward ? 4 : 1) * width;
   for (const int units : {up(width, 8), 16, 8}) {
     const int slices = static_cast<int>(divide_up(width, units)), columns = (Backward ? 1 : 4) * units;
     if (units * 16 > most || slices > blocks) continue;
@@ -33,11 +36,13 @@ std::optional<kernels::LstmWalk<T>> plan(Cuda<T>& device, const LstmArgs<Cuda<T>
           .terms = terms,
           .columns = columns,
           .parts = static_cast<int>(std::clamp<Index>(kernels::kLstmWarps / products, 1, std::min<Index>(chunks, 8))),
-          .packs = in_packs(args.recurrent)};
+          .packs = packs};
+      // Several walks with more sentences a block than half of what it can have, or in turns, take longer than one after the other.
+      if (ways > 1 && slices > 1 && (2 * units * sentences > most || walk.groups * slices > blocks)) continue;
       if (walk.shared() > device.properties().sharedMemPerBlockOptin) continue;
       if (slices == 1) return walk;
-      walk.exchange = device.template workspace<T>(Index{2} * walk.groups * sentences * walk.stride());
-      walk.tickets = device.tickets(2 * blocks);
+      walk.exchange = device.template workspace<T>(ways * walk.exchanged());
+      walk.tickets = device.tickets(2 * device.multiprocessors());
       return walk;
     }
   }
@@ -56,43 +61,68 @@ bool in_pairs(const LstmArgs<Cuda<T>>& a) {
   return in_pairs(a.gates, a.h0, a.c0, a.h, a.c, a.previous, a.last_h, a.last_c);
 }
 
-template <class T, class Args>
-void run(Cuda<T>& device, const char* what, const kernels::LstmWalk<T>& walk, void (*alone)(Args, kernels::LstmWalk<T>),
-         void (*together)(Args, kernels::LstmWalk<T>), const Args& args) {
-  const int at_once = std::min(walk.groups, device.multiprocessors() / walk.slices);
-  const Spread spread{
-      {static_cast<unsigned>(walk.slices), static_cast<unsigned>(at_once)}, kernels::kLstmThreads, walk.shared()};
+/// The kernel for blocks that wait for nobody, or the one for those that wait for each other.
+template <class T, class Args, std::size_t Ways>
+void run(Cuda<T>& device, const char* what, const kernels::LstmWalk<T>& walk,
+         void (*alone)(kernels::LstmWays<Args, Ways>, kernels::LstmWalk<T>),
+         void (*together)(kernels::LstmWays<Args, Ways>, kernels::LstmWalk<T>), const std::array<Args, Ways>& ways) {
+  kernels::LstmWays<Args, Ways> all;
+  std::ranges::copy(ways, all.way);
+  const int at_once = std::min(walk.groups, device.multiprocessors() / static_cast<int>(Ways) / walk.slices);
+  const Spread spread{{static_cast<unsigned>(walk.slices), static_cast<unsigned>(at_once), static_cast<unsigned>(Ways)},
+                      kernels::kLstmThreads,
+                      walk.shared()};
   if (walk.slices == 1)
-    launch(device, what, spread, alone, args, walk);
+    launch(device, what, spread, alone, all, walk);
   else
-    launch_cooperative(device, what, spread, together, args, walk);
+    launch_cooperative(device, what, spread, together, all, walk);
 }
 
 }  // namespace lstm_detail
 
+template <class T, std::size_t Ways>
+void lstm(Cuda<T>& device, const std::array<LstmArgs<Cuda<T>>, Ways>& ways) {
+  const auto alone = [&] {  // nothing to gain, or no room for all
+    for (const auto& way : ways) Ways == 1 ? lstm_stepwise(device, way) : lstm(device, way);
+  };
+  if (ways[0].rows.longest <= 1) return alone();
+  const bool packs = std::ranges::all_of(ways, [](const auto& way) { return in_packs(way.recurrent); });
+  const auto run = [&]<int V>() {
+    const auto walk = lstm_detail::plan<false>(device, ways[0], Ways, packs, V);
+    if (!walk) return alone();
+    lstm_detail::run(device, "lstm", *walk, kernels::lstm_forward<T, V, true, Ways>,
+                     kernels::lstm_forward<T, V, false, Ways>, ways);
+  };
+  const bool pairs = std::ranges::all_of(ways, [](const auto& way) { return lstm_detail::in_pairs(way); });
+  pairs ? run.template operator()<2>() : run.template operator()<1>();
+}
 template <class T>
 void lstm(Cuda<T>& device, const LstmArgs<Cuda<T>>& args) {
-  if (args.rows.longest <= 1) return lstm_stepwise(device, args);
-  const auto run = [&]<int V>() {
-    const auto walk = lstm_detail::plan<false>(device, args, V);
-    if (!walk) return lstm_stepwise(device, args);
-    lstm_detail::run(device, "lstm", *walk, kernels::lstm_forward<T, V, true>, kernels::lstm_forward<T, V, false>, args);
-  };
-  lstm_detail::in_pairs(args) ? run.template operator()<2>() : run.template operator()<1>();
+  lstm(device, std::array{args});
 }
 
+template <class T, std::size_t Ways>
+void lstm_gradient(Cuda<T>& device, const std::array<LstmGradientArgs<Cuda<T>>, Ways>& ways) {
+  const auto alone = [&] {
+    for (const auto& way : ways) Ways == 1 ? lstm_gradient_stepwise(device, way) : lstm_gradient(device, way);
+  };
+  if (ways[0].forward.rows.longest <= 1) return alone();
+  const bool packs = std::ranges::all_of(ways, [](const auto& way) { return in_packs(way.forward.recurrent); });
+  const auto run = [&]<int V>() {
+    const auto walk = lstm_detail::plan<true>(device, ways[0].forward, Ways, packs, V);
+    if (!walk) return alone();
+    lstm_detail::run(device, "lstm_gradient", *walk, kernels::lstm_backward<T, V, true, Ways>,
+                     kernels::lstm_backward<T, V, false, Ways>, ways);
+  };
+  const bool pairs = std::ranges::all_of(ways, [](const auto& way) {
+    return lstm_detail::in_pairs(way.forward) &&
+           lstm_detail::in_pairs(way.dh, way.dlast_h, way.dlast_c, way.dgates, way.dh0.to, way.dc0.to);
+  });
+  pairs ? run.template operator()<2>() : run.template operator()<1>();
+}
 template <class T>
 void lstm_gradient(Cuda<T>& device, const LstmGradientArgs<Cuda<T>>& args) {
-  if (args.forward.rows.longest <= 1) return lstm_gradient_stepwise(device, args);
-  const auto run = [&]<int V>() {
-    const auto walk = lstm_detail::plan<true>(device, args.forward, V);
-    if (!walk) return lstm_gradient_stepwise(device, args);
-    lstm_detail::run(device, "lstm_gradient", *walk, kernels::lstm_backward<T, V, true>,
-                     kernels::lstm_backward<T, V, false>, args);
-  };
-  const bool pairs = lstm_detail::in_pairs(args.forward) &&
-                     lstm_detail::in_pairs(args.dh, args.dlast_h, args.dlast_c, args.dgates, args.dh0.to, args.dc0.to);
-  pairs ? run.template operator()<2>() : run.template operator()<1>();
+  lstm_gradient(device, std::array{args});
 }
 
 }  // namespace attn

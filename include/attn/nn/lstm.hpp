@@ -32,9 +32,12 @@ struct Lstm {
   }
 
   /// The same to where y is.
-  void run(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout, State initial, LstmResult<Device, Width> y,
-           bool reverse = false) const {
-    lstm(tape, x, layout, LstmWeights<Device>{input, recurrent, bias}, initial, reverse, y);
+  void run(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout, State initial,
+           LstmResult<Device, Width> y) const {
+    lstm(tape, x, layout, std::array{way(initial, y)});
+  }
+  LstmWay<Device, Width> way(State initial, LstmResult<Device, Width> y, bool reverse = false) const {
+    return {{input, recurrent, bias}, initial, y, reverse};
   }
 
   void for_each_parameter(auto&& visit) {
@@ -87,8 +90,9 @@ void BidirectionalLstm<Device, In, Width>::run(Tape<Device>& tape, Variable<Devi
   const auto h0 = halves(initial.h), c0 = halves(initial.c);
   // The slices' gradients are in those of the wholes: given back when both directions are done.
   tape.on_backward(std::tuple{y.h, y.last.h, y.last.c}, [](Tape<Device>&, auto, auto, auto) {});
-  forward.run(tape, x, layout, {h0[0], c0[0]}, {h[0], {last_h[0], last_c[0]}});
-  backward.run(tape, x, layout, {h0[1], c0[1]}, {h[1], {last_h[1], last_c[1]}}, true);
+  lstm(tape, x, layout,
+       std::array{forward.way({h0[0], c0[0]}, {h[0], {last_h[0], last_c[0]}}),
+                  backward.way({h0[1], c0[1]}, {h[1], {last_h[1], last_c[1]}}, true)});
 }
 
 /// Layers of one kind, each reading what the one below it gives, with dropout between them. torch.nn.LSTM's num_layers.

@@ -1,4 +1,6 @@
 #pragma once
+#include <array>
+
 #include "attn/core/matrix.hpp"
 #include "attn/core/ragged.hpp"
 #include "attn/ops/no_backend.hpp"
@@ -14,6 +16,8 @@
 // The weights' gradients are products over all rows: dW += dgatesᵀ x, dR += dgatesᵀ previous. Sentences advance
 // together: at step t those that are still alive are a prefix of `order`. An empty sentence ends in the states it began
 // with. Who needs no gradient says so: gates, c and previous are then room for the device, and hold nothing afterwards.
+// Several LSTMs of one width over the same sentences, as the two directions of a layer, are given together: a device may
+// walk them at the same time.
 // Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000; gates in the order of torch.nn.LSTM.
 
 namespace attn {
@@ -50,6 +54,15 @@ void lstm(Device&, const LstmArgs<Device>&) {
 template <class Device>
 void lstm_gradient(Device&, const LstmGradientArgs<Device>&) {
   no_backend<Device>();
+}
+
+template <class Device, std::size_t Ways>
+void lstm(Device& device, const std::array<LstmArgs<Device>, Ways>& ways) {
+  for (const auto& way : ways) lstm(device, way);
+}
+template <class Device, std::size_t Ways>
+void lstm_gradient(Device& device, const std::array<LstmGradientArgs<Device>, Ways>& ways) {
+  for (const auto& way : ways) lstm_gradient(device, way);
 }
 
 }  // namespace attn

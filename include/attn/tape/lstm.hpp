@@ -70,63 +70,96 @@ struct LstmWeights {
   Parameter<Device> bias;       // 4 Width
 };
 
-/// An LSTM over every sentence of x, from its start to its end or in reverse. Its results go to `y`, whose members may be
+/// One LSTM of a layer, from each sentence's start to its end or in reverse. Its results go to `y`, whose members may be
 /// slices of wider activations.
-template <class Device, int In, int Width>
-void lstm(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout, const LstmWeights<Device>& weights,
-          LstmState<Device, Width> initial, bool reverse, LstmResult<Device, Width> y) {
+template <class Device, int Width>
+struct LstmWay {
+  LstmWeights<Device> weights;
+  LstmState<Device, Width> initial;
+  LstmResult<Device, Width> y;
+  bool reverse = false;
+};
+
+/// LSTMs over every sentence of x.
+template <class Device, int In, int Width, std::size_t Ways>
+void lstm(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout,
+          const std::array<LstmWay<Device, Width>, Ways>& ways) {
   using Scalar = typename Device::Scalar;
   const Index rows = layout.rows.rows, sentences = layout.rows.count;
   require(x.rows() == rows, "lstm: an input of ", x.rows(), " rows for sentences that have ", rows, " together");
-  const auto fits = [&](const auto& state) { return state.value.empty() || state.rows() == sentences; };
-  require(fits(initial.h) && fits(initial.c), "lstm: initial states of ", initial.h.rows(), " (h) and ", initial.c.rows(),
-          " (c) sentences for a batch of ", sentences);
   const auto matrix = [&](Index width) { return Matrix<Scalar>(tape.template array<Scalar>(rows * width), rows, width); };
-  const LstmArgs<Device> forward{.gates = matrix(4 * Width),
-                                 .rows = layout.rows,
-                                 .order = layout.order,
-                                 .recurrent = weights.recurrent.matrix(),
-                                 .h0 = initial.h.value,
-                                 .c0 = initial.c.value,
-                                 .reverse = reverse,
-                                 .keep = tape.recording(),
-                                 .h = y.h.value,
-                                 .c = matrix(Width),
-                                 .previous = matrix(Width),
-                                 .last_h = y.last.h.value,
-                                 .last_c = y.last.c.value};
-  if (!tape.recording() && rows == sentences && layout.rows.longest == 1)  // a step of a decoder
-    return lstm_cell(tape.device, {.x = x.value,
-                                   .input = weights.input.matrix(),
-                                   .bias = weights.bias.values(),
-                                   .recurrent = forward.recurrent,
-                                   .h0 = forward.h0,
-                                   .c0 = forward.c0,
-                                   .rows = layout.rows,
-                                   .gates = forward.gates,
-                                   .c = forward.c,
-                                   .previous = forward.previous,
-                                   .h = forward.h,
-                                   .last_h = forward.last_h,
-                                   .last_c = forward.last_c});
-  linear(tape.device, {.x = x.value, .weight = weights.input.matrix(), .bias = weights.bias.values(), .y = forward.gates});
+  const auto begin = [&](const LstmWay<Device, Width>& way) {
+    const auto& [h0, c0] = way.initial;
+    const auto fits = [&](const auto& state) { return state.value.empty() || state.rows() == sentences; };
+    require(fits(h0) && fits(c0), "lstm: initial states of ", h0.rows(), " (h) and ", c0.rows(),
+            " (c) sentences for a batch of ", sentences);
+    return LstmArgs<Device>{.gates = matrix(4 * Width),
+                            .rows = layout.rows,
+                            .order = layout.order,
+                            .recurrent = way.weights.recurrent.matrix(),
+                            .h0 = h0.value,
+                            .c0 = c0.value,
+                            .reverse = way.reverse,
+                            .keep = tape.recording(),
+                            .h = way.y.h.value,
+                            .c = matrix(Width),
+                            .previous = matrix(Width),
+                            .last_h = way.y.last.h.value,
+                            .last_c = way.y.last.c.value};
+  };
+  std::array<LstmArgs<Device>, Ways> forward;
+  for (std::size_t i = 0; i < Ways; ++i) forward[i] = begin(ways[i]);
+  if (!tape.recording() && rows == sentences && layout.rows.longest == 1) {  // a step of a decoder
+    for (std::size_t i = 0; i < Ways; ++i)
+      lstm_cell(tape.device, {.x = x.value,
+                              .input = ways[i].weights.input.matrix(),
+                              .bias = ways[i].weights.bias.values(),
+                              .recurrent = forward[i].recurrent,
+                              .h0 = forward[i].h0,
+                              .c0 = forward[i].c0,
+                              .rows = layout.rows,
+                              .gates = forward[i].gates,
+                              .c = forward[i].c,
+                              .previous = forward[i].previous,
+                              .h = forward[i].h,
+                              .last_h = forward[i].last_h,
+                              .last_c = forward[i].last_c});
+    return;
+  }
+  for (std::size_t i = 0; i < Ways; ++i)
+    linear(tape.device, {.x = x.value,
+                         .weight = ways[i].weights.input.matrix(),
+                         .bias = ways[i].weights.bias.values(),
+                         .y = forward[i].gates});
   lstm(tape.device, forward);
-  tape.on_backward(std::tuple{y.h, y.last.h, y.last.c}, [=](Tape<Device>& back, auto dh, auto dlast_h, auto dlast_c) {
+  const auto results = std::apply(
+      [](const auto&... way) {
+        return std::tuple_cat(std::tuple{way.y.h, way.y.last.h, way.y.last.c}...);
+      },
+      ways);
+  tape.on_backward(results, [=](Tape<Device>& back, auto... gradients) {
+    const std::array<Matrix<Scalar>, 3 * Ways> d{gradients...};
     const auto sink = [&](auto state) { return state.slot == nullptr ? Sink<Scalar>{} : back.sink(state); };
-    const Matrix<Scalar> dgates = forward.gates;  // in place: nobody needs the gates again
-    lstm_gradient(back.device, {.forward = forward,
-                                .dh = dh,
-                                .dlast_h = dlast_h,
-                                .dlast_c = dlast_c,
-                                .dgates = dgates,
-                                .dh0 = sink(initial.h),
-                                .dc0 = sink(initial.c)});
-    linear_weight_gradient(
-        back.device,
-        {.dy = dgates, .x = x.value, .dweight = weights.input.gradient_matrix(), .dbias = weights.bias.gradients()});
-    linear_weight_gradient(back.device,
-                           {.dy = dgates, .x = forward.previous, .dweight = weights.recurrent.gradient_matrix()});
-    linear_input_gradient(back.device, {.dy = dgates, .weight = weights.input.matrix(), .dx = back.sink(x)});
+    std::array<LstmGradientArgs<Device>, Ways> backward;
+    for (std::size_t i = 0; i < Ways; ++i)
+      backward[i] = LstmGradientArgs<Device>{.forward = forward[i],
+                                             .dh = d[3 * i],
+                                             .dlast_h = d[3 * i + 1],
+                                             .dlast_c = d[3 * i + 2],
+                                             .dgates = forward[i].gates,  // in place: nobody needs the gates again
+                                             .dh0 = sink(ways[i].initial.h),
+                                             .dc0 = sink(ways[i].initial.c)};
+    lstm_gradient(back.device, backward);
+    for (std::size_t i = Ways; i-- > 0;) {
+      const LstmWeights<Device>& weights = ways[i].weights;
+      const Matrix<Scalar> dgates = backward[i].dgates;
+      linear_weight_gradient(
+          back.device,
+          {.dy = dgates, .x = x.value, .dweight = weights.input.gradient_matrix(), .dbias = weights.bias.gradients()});
+      linear_weight_gradient(back.device,
+                             {.dy = dgates, .x = forward[i].previous, .dweight = weights.recurrent.gradient_matrix()});
+      linear_input_gradient(back.device, {.dy = dgates, .weight = weights.input.matrix(), .dx = back.sink(x)});
+    }
   });
 }
 

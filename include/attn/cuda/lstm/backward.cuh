@@ -3,9 +3,12 @@
 
 namespace attn::kernels {
 
-template <class T, int V, bool Alone>
-__global__ void __launch_bounds__(kLstmThreads) lstm_backward(LstmGradientArgs<Cuda<T>> args, LstmWalk<T> walk) {
+template <class T, int V, bool Alone, std::size_t Ways>
+__global__ void __launch_bounds__(kLstmThreads)
+    lstm_backward(const __grid_constant__ LstmWays<LstmGradientArgs<Cuda<T>>, Ways> ways,
+                  const __grid_constant__ LstmWalk<T> walk) {
   extern __shared__ uint4 lstm_shared[];
+  const LstmGradientArgs<Cuda<T>>& args = ways.of_block();
   const LstmArgs<Cuda<T>>& forward = args.forward;
   LstmBlock<T, Alone, true> block(walk, lstm_shared);
   if (walk.packs)

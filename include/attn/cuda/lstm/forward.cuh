@@ -3,9 +3,11 @@
 
 namespace attn::kernels {
 
-template <class T, int V, bool Alone>
-__global__ void __launch_bounds__(kLstmThreads) lstm_forward(LstmArgs<Cuda<T>> args, LstmWalk<T> walk) {
+template <class T, int V, bool Alone, std::size_t Ways>
+__global__ void __launch_bounds__(kLstmThreads)
+    lstm_forward(const __grid_constant__ LstmWays<LstmArgs<Cuda<T>>, Ways> ways, const __grid_constant__ LstmWalk<T> walk) {
   extern __shared__ uint4 lstm_shared[];
+  const LstmArgs<Cuda<T>>& args = ways.of_block();
   LstmBlock<T, Alone, false> block(walk, lstm_shared);
   block.fill_from_rows(args.recurrent);
   const int width = walk.width, direction = args.reverse ? -1 : 1;
@@ -51,7 +53,7 @@ __global__ void __launch_bounds__(kLstmThreads) lstm_forward(LstmArgs<Cuda<T>> a
         if (t + 1 < cell.length) load(k, t + 1);
         if (product) block.add_sums(gates, cell.i, cell.column);
         const Index row = cell.first_row + Index{direction} * t;
-        store_pack(row_of(args.previous, row) + cell.unit, h[k]);
+        if (args.keep) store_pack(row_of(args.previous, row) + cell.unit, h[k]);
         Pack<T, V> state, activated[4];
 #pragma unroll
         for (int v = 0; v < V; ++v) {
@@ -62,6 +64,7 @@ __global__ void __launch_bounds__(kLstmThreads) lstm_forward(LstmArgs<Cuda<T>> a
         }
         store_pack(block.states((t + 1) % 2, cell.i) + cell.unit, h[k]);
         store_pack(row_of(args.h, row) + cell.unit, h[k]);
+        if (!args.keep) continue;
         store_pack(row_of(args.c, row) + cell.unit, state);
 #pragma unroll
         for (int gate = 0; gate < 4; ++gate)

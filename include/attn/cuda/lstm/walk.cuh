@@ -10,7 +10,7 @@
 // How an LSTM's walk through time is spread. A block owns some units and walks a group of sentences, neighbours in `order`,
 // through all steps; its share of the recurrent weights stays in its shared memory. Where all weights fit there, a block owns
 // all units and waits for nobody. Else the blocks of a group, one for each slice of the units, wait for each other between steps, and pass
-// what they computed through global memory.
+// what they computed through global memory. The walks of several LSTMs are spread side by side, blocks (., ., way).
 
 namespace attn::kernels {
 
@@ -28,11 +28,12 @@ struct LstmWalk {
   int sentences, groups;        // sentences: of a group, a multiple of 16
   int terms, columns, parts;    // of a step's product; its terms are shared by `parts` warps
   bool packs;                   // the weights can be read in packs
-  T* exchange = nullptr;        // 2 x groups x sentences x stride; none where a block owns all units
+  T* exchange = nullptr;        // ways x 2 x groups x sentences x stride; none where a block owns all units
   unsigned* tickets = nullptr;  // 2 for each row of blocks
 
   __host__ __device__ int stride() const { return lstm_stride<T>(terms); }
   __host__ __device__ int sums_stride() const { return columns + 8; }  // rows begin in different banks
+  __host__ __device__ Index exchanged() const { return Index{2} * groups * sentences * stride(); }  // numbers of a way
   std::size_t shared() const {
     const std::size_t rows = static_cast<std::size_t>(columns + (slices == 1 ? 2 * sentences : 0));
     return rows * static_cast<std::size_t>(stride()) * sizeof(T) +
@@ -40,11 +41,19 @@ struct LstmWalk {
   }
 };
 
+/// What each of the LSTMs that are walked together is given.
+template <class Args, std::size_t Ways>
+struct LstmWays {
+  Args way[Ways];
+
+  __device__ const Args& of_block() const { return way[Ways == 1 ? 0 : blockIdx.z]; }
+};
+
 /// What a block has in its shared memory, and what its threads do together.
 template <class T, bool Alone, bool Backward>
 struct LstmBlock {
   const LstmWalk<T>& walk;
-  T *weights, *near;
+  T *weights, *near, *exchange;
   float* sums;                         // parts x sentences x columns
   int *sentence, *first_row, *length;  // of each sentence of the group
   int stride, first_unit, group = 0, members = 0;
@@ -53,6 +62,7 @@ struct LstmBlock {
   __device__ LstmBlock(const LstmWalk<T>& how, void* shared) : walk(how), stride(how.stride()) {
     weights = static_cast<T*>(shared);
     near = weights + walk.columns * stride;
+    exchange = walk.exchange + blockIdx.z * walk.exchanged();
     sums = reinterpret_cast<float*>(near + (Alone ? 2 * walk.sentences * stride : 0));
     sentence = reinterpret_cast<int*>(sums + walk.parts * walk.sentences * walk.sums_stride());
     first_row = sentence + walk.sentences;
@@ -63,7 +73,7 @@ struct LstmBlock {
   /// Row i of what the group's blocks gave each other at an even or an odd step.
   __device__ T* states(int odd, int i) const {
     if (Alone) return near + (odd * walk.sentences + i) * stride;
-    return walk.exchange + ((Index{odd} * walk.groups + group) * walk.sentences + i) * stride;
+    return exchange + ((Index{odd} * walk.groups + group) * walk.sentences + i) * stride;
   }
 
   /// Forward: column n of the weights is row n % units of gate n / units. Whole rows are copied, a pack or a number at a time.
@@ -123,15 +133,16 @@ struct LstmBlock {
     __syncthreads();
   }
 
+  __device__ unsigned* tickets() const { return walk.tickets + 2 * (blockIdx.z * gridDim.y + blockIdx.y); }
   /// All blocks of the group have written what the next step reads.
   __device__ void sync() {
     if (Alone) return __syncthreads();
     arrivals += static_cast<unsigned>(walk.slices);
-    sync_blocks(walk.tickets + 2 * blockIdx.y, arrivals);
+    sync_blocks(tickets(), arrivals);
   }
   /// After the last barrier.
   __device__ void leave() const {
-    if (!Alone) leave_blocks(walk.tickets + 2 * blockIdx.y, static_cast<unsigned>(walk.slices));
+    if (!Alone) leave_blocks(tickets(), static_cast<unsigned>(walk.slices));
   }
 
   /// The first `alive` sentences' sums, those of each part of the terms.
