@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "support/errors.hpp"
+#include "support/sanitizer.hpp"
 
 using attn::Arena;
 using attn::Buffer;
@@ -79,7 +80,7 @@ TEST_CASE("sizes are rounded up to the alignment") {
   CHECK(attn::align_up(7, 4) == 8);
 }
 
-#ifndef __SANITIZE_ADDRESS__  // whose allocator ends the program instead
+#ifndef ATTN_TEST_ADDRESSES  // whose allocator ends the program instead
 TEST_CASE("memory that the machine does not have is an error that says what to lower") {
   const std::string sentence = error_of([] { attn::HostMemory::allocate(std::size_t{1} << 60, "numbers"); });
   CHECK(contains(sentence, "out of memory"));

@@ -10,6 +10,7 @@
 #include "attn/data/prefetch.hpp"
 #include "attn/data/sharded_corpus.hpp"
 #include "support/files.hpp"
+#include "support/sanitizer.hpp"
 
 using namespace attn;
 
@@ -69,7 +70,7 @@ Index corpus_megabytes() {
 }  // namespace
 
 TEST_CASE("a corpus is dealt out within a fifth of its size in memory") {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(ATTN_TEST_ADDRESSES) || defined(ATTN_TEST_THREADS)
   MESSAGE("skipped: a sanitizer takes memory of its own");
 #else
   const TemporaryFolder folder;

@@ -7,10 +7,11 @@
 #include <iostream>
 
 #include "attn/core/file.hpp"
+#include "support/sanitizer.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count);
 
-#ifdef __SANITIZE_ADDRESS__  // it reserves terabytes of addresses, so that the limit is that of one allocation
+#ifdef ATTN_TEST_ADDRESSES  // it reserves terabytes of addresses, so that the limit is that of one allocation
 extern "C" const char* __asan_default_options() { return "max_allocation_size_mb=512:allocator_may_return_null=0"; }
 inline void limit_memory() {}
 #else

@@ -1,0 +1,16 @@
+#pragma once
+
+// Which sanitizer a test is compiled with: ATTN_TEST_ADDRESSES, ATTN_TEST_THREADS, or none. g++ has macros for it, clang features.
+
+#ifdef __has_feature
+#define ATTN_TEST_FEATURE(name) __has_feature(name)
+#else
+#define ATTN_TEST_FEATURE(name) 0
+#endif
+
+#if defined(__SANITIZE_ADDRESS__) || ATTN_TEST_FEATURE(address_sanitizer)
+#define ATTN_TEST_ADDRESSES
+#endif
+#if defined(__SANITIZE_THREAD__) || ATTN_TEST_FEATURE(thread_sanitizer)
+#define ATTN_TEST_THREADS
+#endif
