@@ -32,7 +32,7 @@ TEST_CASE("checksum: the same bytes have the same sum, in files of years ago too
 
 TEST_CASE("checksum: however the bytes are cut into pieces") {
   const std::string bytes = counting(333);
-  for (const std::size_t piece : {1, 7, 63, 64, 65, 128, 200}) {
+  for (const std::size_t piece : {1U, 7U, 63U, 64U, 65U, 128U, 200U}) {
     Checksum sum;
     for (std::size_t at = 0; at < bytes.size(); at += piece)
       sum.add(bytes.data() + at, static_cast<attn::Index>(std::min(piece, bytes.size() - at)));

@@ -114,7 +114,7 @@ TEST_CASE(
   const float x = 1 + 0x1p-8F, y = 1 + 0x3p-8F, z = 1 + 0x1.2p-8F;  // between 1, 1 + 2^-7 and 1 + 2^-6
   Cpu<float> plain(1), rounding({.threads = 1, .bfloat16_products = true});
   for (Cpu<float>* device : {&plain, &rounding}) {
-    const Tensor<Cpu<float>> a(*device, 1, 3, {x, y, z}), b(*device, 1, 1, {1}), c(*device, 3, 1, 0.0);
+    const Tensor<Cpu<float>> a(*device, 1, 3, {x, y, z}), b(*device, 1, 1, 1.0), c(*device, 3, 1, 0.0);
     attn::cpu::gemm<true, false>(*device, 0, Matrix<const float>(a), Matrix<const float>(b), c.view());
     CHECK(c.read() == (device == &plain ? Numbers{x, y, z} : Numbers{1, 1 + 0x1p-6, 1 + 0x1p-7}));
   }
@@ -124,7 +124,7 @@ TEST_CASE("bf16 matrix products keep what is infinite or no number, and numbers 
           kWithInstructions) {
   Cpu<float> device({.threads = 1, .bfloat16_products = true});
   const float infinite = std::numeric_limits<float>::infinity(), largest = std::numeric_limits<float>::max();
-  const Tensor<Cpu<float>> a(device, 1, 4, {infinite, std::nan(""), largest, 0x1.fep127}), b(device, 1, 1, {1});
+  const Tensor<Cpu<float>> a(device, 1, 4, {infinite, std::nan(""), largest, 0x1.fep127}), b(device, 1, 1, 1.0);
   const Tensor<Cpu<float>> c(device, 4, 1, 0.0);
   attn::cpu::gemm<true, false>(device, 0, Matrix<const float>(a), Matrix<const float>(b), c.view());
   const Numbers numbers = c.read();

@@ -57,7 +57,7 @@ TEST_CASE("int8 recurrent weights: a step on numbers that int8 holds is the step
 
 TEST_CASE("int8 recurrent weights: a step is that in float on weights and states that are rounded") {
   D plain(2), int8({.threads = 2, .int8_weights = true});
-  for (const std::size_t sentences : {1, 4, 5, 40, 130}) {
+  for (const std::size_t sentences : {1U, 4U, 5U, 40U, 130U}) {
     CAPTURE(sentences);
     const LstmCase step{"a step", std::vector<std::int32_t>(sentences, 1), 70, true};
     LstmOp<D> in_float(plain, step), in_int8(int8, step);
@@ -108,7 +108,7 @@ TEST_CASE("int8 recurrent weights: a sentence has the same bits alone and among 
 
 TEST_CASE("int8 recurrent weights: a step that keeps nothing has the same bits, whether threads take sentences or units") {
   for (const Index width : {70, 128, 512})  // of 512, R is large
-    for (const std::size_t sentences : {1, 4, 5, 35}) {
+    for (const std::size_t sentences : {1U, 4U, 5U, 35U}) {
       CAPTURE(width);
       CAPTURE(sentences);
       const LstmCase step{"a step", std::vector<std::int32_t>(sentences, 1), width, true, false, 3};

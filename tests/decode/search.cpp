@@ -239,9 +239,9 @@ TEST_CASE("search: the tree holds what was looked at, and the way to the best") 
   CHECK_FALSE(nodes[1].best);
   CHECK(nodes[2].token == 2);
   CHECK(nodes[2].best);
-  Index live = 0, complete = 0, best = 0;
+  Index complete = 0, best = 0;
   for (const auto& node : nodes) {
-    live += node.fate == SearchTree::Fate::live, complete += node.fate == SearchTree::Fate::complete;
+    complete += node.fate == SearchTree::Fate::complete;
     best += node.best;
     CHECK(node.parent < &node - nodes.data());
   }

@@ -187,7 +187,7 @@ TEST_CASE_TEMPLATE("a query that sees no key gives 0 and has gradient 0", T, flo
   Cpu<T> device(2);
   Attention<T> op(device, shape);
   const Numbers y = op.forward(), dq = op.backward().dq;
-  for (const std::size_t row : {0, 1, 4, 5})
+  for (const std::size_t row : {0U, 1U, 4U, 5U})
     for (std::size_t j = 0; j < 6; ++j) {
       CHECK(y[row * 6 + j] == 0);
       CHECK(dq[row * 6 + j] == 0);

@@ -126,7 +126,7 @@ TEST_CASE_TEMPLATE("cross_entropy of logits far below the largest: they count no
     CHECK(result.nll == doctest::Approx(std::log(2)).epsilon(1e-6));
     CHECK(std::abs(result.logits[7] + 0.5) <= 1e-6);
     CHECK(std::abs(result.logits[300] - 0.5) <= 1e-6);
-    for (const std::size_t other : {0, 8, 299, 511})
+    for (const std::size_t other : {0U, 8U, 299U, 511U})
       CHECK(std::abs(result.logits[other]) <= 1.1 * std::exp(-std::min(far, 86.0)));
   }
 }
@@ -159,7 +159,7 @@ TEST_CASE_TEMPLATE("cross_entropy gives the same bits with any number of threads
 
 TEST_CASE_TEMPLATE("cross_entropy: a logit that is no number makes the loss none, and says so", T, float, double) {
   Cpu<T> device(1);
-  for (const std::size_t place : {0, 41, 102}) {  // in vectors, and after them
+  for (const std::size_t place : {0U, 41U, 102U}) {  // in vectors, and after them
     CAPTURE(place);
     for (const double wrong : {std::nan(""), HUGE_VAL}) {
       Numbers logits = random_numbers(103, 1, 3);

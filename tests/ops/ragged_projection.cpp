@@ -91,7 +91,7 @@ TEST_CASE("ragged_projection's gradients set or add as asked, and those of param
 TEST_CASE("columns of E beyond the longest sentence have gradient 0") {
   Cpu<double> device(1);
   const Numbers gradient = Projection<double>(device, {2, 1}, 2, 4, 1, 3).dprojection();
-  for (const std::size_t i : {2, 3, 6, 7}) CHECK(gradient[i] == 0);
+  for (const std::size_t i : {2U, 3U, 6U, 7U}) CHECK(gradient[i] == 0);
   CHECK(gradient[1] != 0);
 }
 

@@ -59,7 +59,7 @@ TEST_CASE("a seed gives the same sentences everywhere") {
 TEST_CASE("an English sentence always has the same translation") {
   std::unordered_map<std::string, std::string> translations;
   Index repeated = 0;
-  for (const std::uint64_t seed : {1, 2, 3}) {
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
     GrammarCorpus corpus(seed);
     for (int i = 0; i < 50'000; ++i) {
       const SentencePair pair = corpus.next();

@@ -14,3 +14,9 @@
 #if defined(__SANITIZE_THREAD__) || ATTN_TEST_FEATURE(thread_sanitizer)
 #define ATTN_TEST_THREADS
 #endif
+
+#if defined(ATTN_TEST_ADDRESSES) || defined(ATTN_TEST_THREADS)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif

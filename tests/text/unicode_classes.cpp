@@ -36,7 +36,7 @@ TEST_CASE("unicode classes: the tables are sorted and have as many code points a
 TEST_CASE("unicode classes: no code point is in two classes, and the search agrees with the tables") {
   std::size_t letters = 0, numbers = 0, spaces = 0, doubles = 0;
   for (char32_t code = 0; code < 0x110000; ++code) {
-    const int letter = unicode::is_letter(code), number = unicode::is_number(code), space = unicode::is_space(code);
+    const std::size_t letter = unicode::is_letter(code), number = unicode::is_number(code), space = unicode::is_space(code);
     letters += letter, numbers += number, spaces += space, doubles += letter + number + space > 1;
   }
   CHECK(letters == total(unicode::letters));
