@@ -108,7 +108,7 @@ class GrammarCorpus {
       return grammar::question(choices_.chance(0.5) ? Phrase{"where", "wo"} : Phrase{"when", "wann"}, clause(event));
     }
     if (event.verb->frame == grammar::Frame::none || choices_.chance(0.35)) {
-      event.subject = {.pronoun = &grammar::he};  // "who" is a third person singular
+      event.subject = NounPhrase{.pronoun = &grammar::he};  // "who" is a third person singular
       Clause asking = clause(event);
       asking.english.subject = "who", asking.german.subject = "wer";
       return statement(asking);
@@ -180,7 +180,7 @@ class GrammarCorpus {
     }
     const Phrase reason = choices_.degree(choices_.adjective_for(kinds_of(named), said));
     NounPhrase again{.pronoun = pronoun_for(named)};
-    if (!again.pronoun) again = {.noun = named.noun};  // a child or a girl: "the child"
+    if (!again.pronoun) again = NounPhrase{.noun = named.noun};  // a child or a girl: "the child"
     const Phrase conjunction = choices_.chance(0.5) ? Phrase{"because", "weil"} : Phrase{"although", "obwohl"};
     return with_comma(statement(main), subordinate(conjunction, being(again, false, false, reason)));
   }

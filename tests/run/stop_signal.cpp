@@ -1,8 +1,13 @@
 #include "attn/run/stop_signal.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "attn/core/file.hpp"
+#include "support/errors.hpp"
+#include "support/files.hpp"
 
 using namespace attn;
 
@@ -68,4 +73,21 @@ TEST_CASE("stop signal: nobody who reads asks each time, and after the training 
           end_at_stop_signals();
           ::raise(SIGHUP);
         }) == 0);
+}
+
+TEST_CASE("stop signal: a file that reaches the limit of its size is an error with a sentence, and no signal") {
+  const TemporaryFolder folder;
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    watch_stop_signals();
+    const rlimit most{1000, 1000};
+    if (::setrlimit(RLIMIT_FSIZE, &most) != 0) ::_exit(1);
+    const std::string sentence = error_of([&] { write_file(folder / "large", std::string(5000, 'x')); });
+    ::_exit(contains(sentence, "large") ? 0 : 2);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }

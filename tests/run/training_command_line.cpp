@@ -90,6 +90,8 @@ TEST_CASE("training command line: options that do not fit together are refused")
   CHECK(contains(wrong("--resume --start-from " + there), "--start-from begins one: give one"));
   CHECK(contains(wrong("--start-from " + there + " --vocab " + file + " --merges " + file), "has a tokenizer"));
   CHECK(contains(wrong("--start-from " + there + " --vocabulary 500"), "has a tokenizer"));
+  CHECK(contains(wrong("--vocab " + file + " --merges " + file + " --vocabulary 500"),
+                 "--vocab and --merges have a vocabulary"));
   CHECK(contains(wrong("--recipe none"), "--recipe"));
 }
 

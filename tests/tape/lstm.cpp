@@ -126,3 +126,55 @@ TEST_CASE("lstm of an input or of states with other rows than the batch is an er
                  }),
                  "states of 3 (h) and 3 (c) sentences for a batch of 2"));
 }
+
+TEST_CASE("lstm: two at the same time may not begin with one state, to whose gradient both would add") {
+  Case all;
+  Tape tape(all.device, TapeMode::gradients());
+  const auto layout = attn::one_step(tape, 2);
+  using Way = attn::LstmWay<Device, kWidth>;
+  const attn::LstmWeights<Device> weights{all.input_weight, all.recurrent, all.bias};
+  const attn::LstmState<Device, kWidth> state{tape.make<kWidth>(2), tape.make<kWidth>(2)};
+  const Way ways[]{{weights, state, attn::make_lstm_result<kWidth>(tape, layout)},
+                   {weights, {{}, state.c}, attn::make_lstm_result<kWidth>(tape, layout), true}};
+  CHECK(contains(error_of([&] {
+                   attn::lstm(tape, tape.make<kIn>(2), layout, std::array{ways[0], ways[1]});
+                 }),
+                 "begin with one state"));
+}
+
+TEST_CASE("lstm: several over the same sentences give what each gives alone, and the same gradients") {
+  Case all;
+  const attn::LstmWeights<Device> weights{all.input_weight, all.recurrent, all.bias};
+  const auto numbers = [&](bool together) {
+    for (auto* parameter : {&all.input_weight, &all.recurrent, &all.bias})
+      parameter->gradients.write(Numbers(static_cast<std::size_t>(parameter->size()), 0));
+    Tape tape(all.device, TapeMode::gradients());
+    const auto x = input<kIn>(tape, all.x.read());
+    const auto layout = attn::time_major(tape, attn::upload_offsets(tape, offsets.data(), kSentences), offsets.data());
+    std::array<attn::LstmWay<Device, kWidth>, 2> ways;
+    for (std::size_t i = 0; i < 2; ++i)
+      ways[i] = {weights,
+                 {input<kWidth>(tape, all.h0.read()), input<kWidth>(tape, all.c0.read())},
+                 attn::make_lstm_result<kWidth>(tape, layout),
+                 i == 1};
+    if (together) {
+      attn::lstm(tape, x, layout, ways);
+    } else {
+      for (const auto& way : ways) attn::lstm(tape, x, layout, std::array{way});
+    }
+    std::vector<Numbers> found;
+    for (const auto& way : ways) {
+      found.push_back(values(tape, way.y.h));
+      found.push_back(values(tape, way.y.last.c));
+      contribute(tape, way.y.h, all.dh);
+    }
+    tape.backward();
+    found.push_back(gradient(tape, x));
+    for (const auto& way : ways) found.push_back(gradient(tape, way.initial.h));
+    for (auto* parameter : {&all.input_weight, &all.recurrent, &all.bias}) found.push_back(parameter->gradients.read());
+    return found;
+  };
+  const std::vector<Numbers> together = numbers(true);
+  CHECK(together == numbers(false));
+  CHECK(together[0] != together[2]);  // each in its direction
+}

@@ -62,8 +62,10 @@
   DECLARE void linear_input_gradient(Device&, const LinearInputGradientArgs<Device>&);                        \
   DECLARE void linear_weight_gradient(Device&, const LinearWeightGradientArgs<Device>&);                      \
   DECLARE void lstm(Device&, const LstmArgs<Device>&);                                                        \
+  DECLARE void lstm(Device&, const std::array<LstmArgs<Device>, 2>&);                                         \
   DECLARE void lstm_cell(Device&, const LstmCellArgs<Device>&);                                               \
   DECLARE void lstm_gradient(Device&, const LstmGradientArgs<Device>&);                                       \
+  DECLARE void lstm_gradient(Device&, const std::array<LstmGradientArgs<Device>, 2>&);                        \
   DECLARE void moving_average(Device&, const MovingAverageArgs<Device>&);                                     \
   DECLARE void ragged_projection(Device&, const RaggedProjectionArgs<Device>&);                               \
   DECLARE void ragged_projection_input_gradient(Device&, const RaggedProjectionInputGradientArgs<Device>&);   \

@@ -17,7 +17,7 @@
 // together: at step t those that are still alive are a prefix of `order`. An empty sentence ends in the states it began
 // with. Who needs no gradient says so: gates, c and previous are then room for the device, and hold nothing afterwards.
 // Several LSTMs of one width over the same sentences, as the two directions of a layer, are given together: a device may
-// walk them at the same time.
+// walk them at the same time, so that none writes where another reads or writes.
 // Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000; gates in the order of torch.nn.LSTM.
 
 namespace attn {

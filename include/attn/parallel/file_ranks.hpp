@@ -142,8 +142,14 @@ class FileRanks final : public Communicator {
   template <class Done>
   void until(Index other, const Done& done) {
     const auto start = Clock::now();
+    bool said = round_ > 0;  // whom a start waits for is said after ten seconds
     for (Index tries = 0; !done(); ++tries) {
       const double waited = std::chrono::duration<double>(Clock::now() - start).count();
+      if (!said && waited > std::min(10.0, patience_ / 2)) {
+        said = true;
+        std::fprintf(stderr, "rank %d waits for rank %d of %d in %s, for %.0f s at most\n", static_cast<int>(rank_),
+                     static_cast<int>(other), static_cast<int>(ranks_), folder_.c_str(), patience_);
+      }
       require(waited < patience_, "rank ", other, " on ", host(other), " has not answered for ",
               static_cast<Index>(patience_), " s: all ranks end; the last checkpoint is whole");
       std::this_thread::sleep_for(std::chrono::milliseconds(tries < 100 ? 1 : 20));

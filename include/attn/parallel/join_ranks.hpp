@@ -1,4 +1,5 @@
 #pragma once
+#include <charconv>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -17,14 +18,22 @@ namespace attn {
 inline std::unique_ptr<Communicator> join_ranks([[maybe_unused]] double patience = 600) {
   if (const char* folder = std::getenv("ATTN_HANDSHAKE")) {
     const auto number = [](const char* name, const char* of_slurm) {
-      const char* text = std::getenv(name);
-      if (text == nullptr) text = std::getenv(of_slurm);
-      require(text != nullptr, "ATTN_HANDSHAKE is set, and neither ", name, " nor ", of_slurm, " says which rank this is");
-      return static_cast<Index>(std::atoll(text));
+      const char* found = std::getenv(name);
+      if (found == nullptr) found = std::getenv(of_slurm);
+      require(found != nullptr, "ATTN_HANDSHAKE is set, and neither ", name, " nor ", of_slurm, " says which rank this is");
+      const std::string text = found;
+      Index number = 0;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+      require(!text.empty() && error == std::errc{} && end == text.data() + text.size(), name, " (or ", of_slurm, ") is '",
+              text, "', which is no whole number");
+      return number;
     };
     return std::make_unique<FileRanks>(folder, number("ATTN_RANK", "SLURM_PROCID"), number("ATTN_RANKS", "SLURM_NTASKS"),
                                        patience);
   }
+  require(
+      std::getenv("ATTN_RANKS") == nullptr && std::getenv("ATTN_RANK") == nullptr,
+      "ATTN_RANK or ATTN_RANKS is set, and ATTN_HANDSHAKE names no folder in which the ranks meet: each would train alone");
   const char* found = nullptr;  // what Open MPI, MPICH and Slurm tell the processes that they start
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})
     if (found == nullptr) found = std::getenv(name);

@@ -26,6 +26,7 @@ inline void watch_stop_signals() {
     stop_signal() = caught;
     if (caught != SIGPIPE) std::signal(caught, SIG_DFL);  // what is said until the end comes does not end it
   });
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of who writes it
 }
 
 /// From now on they end the program at once: there is nothing left to save.

@@ -80,7 +80,12 @@ inline bool train_and_test(const TrainingOptions& options, const TrainingText& t
     if (card.settings.contains("start-from")) detail::say_if_never_better(options, out);
   }
   out << "trained for " << format_duration(outcome.seconds) << std::endl;
-  if (ranks.any(stop_signal() != 0)) return false;
+  int asked = 0;  // one rank's signal stops all of them
+  for (const std::string& signal : ranks.gather(std::to_string(stop_signal()))) asked = std::max(asked, std::stoi(signal));
+  if (asked != 0) {
+    stop_signal() = asked;
+    return false;
+  }
   model->load(options.output / "model.safetensors");
   if (options.test_beam > 1) translate.options.search = SearchOptions{.beam = options.test_beam};
   const std::vector<std::string> translations = share_lines(ranks, text.test.source, translate);

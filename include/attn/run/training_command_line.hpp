@@ -174,6 +174,8 @@ inline void check_training_options(const TrainingOptions& o) {
   together(text.valid_source, text.valid_target, "--valid-source and --valid-target");
   together(text.test_source, text.test_target, "--test-source and --test-target");
   together(text.vocab, text.merges, "--vocab and --merges");
+  refuse(!text.vocab.empty() && text.vocabulary != 0,
+         "--vocab and --merges have a vocabulary, so --vocabulary cannot be given with them");
   const std::string batch = std::to_string(o.batch);
   refuse(o.batch >= 1000 && o.batch_unit.empty(),
          "--batch " + batch + " alone would be " + batch +

@@ -109,6 +109,12 @@ void lstm(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout,
   };
   std::array<LstmArgs<Device>, Ways> forward;
   for (std::size_t i = 0; i < Ways; ++i) forward[i] = begin(ways[i]);
+  const auto same = [](const auto& a, const auto& b) { return !a.value.empty() && a.value.data == b.value.data; };
+  for (std::size_t i = 0; i < Ways && tape.recording(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      require(
+          !same(ways[i].initial.h, ways[j].initial.h) && !same(ways[i].initial.c, ways[j].initial.c),
+          "lstm: two LSTMs at the same time begin with one state, to whose gradient both would add: call lstm for each");
   if (!tape.recording() && rows == sentences && layout.rows.longest == 1) {  // a step of a decoder
     for (std::size_t i = 0; i < Ways; ++i)
       lstm_cell(tape.device, {.x = x.value,
