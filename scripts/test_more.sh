@@ -17,7 +17,7 @@ addresses() {  # and undefined behaviour; by clang, which compiles in half the t
   $out/leak || { echo "the address sanitizer sees a leak where there is none"; return 1; }
   ! $out/leak found >$out/leak.log 2>&1 && grep -q 'detected memory leaks' $out/leak.log ||
     { echo "the address sanitizer does not see a leak of OpenMP's threads"; return 1; }
-  cmake --preset cpu-debug >/dev/null && cmake --build --preset cpu-debug && ctest --preset cpu-debug
+  cmake --fresh --preset cpu-debug >/dev/null && cmake --build --preset cpu-debug && ctest --preset cpu-debug
 }
 
 threads() {  # clang's OpenMP tells the thread sanitizer who waits for whom (Archer); g++'s does not
@@ -26,7 +26,7 @@ threads() {  # clang's OpenMP tells the thread sanitizer who waits for whom (Arc
   $out/openmp || { echo "the thread sanitizer sees a race where there is none"; return 1; }
   ! $out/openmp shared >$out/race.log 2>&1 && grep -q 'data race' $out/race.log ||
     { echo "the thread sanitizer does not see a race of OpenMP's threads"; return 1; }
-  cmake --preset cpu-tsan >/dev/null && cmake --build --preset cpu-tsan && ctest --preset cpu-tsan
+  cmake --fresh --preset cpu-tsan >/dev/null && cmake --build --preset cpu-tsan && ctest --preset cpu-tsan
 }
 
 # ---- Compilers ----
@@ -99,7 +99,7 @@ aarch64() {  # without and with instructions for bf16
 # ---- Files that are not as they should be ----
 
 fuzz_cases() {
-  cmake --preset fuzz >/dev/null && cmake --build --preset fuzz && ctest --preset fuzz
+  cmake --fresh --preset fuzz >/dev/null && cmake --build --preset fuzz && ctest --preset fuzz
 }
 
 all='addresses threads each_header every_header x86_64 aarch64 fuzz_cases'
