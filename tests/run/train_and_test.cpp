@@ -85,6 +85,16 @@ TEST_CASE("train and test: the folder has the model, its log, the test's transla
   CHECK((card.limit == 5 && card.truncate == 255 && card.settings.contains("validation text")));
 }
 
+TEST_CASE("train and test: what is shown of the test does not steer a terminal; files have it as it is") {
+  Program program;
+  program.text.test = {{"a \x1b[2Jb"}, {"b \x1b[2Ja"}};
+  program.run();
+  CHECK(contains(program.said.str(), "  source       a ␛[2Jb\n"));
+  CHECK(contains(program.said.str(), "  reference    b ␛[2Ja\n"));
+  CHECK_FALSE(contains(program.said.str(), "\x1b"));
+  CHECK(program.events("samples").back().at("samples")[0].at("source") == "a \x1b[2Jb");
+}
+
 TEST_CASE("train and test: a run goes on with its own settings, or is replaced when that is asked for") {
   Program program;
   program.run();

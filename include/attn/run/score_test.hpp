@@ -10,6 +10,7 @@
 #include "attn/run/event_log.hpp"
 #include "attn/run/score_pairs.hpp"
 #include "attn/run/watch_samples.hpp"
+#include "attn/text/printable.hpp"
 #include "attn/train/progress.hpp"
 #include "attn/train/tensorboard.hpp"
 
@@ -36,8 +37,8 @@ inline void score_test(const EventLog& log, const ParallelText& test, const Fold
   TensorBoard(log.folder, step).write(step, {{"test/bleu", bleu.score}, {"test/perplexity", perplexity}});
   out << "\n";
   for (std::size_t i = 0; i < std::min<std::size_t>(4, translations.size()); ++i)
-    out << "  source       " << test.source[i] << "\n  translation  " << translations[i] << "\n  reference    "
-        << test.target[i] << "\n\n";
+    out << "  source       " << printable(test.source[i]) << "\n  translation  " << printable(translations[i])
+        << "\n  reference    " << printable(test.target[i]) << "\n\n";
   Index cut = 0;
   for (const PairScore& pair : pairs) cut += pair.cut;
   if (cut > 0)
