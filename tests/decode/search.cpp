@@ -98,6 +98,22 @@ TEST_CASE("search: ends at n complete hypotheses, or at the limit, where live on
   CHECK_FALSE(nothing[0].complete);
 }
 
+TEST_CASE("search: an end that comes free at the limit counts as a token, and costs nothing") {
+  SearchOptions options{.begin = 9, .end = kEnd, .limit = 2, .beam = 2, .complete = 3, .n_best = 3};
+  const auto scores = [&] {
+    std::vector<double> found;
+    for (const Hypothesis& one : search_table(long_winded, options)[0]) found.push_back(one.score);
+    return found;
+  };
+  const double end = std::log(0.2), word = std::log(0.8);
+  const auto same = [](const std::vector<double>& a, const std::vector<double>& b) {
+    return std::ranges::equal(a, b, [](double x, double y) { return std::abs(x - y) < 1e-12; });
+  };
+  CHECK(same(scores(), {2 * word / 2, (word + end) / 2, end}));
+  options.free_end = true;
+  CHECK(same(scores(), {2 * word / 3, (word + end) / 2, end}));
+}
+
 TEST_CASE("search: the final choice by log-probability, mean, reward and GNMT's penalty") {
   CHECK(FinalScore{Score::log_probability}(-6, 3) == -6);
   CHECK(FinalScore{Score::length, 1}(-6, 3) == -2);
@@ -150,6 +166,7 @@ TEST_CASE("search: a beam that is wide enough finds what exhaustive search finds
     options.score = {static_cast<Score>(random.below(4)), random.uniform(0, 1.5)};
     options.min_length = random.below(limit + 1);
     options.no_repeat = random.below(4);
+    options.free_end = random.below(2) == 0;
     if (random.below(3) == 0) options.never = {static_cast<Token>(random.below(vocabulary))};
     if (random.below(3) == 0 && limit > 1) {
       Tokens prefix;
@@ -179,6 +196,7 @@ TEST_CASE("search: stopping when nothing better can come loses nothing, by any s
     Random random(seed, 78);
     SearchOptions options{.begin = 9, .end = kEnd, .limit = 5, .beam = 300, .complete = 1, .stop = Stop::no_better};
     options.score = {static_cast<Score>(seed % 4), random.uniform(-0.5, 1.5)};
+    options.free_end = seed % 8 < 4;
     const Table table = random_table(3, seed);
     const auto expected = exhaustive([&](std::span<const Token> tokens) { return table(0, tokens); }, options);
     const auto found = search_table(table, options)[0];

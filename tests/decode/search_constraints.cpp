@@ -70,6 +70,10 @@ TEST_CASE("search: options that contradict each other are refused") {
   CHECK(contains(said([](auto& o) { o.min_length = 6; }), "longer than the limit of 5"));
   CHECK(contains(said([](auto& o) { o.prefixes = {{1}, {2}}; }), "2 prefixes for 1 sentences"));
   CHECK(contains(said([](auto& o) { o.prefixes = {{1, 1, 1, 1, 1}}; }), "leaves no room within a limit of 5"));
+  CHECK(contains(said([](auto& o) { o.prefixes = {{1, -5}}; }), "a prefix holds a token below 0"));
+  CHECK(contains(said([](auto& o) { o.complete = -1; }), "complete are 5, 0, 0 and -1; none may be negative"));
+  CHECK(
+      contains(said([](auto& o) { o.score.amount = std::nan(""); }), "the amount of the score is nan; it must be finite"));
   CHECK(contains(said([](auto& o) { o.prefixes = {{1, kEnd}}; }), "holds the end token 0"));
   CHECK(contains(said([](auto& o) { o.sampling = Sampling{.temperature = 0}; }), "a temperature of 0"));
   CHECK(contains(said([](auto& o) { o.sampling = Sampling{.top_p = 1.5}; }), "a top_p of 1.5"));

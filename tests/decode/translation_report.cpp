@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "support/errors.hpp"
+
 using namespace attn;
 
 TEST_CASE("translation report: fields of a line") {
@@ -27,6 +29,7 @@ TEST_CASE("translation report: what did not end is counted, and what repeats its
   add(3, {5, 5, 5, 5, 5}, false);
   CHECK(unfinished.to_string(5) ==
         "1 translation did not end within the limit of 5 tokens, because it repeats itself: line 3");
+  CHECK(contains(unfinished.to_string(1), "within the limit of 1 token,"));
   add(4, {1, 2, 3, 4, 5}, false);
   CHECK(unfinished.to_string(5) ==
         "2 translations did not end within the limit of 5 tokens, 1 of them because they repeat themselves: lines 3, 4");

@@ -83,7 +83,8 @@ class Beam {
   }
   /// Its length counts the end, where that came.
   void set_aside(Index at, bool ended) {
-    complete_.push_back({at, options_.score(nodes_[static_cast<std::size_t>(at)].total, length_), ended});
+    const Index t = options_.scored_length(length_, ended);
+    complete_.push_back({at, options_.score(nodes_[static_cast<std::size_t>(at)].total, t), ended});
     if (tree_ == nullptr) return;
     auto& drawn = tree_->nodes[static_cast<std::size_t>(nodes_[static_cast<std::size_t>(at)].drawn)];
     drawn.fate = ended ? SearchTree::Fate::complete : SearchTree::Fate::limit;
@@ -157,7 +158,8 @@ inline bool Beam::nothing_better() const {
   const double last = scores[wanted - 1], total = node(0).total;  // the first live one is the most probable
   const double now = options_.score(total, length_);
   if (options_.stop == Stop::no_better_now) return now <= last;
-  return std::max({now, options_.score(total, length_ + 1), options_.score(total, options_.limit)}) <= last;
+  const Index longest = options_.scored_length(options_.limit, false);
+  return std::max({now, options_.score(total, length_ + 1), options_.score(total, longest)}) <= last;
 }
 
 inline std::vector<Hypothesis> Beam::best() const {

@@ -18,7 +18,8 @@ std::vector<Hypothesis> exhaustive(const Next& next, const SearchOptions& option
   std::vector<Hypothesis> found;
   const auto add = [&](Hypothesis one, bool complete) {
     one.complete = complete;
-    one.score = options.score(one.log_probability, static_cast<Index>(one.token_log_probabilities.size()));
+    const auto tokens = static_cast<Index>(one.token_log_probabilities.size());
+    one.score = options.score(one.log_probability, options.scored_length(tokens, complete));
     found.push_back(std::move(one));
   };
   const auto grow = [&](const auto& self, const Hypothesis& sofar) -> void {

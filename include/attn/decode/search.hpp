@@ -87,6 +87,7 @@ inline std::vector<std::vector<Hypothesis>> search(DecodingSteps& steps, const S
 template <class Device, class Model>
 std::vector<std::vector<Hypothesis>> search(Device& device, const Model& model, const Sentences& source,
                                             const SearchOptions& options, std::vector<SearchTree>* trees = nullptr) {
+  check(options, source.size());
   if constexpr (StepGraph<Device>::records && HoldsBeams<Model>)
     if (can_be_held(options)) return held_search(device, model, source, options, trees);
   ModelSteps<Device, Model> steps(device, model, source, options.limit, options.rows(), options.among);

@@ -71,6 +71,7 @@ struct SearchOptions {
   Index beam = 5;            // live hypotheses of a sentence
   Index complete = 0;        // complete ones at which a sentence's search ends; 0: as many as live ones
   Stop stop = Stop::complete;
+  bool free_end = false;  // at the limit the end comes at no cost and counts in t: Hugging Face's forced_eos_token_id
   FinalScore score = {};
   Index n_best = 1;                               // hypotheses given back for each sentence, or drawn
   Index min_length = 0;                           // tokens of a translation at least
@@ -81,6 +82,8 @@ struct SearchOptions {
   std::optional<Sampling> sampling = {};
   std::vector<std::uint64_t> streams = {};  // of random numbers, one for each sentence; none: its place in the batch
 
+  /// t of a hypothesis of so many tokens, among them its end, if it came.
+  Index scored_length(Index tokens, bool ended) const { return tokens + (free_end && !ended && tokens == limit ? 1 : 0); }
   Index complete_or_beam() const { return complete > 0 ? complete : beam; }
   Index rows() const { return sampling ? n_best : beam; }  // of a sentence at most, which decoding needs room for
 };
@@ -94,6 +97,8 @@ inline void check(const SearchOptions& options, Index sentences) {
   as_many(options.prefixes.size(), "prefixes");
   as_many(options.streams.size(), "streams of random numbers");
   for (const auto& prefix : options.prefixes) {
+    require(std::ranges::all_of(prefix, [](Token token) { return token >= 0; }),
+            "search: a prefix holds a token below 0; tokens count from 0");
     require(static_cast<Index>(prefix.size()) < std::max<Index>(options.limit, 1), "search: a prefix of ", prefix.size(),
             " tokens leaves no room within a limit of ", options.limit, "; raise the limit");
     require(std::find(prefix.begin(), prefix.end(), options.end) == prefix.end(), "search: a prefix holds the end token ",
@@ -103,9 +108,11 @@ inline void check(const SearchOptions& options, Index sentences) {
           options.end, " is none of the tokens to choose among; add it to the list");
   require(options.beam >= 1 && options.n_best >= 1, "search: a beam of ", options.beam, " and a list of ", options.n_best,
           " are not possible; both are at least 1");
-  require(options.limit >= 0 && options.min_length >= 0 && options.no_repeat >= 0,
-          "search: limit, min_length and no_repeat are ", options.limit, ", ", options.min_length, " and ",
-          options.no_repeat, "; none may be negative");
+  require(options.limit >= 0 && options.min_length >= 0 && options.no_repeat >= 0 && options.complete >= 0,
+          "search: limit, min_length, no_repeat and complete are ", options.limit, ", ", options.min_length, ", ",
+          options.no_repeat, " and ", options.complete, "; none may be negative");
+  require(std::isfinite(options.score.amount), "search: the amount of the score is ", options.score.amount,
+          "; it must be finite");
   require(options.min_length <= options.limit, "search: a translation of at least ", options.min_length,
           " tokens is longer than the limit of ", options.limit);
   if (!options.sampling) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "attn/core/format_count.hpp"
 #include "attn/data/word_alignments.hpp"
 #include "attn/decode/repetition.hpp"
 #include "attn/decode/translate_lines.hpp"
@@ -48,8 +49,7 @@ class UnfinishedTranslations {
   /// In one sentence; "" where there are none.
   std::string to_string(Index limit) const {
     if (count_ == 0) return "";
-    std::string text = std::to_string(count_) + (count_ == 1 ? " translation" : " translations") +
-                       " did not end within the limit of " + std::to_string(limit) + " tokens";
+    std::string text = counted(count_, "translation") + " did not end within the limit of " + counted(limit, "token");
     if (repeating_ > 0)
       text += count_ == 1 ? ", because it repeats itself"
                           : ", " + std::to_string(repeating_) + " of them because they repeat themselves";
