@@ -48,17 +48,15 @@ Options read_options(int count, char** words) {
   SearchFlags search(app, o.print, o.draw);
   add_device_options(app, o.device);
   read_command_line(app, count, words, [&] {
-    o.search = search.search();
+    o.search = search.changes();
     if (shortlist_words->count() > 0 && o.shortlist.empty())
       throw CLI::ValidationError("--shortlist-words goes with --shortlist");
     if (links->count() > 0 && o.align.empty()) throw CLI::ValidationError("--links goes with --align");
     if (!o.reference.empty() && o.text.empty()) throw CLI::ValidationError("--reference goes with a file to translate");
     if (!o.reference.empty() && o.maps.empty() && o.align.empty())
       throw CLI::ValidationError("--reference goes with --maps or --align: there is nothing to translate");
-    if (!o.reference.empty() && !o.draw.empty())
-      throw CLI::ValidationError("--draw is for translations: it goes without --reference");
-    if (!o.reference.empty() && o.print.json)
-      throw CLI::ValidationError("--json is for translations: it goes without --reference");
+    if (!o.reference.empty() && search.given() != nullptr)
+      throw CLI::ValidationError(search.given()->get_name() + " is for translations: it goes without --reference");
     if (!o.align.empty() && o.reference.empty())
       throw CLI::ValidationError("--align goes with --reference: gold links are those of given translations");
   });

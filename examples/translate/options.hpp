@@ -1,13 +1,12 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "attn/decode/search_options.hpp"
 #include "attn/run/device_options.hpp"
 #include "attn/run/print_translation.hpp"
+#include "attn/run/search_changes.hpp"
 
 /// Everything that translate can be told.
 struct Options {
@@ -20,7 +19,7 @@ struct Options {
   std::string link_order = "source-target";
   std::int64_t limit = 0;                       // tokens of a translation; 0: as the model's folder says
   std::int64_t together = 1024;                 // lines translated at a time at most
-  std::optional<attn::SearchOptions> search;    // none: greedy, or as the model's folder says
+  attn::SearchChanges search;                   // of what the model's folder says
   std::vector<std::filesystem::path> ensemble;  // further models
   std::filesystem::path shortlist;              // none: translations are made of all tokens
   std::int64_t shortlist_words = 50;            // translations of each source token on it

@@ -38,7 +38,7 @@ void translate_text(const Options& options, FolderTranslator& translator) {
       ::isatty(1) != 0 ? std::min<std::size_t>(16, most) : most;  // who looks on sees the first ones soon
   std::optional<AttentionFolder> maps;
   if (!options.maps.empty()) maps.emplace(options.maps, translator.card().source, translator.card().target);
-  if (options.search) translator.options.search = options.search;
+  translator.options.search = options.search.of(translator.options.search);
   Index done = 0;
   bool drawn = options.draw.empty();
   UnfinishedTranslations unfinished;

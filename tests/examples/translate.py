@@ -182,7 +182,9 @@ with tempfile.TemporaryDirectory() as name:
     check(translated(model, text, "--sample", "--top-k", 1) == out, "the most probable of one is greedy")
     check(translated(model, text, "--sample", "--n-best", 2, "--temperature", 0.5, "--top-p", 0.9).count("\n") == 8, "several can be drawn")
     check(translated(model, text, "--beam", 4, "--ensemble", model) == beam, "a model twice is the model")
-    check(translated(model, text, "--draw", folder / "tree.svg").count("\n") == 5, "a tree can be drawn")
+    check(translated(model, text, "--draw", folder / "tree.svg") == out, "a tree can be drawn, which changes no translation")
+    scored = [line.split(" ||| ")[0] for line in translated(model, text, "--scores").splitlines()]
+    check(scored == out.splitlines(), f"nor do scores: {scored}")
     tree = xml.parse(folder / "tree.svg").getroot()
     scores = [float(element.text) for element in tree.iter(f"{svg}text") if element.get("class") == "score"]
     check(len(scores) > 4 and max(scores) <= 0 and tree.find(f"{svg}title").text == lines[0], f"with the scores of its hypotheses: {scores}")
@@ -197,6 +199,8 @@ with tempfile.TemporaryDirectory() as name:
                             (["--beam", 0], "--beam"), (["--shortlist-words", 5], "--shortlist-words goes with --shortlist"),
                             (["--links", "target-source"], "--links goes with --align"),
                             (["--json", "--reference", folder / "in.en", "--maps", folder / "x"], "goes without --reference"),
+                            (["--beam", 2, "--reference", folder / "in.en", "--maps", folder / "x"], "--beam is for translations: it goes without --reference"),
+                            (["--length-penalty", "none", "--penalty-amount", 3], "it goes without --length-penalty none"),
                             (["--draw", folder / "x.svg", "--reference", folder / "in.en", "--maps", folder / "x"], "goes without --reference"),
                             (["--ensemble", folder / "additive-both", "--min-length", 30], "longer than the limit of 20")):
         refused(f"{arguments}", model, folder / "in.en", "--device", "cpu", *arguments, says=says)

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "attn/run/open_translator.hpp"
+#include "attn/run/search_changes.hpp"
 
 using namespace attn;
 
@@ -47,8 +48,8 @@ int main(int count, char** arguments) try {
   const std::string what = arguments[1];
   FolderTranslator translator = open_translator(arguments[2], {.device = "cpu", .threads = 1});
   if (count > 3 && std::stoi(arguments[3]) > 0)
-    translator.options.search = SearchOptions{.beam = std::stoi(arguments[3]), .stop = Stop::no_better_now};
-  if (count > 3 && std::stoi(arguments[3]) == 1) translator.options.search = {};
+    translator.options.search =
+        SearchChanges{.beam = std::stoi(arguments[3]), .score = Score::length}.of(translator.options.search);
   std::vector<std::string> lines;
   for (std::string line; std::getline(std::cin, line);) lines.push_back(line);
   if (what == "translate") {

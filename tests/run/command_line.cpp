@@ -65,7 +65,8 @@ TEST_CASE("command line: values that are missing, words that are not known") {
 
 TEST_CASE("command line: numbers within limits") {
   CHECK(whole_number(1)("9223372036854775807") == "");
-  CHECK(whole_number(1)("9223372036854775808") == "'9223372036854775808' is not a whole number of at least 1");
+  CHECK(whole_number(1)("9223372036854775808") ==
+        "'9223372036854775808' is not a whole number of at least 1; it is out of range");
   CHECK(number(0, 0.99)("0.99") == "");
   CHECK(number(0, 0.99)("1") == "'1' is not a number from 0 to 0.99");
   CHECK(number(0, 0.99)("nan") == "'nan' is not a number from 0 to 0.99");

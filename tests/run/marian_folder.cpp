@@ -150,10 +150,46 @@ TEST_CASE("marian folder: how to search is as generation_config.json says, else 
   CHECK(read_marian_folder(made.folder.path()).card.limit == 9);  // nothing forces the end
   generation({{"num_beams", 2}, {"early_stopping", "never"}});
   CHECK(search()->stop == Stop::no_better);
+  CHECK(!search()->free_end);
   generation({{"num_beams", 1}});
   CHECK(!search());
-  generation({{"bad_words_ids", {{2, 3}}}});
-  CHECK(contains(made.refused(), "bad_words_ids has a sequence of 2 tokens"));
+  generation({{"num_beams", 1}, {"no_repeat_ngram_size", 2}, {"early_stopping", true}});
+  CHECK((search()->beam == 1 && search()->no_repeat == 2 && search()->stop == Stop::complete));
+  generation({{"min_length", 5}, {"max_length", 30}, {"forced_eos_token_id", 0}});
+  CHECK((search()->beam == 1 && search()->min_length == 4 && search()->free_end));  // transformers counts the first
+  generation({{"min_length", 5}, {"min_new_tokens", 7}, {"eos_token_id", {0}}});
+  CHECK(search()->min_length == 7);
+  generation({{"min_length", 50}, {"max_length", 30}});
+  CHECK(search()->min_length == 29);
+  generation({{"suppress_tokens", {3, 4}}, {"bad_words_ids", {{2}}}, {"renormalize_logits", true}});
+  CHECK(read_marian_folder(made.folder.path()).never == std::vector<Token>{6, 2, 3, 4});
+  generation({{"num_beams", 4}, {"repetition_penalty", 1.0}, {"do_sample", false}, {"forced_bos_token_id", nullptr}});
+  CHECK(search()->beam == 4);
+}
+
+TEST_CASE("marian folder: a search that attn has not, and values that are none, are refused by file, name and value") {
+  add_marian<Cpu<float>, shape, Swish>(models());
+  const Folder made;
+  const auto with = [&](const json& how) {
+    write_file(made.folder / "generation_config.json", how.dump());
+    const std::string sentence = made.refused();
+    CHECK(contains(sentence, "generation_config.json: " + how.begin().key() + " is " + how.begin()->dump() + "; "));
+    return sentence;
+  };
+  for (const json& how : {json{{"repetition_penalty", 2.0}}, json{{"do_sample", true}}, json{{"forced_bos_token_id", 3}},
+                          json{{"num_beam_groups", 2}}, json{{"force_words_ids", {{3}}}}})
+    CHECK(contains(with(how), "take the member out to search without it"));
+  for (const json& value : {json(0), json(-3), json(2.5), json("six"), json(1e30)})
+    CHECK(contains(with({{"num_beams", value}}), "it must be a whole number of at least 1"));
+  CHECK(contains(with({{"max_length", -7}}), "it must be a whole number of at least 1"));
+  CHECK(contains(with({{"early_stopping", "foo"}}), "it must be true, false or \"never\""));
+  CHECK(contains(with({{"length_penalty", "long"}}), "it must be a number"));
+  CHECK(contains(with({{"bad_words_ids", {{2, 3}}}}), "only single ones can be forbidden"));
+  CHECK(contains(with({{"bad_words_ids", {{999999}}}}), "tokens, which count from 0 to 6"));
+  CHECK(contains(with({{"bad_words_ids", 2}}), "it must be a list of lists of tokens"));
+  CHECK(contains(with({{"suppress_tokens", {-1}}}), "tokens, which count from 0 to 6"));
+  CHECK(contains(with({{"eos_token_id", {0, 3}}}), "but it is 0 in the vocabulary"));
+  CHECK(contains(with({{"forced_eos_token_id", 2}}), "but it is 0 in the vocabulary"));
 }
 
 TEST_CASE("marian folder: what is not there, or not as Marian has it, is one sentence") {
@@ -167,14 +203,17 @@ TEST_CASE("marian folder: what is not there, or not as Marian has it, is one sen
   CHECK(contains(with("d_model", 24), "this program has no marian-1-2-24-2-16-swish"));
   CHECK(contains(with("d_model", 24), "it has marian-"));
   CHECK(contains(with("d_model", 24), "add_marian<Cpu<float>, TransformerShape{...}, Swish>(models())"));
-  CHECK(contains(with("activation_function", "tanh"), "this program has no marian-1-2-8-2-16-tanh"));
-  CHECK(contains(with("decoder_ffn_dim", 32), "the encoder's inner numbers are 16, the decoder's 32"));
-  CHECK(contains(with("decoder_attention_heads", 4), "the encoder's heads are 2, the decoder's 4"));
-  CHECK(contains(with("normalize_before", true), "normalize_before is set"));
-  CHECK(contains(with("scale_embedding", false), "scale_embedding is not set"));
-  CHECK(contains(with("eos_token_id", 3), "eos_token_id is 3, but 0 in the vocabulary"));
-  CHECK(contains(with("d_model", "wide"), "is damaged or was changed by hand"));
-  CHECK(contains(with("model_type", "bart"), "there is no model.json"));
+  CHECK(contains(with("activation_function", "tanh"), "activation_function is \"tanh\"; swish (or silu), relu and gelu"));
+  CHECK(with("activation_function", "silu").empty());
+  CHECK(contains(with("decoder_ffn_dim", 32), "encoder_ffn_dim is 16; but decoder_ffn_dim is 32"));
+  CHECK(contains(with("decoder_attention_heads", 4), "encoder_attention_heads is 2; but decoder_attention_heads is 4"));
+  CHECK(contains(with("normalize_before", true), "normalize_before is true; MarianMTModel does not compute so"));
+  CHECK(contains(with("scale_embedding", false), "scale_embedding is false; only models that scale"));
+  CHECK(contains(with("scale_embedding", "yes"), "scale_embedding is \"yes\"; it must be true or false"));
+  CHECK(contains(with("eos_token_id", 3), "config.json: eos_token_id is 3; but it is 0 in the vocabulary"));
+  CHECK(contains(with("d_model", "wide"), "config.json: d_model is \"wide\"; it must be a whole number of at least 1"));
+  CHECK(contains(with("d_model", nullptr), "d_model is null; it must be a whole number of at least 1"));
+  CHECK(contains(with("model_type", "bart"), "config.json: model_type is \"bart\"; of Hugging Face's models those of"));
 
   made.config = good;
   write_file(made.folder / "config.json", "{\"model_type\": ");
@@ -187,6 +226,14 @@ TEST_CASE("marian folder: what is not there, or not as Marian has it, is one sen
   CHECK(contains(made.refused(), "there is no model.safetensors in"));
   write_file(made.folder / "pytorch_model.bin", "x");
   CHECK(contains(made.refused(), "let transformers write the weights again"));
+}
+
+TEST_CASE("marian folder: a table of words' vectors that is none is named") {
+  const Folder made;
+  const std::vector<float> numbers(vocabulary);
+  const std::vector<TensorView> tensors{tensor_view<float>("model.shared.weight", numbers, {vocabulary})};
+  save_safetensors(made.folder / "model.safetensors", tensors);
+  CHECK(contains(made.refused(), "tensor 'model.shared.weight' has 1 dimensions; a table of words' vectors has 2"));
 }
 
 TEST_CASE("marian folder: a vocabulary larger than the model's tables belongs to another model") {

@@ -201,6 +201,11 @@ TEST_CASE("open translator: the tree of a line, and links between words") {
   const SearchTree tree = translate.search_tree("a b c");
   REQUIRE(tree.nodes.size() > 3);
   CHECK(tree.nodes[1].best + tree.nodes[2].best == 1);
+  translate.options.search = SearchOptions{.beam = 1};
+  CHECK(translate.search_tree("a b c").nodes.size() == tree.nodes.size());
+  translate.options.search = SearchOptions{.beam = 0};
+  CHECK(contains(error_of([&] { translate({"a b c"}); }), "search: a beam of 0"));
+  translate.options.search = {};
   const auto links = translate.alignment(words.encode("a b c"), words.encode("c b"));
   REQUIRE(links.size() == 2);
   for (std::size_t i = 0; i < 2; ++i) {

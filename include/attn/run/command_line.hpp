@@ -48,7 +48,8 @@ CLI::Validator number_that(const std::function<bool(Number)>& within, const std:
     Number value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     const bool read = error == std::errc() && end == text.data() + text.size();
-    return read && within(value) ? "" : "'" + text + "' is not a " + what;
+    const std::string why = error == std::errc::result_out_of_range ? "; it is out of range" : "";
+    return read && within(value) ? "" : "'" + text + "' is not a " + what + why;
   };
   return {check, ""};
 }

@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -12,19 +14,54 @@ namespace attn {
 
 namespace detail {
 
-/// A JSON object in a file.
-inline nlohmann::json read_object(const std::filesystem::path& path) {
-  const auto object = nlohmann::json::parse(read_file(path), nullptr, false);
-  require(object.is_object(), path.string(), ": must be a JSON object; the file may be damaged or cut short");
-  return object;
-}
+/// config.json or generation_config.json: members by their names. One that is missing or null is as `otherwise` says; one of
+/// another kind is an error that names it.
+class HubConfig {
+ public:
+  explicit HubConfig(std::filesystem::path path)
+      : path_(std::move(path)), object_(nlohmann::json::parse(read_file(path_), nullptr, false)) {
+    require(object_.is_object(), path_.string(), ": must be a JSON object; the file may be damaged or cut short");
+  }
 
-/// A member of a config, or what holds where it is not there or null.
-template <class T>
-T value_or(const nlohmann::json& config, const char* name, T otherwise) {
-  const auto found = config.find(name);
-  return found == config.end() || found->is_null() ? otherwise : found->get<T>();
-}
+  nlohmann::json find(const char* name) const {
+    const auto found = object_.find(name);
+    return found == object_.end() ? nlohmann::json() : *found;
+  }
+  [[noreturn]] void refuse(const char* name, const std::string& why) const {
+    fail(path_.string(), ": ", name, " is ", find(name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
+         "; ", why);
+  }
+
+  /// A whole number from `least` to two thousand million.
+  Index whole(const char* name, Index least, std::optional<Index> otherwise = {}) const {
+    const auto value = find(name);
+    if (value.is_null() && otherwise) return *otherwise;
+    if (!value.is_number_integer() || value < least || value > std::numeric_limits<int>::max())
+      refuse(name, "it must be a whole number of at least " + std::to_string(least));
+    return value;
+  }
+  double number(const char* name, double otherwise) const {
+    const auto value = find(name);
+    if (!value.is_null() && !value.is_number()) refuse(name, "it must be a number");
+    return value.is_null() ? otherwise : value.get<double>();
+  }
+  bool flag(const char* name, bool otherwise) const {
+    const auto value = find(name);
+    if (!value.is_null() && !value.is_boolean()) refuse(name, "it must be true or false");
+    return value.is_null() ? otherwise : value.get<bool>();
+  }
+
+  /// Checks that a token, where it is given, is that of the vocabulary.
+  void check_token(const char* name, Token token) const {
+    auto value = find(name);
+    if (value.is_array() && value.size() == 1) value = nlohmann::json(value[0]);
+    if (!value.is_null() && value != token) refuse(name, "but it is " + std::to_string(token) + " in the vocabulary");
+  }
+
+ private:
+  std::filesystem::path path_;
+  nlohmann::json object_;
+};
 
 inline MarianTokenizer read_marian_tokenizer(const std::filesystem::path& spm, const std::filesystem::path& vocabulary) {
   try {
@@ -36,112 +73,149 @@ inline MarianTokenizer read_marian_tokenizer(const std::filesystem::path& spm, c
   }
 }
 
-inline MarianShape marian_shape(const nlohmann::json& config, const std::filesystem::path& path) {
-  const auto both = [&](const char* what, const char* encoder, const char* decoder) {
-    const int of_encoder = config.at(encoder), of_decoder = config.at(decoder);
-    require(of_encoder == of_decoder, path.string(), ": the encoder's ", what, " are ", of_encoder, ", the decoder's ",
-            of_decoder, "; a Transformer of attn has as many in both");
-    return of_encoder;
+inline MarianShape marian_shape(const HubConfig& config) {
+  const auto size = [&](const char* name) { return static_cast<int>(config.whole(name, 1)); };
+  const auto both = [&](const char* encoder, const char* decoder) {
+    if (size(encoder) != size(decoder))
+      config.refuse(encoder, std::string("but ") + decoder + " is " + std::to_string(size(decoder)) +
+                                 ": a Transformer of attn has as many in both");
+    return size(encoder);
   };
   for (const char* other : {"normalize_before", "normalize_embedding", "add_final_layer_norm"})
-    require(!value_or(config, other, false), path.string(), ": ", other,
-            " is set, which is not how MarianMTModel computes; only models that normalise after their sub-layers are read");
-  require(value_or(config, "scale_embedding", false), path.string(),
-          ": scale_embedding is not set; only models that scale their embeddings, as those of Marian do, are read");
-  return {config.at("encoder_layers"),
-          config.at("decoder_layers"),
-          config.at("d_model"),
-          both("heads", "encoder_attention_heads", "decoder_attention_heads"),
-          both("inner numbers", "encoder_ffn_dim", "decoder_ffn_dim"),
-          config.at("activation_function")};
+    if (config.flag(other, false))
+      config.refuse(other, "MarianMTModel does not compute so: only models that normalise after their sub-layers are read");
+  if (!config.flag("scale_embedding", false))
+    config.refuse("scale_embedding", "only models that scale their embeddings, as those of Marian do, are read");
+  const auto activation = config.find("activation_function");
+  if (activation != "swish" && activation != "silu" && activation != "relu" && activation != "gelu")
+    config.refuse("activation_function", "swish (or silu), relu and gelu are read");
+  return {size("encoder_layers"),
+          size("decoder_layers"),
+          size("d_model"),
+          both("encoder_attention_heads", "decoder_attention_heads"),
+          both("encoder_ffn_dim", "decoder_ffn_dim"),
+          activation == "silu" ? "swish" : activation};
 }
 
-/// How transformers' generate() searches by default: a beam, or nothing where it decodes greedily.
-inline std::optional<SearchOptions> marian_search(const nlohmann::json& config) {
-  SearchOptions search{.beam = value_or<Index>(config, "num_beams", 1)};
-  if (search.beam <= 1) return {};
-  search.score = {Score::length, value_or(config, "length_penalty", 1.0)};
-  const auto early = config.find("early_stopping");
-  search.stop = early == config.end() || early->is_null() || *early == false ? Stop::no_better_now
-                : *early == true                                             ? Stop::complete
-                                                                             : Stop::no_better;
-  search.no_repeat = value_or<Index>(config, "no_repeat_ngram_size", 0);
-  return search;
+/// Refuses what would have transformers' generate() choose otherwise than a search of attn does.
+inline void check_generation(const HubConfig& config) {
+  const std::pair<const char*, nlohmann::json> usual[]{
+      {"do_sample", false},          {"num_beam_groups", 1},
+      {"diversity_penalty", 0},      {"repetition_penalty", 1},
+      {"penalty_alpha", 0},          {"encoder_repetition_penalty", 1},
+      {"forced_bos_token_id", {}},   {"encoder_no_repeat_ngram_size", 0},
+      {"begin_suppress_tokens", {}}, {"exponential_decay_length_penalty", {}},
+      {"sequence_bias", {}},         {"force_words_ids", {}},
+      {"constraints", {}},           {"guidance_scale", 1}};
+  for (const auto& [name, value] : usual)
+    if (const auto given = config.find(name); !given.is_null() && given != value)
+      config.refuse(name, "attn's search has no such thing; take the member out to search without it");
 }
 
 /// The tokens of a translation at most: transformers counts those it begins with and the end, which it puts last.
-inline Index marian_limit(const nlohmann::json& config) {
-  const Index steps = value_or<Index>(config, "max_new_tokens", value_or<Index>(config, "max_length", 512) - 1);
-  const auto forced = config.find("forced_eos_token_id");
-  return std::max<Index>(forced == config.end() || forced->is_null() ? steps : steps - 1, 1);
+inline Index marian_limit(const HubConfig& config) {
+  const Index steps = config.whole("max_new_tokens", 1, config.whole("max_length", 1, 512) - 1);
+  return std::max<Index>(config.find("forced_eos_token_id").is_null() ? steps : steps - 1, 1);
+}
+
+/// How transformers' generate() searches: a beam, or nothing where it decodes greedily and forbids nothing.
+inline std::optional<SearchOptions> marian_search(const HubConfig& config) {
+  SearchOptions search{.beam = config.whole("num_beams", 1, 1)};
+  const auto early = config.find("early_stopping");
+  if (!early.is_null() && !early.is_boolean() && early != "never")
+    config.refuse("early_stopping", "it must be true, false or \"never\"");
+  if (search.beam > 1)
+    search.stop = early == "never" ? Stop::no_better : early == true ? Stop::complete : Stop::no_better_now;
+  search.score = {Score::length, config.number("length_penalty", 1)};
+  search.free_end = !config.find("forced_eos_token_id").is_null();
+  search.no_repeat = config.whole("no_repeat_ngram_size", 0, 0);
+  search.min_length =
+      std::min(std::max(config.whole("min_length", 0, 0) - 1, config.whole("min_new_tokens", 0, 0)), marian_limit(config));
+  if (search.beam == 1 && search.no_repeat == 0 && search.min_length == 0) return {};
+  return search;
+}
+
+/// The tokens that no translation may hold.
+inline std::vector<Token> marian_never(const HubConfig& config, Index vocabulary) {
+  std::vector<Token> never;
+  const auto add = [&](const char* name, const nlohmann::json& token) {
+    if (!token.is_number_integer() || token < 0 || token >= vocabulary)
+      config.refuse(name, "it must list tokens, which count from 0 to " + std::to_string(vocabulary - 1));
+    never.push_back(token);
+  };
+  const auto words = config.find("bad_words_ids"), tokens = config.find("suppress_tokens");
+  if (!words.is_null() && !words.is_array()) config.refuse("bad_words_ids", "it must be a list of lists of tokens");
+  for (const auto& word : words) {
+    if (!word.is_array() || word.size() != 1)
+      config.refuse("bad_words_ids", "it must be a list of lists of one token each: only single ones can be forbidden");
+    add("bad_words_ids", word[0]);
+  }
+  if (!tokens.is_null() && !tokens.is_array()) config.refuse("suppress_tokens", "it must be a list of tokens");
+  for (const auto& token : tokens) add("suppress_tokens", token);
+  return never;
 }
 
 }  // namespace detail
 
 ATTN_RUN_INLINE bool is_marian_folder(const std::filesystem::path& folder) {
-  if (!std::filesystem::is_regular_file(folder / "config.json")) return false;
-  const auto config = detail::read_object(folder / "config.json");
-  return config.value("model_type", nlohmann::json()) == "marian";
+  return std::filesystem::is_regular_file(folder / "config.json") &&
+         detail::HubConfig(folder / "config.json").find("model_type") == "marian";
 }
 
 ATTN_RUN_INLINE MarianFolder read_marian_folder(const std::filesystem::path& folder) {
-  using nlohmann::json;
-  const auto path = folder / "config.json", weights = folder / "model.safetensors";
+  const detail::HubConfig config(folder / "config.json");
+  if (config.find("model_type") != "marian")
+    config.refuse("model_type", "of Hugging Face's models those of MarianMTModel, \"marian\", are read");
+  const auto weights = folder / "model.safetensors";
   require(
       std::filesystem::exists(weights), "there is no model.safetensors in ", folder.string(),
       std::filesystem::exists(folder / "pytorch_model.bin")
           ? ": pytorch_model.bin is a program in Python's own format, which attn does not run; let transformers write the "
             "weights again, MarianMTModel.from_pretrained(folder).save_pretrained(folder)"
           : ": the folder is not complete");
-  try {
-    const json config = detail::read_object(path);
-    const bool shared = detail::value_or(config, "share_encoder_decoder_embeddings", true);
-    const MarianShape shape = detail::marian_shape(config, path);
+  const bool shared = config.flag("share_encoder_decoder_embeddings", true);
+  const MarianShape shape = detail::marian_shape(config);
 
-    const SafetensorsFile file(weights);
-    const auto rows_of = [&](std::initializer_list<const char*> names) {
-      for (const char* name : names)
-        if (const TensorView* table = file.find(name); table != nullptr && table->shape.size() == 2) return table->shape[0];
-      fail(weights.string(), ": there is no tensor '", *names.begin(), "', the table of words' vectors");
-    };
-    ModelSpec model{.name = marian_name(shape), .share_embeddings = shared};
-    model.target_vocabulary = shared
-                                  ? rows_of({"model.shared.weight", "model.decoder.embed_tokens.weight", "lm_head.weight"})
-                                  : rows_of({"model.decoder.embed_tokens.weight", "lm_head.weight"});
-    model.source_vocabulary = shared ? model.target_vocabulary : rows_of({"model.encoder.embed_tokens.weight"});
-    model.tie_output = detail::value_or(config, "tie_word_embeddings", true);
+  const SafetensorsFile file(weights);
+  const auto rows_of = [&](std::initializer_list<const char*> names) {
+    for (const char* name : names)
+      if (const TensorView* table = file.find(name); table != nullptr) {
+        require(table->shape.size() == 2, weights.string(), ": tensor '", name, "' has ", table->shape.size(),
+                " dimensions; a table of words' vectors has 2");
+        return table->shape[0];
+      }
+    fail(weights.string(), ": there is no tensor '", *names.begin(), "', the table of words' vectors");
+  };
+  ModelSpec model{.name = marian_name(shape), .share_embeddings = shared};
+  model.target_vocabulary = shared ? rows_of({"model.shared.weight", "model.decoder.embed_tokens.weight", "lm_head.weight"})
+                                   : rows_of({"model.decoder.embed_tokens.weight", "lm_head.weight"});
+  model.source_vocabulary = shared ? model.target_vocabulary : rows_of({"model.encoder.embed_tokens.weight"});
+  model.tie_output = config.flag("tie_word_embeddings", true);
 
-    const auto vocabulary = folder / "vocab.json", other = folder / "target_vocab.json";
-    const bool separate = !shared && std::filesystem::exists(other);
-    const MarianTokenizer source = detail::read_marian_tokenizer(folder / "source.spm", vocabulary);
-    const MarianTokenizer target = detail::read_marian_tokenizer(folder / "target.spm", separate ? other : vocabulary);
-    require(source.size() <= model.source_vocabulary && target.size() <= model.target_vocabulary, folder.string(),
-            ": the vocabularies have ", source.size(), " and ", target.size(), " tokens, the model's tables ",
-            model.source_vocabulary, " and ", model.target_vocabulary, "; the files belong to different models");
-    const auto same = [&](const char* name, Token here) {
-      const auto there = detail::value_or<Token>(config, name, here);
-      require(there == here, path.string(), ": ", name, " is ", there, ", but ", here, " in the vocabulary");
-    };
-    same("eos_token_id", target.end());
-    same("pad_token_id", target.pad());
-    same("decoder_start_token_id", target.begin());
+  const auto vocabulary = folder / "vocab.json", other = folder / "target_vocab.json";
+  const bool separate = !shared && std::filesystem::exists(other);
+  const MarianTokenizer source = detail::read_marian_tokenizer(folder / "source.spm", vocabulary);
+  const MarianTokenizer target = detail::read_marian_tokenizer(folder / "target.spm", separate ? other : vocabulary);
+  require(source.size() <= model.source_vocabulary && target.size() <= model.target_vocabulary, folder.string(),
+          ": the vocabularies have ", source.size(), " and ", target.size(), " tokens, the model's tables ",
+          model.source_vocabulary, " and ", model.target_vocabulary, "; the files belong to different models");
 
-    const auto how = folder / "generation_config.json";
-    const json generation = std::filesystem::exists(how) ? detail::read_object(how) : config;
-    RunCard card{.model = std::move(model), .source = source, .target = target};
-    card.truncate = std::max<Index>(detail::value_or<Index>(config, "max_position_embeddings", 512) - 1, 1);
-    card.limit = detail::marian_limit(generation);
-    card.search = detail::marian_search(generation);
-    std::vector<Token> never{target.pad()};
-    for (const auto& words : detail::value_or(generation, "bad_words_ids", std::vector<std::vector<Token>>{})) {
-      require(words.size() == 1, path.string(), ": bad_words_ids has a sequence of ", words.size(),
-              " tokens; single ones can be forbidden");
-      never.push_back(words[0]);
-    }
-    return {std::move(card), std::move(never)};
-  } catch (const json::exception& error) {
-    fail(path.string(), " is damaged or was changed by hand: ", error.what());
+  const auto how = folder / "generation_config.json";
+  const detail::HubConfig generation = std::filesystem::exists(how) ? detail::HubConfig(how) : config;
+  for (const detail::HubConfig* one : {&config, &generation}) {
+    one->check_token("eos_token_id", target.end());
+    one->check_token("forced_eos_token_id", target.end());
+    one->check_token("pad_token_id", target.pad());
+    one->check_token("decoder_start_token_id", target.begin());
   }
+  detail::check_generation(generation);
+  std::vector<Token> never = detail::marian_never(generation, model.target_vocabulary);
+  never.insert(never.begin(), target.pad());
+  RunCard card{.model = std::move(model), .source = source, .target = target};
+  card.truncate = std::max<Index>(config.whole("max_position_embeddings", 1, 512) - 1, 1);
+  card.limit = detail::marian_limit(generation);
+  card.search = detail::marian_search(generation);
+  return {std::move(card), std::move(never)};
 }
 
 }  // namespace attn

@@ -38,7 +38,7 @@ class FolderTranslator {
   /// The same with tokens beside the text, and as many hypotheses as options.search asks for.
   std::vector<Translation> translate(const std::vector<std::string>& lines) const;
 
-  /// The tree of hypotheses that options.search, or a beam of 2, looks at for a line.
+  /// The tree of hypotheses that options.search looks at for a line, with a beam of 2 at least.
   SearchTree search_tree(std::string_view line) const;
 
   /// log P of each token of the target, and of its end, given the source.

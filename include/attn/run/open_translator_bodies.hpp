@@ -50,6 +50,7 @@ ATTN_RUN_INLINE std::vector<Translation> FolderTranslator::translate(const std::
 
 ATTN_RUN_INLINE std::unique_ptr<DecodingSteps> FolderTranslator::start(const Sentences& source, const SearchOptions& search,
                                                                        Index worker) const {
+  check(search, source.size());
   if (models_.size() == 1) return models_[0]->start(source, search.limit, search.rows(), search.among, worker);
   std::vector<std::unique_ptr<DecodingSteps>> members;
   for (const auto& model : models_)
@@ -76,7 +77,7 @@ ATTN_RUN_INLINE SearchTree FolderTranslator::search_tree(std::string_view line) 
   const Index first = 0;
   SearchOptions how = search_options_of(options, card_.target, {&first, 1});
   require(!how.sampling, "a tree is that of a beam search; sampling has none");
-  if (!options.search) how.beam = 2;
+  how.beam = std::max<Index>(how.beam, 2);
   auto tokens = card_.source.encode(utf8::repair(std::string(line)));
   tokens.resize(std::min(tokens.size(), static_cast<std::size_t>(options.truncate)));
   Sentences source;
@@ -150,7 +151,8 @@ inline FolderTranslator open_marian(const std::filesystem::path& folder, const D
 }  // namespace detail
 
 ATTN_RUN_INLINE FolderTranslator open_translator(const std::filesystem::path& folder, DeviceOptions device) {
-  if (!has_run(folder) && is_marian_folder(folder)) return detail::open_marian(folder, device);
+  if (!has_run(folder) && std::filesystem::is_regular_file(folder / "config.json"))
+    return detail::open_marian(folder, device);
   RunCard card = read_run_card(folder);
   const auto weights = folder / "model.safetensors";
   require(std::filesystem::exists(weights), "there is no model.safetensors in ", folder.string(),

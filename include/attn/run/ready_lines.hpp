@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -68,7 +69,7 @@ class ReadyLines {
     ssize_t count = -1;
     do count = ::read(descriptor_, text_.data() + before, kAtOnce);
     while (count < 0 && errno == EINTR);
-    require(count >= 0, "cannot read the text: the system says error ", errno, "; is it a folder?");
+    require(count >= 0, "cannot read the text: ", std::strerror(errno));
     text_.resize(before + static_cast<std::size_t>(count));
     ended_ = count == 0;
   }
