@@ -99,8 +99,10 @@ TEST_CASE("load_model: choices that explain why tensors are missing or left over
   check(complaint<Plain, Plain>(vocabulary, tied), {"no parameter 'output.weight'", "unset tie_output"});
   check(complaint<Plain, Plain>(both, vocabulary),
         {"no tensor 'source_embedding.table', 'output.weight'", "set share_embeddings", "set tie_output"});
-  check(complaint<PreNormed, Plain>(vocabulary, vocabulary),
-        {"no parameter 'encoder.norm.gain'", "'encoder.norm.bias'", " and 1 more", "take PreNorm"});
+  check(
+      complaint<PreNormed, Plain>(vocabulary, vocabulary),
+      {"no parameter 'encoder.norm.gain'", "'encoder.norm.bias'", " and 1 more",
+       "take PreNorm if it normalises before its sub-layers (PyTorch's norm_first=True), PostNormAndFinal if after them"});
   check(complaint<Plain, PreNormed>(vocabulary, vocabulary), {"no tensor 'encoder.norm.gain'", "take PostNorm"});
   check(complaint<Plain, Deeper>(vocabulary, vocabulary),
         {"no tensor 'encoder.layers.1.attention.in.weight'", " and 21 more",

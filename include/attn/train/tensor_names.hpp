@@ -60,7 +60,8 @@ inline std::string explanation(Names missing, Names left_over, Names parameters,
       {"output.weight", "the output's weights of the file's model are the target's table: set tie_output",
        "the output of the file's model has weights of its own: unset tie_output"},
       {"coder.norm.", "the file's model normalises after its sub-layers: take PostNorm",
-       "the file's model normalises before its sub-layers: take PreNorm"},
+       "the file's model normalises the end of its stacks: take PreNorm if it normalises before its sub-layers (PyTorch's "
+       "norm_first=True), PostNormAndFinal if after them (norm_first=False); the file does not say which"},
       {".projection.", "the file's model attends to all words: take Full",
        "the file's model is a Linformer: take Linformer"},
   };
