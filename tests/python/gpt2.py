@@ -52,7 +52,14 @@ def main():
         prompts.write_text("".join(" ".join(map(str, prompt)) + "\n" for prompt in PROMPTS))
         bare = folder / "bare.safetensors"  # as the files of the smallest GPT-2 have their names
         save_file({name.removeprefix("transformer."): tensor for name, tensor in load_file(folder / "model.safetensors").items()}, bare)
-        for weights in (folder / "model.safetensors", bare):
+        whole = load_file(folder / "model.safetensors")
+        masks = {"transformer.h.0.attn.bias": torch.ones(1, 1, 64, 64), "transformer.h.0.attn.masked_bias": torch.tensor(-1e4)}
+        masked, deeper = folder / "masked.safetensors", folder / "deeper.safetensors"  # as older files are, and of a model with a layer more
+        save_file(whole | masks, masked)
+        save_file(whole | {"transformer.h.3.ln_1.bias": torch.zeros(48)}, deeper)
+        refused = subprocess.run([program, deeper, prompts], check=False, capture_output=True, text=True)
+        assert refused.returncode == 1 and "no parameter 'transformer.h.3.ln_1.bias'" in refused.stderr, f"{deeper.name}: {refused.stderr}"
+        for weights in (folder / "model.safetensors", bare, masked):
             ours, texts = run(program, weights, prompts)
             error = (ours - logits).abs().max().item()
             assert ours.shape == logits.shape and error < 1e-4, f"{weights.name}: logits differ by {error}"

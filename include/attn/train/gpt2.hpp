@@ -33,12 +33,16 @@ inline std::string gpt2_name(std::string_view parameter) {
   return name;
 }
 
-/// Loads them into a language model of that layout. Its products' weights are stored transposed (inputs x outputs); masks that some
-/// files hold are left over.
+/// What some of the files hold beside a model's parameters: masks, and a copy of the words' table.
+inline bool left_over_in_gpt2(const std::string& tensor) {
+  return tensor.ends_with(".attn.bias") || tensor.ends_with(".attn.masked_bias") || tensor == "lm_head.weight";
+}
+
+/// Loads them into a language model of that layout. Its products' weights are stored transposed (inputs x outputs).
 template <class Device>
 void load_gpt2(const SafetensorsFile& file, Parameters<Device>& parameters) {
   const std::string prefix = file.find("transformer.wte.weight") != nullptr ? "transformer." : "";
-  LoadOptions options{.allow_left_over = true};
+  LoadOptions options{.allow_left_over = left_over_in_gpt2};
   options.parts_of = [&](const std::string& parameter) {
     const std::string name = gpt2_name(parameter);
     const bool matrix = name.starts_with("h.") && name.ends_with(".weight") && name.find(".ln_") == std::string::npos;

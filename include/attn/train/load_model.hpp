@@ -26,7 +26,8 @@ struct LoadOptions {
   std::function<std::vector<StoredPart>(const std::string& parameter)> parts_of = [](const std::string& parameter) {
     return std::vector<StoredPart>{{parameter}};
   };
-  bool allow_left_over = false;   // tensors that no parameter asks for
+  /// Whether a tensor that no parameter asks for is passed over; else it is an Error.
+  std::function<bool(const std::string& tensor)> allow_left_over = [](const std::string&) { return false; };
   bool allow_not_finite = false;  // NaN and infinity
 };
 
@@ -96,7 +97,7 @@ inline void check_tensors(const SafetensorsFile& file, std::span<Wanted> all, co
   const bool training = file.metadata().contains("training.step");
   for (const TensorView& tensor : file.tensors()) {
     tensors.push_back(tensor.name);
-    if (options.allow_left_over || std::ranges::binary_search(used, tensor.name)) continue;
+    if (std::ranges::binary_search(used, tensor.name) || options.allow_left_over(tensor.name)) continue;
     if (training && tensor_names::of_optimiser(tensor.name, parameters)) continue;
     left_over.push_back(tensor.name);
   }

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string>
@@ -49,11 +50,19 @@ inline std::vector<StoredPart> marian_parts(const SafetensorsFile& file, std::st
   return all;
 }
 
+/// What some of the files hold beside a Marian's parameters: positions, which are computed, and copies of the shared table.
+inline bool left_over_in_marian(const std::string& tensor) {
+  constexpr std::array<std::string_view, 5> names{
+      "model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight", "model.encoder.embed_tokens.weight",
+      "model.decoder.embed_tokens.weight", "lm_head.weight"};
+  return std::ranges::find(names, tensor) != names.end();
+}
+
 /// Loads them into a Marian. Tokens of `never`, padding among them, are not words: no probability is left for them, which is
-/// what their biases say after loading. Positions that some files hold are left over.
+/// what their biases say after loading.
 template <class Device>
 void load_marian(const SafetensorsFile& file, Parameters<Device>& parameters, std::span<const Token> never) {
-  LoadOptions options{.allow_left_over = true};
+  LoadOptions options{.allow_left_over = left_over_in_marian};
   options.parts_of = [&](const std::string& parameter) { return marian_parts(file, parameter); };
   load_model(file, parameters, options);
   const auto& bias = parameters.find("output.bias");
