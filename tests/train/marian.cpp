@@ -58,3 +58,18 @@ TEST_CASE("load_marian: of tensors too many, positions and copies of the table a
     made.tensors.erase(other);
   }
 }
+
+TEST_CASE("load_marian: of queries, keys and values the one of another shape is named, with the shape that it needs") {
+  const std::string queries = "model.decoder.layers.0.self_attn.q_proj.", needed = "] is needed for 'decoder.layers.0.";
+  for (const Index rows : {4, 16}) {
+    SmallMarian made;
+    made.tensors[queries + "weight"] = {rows, 8};
+    CHECK(contains(made.load(), "tensor '" + queries + "weight' has the shape [" + std::to_string(rows) + ",8], but [8,8" +
+                                    needed + "self_attention.in.weight'"));
+  }
+  SmallMarian made;
+  made.tensors[queries + "bias"] = {4};
+  CHECK(contains(made.load(), "tensor '" + queries + "bias' has the shape [4], but [8" + needed));
+  made.tensors["model.decoder.layers.0.self_attn.v_proj.bias"] = {12};  // together they are as many
+  CHECK(contains(made.load(), "tensor '" + queries + "bias' has the shape [4], but [8" + needed));
+}

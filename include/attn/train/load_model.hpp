@@ -18,6 +18,7 @@ struct StoredPart {
   std::string name;                // of the tensor
   bool transposed = false;         // its columns are the parameter's rows, as GPT-2 has its weights
   Index first_row = 0, rows = -1;  // of the tensor, once transposed; -1: all from there
+  Index tensor_rows = -1;          // that the tensor has to have, once transposed; -1: any
 };
 
 struct LoadOptions {
@@ -59,8 +60,9 @@ inline StoredMatrix matrix_of(const TensorView& tensor, bool transposed) {
 inline void check_shapes(const SafetensorsFile& file, Wanted& wanted) {
   Index rows = 0;
   const auto refuse = [&](const StoredPart& part, const auto&... reason) {
+    const Wanted needed{"", part.tensor_rows < 0 ? wanted.rows : part.tensor_rows, wanted.cols, {}};
     fail(file.path().string(), ": tensor '", part.name, "' has the shape ", nlohmann::json(file[part.name].shape),
-         part.transposed ? ", transposed" : "", ", but ", nlohmann::json(shape_of(wanted)), " is needed for '", wanted.name,
+         part.transposed ? ", transposed" : "", ", but ", nlohmann::json(shape_of(needed)), " is needed for '", wanted.name,
          "'; ", reason...);
   };
   for (StoredPart& part : wanted.parts) {
@@ -68,7 +70,8 @@ inline void check_shapes(const SafetensorsFile& file, Wanted& wanted) {
     require(is_floating(tensor.dtype), file.path().string(), ": tensor '", part.name, "' holds ", name_of(tensor.dtype),
             ", but a parameter needs F64, F32, F16 or BF16");
     const StoredMatrix matrix = matrix_of(tensor, part.transposed);
-    if (tensor.shape.empty() || tensor.shape.size() > 2 || matrix.cols != wanted.cols)
+    if (tensor.shape.empty() || tensor.shape.size() > 2 || matrix.cols != wanted.cols ||
+        (part.tensor_rows >= 0 && matrix.rows != part.tensor_rows))
       refuse(part, "the file belongs to another model");
     if (part.rows < 0) part.rows = std::max<Index>(matrix.rows - part.first_row, 0);
     if (part.first_row < 0 || part.first_row + part.rows > matrix.rows)

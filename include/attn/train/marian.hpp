@@ -63,7 +63,12 @@ inline bool left_over_in_marian(const std::string& tensor) {
 template <class Device>
 void load_marian(const SafetensorsFile& file, Parameters<Device>& parameters, std::span<const Token> never) {
   LoadOptions options{.allow_left_over = left_over_in_marian};
-  options.parts_of = [&](const std::string& parameter) { return marian_parts(file, parameter); };
+  options.parts_of = [&](const std::string& parameter) {
+    auto parts = marian_parts(file, parameter);
+    if (parts.size() == 3)  // queries, keys and values are as wide as each other
+      for (StoredPart& part : parts) part.tensor_rows = parameters.find(parameter).rows / 3;
+    return parts;
+  };
   load_model(file, parameters, options);
   const auto& bias = parameters.find("output.bias");
   auto numbers = parameters.read(bias);
