@@ -75,7 +75,8 @@ void print_errors(const std::vector<GoldAlignment>& gold, const WordAligner& ali
 void save_token_table(const Options& options, const ParallelText& text, const IbmModel1Options& how) {
   const RunCard card = read_run_card(options.tokens);
   const ParallelCorpus corpus = encode_corpus(text, card.source, card.target);
-  save_lexical_table(train_ibm_model1(corpus.source, corpus.target, how).table, options.save);
+  save_lexical_table(train_ibm_model1(corpus.source, corpus.target, how).table, options.save,
+                     {card.source.hash(), card.target.hash()});
 }
 
 }  // namespace

@@ -19,9 +19,8 @@ int main(int count, char** words) try {
   attn::FolderTranslator translator = attn::open_ensemble(folders, options.device);
   if (options.limit > 0) translator.options.limit = options.limit;
   if (!options.shortlist.empty()) {
-    const attn::LexicalTable table = attn::load_lexical_table(options.shortlist);
     const auto& card = translator.card();
-    attn::check_table(table, card.source.size(), card.target.size(), options.shortlist.string());
+    const attn::LexicalTable table = attn::load_lexical_table(options.shortlist, {card.source.hash(), card.target.hash()});
     std::vector<attn::Token> always = table.best(table.empty_word(), 4 * options.shortlist_words);
     translator.options.shortlist = attn::Shortlist(table, std::move(always), options.shortlist_words);
   }

@@ -80,3 +80,32 @@ TEST_CASE("lexical table: a file gives back the same table, and damage is notice
   CHECK(contains(error_of([&] { load_lexical_table(path); }), "is no lexical table of this version"));
   CHECK(contains(error_of([&] { load_lexical_table(folder / "none"); }), "cannot open"));
 }
+
+TEST_CASE("lexical table: a file says of which tokenizers it is, and is refused for others, or where it says of none") {
+  const TemporaryFolder folder;
+  const auto path = folder / "table";
+  const auto refused = [&] { return error_of([&] { load_lexical_table(path, {3, 5}); }); };
+  const std::string remedy =
+      "; learn one with `align TEXT TRANSLATION --tokens FOLDER --save FILE`, FOLDER being the model's";
+  save_lexical_table(small_table(), path, {3, 5});
+  CHECK(load_lexical_table(path, {3, 5}) == small_table());
+  CHECK(load_lexical_table(path) == small_table());
+  for (const auto& others : {TableTokenizers{3, 4}, {4, 5}, {5, 3}}) {
+    save_lexical_table(small_table(), path, others);
+    CHECK(refused() == path.string() + " is a table of other tokenizers than the model's" + remedy);
+  }
+  const std::string silent = path.string() +
+                             " does not say of which tokenizers it is: it is a table of words, or an earlier " +
+                             "attn wrote it" + remedy;
+  save_lexical_table(small_table(), path);
+  CHECK(refused() == silent);
+
+  std::string older = read_file(path).erase(21 + 24, 16);  // after the title and the sizes: no tokenizers
+  older[19] = '1';
+  Checksum sum;
+  sum.add(older.data() + 45, std::ssize(older) - 45);
+  const std::uint64_t value = sum.value();
+  write_file(path, older.replace(37, 8, reinterpret_cast<const char*>(&value), 8));
+  CHECK(load_lexical_table(path) == small_table());
+  CHECK(refused() == silent);
+}

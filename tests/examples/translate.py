@@ -1,5 +1,5 @@
 """Runs translate as a person would, with a model that wmt14_train trains for a moment and with one in the form of europarl_train's: lines in,
-lines out, maps, alignment error rate, bad input.  translate.py TRANSLATE WMT14_TRAIN"""
+lines out, maps, alignment error rate, shortlists, bad input.  translate.py TRANSLATE WMT14_TRAIN ALIGN"""
 import json
 import os
 import pty
@@ -244,6 +244,17 @@ with tempfile.TemporaryDirectory() as name:
         check(aligned.returncode == 0 and "508 pairs" in aligned.stdout, f"a real gold file fits its text: {aligned.stderr}")
     else:
         print(f"skipped: no alignment-gold under {data}")
+
+    # Shortlists: of the model's own tokens, and of no others.
+    (folder / "out.de").write_text(translated(model, text))
+    for tokens, table in ((["--tokens", model], "own.table"), (["--tokens", recurrent], "other.table"), ([], "tables")):
+        learned = subprocess.run([sys.argv[3], folder / "in.en", folder / "out.de", *tokens, "--save", folder / table], capture_output=True, text=True)
+        check(learned.returncode == 0, f"{table} is there: ends with {learned.returncode}")
+    out = translated(model, text, "--shortlist", folder / "own.table").split("\n")
+    check(len(out) == 6 and all((line.strip() == "") == (short == "") for line, short in zip(lines, out)), f"a shortlist leaves no line blank: {out}")
+    remedy = "; learn one with `align TEXT TRANSLATION --tokens FOLDER --save FILE`"
+    for table, says in (("other.table", "is a table of other tokenizers than the model's"), ("tables/forward.table", "it is a table of words, or an earlier attn wrote it")):
+        refused(f"a shortlist of {table}", model, folder / "in.en", "--device", "cpu", "--shortlist", folder / table, says=says + remedy)
 
     # Bad input.
     bad = subprocess.run([program, model, "--device", "cpu"], input=b"gut\nsch\xf6n\ngut\n", capture_output=True)

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -13,18 +14,27 @@
 
 namespace attn {
 
+/// The tokenizers whose ids a table holds, by their hashes; 0 where nothing is said of them.
+struct TableTokenizers {
+  std::uint64_t source = 0, target = 0;
+  bool operator==(const TableTokenizers&) const = default;
+};
+
 namespace detail {
 
-inline constexpr std::string_view lexical_table_title = "attn lexical table 1\n";
+inline constexpr std::string_view lexical_table_title = "attn lexical table 2\n";
+inline constexpr std::string_view older_table_title = "attn lexical table 1\n";  // says nothing of tokenizers
 
 }  // namespace detail
 
-/// Writes a table: a title, the numbers of rows and entries, the checksum of what follows, then offsets, targets and
-/// probabilities as the machine has them (little-endian on all that attn runs on).
-inline void save_lexical_table(const LexicalTable& table, const std::filesystem::path& path) {
+/// Writes a table: a title, the numbers of rows and entries, the checksum of what follows, then tokenizers, offsets, targets
+/// and probabilities as the machine has them (little-endian on all that attn runs on).
+inline void save_lexical_table(const LexicalTable& table, const std::filesystem::path& path,
+                               const TableTokenizers& tokenizers = {}) {
   const std::span<const Index> offsets(table.offsets());
   const auto bytes = [](const auto& values) { return std::as_bytes(std::span(values)); };
-  const std::span<const std::byte> parts[] = {bytes(offsets), bytes(table.targets()), bytes(table.probabilities())};
+  const std::span<const std::byte> parts[] = {std::as_bytes(std::span(&tokenizers, 1)), bytes(offsets),
+                                              bytes(table.targets()), bytes(table.probabilities())};
   Checksum sum;
   for (const auto& part : parts) sum.add(part.data(), std::ssize(part));
   const std::int64_t sizes[] = {std::ssize(offsets), table.entries(), static_cast<std::int64_t>(sum.value())};
@@ -35,13 +45,15 @@ inline void save_lexical_table(const LexicalTable& table, const std::filesystem:
   });
 }
 
-/// Reads what save_lexical_table wrote; a damaged file is refused.
-inline LexicalTable load_lexical_table(const std::filesystem::path& path) {
+namespace detail {
+
+inline std::pair<LexicalTable, TableTokenizers> read_lexical_table(const std::filesystem::path& path) {
   const std::string contents = read_file(path);
   std::string_view rest = contents;
-  require(rest.starts_with(detail::lexical_table_title), path.string(),
+  const bool older = rest.starts_with(older_table_title);
+  require(older || rest.starts_with(lexical_table_title), path.string(),
           " is no lexical table of this version; write one with save_lexical_table or `align --save`");
-  rest.remove_prefix(detail::lexical_table_title.size());
+  rest.remove_prefix(lexical_table_title.size());
   const auto damaged = [&] { fail(path.string(), " is damaged: it is shorter or longer than it says; write it again"); };
   std::int64_t sizes[3] = {};
   if (rest.size() < sizeof sizes) damaged();
@@ -49,7 +61,9 @@ inline LexicalTable load_lexical_table(const std::filesystem::path& path) {
   rest.remove_prefix(sizeof sizes);
   const auto [rows, entries, wanted] = sizes;
   const auto most = std::ssize(rest);
-  if (rows < 2 || rows > most || entries < 0 || entries > most || rows * 8 + entries * 8 != most) damaged();
+  std::array<TableTokenizers, 1> tokenizers;
+  const Index before = older ? 0 : sizeof tokenizers;
+  if (rows < 2 || rows > most || entries < 0 || entries > most || before + rows * 8 + entries * 8 != most) damaged();
   Checksum sum;
   sum.add(rest.data(), most);
   require(static_cast<std::int64_t>(sum.value()) == wanted, path.string(),
@@ -62,8 +76,24 @@ inline LexicalTable load_lexical_table(const std::filesystem::path& path) {
     if (size > 0) std::memcpy(values.data(), rest.data(), size);
     rest.remove_prefix(size);
   };
+  if (!older) take(tokenizers);
   take(offsets), take(targets), take(probabilities);
-  return {std::move(offsets), std::move(targets), std::move(probabilities)};
+  return {{std::move(offsets), std::move(targets), std::move(probabilities)}, tokenizers[0]};
+}
+
+}  // namespace detail
+
+/// Reads what save_lexical_table wrote; a damaged file is refused.
+inline LexicalTable load_lexical_table(const std::filesystem::path& path) { return detail::read_lexical_table(path).first; }
+
+/// The same for a table of these tokenizers' ids alone.
+inline LexicalTable load_lexical_table(const std::filesystem::path& path, const TableTokenizers& tokenizers) {
+  auto [table, theirs] = detail::read_lexical_table(path);
+  const char* remedy = "; learn one with `align TEXT TRANSLATION --tokens FOLDER --save FILE`, FOLDER being the model's";
+  require(theirs != TableTokenizers{}, path.string(),
+          " does not say of which tokenizers it is: it is a table of words, or an earlier attn wrote it", remedy);
+  require(theirs == tokenizers, path.string(), " is a table of other tokenizers than the model's", remedy);
+  return std::move(table);
 }
 
 }  // namespace attn

@@ -1,7 +1,6 @@
 #pragma once
 #include <algorithm>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -24,15 +23,6 @@ inline std::vector<Token> most_frequent(const Sentences& text, Index count) {
   for (Index i = 0; i < std::min(count, std::ssize(counts)); ++i)
     tokens.push_back(counts[static_cast<std::size_t>(i)].second);
   return tokens;
-}
-
-/// Refuses a table of other vocabularies than those of so many ids; `name` says whose it is.
-inline void check_table(const LexicalTable& table, Index source_words, Index target_words, const std::string& name) {
-  const auto largest = std::ranges::max_element(table.targets());
-  require(table.source_words() <= source_words && (largest == table.targets().end() || *largest < target_words), name,
-          " is a table of ", table.source_words(), " source words and target ids up to ",
-          largest == table.targets().end() ? -1 : *largest, ", but the vocabularies have ", source_words, " and ",
-          target_words, " ids; learn it from the same tokens");
 }
 
 /// Which target words a translation can be made of, so that a decoder computes the scores of these alone: those that are
