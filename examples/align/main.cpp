@@ -15,7 +15,7 @@
 #include "attn/align/word_aligner.hpp"
 #include "attn/core/format_count.hpp"
 #include "attn/metrics/alignment_error.hpp"
-#include "attn/run/run_folder.hpp"
+#include "attn/run/folder_tokenizers.hpp"
 #include "attn/run/standard_output.hpp"
 #include "attn/text/word_split.hpp"
 #include "options.hpp"
@@ -71,12 +71,12 @@ void print_errors(const std::vector<GoldAlignment>& gold, const WordAligner& ali
   require_written(std::cout, "the error rates");
 }
 
-/// The table of a training's tokens.
+/// The table of a model's tokens.
 void save_token_table(const Options& options, const ParallelText& text, const IbmModel1Options& how) {
-  const RunCard card = read_run_card(options.tokens);
-  const ParallelCorpus corpus = encode_corpus(text, card.source, card.target);
+  const auto [source, target] = read_folder_tokenizers(options.tokens);
+  const ParallelCorpus corpus = encode_corpus(text, source, target);
   save_lexical_table(train_ibm_model1(corpus.source, corpus.target, how).table, options.save,
-                     {card.source.hash(), card.target.hash()});
+                     {source.hash(), target.hash()});
 }
 
 }  // namespace

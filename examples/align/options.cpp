@@ -39,9 +39,10 @@ Options read_options(int count, char** words) {
       ->capture_default_str()
       ->check(number(0, 1));
   app.add_option("--threads", o.threads, "Cores to use; 0: all")->capture_default_str()->check(whole_number(0, 1024));
-  app.add_option("--tokens", o.tokens,
-                 "Folder of a training: learns a table of its tokens instead, and writes it to the file that --save names, "
-                 "for translate --shortlist");
+  app.add_option(
+      "--tokens", o.tokens,
+      "Folder of a model, of a training or of OPUS-MT: learns a table of its tokens instead, and writes it to the file "
+      "that --save names, for translate --shortlist");
   app.add_option("--save", o.save,
                  "Folder for the tables of both directions and their vocabularies; a file, with --tokens");
   read_command_line(app, count, words, [&] {

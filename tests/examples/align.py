@@ -1,11 +1,32 @@
 """Runs align as a person would: a tiny text whose links are known, gold alignments, saved tables, real text where it is there, and bad input."""
+import json
 import os
+import struct
 import tempfile
 from pathlib import Path
 
 from checks import check, check_full, check_help, finish, refused, run
 
 data = Path(os.environ.get("ATTN_DATA", Path(__file__).resolve().parents[3] / "shared/data"))
+
+
+
+def write_marian(folder, source, target):
+    """A folder of Hugging Face's MarianMTModel as far as its tokenizers need it: each word is a token."""
+    folder.mkdir()
+    field = lambda number, value: bytes([number << 3 | 2, len(value)]) + value
+    piece = lambda text, kind: field(1, field(1, text.encode()) + b"\x15" + struct.pack("<f", -1) + bytes([3 << 3, kind]))
+    for side, words in (("source", source), ("target", target)):
+        (folder / f"{side}.spm").write_bytes(piece("<unk>", 2) + b"".join(piece("\u2581" + word, 1) for word in words))
+    tokens = ["</s>", "<unk>", *("\u2581" + word for word in source + target), "<pad>"]
+    (folder / "vocab.json").write_text(json.dumps({token: i for i, token in enumerate(tokens)}))
+    config = {"model_type": "marian", "activation_function": "swish", "d_model": 8, "scale_embedding": True}
+    for side in ("encoder", "decoder"):
+        config |= {f"{side}_layers": 1, f"{side}_attention_heads": 2, f"{side}_ffn_dim": 16}
+    (folder / "config.json").write_text(json.dumps(config))
+    header = json.dumps({"model.shared.weight": {"dtype": "F32", "shape": [len(tokens), 8], "data_offsets": [0, 32 * len(tokens)]}}).encode()
+    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + bytes(32 * len(tokens)))
+
 
 with tempfile.TemporaryDirectory() as name:
     folder = Path(name)
@@ -31,6 +52,12 @@ with tempfile.TemporaryDirectory() as name:
     check(run(*pair, *others, "--iterations", 20, "--gold", folder / "gold").stdout.splitlines()[-1].split()[1] == "1.000", "which is 1 where none is right")
     run(*pair, "--save", folder / "tables")
     check(sorted(p.name for p in (folder / "tables").iterdir()) == ["backward.table", "forward.table", "source.vocab", "target.vocab"], "tables are saved")
+    source, target = (sorted(set(path.read_text().split())) for path in pair)
+    write_marian(folder / "marian", source, target)
+    learned = run(*pair, "--tokens", folder / "marian", "--save", folder / "tokens.table")
+    check(learned.returncode == 0, f"a table of the tokens of an OPUS-MT folder is saved: ends with {learned.returncode}")
+    rows = struct.unpack_from("<q", (folder / "tokens.table").read_bytes(), len("attn lexical table 2\n"))[0] if learned.returncode == 0 else 0
+    check(rows == 2 + len(source) + 2, f"whose source tokens are those of its vocabulary: {rows} rows")
     (folder / "raw.en").write_text("The House, the book.\nA book!\n")
     (folder / "raw.de").write_text("Das Haus, das Buch.\nEin Buch!\n")
     check(run(folder / "raw.en", folder / "raw.de", "--raw").stdout.splitlines()[1].count("-") > 0, "raw text is split into words")
