@@ -101,9 +101,10 @@ TEST_CASE("search: ends at n complete hypotheses, or at the limit, where live on
 TEST_CASE("search: an end that comes free at the limit counts as a token, and costs nothing") {
   SearchOptions options{.begin = 9, .end = kEnd, .limit = 2, .beam = 2, .complete = 3, .n_best = 3};
   const auto scores = [&] {
-    std::vector<double> found;
-    for (const Hypothesis& one : search_table(long_winded, options)[0]) found.push_back(one.score);
-    return found;
+    const auto found = search_table(long_winded, options)[0];
+    std::vector<double> all;
+    for (const Hypothesis& one : found) all.push_back(one.score);
+    return all;
   };
   const double end = std::log(0.2), word = std::log(0.8);
   const auto same = [](const std::vector<double>& a, const std::vector<double>& b) {

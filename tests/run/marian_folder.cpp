@@ -193,6 +193,7 @@ TEST_CASE("marian folder: a search that attn has not, and values that are none, 
 }
 
 TEST_CASE("marian folder: what is not there, or not as Marian has it, is one sentence") {
+  add_marian<Cpu<float>, shape, Swish>(models());
   Folder made;
   const json good = made.config;
   const auto with = [&](const char* name, const json& value) {
