@@ -69,6 +69,11 @@ using Vnni = Int8Avx512Vnni;
 #else
 using Vnni = Int8Portable;
 #endif
+#ifdef __ARM_FEATURE_DOTPROD
+using DotProduct = Int8DotProduct;
+#else
+using DotProduct = Int8Portable;
+#endif
 
 const Index kSizes[][3] = {{1, 1, 1},    {1, 4, 16},    {1, 7, 5},    {2, 3, 64},     {3, 513, 70},
                            {5, 64, 64},  {6, 8, 65},    {7, 31, 129}, {13, 66, 1},    {16, 64, 32},
@@ -86,7 +91,7 @@ TEST_CASE("int8 weights: literal values") {
 }
 
 TEST_CASE_TEMPLATE("int8 weights: every variant of the instructions gives what a plain loop gives, for every size", Lanes,
-                   Int8Portable, Int8Lanes, Avx2, AvxVnni, Vnni) {
+                   Int8Portable, Int8Lanes, Avx2, AvxVnni, Vnni, DotProduct) {
   for (const auto& [m, k, n] : kSizes) {
     const Index rows = m, depth = k, outputs = n;  // clang 16 with OpenMP captures no bindings
     CAPTURE(rows);

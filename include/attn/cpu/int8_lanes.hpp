@@ -9,22 +9,24 @@
 #ifdef __AVX2__
 #include <immintrin.h>
 #endif
-#ifdef __ARM_FEATURE_DOTPROD
+#if defined(__ARM_FEATURE_DOTPROD) || defined(__ARM_FEATURE_MATMUL_INT8)
 #include <arm_neon.h>
 #endif
 
-// Instructions for products of int8 numbers from -127 to 127, summed in int32. A variant multiplies 4 weights of each of its
-// lanes by the same 4 activations and adds them to the lane's sum. Integers are exact: every variant gives the same sums.
+// Instructions for products of int8 numbers from -127 to 127, summed in int32. A variant multiplies kGroup weights of each of
+// its kLanes lanes by as many activations of each of its kHigh rows, and adds them to the sums, one for each lane and row.
+// Integers are exact: every variant gives the same sums.
 //
 // Some instructions take activations without a sign. Those are stored with kOffset added, and the sums begin with
-// -kOffset * the sum of a lane's weights. Depths are filled up to multiples of kDepth.
+// -kOffset * the sum of a lane's weights. Depths are filled up to multiples of kDepth. Sums stay in registers while a tile of
+// kRows rows and kPackets times kLanes outputs is computed.
 
 namespace attn::cpu {
 
 /// Any processor.
 struct Int8Portable {
-  static constexpr Index kLanes = 16, kDepth = 4;
-  static constexpr int kOffset = 0, kRows = 2, kPackets = 1;  // of a tile: rows, and packets of lanes
+  static constexpr Index kLanes = 16, kGroup = 4, kDepth = 4;
+  static constexpr int kOffset = 0, kHigh = 1, kRows = 2, kPackets = 1;
   struct Sums {
     std::int32_t of[kLanes];
   };
@@ -36,9 +38,9 @@ struct Int8Portable {
     std::copy_n(from, kLanes, sums.of);
     return sums;
   }
-  static void store(std::int32_t* to, const Sums& sums) { std::copy_n(sums.of, kLanes, to); }
+  static void store(std::int32_t* to, Index, const Sums& sums) { std::copy_n(sums.of, kLanes, to); }
   static Weights weights(const std::int8_t* from) { return from; }
-  static Activations activations(const std::int8_t* from) { return from; }
+  static Activations activations(const std::int8_t* const* rows, Index k) { return rows[0] + k; }
   static void add_products(Sums& sums, Weights w, Activations a) {
     for (Index lane = 0; lane < kLanes; ++lane)
       for (Index k = 0; k < 4; ++k) sums.of[lane] += std::int32_t{w[4 * lane + k]} * a[k];
@@ -48,18 +50,18 @@ struct Int8Portable {
 #ifdef __AVX2__
 /// What the variants of 256 bits share.
 struct Int8Lanes256 {
-  static constexpr Index kLanes = 8, kDepth = 4;
-  static constexpr int kRows = 4, kPackets = 2;
+  static constexpr Index kLanes = 8, kGroup = 4, kDepth = 4;
+  static constexpr int kHigh = 1, kRows = 4, kPackets = 2;
   using Sums = __m256i;
   using Weights = __m256i;
   using Activations = __m256i;
 
   static Sums load(const std::int32_t* from) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)); }
-  static void store(std::int32_t* to, Sums sums) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), sums); }
+  static void store(std::int32_t* to, Index, Sums sums) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), sums); }
   static Weights weights(const std::int8_t* from) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)); }
-  static Activations activations(const std::int8_t* from) {
+  static Activations activations(const std::int8_t* const* rows, Index k) {
     std::int32_t four;
-    std::memcpy(&four, from, sizeof four);
+    std::memcpy(&four, rows[0] + k, sizeof four);
     return _mm256_set1_epi32(four);
   }
 };
@@ -90,18 +92,18 @@ struct Int8AvxVnni : Int8Lanes256 {
 
 #if defined(__AVX512VNNI__) && defined(__AVX512F__)
 struct Int8Avx512Vnni {
-  static constexpr Index kLanes = 16, kDepth = 4;
-  static constexpr int kOffset = 128, kRows = 6, kPackets = 4;
+  static constexpr Index kLanes = 16, kGroup = 4, kDepth = 4;
+  static constexpr int kOffset = 128, kHigh = 1, kRows = 6, kPackets = 4;
   using Sums = __m512i;
   using Weights = __m512i;
   using Activations = __m512i;
 
   static Sums load(const std::int32_t* from) { return _mm512_loadu_si512(from); }
-  static void store(std::int32_t* to, Sums sums) { _mm512_storeu_si512(to, sums); }
+  static void store(std::int32_t* to, Index, Sums sums) { _mm512_storeu_si512(to, sums); }
   static Weights weights(const std::int8_t* from) { return _mm512_loadu_si512(from); }
-  static Activations activations(const std::int8_t* from) {
+  static Activations activations(const std::int8_t* const* rows, Index k) {
     std::int32_t four;
-    std::memcpy(&four, from, sizeof four);
+    std::memcpy(&four, rows[0] + k, sizeof four);
     return _mm512_set1_epi32(four);
   }
   static void add_products(Sums& sums, Weights w, Activations a) { sums = _mm512_dpbusd_epi32(sums, a, w); }
@@ -117,21 +119,43 @@ struct Int8Amx : Int8Avx512Vnni {
 
 #ifdef __ARM_FEATURE_DOTPROD
 struct Int8DotProduct {
-  static constexpr Index kLanes = 4, kDepth = 4;
-  static constexpr int kOffset = 0, kRows = 6, kPackets = 4;
+  static constexpr Index kLanes = 4, kGroup = 4, kDepth = 4;
+  static constexpr int kOffset = 0, kHigh = 1, kRows = 6, kPackets = 4;
   using Sums = int32x4_t;
   using Weights = int8x16_t;
   using Activations = int8x16_t;
 
   static Sums load(const std::int32_t* from) { return vld1q_s32(from); }
-  static void store(std::int32_t* to, Sums sums) { vst1q_s32(to, sums); }
+  static void store(std::int32_t* to, Index, Sums sums) { vst1q_s32(to, sums); }
   static Weights weights(const std::int8_t* from) { return vld1q_s8(from); }
-  static Activations activations(const std::int8_t* from) {
+  static Activations activations(const std::int8_t* const* rows, Index k) {
     std::int32_t four;
-    std::memcpy(&four, from, sizeof four);
+    std::memcpy(&four, rows[0] + k, sizeof four);
     return vreinterpretq_s8_s32(vdupq_n_s32(four));
   }
   static void add_products(Sums& sums, Weights w, Activations a) { sums = vdotq_s32(sums, w, a); }
+};
+#endif
+
+#ifdef __ARM_FEATURE_MATMUL_INT8
+/// I8MM multiplies 2 rows by 2 outputs. Sums: both outputs of the one row, then of the other.
+struct Int8MatrixProduct {
+  static constexpr Index kLanes = 2, kGroup = 8, kDepth = 8;
+  static constexpr int kOffset = 0, kHigh = 2, kRows = 4, kPackets = 8;
+  using Sums = int32x4_t;
+  using Weights = int8x16_t;
+  using Activations = int8x16_t;
+
+  static Sums load(const std::int32_t* from) { return vcombine_s32(vld1_s32(from), vld1_s32(from)); }
+  static void store(std::int32_t* to, Index stride, Sums sums) {
+    vst1_s32(to, vget_low_s32(sums));
+    vst1_s32(to + stride, vget_high_s32(sums));
+  }
+  static Weights weights(const std::int8_t* from) { return vld1q_s8(from); }
+  static Activations activations(const std::int8_t* const* rows, Index k) {
+    return vcombine_s8(vld1_s8(rows[0] + k), vld1_s8(rows[1] + k));
+  }
+  static void add_products(Sums& sums, Weights w, Activations a) { sums = vmmlaq_s32(sums, a, w); }
 };
 #endif
 
@@ -144,6 +168,8 @@ using Int8Lanes = Int8Avx512Vnni;
 using Int8Lanes = Int8AvxVnni;
 #elif defined(__AVX2__)
 using Int8Lanes = Int8Avx2;
+#elif defined(__ARM_FEATURE_MATMUL_INT8)
+using Int8Lanes = Int8MatrixProduct;
 #elif defined(__ARM_FEATURE_DOTPROD)
 using Int8Lanes = Int8DotProduct;
 #else

@@ -34,10 +34,10 @@ inline float quantise(const float* x, Index count, int offset, std::int8_t* q) {
 template <class Lanes>
 class Int8Rows {
  public:
-  static constexpr Index fours(Index depth) { return (depth + Lanes::kDepth - 1) / Lanes::kDepth * Lanes::kDepth / 4; }
+  static constexpr Index filled_up(Index depth) { return (depth + Lanes::kDepth - 1) / Lanes::kDepth * Lanes::kDepth; }
   /// Bytes between rows. An odd number of cache lines where tiles are loaded: the rows of one lie in different sets.
   static constexpr Index stride(Index depth) {
-    return Lanes::kDepth == 64 ? (fours(depth) / 16 | 1) * 64 : 4 * fours(depth);
+    return Lanes::kDepth == 64 ? (filled_up(depth) / 64 | 1) * 64 : filled_up(depth);
   }
   static constexpr Index bytes(Index rows, Index depth) { return rows * (stride(depth) + Index{sizeof(float)}); }
 

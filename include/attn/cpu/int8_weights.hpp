@@ -12,8 +12,8 @@
 namespace attn::cpu {
 
 /// Weights as int8, each row, which makes one output, with a scale of its own. They lie in strips of some outputs, the last
-/// filled up with zeros; a strip holds, for each 4 of the depth, 4 weights of each output. Panels, as many outputs as a tile
-/// has, are one strip or more.
+/// filled up with zeros; a strip holds, for each group of the depth, a group of weights of each output. Panels, as many outputs
+/// as a tile has, are one strip or more.
 template <class Lanes = Int8Lanes>
 class Int8Weights {
  public:
@@ -22,23 +22,23 @@ class Int8Weights {
 
   explicit Int8Weights(Matrix<const float> weights)
       : depth_(weights.cols),
-        fours_(Int8Rows<Lanes>::fours(weights.cols)),
+        filled_up_(Int8Rows<Lanes>::filled_up(weights.cols)),
         panels_((weights.rows + kColumns - 1) / kColumns),
-        values_(panels_ * kColumns * fours_ * 4, "int8 weights"),
+        values_(panels_ * kColumns * filled_up_, "int8 weights"),
         scales_(panels_ * kColumns, "scales of int8 weights"),
         begins_(panels_ * kColumns, "sums of int8 weights") {
     std::fill_n(values_.data(), values_.size(), std::int8_t{0});
     std::fill_n(scales_.data(), scales_.size(), 0.0F);
     std::fill_n(begins_.data(), begins_.size(), 0);
-    const Buffer<std::int8_t, HostMemory> line(4 * fours_, "int8 weights");
+    const Buffer<std::int8_t, HostMemory> line(filled_up_, "int8 weights");
     std::fill_n(line.data(), line.size(), std::int8_t{0});
     for (Index j = 0; j < weights.rows; ++j) {
       scales_.data()[j] = quantise(weights.row(j), depth_, 0, line.data());
       std::int32_t sum = 0;
       for (Index k = 0; k < depth_; ++k) sum += line.data()[k];
       begins_.data()[j] = -Lanes::kOffset * sum;
-      std::int8_t* to = values_.data() + strip(j) + j % kStrip * 4;
-      for (Index k = 0; k < fours_; ++k) std::copy_n(line.data() + 4 * k, 4, to + k * kStrip * 4);
+      std::int8_t* to = values_.data() + strip(j) + j % kStrip * kGroup;
+      for (Index k = 0; k < filled_up_; k += kGroup) std::copy_n(line.data() + k, kGroup, to + k * kStrip);
     }
   }
 
@@ -97,6 +97,7 @@ class Int8Weights {
 
  private:
   using Packet = typename Eigen::internal::packet_traits<float>::type;
+  static constexpr Index kGroup = Lanes::kGroup;
 
   /// Products of some rows with some outputs, before scales and bias.
   struct Sums {
@@ -199,35 +200,37 @@ class Int8Weights {
     tile<R>(x, i, j, take);
   }
 
-  /// R rows and one panel of outputs, whose sums stay in registers.
+  /// R rows and one panel of outputs, whose sums stay in registers. Where the last rows are fewer than instructions take, the
+  /// last one comes again.
   template <int R, class Take>
   void tile(const Int8Rows<Lanes>& x, Index i, Index j, const Take& take) const {
-    constexpr int P = Lanes::kPackets;
-    typename Lanes::Sums sums[R][P];
-    const std::int8_t* left[R];
+    constexpr int P = Lanes::kPackets, H = Lanes::kHigh, G = (R + H - 1) / H;
+    typename Lanes::Sums sums[G][P];
+    const std::int8_t* rows[G * H];
 #pragma GCC unroll 8
-    for (int r = 0; r < R; ++r) {
-      left[r] = x.row(i + r);
-#pragma GCC unroll 4
-      for (int p = 0; p < P; ++p) sums[r][p] = Lanes::load(begins_.data() + j + p * Lanes::kLanes);
-    }
+    for (int r = 0; r < G * H; ++r) rows[r] = x.row(i + std::min(r, R - 1));
+#pragma GCC unroll 8
+    for (int g = 0; g < G; ++g)
+#pragma GCC unroll 8
+      for (int p = 0; p < P; ++p) sums[g][p] = Lanes::load(begins_.data() + j + p * Lanes::kLanes);
     const std::int8_t* panel = values_.data() + strip(j);
-    for (Index k = 0; k < fours_; ++k, panel += 4 * kStrip) {
+    for (Index k = 0; k < filled_up_; k += kGroup, panel += kGroup * kStrip) {
       typename Lanes::Weights w[P];
-#pragma GCC unroll 4
-      for (int p = 0; p < P; ++p) w[p] = Lanes::weights(panel + strip(p * Lanes::kLanes) + p * Lanes::kLanes % kStrip * 4);
 #pragma GCC unroll 8
-      for (int r = 0; r < R; ++r) {
-        const auto a = Lanes::activations(left[r] + 4 * k);
-#pragma GCC unroll 4
-        for (int p = 0; p < P; ++p) Lanes::add_products(sums[r][p], w[p], a);
+      for (int p = 0; p < P; ++p)
+        w[p] = Lanes::weights(panel + strip(p * Lanes::kLanes) + p * Lanes::kLanes % kStrip * kGroup);
+#pragma GCC unroll 8
+      for (int g = 0; g < G; ++g) {
+        const auto a = Lanes::activations(rows + g * H, k);
+#pragma GCC unroll 8
+        for (int p = 0; p < P; ++p) Lanes::add_products(sums[g][p], w[p], a);
       }
     }
-    std::int32_t numbers[R * kColumns];
+    std::int32_t numbers[G * H * kColumns];
 #pragma GCC unroll 8
-    for (int r = 0; r < R; ++r)
-#pragma GCC unroll 4
-      for (int p = 0; p < P; ++p) Lanes::store(numbers + r * kColumns + p * Lanes::kLanes, sums[r][p]);
+    for (int g = 0; g < G; ++g)
+#pragma GCC unroll 8
+      for (int p = 0; p < P; ++p) Lanes::store(numbers + g * H * kColumns + p * Lanes::kLanes, kColumns, sums[g][p]);
     take(Sums{numbers, kColumns, i, R, j, kColumns});
   }
 
@@ -247,8 +250,8 @@ class Int8Weights {
         for (Index r = i; r < bottom; r += kHigh) {
           const Index count = std::min(kHigh, bottom - r), upper = std::min<Index>(16, count);
           tiles.shape(upper, count - upper);
-          amx_products(x.row(top + r), x.stride(), values_.data() + strip(j), 4 * kStrip, 4 * fours_, begins_.data() + j,
-                       numbers, kStrip, upper, count - upper, ahead);
+          amx_products(x.row(top + r), x.stride(), values_.data() + strip(j), kGroup * kStrip, filled_up_,
+                       begins_.data() + j, numbers, kStrip, upper, count - upper, ahead);
           take(Sums{numbers, kStrip, top + r, count, j, kStrip});
         }
       }
@@ -257,9 +260,9 @@ class Int8Weights {
 #endif
 
   /// Where the strip of an output begins.
-  Index strip(Index output) const { return output / kStrip * kStrip * fours_ * 4; }
+  Index strip(Index output) const { return output / kStrip * kStrip * filled_up_; }
 
-  Index depth_, fours_, panels_;
+  Index depth_, filled_up_, panels_;
   Buffer<std::int8_t, HostMemory> values_;
   Buffer<float, HostMemory> scales_;
   Buffer<std::int32_t, HostMemory> begins_;
