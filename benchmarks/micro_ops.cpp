@@ -22,22 +22,28 @@ void count(benchmark::State& state, const char* what, double each) {
   state.counters[what] = benchmark::Counter(each * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
 }
 
-void linear_forward(benchmark::State& state) {
+void products(benchmark::State& state, const CpuOptions& options) {
   const Index rows = state.range(0), out = state.range(1), in = state.range(2);
-  Device device;
+  Device device(options);
   auto x = random_numbers(rows * in), weight = random_numbers(out * in), y = random_numbers(rows * out);
+  if (options.int8_weights) device.weights().hold(weight.data(), out * in);
   for (auto _ : state)
     linear(device, {.x = Matrix<const float>{x.data(), rows, in},
                     .weight = Matrix<const float>{weight.data(), out, in},
                     .y = {y.data(), rows, out}});
   count(state, "FLOP/s", 2.0 * static_cast<double>(rows * out * in));
 }
+
+void linear_forward(benchmark::State& state) { products(state, {}); }
 BENCHMARK(linear_forward)
     ->Args({2700, 256, 256})
     ->Args({2700, 1024, 256})
     ->Args({2700, 256, 1024})
     ->Args({64, 8000, 256})
     ->Args({8, 8000, 256});
+
+void linear_int8_one_core(benchmark::State& state) { products(state, {.threads = 1, .int8_weights = true}); }
+BENCHMARK(linear_int8_one_core)->Args({1, 2048, 512})->Args({8, 2048, 512})->Args({32, 2048, 512})->Args({64, 32000, 512});
 
 void attention_forward(benchmark::State& state) {
   const Index width = 256, heads = 4;

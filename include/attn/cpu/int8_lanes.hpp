@@ -117,17 +117,25 @@ struct Int8Amx : Int8Avx512Vnni {
 };
 #endif
 
-#ifdef __ARM_FEATURE_DOTPROD
-struct Int8DotProduct {
-  static constexpr Index kLanes = 4, kGroup = 4, kDepth = 4;
-  static constexpr int kOffset = 0, kHigh = 1, kRows = 6, kPackets = 4;
+#if defined(__ARM_FEATURE_DOTPROD) || defined(__ARM_FEATURE_MATMUL_INT8)
+/// What ARM's variants share.
+struct Int8Neon {
+  static constexpr int kOffset = 0;
   using Sums = int32x4_t;
   using Weights = int8x16_t;
   using Activations = int8x16_t;
 
+  static Weights weights(const std::int8_t* from) { return vld1q_s8(from); }
+};
+#endif
+
+#ifdef __ARM_FEATURE_DOTPROD
+struct Int8DotProduct : Int8Neon {
+  static constexpr Index kLanes = 4, kGroup = 4, kDepth = 4;
+  static constexpr int kHigh = 1, kRows = 6, kPackets = 4;
+
   static Sums load(const std::int32_t* from) { return vld1q_s32(from); }
   static void store(std::int32_t* to, Index, Sums sums) { vst1q_s32(to, sums); }
-  static Weights weights(const std::int8_t* from) { return vld1q_s8(from); }
   static Activations activations(const std::int8_t* const* rows, Index k) {
     std::int32_t four;
     std::memcpy(&four, rows[0] + k, sizeof four);
@@ -139,19 +147,15 @@ struct Int8DotProduct {
 
 #ifdef __ARM_FEATURE_MATMUL_INT8
 /// I8MM multiplies 2 rows by 2 outputs. Sums: both outputs of the one row, then of the other.
-struct Int8MatrixProduct {
+struct Int8MatrixProduct : Int8Neon {
   static constexpr Index kLanes = 2, kGroup = 8, kDepth = 8;
-  static constexpr int kOffset = 0, kHigh = 2, kRows = 4, kPackets = 8;
-  using Sums = int32x4_t;
-  using Weights = int8x16_t;
-  using Activations = int8x16_t;
+  static constexpr int kHigh = 2, kRows = 4, kPackets = 8;
 
   static Sums load(const std::int32_t* from) { return vcombine_s32(vld1_s32(from), vld1_s32(from)); }
   static void store(std::int32_t* to, Index stride, Sums sums) {
     vst1_s32(to, vget_low_s32(sums));
     vst1_s32(to + stride, vget_high_s32(sums));
   }
-  static Weights weights(const std::int8_t* from) { return vld1q_s8(from); }
   static Activations activations(const std::int8_t* const* rows, Index k) {
     return vcombine_s8(vld1_s8(rows[0] + k), vld1_s8(rows[1] + k));
   }
