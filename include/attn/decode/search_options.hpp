@@ -63,6 +63,7 @@ struct Sampling {
   Index top_k = 0;         // only of so many of the most probable tokens; 0: of all
   double top_p = 1;        // only of the fewest most probable tokens whose probabilities add up to so much
   std::uint64_t seed = 1;
+  bool operator==(const Sampling&) const = default;
 };
 
 struct SearchOptions {

@@ -17,8 +17,7 @@ struct SearchChanges {
   bool scores = false;  // greedy decoding has none; a beam of 1 finds the same, with them
 
   std::optional<SearchOptions> of(const std::optional<SearchOptions>& own) const {
-    if (!beam && !complete && !min_length && !no_repeat && !score && !amount && !sampling && n_best == 0 && !scores)
-      return own;
+    if (*this == SearchChanges{}) return own;
     SearchOptions search = own ? *own : SearchOptions{.beam = 1};
     if (beam) search.beam = *beam;
     if (complete) search.complete = *complete;
@@ -33,6 +32,7 @@ struct SearchChanges {
             " needs a --beam as wide; it is ", search.beam);
     return search;
   }
+  bool operator==(const SearchChanges&) const = default;
 };
 
 }  // namespace attn
