@@ -35,4 +35,7 @@ TEST_CASE("folder tokenizers: of a folder of MarianMTModel's; one of neither kin
   const auto read = read_folder_tokenizers(folder.path());
   CHECK(read.source.encode("a a") == std::vector<Token>{2, 2});
   CHECK(read.target.encode("b b") == std::vector<Token>{3, 3});
+  config["model_type"] = "bart";
+  write_file(folder / "config.json", config.dump());
+  CHECK(contains(error_of([&] { read_folder_tokenizers(folder.path()); }), "config.json: model_type is \"bart\"; "));
 }

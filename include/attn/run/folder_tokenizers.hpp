@@ -12,8 +12,7 @@ struct FolderTokenizers {
   AnyTokenizer source, target;
 };
 inline FolderTokenizers read_folder_tokenizers(const std::filesystem::path& folder) {
-  const bool marian = !has_run(folder) && is_marian_folder(folder);
-  RunCard card = marian ? read_marian_folder(folder).card : read_run_card(folder);
+  RunCard card = is_hub_folder(folder) ? read_marian_folder(folder).card : read_run_card(folder);
   return {std::move(card.source), std::move(card.target)};
 }
 

@@ -35,10 +35,12 @@ struct MarianFolder {
   std::vector<Token> never;  // padding, and other tokens that no translation holds
 };
 
-/// Whether it is such a folder: its config.json says so.
-bool is_marian_folder(const std::filesystem::path& folder);
+/// Whether a folder is Hugging Face's, of this model or another, and no training's.
+inline bool is_hub_folder(const std::filesystem::path& folder) {
+  return !has_run(folder) && std::filesystem::is_regular_file(folder / "config.json");
+}
 
-/// Reads everything but the weights.
+/// Reads everything but the weights; a folder of another model is refused by its name.
 MarianFolder read_marian_folder(const std::filesystem::path& folder);
 
 }  // namespace attn

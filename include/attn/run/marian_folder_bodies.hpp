@@ -1,10 +1,10 @@
 #pragma once
 #include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
+#include "attn/run/hub_config.hpp"
 #include "attn/run/marian_folder.hpp"
 #include "attn/text/marian_tokenizer.hpp"
 
@@ -13,55 +13,6 @@
 namespace attn {
 
 namespace detail {
-
-/// config.json or generation_config.json: members by their names. One that is missing or null is as `otherwise` says; one of
-/// another kind is an error that names it.
-class HubConfig {
- public:
-  explicit HubConfig(std::filesystem::path path)
-      : path_(std::move(path)), object_(nlohmann::json::parse(read_file(path_), nullptr, false)) {
-    require(object_.is_object(), path_.string(), ": must be a JSON object; the file may be damaged or cut short");
-  }
-
-  nlohmann::json find(const char* name) const {
-    const auto found = object_.find(name);
-    return found == object_.end() ? nlohmann::json() : *found;
-  }
-  [[noreturn]] void refuse(const char* name, const std::string& why) const {
-    fail(path_.string(), ": ", name, " is ", find(name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
-         "; ", why);
-  }
-
-  /// A whole number from `least` to two thousand million.
-  Index whole(const char* name, Index least, std::optional<Index> otherwise = {}) const {
-    const auto value = find(name);
-    if (value.is_null() && otherwise) return *otherwise;
-    if (!value.is_number_integer() || value < least || value > std::numeric_limits<int>::max())
-      refuse(name, "it must be a whole number of at least " + std::to_string(least));
-    return value;
-  }
-  double number(const char* name, double otherwise) const {
-    const auto value = find(name);
-    if (!value.is_null() && !value.is_number()) refuse(name, "it must be a number");
-    return value.is_null() ? otherwise : value.get<double>();
-  }
-  bool flag(const char* name, bool otherwise) const {
-    const auto value = find(name);
-    if (!value.is_null() && !value.is_boolean()) refuse(name, "it must be true or false");
-    return value.is_null() ? otherwise : value.get<bool>();
-  }
-
-  /// Checks that a token, where it is given, is that of the vocabulary.
-  void check_token(const char* name, Token token) const {
-    auto value = find(name);
-    if (value.is_array() && value.size() == 1) value = nlohmann::json(value[0]);
-    if (!value.is_null() && value != token) refuse(name, "but it is " + std::to_string(token) + " in the vocabulary");
-  }
-
- private:
-  std::filesystem::path path_;
-  nlohmann::json object_;
-};
 
 inline MarianTokenizer read_marian_tokenizer(const std::filesystem::path& spm, const std::filesystem::path& vocabulary) {
   try {
@@ -157,13 +108,8 @@ inline std::vector<Token> marian_never(const HubConfig& config, Index vocabulary
 
 }  // namespace detail
 
-ATTN_RUN_INLINE bool is_marian_folder(const std::filesystem::path& folder) {
-  return std::filesystem::is_regular_file(folder / "config.json") &&
-         detail::HubConfig(folder / "config.json").find("model_type") == "marian";
-}
-
 ATTN_RUN_INLINE MarianFolder read_marian_folder(const std::filesystem::path& folder) {
-  const detail::HubConfig config(folder / "config.json");
+  const HubConfig config(folder / "config.json");
   if (config.find("model_type") != "marian")
     config.refuse("model_type", "of Hugging Face's models those of MarianMTModel, \"marian\", are read");
   const auto weights = folder / "model.safetensors";
@@ -201,8 +147,8 @@ ATTN_RUN_INLINE MarianFolder read_marian_folder(const std::filesystem::path& fol
           model.source_vocabulary, " and ", model.target_vocabulary, "; the files belong to different models");
 
   const auto how = folder / "generation_config.json";
-  const detail::HubConfig generation = std::filesystem::exists(how) ? detail::HubConfig(how) : config;
-  for (const detail::HubConfig* one : {&config, &generation}) {
+  const HubConfig generation = std::filesystem::exists(how) ? HubConfig(how) : config;
+  for (const HubConfig* one : {&config, &generation}) {
     one->check_token("eos_token_id", target.end());
     one->check_token("forced_eos_token_id", target.end());
     one->check_token("pad_token_id", target.pad());

@@ -151,8 +151,7 @@ inline FolderTranslator open_marian(const std::filesystem::path& folder, const D
 }  // namespace detail
 
 ATTN_RUN_INLINE FolderTranslator open_translator(const std::filesystem::path& folder, DeviceOptions device) {
-  if (!has_run(folder) && std::filesystem::is_regular_file(folder / "config.json"))
-    return detail::open_marian(folder, device);
+  if (is_hub_folder(folder)) return detail::open_marian(folder, device);
   RunCard card = read_run_card(folder);
   const auto weights = folder / "model.safetensors";
   require(std::filesystem::exists(weights), "there is no model.safetensors in ", folder.string(),
