@@ -45,7 +45,9 @@ void check_save(const Options& options) {
   if (options.tokens.empty()) make_folder(options.save);
   const auto file = options.tokens.empty() ? options.save / "forward.table" : options.save;
   const auto folder = file.has_parent_path() ? file.parent_path() : ".";
-  require(::access(folder.c_str(), W_OK | X_OK) == 0, "cannot write ", file.string(), ": ", std::strerror(errno));
+  const bool writable = ::access(folder.c_str(), W_OK | X_OK) == 0;
+  const int reason = errno;  // read after the call: the order in which arguments are evaluated is unspecified
+  require(writable, "cannot write ", file.string(), ": ", std::strerror(reason));
   std::error_code unknown;
   require(!std::filesystem::exists(file, unknown) || std::filesystem::is_regular_file(file, unknown), "cannot write ",
           file.string(), ": it is no plain file; choose another");

@@ -69,7 +69,8 @@ class ReadyLines {
     ssize_t count = -1;
     do count = ::read(descriptor_, text_.data() + before, kAtOnce);
     while (count < 0 && errno == EINTR);
-    require(count >= 0, "cannot read the text: ", std::strerror(errno));
+    const int reason = errno;
+    require(count >= 0, "cannot read the text: ", std::strerror(reason));
     text_.resize(before + static_cast<std::size_t>(count));
     ended_ = count == 0;
   }
