@@ -42,8 +42,7 @@ int main(int count, char** words) {
   const auto compute = [&](const Batch& batch, std::function<void(GradientRange<float>)>* complete) {
     Tape<Device> tape(device, TapeMode::training(1, ++step));
     tape.on_complete = complete;
-    network->loss(tape, batch);
-    tape.backward();
+    network->loss(tape, batch).backward();
   };
   std::vector<GradientRange<float>> layers;
   std::function<void(GradientRange<float>)> note = [&](GradientRange<float> range) { layers.push_back(range); };

@@ -20,8 +20,7 @@ void measure_training(const std::string& name, const std::string& mode, const Ru
   std::uint64_t steps = 0;
   const auto step = [&](const attn::Batch& batch, bool look = false) {
     Tape<Device> tape(device, TapeMode::training(1, ++steps));
-    model.loss(tape, batch);
-    tape.backward();
+    model.loss(tape, batch).backward();
     adam.step(1e-4);
     if (look) memory.look();  // before the tape ends: an arena that grew has not been made one block yet
   };
@@ -50,7 +49,7 @@ void measure_training(const std::string& name, const std::string& mode, const Ru
   double mean_loss = 0;
   {
     Tape<Device> tape(device);
-    mean_loss = model.loss(tape, data[0]).mean(device);
+    mean_loss = model.loss(tape, data[0]).mean();
   }
   require(std::isfinite(mean_loss), name, ": the loss is ", mean_loss, ", so the time means nothing");
   const std::size_t held =

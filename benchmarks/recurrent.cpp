@@ -24,8 +24,9 @@ void measure(const std::string& name, const Run& run, const RecurrentWork& work,
   double loss = 0;
   const auto step = [&] {
     Tape<Device> tape(device, TapeMode::training(1, ++steps));
-    loss = model.loss(tape, data[0]).mean(device);
-    tape.backward();
+    Loss<Device> minimised = model.loss(tape, data[0]);
+    minimised.backward();
+    loss = minimised.mean();
     adam.step(1e-3);
   };
   step();

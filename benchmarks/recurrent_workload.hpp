@@ -20,7 +20,7 @@ struct FirstLayerBothWays {
     attn::Encoded<Device, Shape> operator()(attn::Tape<Device>& tape, const attn::Text& text) const {
       const auto layout = time_major(tape, text.rows, text.offsets);
       const auto words = embedding(tape, text);
-      return {words, others(tape, first(tape, words, layout).h, layout).h, {}};
+      return {words, others(first(words, layout).h, layout).h, {}};
     }
 
     void for_each_parameter(auto&& visit) {

@@ -38,8 +38,7 @@ double training_step(Device& device, int batches, int repeats, double& tokens) {
                         [&] {
                           for (const Batch& batch : data) {
                             Tape<Device> tape(device, TapeMode::training(1, ++step));
-                            model.loss(tape, batch);
-                            tape.backward();
+                            model.loss(tape, batch).backward();
                             adam.step(1e-4);
                           }
                         }) /

@@ -1,5 +1,5 @@
-// A layer of your own. Its members are what it learns, for_each_parameter names them, and the call operator is its formula,
-// written with differentiable functions of the tape. Nobody writes a gradient. Here it learns to read the cipher rot13.
+// A layer of your own. Its members are its parameters, for_each_parameter names them, and the call operator is its formula,
+// written with differentiable functions. You do not write a gradient. This one learns to read the cipher rot13.
 
 #include <iostream>
 #include <string>
@@ -10,21 +10,27 @@
 #include "attn/nn/layer_norm.hpp"
 #include "attn/nn/output.hpp"
 #include "attn/optim/adam.hpp"
+#include "attn/tape/arithmetic.hpp"
 #include "attn/tape/linear.hpp"
 
 using namespace attn;
 
-/// y = x + relu(layer_norm(x) Uᵀ + u) Dᵀ + d
-template <class Device, int Width, int Inner>
+/// y = x + relu(layer_norm(x) Uᵀ + u) Dᵀ + d. Its sizes are given at run time.
+template <class Device>
 struct Block {
-  LayerNorm<Device, Width> norm;                                        // a layer inside a layer
-  Parameter<Device> up{Inner, Width, Initial::xavier(Width, Inner)};    // U, and how its weights are drawn at first
-  Parameter<Device> up_bias{Inner, 1};                                  // u: zeros at first
-  Parameter<Device> down{Width, Inner, Initial::xavier(Inner, Width)};  // D
-  Parameter<Device> down_bias{Width, 1};                                // d
+  LayerNorm<Device> norm;             // a layer inside a layer
+  Parameter<Device> up, up_bias;      // U, u
+  Parameter<Device> down, down_bias;  // D, d
 
-  Variable<Device, Width> operator()(Tape<Device>& tape, Variable<Device, Width> x) const {
-    return residual(tape, x, feed_forward(tape, norm(tape, x), up, up_bias, down, down_bias, 0), 0);
+  Block(int width, int inner)
+      : norm(width),
+        up{inner, width, Initial::xavier(width, inner)},  // its shape, and how its values are initialised
+        up_bias{inner, 1},                                // zeros
+        down{width, inner, Initial::xavier(inner, width)},
+        down_bias{width, 1} {}
+
+  Variable<Device> operator()(Variable<Device> x) const {
+    return x + feed_forward(norm(x), up, up_bias, down, down_bias, 0);
   }
 
   void for_each_parameter(auto&& visit) {
@@ -41,13 +47,13 @@ using Host = Cpu<float>;
 constexpr Index kLetters = 27;  // a to z, and the space
 
 struct Reader {
-  using DeviceType = Host;  // what a network needs to know of its model
+  using DeviceType = Host;  // Network needs it
 
-  Embedding<Host, 32> letters{kLetters};
-  Block<Host, 32, 64> block;
-  Output<Host, 32> output{kLetters};
+  Embedding<Host> letters{kLetters, 32};  // a vocabulary of 27, 32 columns
+  Block<Host> block{32, 64};
+  Output<Host> output{kLetters, 32};
 
-  Variable<Host, 32> operator()(Tape<Host>& tape, const Text& text) const { return block(tape, letters(tape, text)); }
+  Variable<Host> operator()(Tape<Host>& tape, const Text& text) const { return block(letters(tape, text)); }
 
   void for_each_parameter(auto&& visit) {
     visit("letters", letters);
@@ -60,7 +66,7 @@ Token rot13(Token letter) { return letter == 26 ? 26 : (letter + 13) % 26; }
 
 int main() {
   Host device;
-  Network<Reader> network(device, 1);  // the layers, and their weights in one flat buffer, drawn from seed 1
+  Network<Reader> network(device, 1);  // the layers and their weights, initialised from seed 1
   const Reader& reader = *network;
   Adam adam(network);
   Random random(2);
@@ -75,20 +81,20 @@ int main() {
     const Sentences plain{letters};
 
     Tape<Host> tape(device, TapeMode::training(1, step));
-    const auto loss = reader.output.loss(tape, reader(tape, upload(tape, secret)), upload(tape, plain));
-    tape.backward();
+    Loss<Host> loss = reader.output.loss(reader(tape, upload(tape, secret)), upload(tape, plain));
+    loss.backward();
     adam.step(2e-3);
-    if (step == 1 || step % 50 == 0) std::cout << "step " << step << ": loss " << loss.mean(device) << "\n";
+    if (step == 1 || step % 50 == 0) std::cout << "step " << step << ": loss " << loss.mean() << "\n";
   }
 
   const std::string message = "uryyb jbeyq";
   std::vector<Token> letters;
   for (const char letter : message) letters.push_back(letter == ' ' ? 26 : letter - 'a');
-  Tape<Host> tape(device);  // does not record: the same forward, for reading only
-  const auto logits = reader.output.logits(tape, reader(tape, upload(tape, Sentences{letters})));
-  Token* best = tape.array<Token>(logits.rows);
-  argmax(device, {.logits = logits, .best = best});
-  device.download(letters.data(), best, logits.rows);
+  Tape<Host> tape(device);  // does not record: the same forward pass, for inference
+  const Variable<Host> logits = reader.output.logits(reader(tape, upload(tape, Sentences{letters})));
+  Token* best = tape.array<Token>(logits.rows());
+  argmax(device, {.logits = logits.value, .best = best});
+  device.download(letters.data(), best, logits.rows());
   std::string answer;
   for (const Token letter : letters) answer += letter == 26 ? ' ' : static_cast<char>('a' + letter);
   std::cout << message << " -> " << answer << "\n";

@@ -1,6 +1,6 @@
-// An attention policy of your own: keys are normalised before anybody looks at them, so that no key wins by its length
-// alone. A policy is written with layers, so it needs no gradient, and a Transformer takes it as a template argument. It
-// learns to write words backwards.
+// An attention policy of your own: it normalises keys, so that no key wins by its length alone. A policy is written with
+// layers, so it needs no gradient, and a Transformer takes it as a template argument. The model learns to write words
+// backwards.
 
 #include <algorithm>
 #include <iostream>
@@ -15,27 +15,26 @@ using namespace attn;
 
 struct NormedKeys {
   using Score = ScaledDot;                      // how a query and a key match
-  static constexpr bool causal_allowed = true;  // it looks at each key alone, so the future can be hidden from it
+  static constexpr bool causal_allowed = true;  // it transforms each key alone, so the future can be masked
 
-  /// What is looked at: keys through a LayerNorm of their own, values as they are.
+  /// Normalises the keys and keeps the values.
   template <class Device, int Width, int Heads>
   struct LengthProjection {
     LayerNorm<Device, Width> norm;
 
-    KeysValues<Device, Width> operator()(Tape<Device>& tape, KeysValues<Device, Width> all) const {
-      return {norm(tape, all.keys), all.values, all.rows};
-    }
+    explicit LengthProjection(const AttentionShape& shape) : norm(shape.width) {}
+
+    KeysValues<Device> operator()(KeysValues<Device> all) const { return {norm(all.keys), all.values, all.rows}; }
     void for_each_parameter(auto&& visit) { visit("norm", norm); }
   };
 };
 
 constexpr TransformerShape shape{.encoder_layers = 1, .decoder_layers = 1, .width = 32, .heads = 4, .inner = 64};
 
-using Host = Cpu<float>;                             // where it runs
-using Model = Transformer<Host, shape, NormedKeys>;  // Full<> here, and it is the paper's
+using Host = Cpu<float>;
+using Model = Transformer<Host, shape, NormedKeys>;  // Full<> instead of NormedKeys: the Transformer of the paper
 
-static_assert(HasScore<NormedKeys> && SaysCausal<NormedKeys> &&
-              HasLengthProjection<NormedKeys, Host, shape.width, shape.heads>);
+static_assert(AttentionPolicy<NormedKeys, Host, shape.width, shape.heads>);
 
 constexpr Token kBegin = 0, kEnd = 1, kFirstLetter = 2;
 

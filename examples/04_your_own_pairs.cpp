@@ -1,7 +1,7 @@
-// Training on your own sentence pairs: text in, a tokenizer and a model learnt, translations out.
+// Trains a tokenizer and a model on your own sentence pairs, then translates.
 //
-//   04_your_own_pairs                         the pairs below
-//   04_your_own_pairs source.txt target.txt   yours: UTF-8, line i of one translates line i of the other
+//   04_your_own_pairs                         trains on the pairs below
+//   04_your_own_pairs source.txt target.txt   trains on your files: UTF-8, line i of one translates line i of the other
 
 #include <iostream>
 
@@ -14,10 +14,8 @@
 
 using namespace attn;
 
-constexpr TransformerShape shape{.encoder_layers = 1, .decoder_layers = 1, .width = 64, .heads = 2, .inner = 128};
-
 using Host = Cpu<float>;
-using Model = Transformer<Host, shape>;
+using Model = Transformer<Host>;  // its sizes are given at run time
 
 const ParallelText few{
     {"The dog sleeps.", "The cat sleeps.", "The dog sees the cat.", "The cat sees the dog.", "I see the dog.",
@@ -45,7 +43,8 @@ int main(int count, char** words) try {
                          {.source_vocabulary = tokenizer.padded_size(),
                           .target_vocabulary = tokenizer.padded_size(),
                           .share_embeddings = true,
-                          .tie_output = true},
+                          .tie_output = true,
+                          .shape = {.encoder_layers = 1, .decoder_layers = 1, .width = 64, .heads = 2, .inner = 128}},
                          1);
   Adam adam(network, {.beta2 = 0.98, .clip_norm = 1});
   const Index epochs = count == 3 ? 20 : 300;
@@ -60,7 +59,7 @@ int main(int count, char** words) try {
     if (i < 5) std::cout << text.source[i] << " -> " << translations[i] << "\n";
     right += translations[i] == text.target[i];
   }
-  std::cout << right << " of " << translations.size() << " learnt by heart\n";
+  std::cout << right << " of " << translations.size() << " memorised\n";
   if (count == 3) return 0;
   for (const std::string line : {"We see the cat.", "The cat is old."})
     std::cout << "never seen: " << line << " -> " << translate({line})[0] << "\n";

@@ -100,7 +100,7 @@ def links(*pages):
 def declares(header, name):
     """Whether a header has a type, a constant or a function of its own by that name."""
     code = re.sub(r"//.*", "", header)
-    word = rf"(?:struct|class|concept|using|constexpr \w+) {name}\b|^[^\s#/}}][^;=]*?[\s&*]{name}\("
+    word = rf"(?:struct|class|concept|using|constexpr \w+) (?:\w+::)*{name}\b|^[^\s#/}}][^;=]*?[\s&*]{name}\("
     return re.search(word, code, re.MULTILINE) is not None
 
 

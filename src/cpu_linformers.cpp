@@ -2,8 +2,4 @@
 #include "attn/run/library_models.hpp"
 #include "models.hpp"
 
-void attn::add_cpu_linformers(ModelRegistry& registry) {
-  add_linformers<Cpu<float>, 32>(registry);
-  add_linformers<Cpu<float>, 64>(registry);
-  add_linformers<Cpu<float>, 128>(registry);
-}
+void attn::add_cpu_linformers(ModelRegistry& registry) { add_linformers<Cpu<float>>(registry); }

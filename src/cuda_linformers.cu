@@ -3,11 +3,6 @@
 #include "models.hpp"
 
 void attn::add_cuda_linformers(ModelRegistry& registry) {
-  const auto add = [&]<class Device>(std::type_identity<Device>) {
-    add_linformers<Device, 32>(registry);
-    add_linformers<Device, 64>(registry);
-    add_linformers<Device, 128>(registry);
-  };
-  add(std::type_identity<Cuda<float>>{});
-  add(std::type_identity<Cuda<bfloat16>>{});
+  add_linformers<Cuda<float>>(registry);
+  add_linformers<Cuda<bfloat16>>(registry);
 }

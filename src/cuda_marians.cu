@@ -1,5 +1,5 @@
 #include "attn/run/cuda_models.cuh"
-#include "attn/run/marian_models.hpp"
+#include "attn/run/library_models.hpp"
 #include "models.hpp"
 
 void attn::add_cuda_marians(ModelRegistry& registry) {

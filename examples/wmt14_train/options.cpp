@@ -15,7 +15,7 @@ void add_text_options(CLI::App& app, Options& o) {
 
 void add_model_name(CLI::App& app, Options& o) {
   attn::add_model_name(app, o, papers::model_names())
-      ->description("transformer, linformer32, linformer64, linformer128, or a recurrent one");
+      ->description("transformer, linformer32 (or any other k), or a recurrent one");
 }
 
 void add_training_options(CLI::App& app, Options& o) {

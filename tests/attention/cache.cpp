@@ -15,12 +15,12 @@ TEST_CASE("cache: self-attention word by word is self-attention over the sentenc
   shake(parameters);
   Tape<D> tape(device);
   const auto x = input(tape);  // sentence 0: rows 0 and 1; sentence 1: rows 2 to 5
-  const auto whole = layer(tape, x, upload(tape, sentences({{1, 1}, {1, 1, 1, 1}})).rows);
+  const auto whole = layer(x, upload(tape, sentences({{1, 1}, {1, 1, 1, 1}})).rows);
 
   CacheLayout layout;
   layout.places = 2;
   layout.capacity = 4;
-  KeyValueCache<D, 8> cache(tape, layout);
+  KeyValueCache<D> cache(tape, layout, 8, 8);
   const std::int32_t offsets[] = {0, 1, 2};
   for (std::int32_t t = 0; t < 4; ++t) {
     const Index alive = t < 2 ? 2 : 1;
@@ -28,10 +28,10 @@ TEST_CASE("cache: self-attention word by word is self-attention over the sentenc
     const std::int32_t begin[] = {0, 4}, end[] = {t + 1, t + 5}, newest[] = {t, t + 4};
     layout.rows = {begin + first, end + first, alive, alive * (t + 1), t + 1};
     layout.newest = newest + first;
-    auto words = tape.make<8>(alive);
+    auto words = tape.make(alive, 8);
     std::copy_n(x.value.row(t < 2 ? t : 2 + t), 8, words.value.row(0));
     if (alive == 2) std::copy_n(x.value.row(2 + t), 8, words.value.row(1));
-    const auto y = layer(tape, words, upload_offsets(tape, offsets, alive), &cache);
+    const auto y = layer(words, upload_offsets(tape, offsets, alive), &cache);
     CHECK(largest_difference(rows_of(y, alive - 1, 1), rows_of(whole, 2 + t, 1)) < 1e-14);
     if (alive == 2) CHECK(largest_difference(rows_of(y, 0, 1), rows_of(whole, t, 1)) < 1e-14);
   }
@@ -46,7 +46,7 @@ TEST_CASE("cache: a tape that records is refused") {
   Tape<D> tape(device, TapeMode::gradients());
   CacheLayout layout;
   layout.places = layout.capacity = 1;
-  KeyValueCache<D, 8> cache(tape, layout);
-  const std::string said = complaint([&] { layer(tape, input(tape), upload(tape, sentences({{1}})).rows, &cache); });
+  KeyValueCache<D> cache(tape, layout, 8, 8);
+  const std::string said = complaint([&] { layer(input(tape), upload(tape, sentences({{1}})).rows, &cache); });
   CHECK(said.find("on a tape that does not record") != std::string::npos);
 }

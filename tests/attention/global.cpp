@@ -44,8 +44,8 @@ TEST_CASE("global attention: gradients over another text, for each score with ea
     Parameters<D> parameters(device, model, 1);
     shake(parameters);
     check_gradients(parameters, [&](Tape<D>& tape) {
-      const auto remembered = layer.remember(tape, memory(tape), upload(tape, keys).rows);
-      return mixture(tape, layer(tape, input(tape), upload(tape, queries).rows, remembered));
+      const auto remembered = layer.remember(memory(tape), upload(tape, keys).rows);
+      return mixture(tape, layer(input(tape), upload(tape, queries).rows, remembered));
     });
   });
 }
@@ -61,7 +61,7 @@ TEST_CASE("global attention: gradients over its own past, for each score with ea
     check_gradients(parameters, [&](Tape<D>& tape) {
       const auto x = input(tape);
       const Text text = upload(tape, queries);
-      return mixture(tape, layer(tape, x, text.rows, layer.remember(tape, x, all_but_last(tape, text)), true));
+      return mixture(tape, layer(x, text.rows, layer.remember(x, all_but_last(tape, text)), true));
     });
   });
 }
@@ -77,13 +77,13 @@ TEST_CASE("global attention: a step that looks at what went before gives what al
     Tape<D> tape(device);
     const auto x = input(tape);
     const Text text = upload(tape, sentences({{1, 1, 1, 1, 1}}));
-    const auto all = layer(tape, x, text.rows, layer.remember(tape, x, all_but_last(tape, text)), true);
+    const auto all = layer(x, text.rows, layer.remember(x, all_but_last(tape, text)), true);
     CHECK(rows_of(all, 0, 1) == std::vector<double>(Layer::value_width, 0));  // it has no past
     for (Index t = 1; t < 5; ++t) {
       const std::int32_t one[] = {0, 1}, before[] = {0, static_cast<std::int32_t>(t)};
-      const Variable<D, kWidth> newest{x.value.row_range(t, 1)}, past{x.value.row_range(0, t)};
-      const auto memory = layer.remember(tape, past, upload_offsets(tape, before, 1));
-      const auto step = layer(tape, newest, upload_offsets(tape, one, 1), memory, true);
+      const auto newest = tape.constant(x.value.row_range(t, 1)), past = tape.constant(x.value.row_range(0, t));
+      const auto memory = layer.remember(past, upload_offsets(tape, before, 1));
+      const auto step = layer(newest, upload_offsets(tape, one, 1), memory, true);
       CHECK(largest_difference(rows_of(step), rows_of(all, t, 1)) <= 1e-14);
     }
   });
@@ -110,8 +110,8 @@ TEST_CASE("global attention: the scores are those of the papers") {
     tape.attention_weights = &seen;
     const auto q = query(tape);
     const auto h = states(tape);
-    const auto memory = layer.remember(tape, h, upload(tape, sentences({{1, 1, 1}})).rows);
-    layer(tape, q, upload(tape, sentences({{1}})).rows, memory);
+    const auto memory = layer.remember(h, upload(tape, sentences({{1, 1, 1}})).rows);
+    layer(q, upload(tape, sentences({{1}})).rows, memory);
     REQUIRE(seen.size() == 1);
     const auto p = seen[0].weights;
     CHECK(p(0, 0) + p(0, 1) + p(0, 2) == doctest::Approx(1).epsilon(1e-12));
@@ -161,8 +161,8 @@ TEST_CASE("global attention: a tape that is asked to notes the weights of every 
   std::vector<AttentionWeights<D>> seen;
   tape.attention_weights = &seen;
   const Text from = upload(tape, queries), to = upload(tape, keys);
-  heads(tape, input(tape), from.rows);
-  const auto context = additive(tape, input(tape), from.rows, additive.remember(tape, memory(tape), to.rows));
+  heads(input(tape), from.rows);
+  const auto context = additive(input(tape), from.rows, additive.remember(memory(tape), to.rows));
   REQUIRE(seen.size() == 2);
   CHECK(seen[0].heads == 2);
   REQUIRE(seen[0].weights.rows == 20);

@@ -33,10 +33,10 @@ TEST_CASE_TEMPLATE("linformer: gradients of self- and cross-attention", Policy, 
   Together model(layer, input, memory);
   Parameters<D> parameters(device, model, 1);
   shake(parameters);
-  const auto self = [&](Tape<D>& tape) { return mixture(tape, layer(tape, input(tape), upload(tape, queries).rows)); };
+  const auto self = [&](Tape<D>& tape) { return mixture(tape, layer(input(tape), upload(tape, queries).rows)); };
   const auto cross = [&](Tape<D>& tape) {
-    const auto remembered = layer.remember(tape, memory(tape), upload(tape, keys).rows);
-    return mixture(tape, layer(tape, input(tape), upload(tape, queries).rows, remembered));
+    const auto remembered = layer.remember(memory(tape), upload(tape, keys).rows);
+    return mixture(tape, layer(input(tape), upload(tape, queries).rows, remembered));
   };
   check_gradients(parameters, self);
   check_gradients(parameters, self, TapeMode::training(1, 1));
@@ -53,10 +53,10 @@ TEST_CASE("linformer: looks at E K and F V of the first columns") {
   shake(parameters);
   Tape<D> tape(device);
   const auto x = input(tape);
-  const auto seen = layer.remember(tape, x, upload(tape, sentences({{1, 1, 1}})).rows);
+  const auto seen = layer.remember(x, upload(tape, sentences({{1, 1, 1}})).rows);
   CHECK(seen.rows.count == 1);
   CHECK(seen.rows.longest == 2);
-  const auto all = layer.in(tape, x);  // queries, keys, values
+  const auto all = layer.in(x);  // queries, keys, values
   const auto e = parameters.read(parameters.find("0.projection.keys")),
              f = parameters.read(parameters.find("0.projection.values"));
   for (Index k = 0; k < 2; ++k)
@@ -90,7 +90,7 @@ TEST_CASE("linformer: with a projection of its own, each head is the one-head Li
     Tape<D> tape(device);
     const auto x = input(tape);
     const Ragged rows = upload(tape, sentences({{1, 1}, {1}})).rows;
-    const auto ours = own.remember(tape, x, rows), theirs = shared.remember(tape, x, rows);
+    const auto ours = own.remember(x, rows), theirs = shared.remember(x, rows);
     for (Index k = 0; k < 4; ++k)
       for (Index j = 2 * head; j < 2 * head + 2; ++j) {
         CHECK(ours.keys.value(k, j) == doctest::Approx(theirs.keys.value(k, j)).epsilon(1e-12));
@@ -118,6 +118,6 @@ TEST_CASE("linformer: a sentence longer than n is refused, with both numbers") {
   Together model(layer, input);
   Parameters<D> parameters(device, model, 1);
   Tape<D> tape(device);
-  const std::string said = complaint([&] { layer(tape, input(tape), upload(tape, sentences({{1, 1, 1, 1, 1, 1}})).rows); });
+  const std::string said = complaint([&] { layer(input(tape), upload(tape, sentences({{1, 1, 1, 1, 1, 1}})).rows); });
   CHECK(said.find("a sentence of 6 tokens is longer than the projection's 5") != std::string::npos);
 }

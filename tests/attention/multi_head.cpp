@@ -20,7 +20,7 @@ TEST_CASE_TEMPLATE("multi-head: gradients of self-attention", Layer, MultiHead<D
   Together model(layer, input);
   Parameters<D> parameters(device, model, 1);
   shake(parameters);
-  const auto loss = [&](Tape<D>& tape) { return mixture(tape, layer(tape, input(tape), upload(tape, queries).rows)); };
+  const auto loss = [&](Tape<D>& tape) { return mixture(tape, layer(input(tape), upload(tape, queries).rows)); };
   check_gradients(parameters, loss);
   check_gradients(parameters, loss, TapeMode::training(1, 1));
 }
@@ -34,8 +34,8 @@ TEST_CASE_TEMPLATE("multi-head: gradients of cross-attention, to both texts", La
   Parameters<D> parameters(device, model, 1);
   shake(parameters);
   const auto loss = [&](Tape<D>& tape) {
-    const auto remembered = layer.remember(tape, memory(tape), upload(tape, keys).rows);
-    return mixture(tape, layer(tape, input(tape), upload(tape, queries).rows, remembered));
+    const auto remembered = layer.remember(memory(tape), upload(tape, keys).rows);
+    return mixture(tape, layer(input(tape), upload(tape, queries).rows, remembered));
   };
   check_gradients(parameters, loss);
   check_gradients(parameters, loss, TapeMode::training(1, 1));
@@ -49,9 +49,9 @@ TEST_CASE("multi-head: a memory that two readers share gets the gradients of bot
   Parameters<D> parameters(device, model, 1);
   shake(parameters);
   check_gradients(parameters, [&](Tape<D>& tape) {
-    const auto remembered = layer.remember(tape, memory(tape), upload(tape, keys).rows);
+    const auto remembered = layer.remember(memory(tape), upload(tape, keys).rows);
     const Ragged rows = upload(tape, queries).rows;
-    return mixture(tape, layer(tape, layer(tape, input(tape), rows, remembered), rows, remembered));
+    return mixture(tape, layer(layer(input(tape), rows, remembered), rows, remembered));
   });
 }
 
@@ -63,8 +63,8 @@ TEST_CASE("multi-head: what has nothing to look at gets the output's bias alone"
   Parameters<D> parameters(device, model, 1);
   shake(parameters);
   Tape<D> tape(device);
-  const auto remembered = layer.remember(tape, memory(tape), upload(tape, keys).rows);
-  const auto y = layer(tape, input(tape), upload(tape, queries).rows, remembered);
+  const auto remembered = layer.remember(memory(tape), upload(tape, keys).rows);
+  const auto y = layer(input(tape), upload(tape, queries).rows, remembered);
   const auto bias = parameters.read(parameters.find("0.out.bias"));
   CHECK(rows_of(y, 8, 1) == bias);
   CHECK(rows_of(y, 9, 1) == bias);
@@ -80,7 +80,7 @@ TEST_CASE("multi-head: looking back, no position depends on a later one; looking
   Parameters<D> parameters(device, model, 1);
   const auto run = [&](const auto& layer) {
     Tape<D> tape(device);
-    return rows_of(layer(tape, input(tape), upload(tape, sentences({{1, 1, 1, 1, 1, 1}})).rows), 0, 5);
+    return rows_of(layer(input(tape), upload(tape, sentences({{1, 1, 1, 1, 1, 1}})).rows), 0, 5);
   };
   const auto before_back = run(back), before_everywhere = run(everywhere);
   auto numbers = parameters.read(parameters.find("2.numbers"));
@@ -100,9 +100,9 @@ TEST_CASE("multi-head: one head by hand") {
   parameters.write(parameters.find("out.weight"), {1, 0, 0, 1});
   parameters.write(parameters.find("out.bias"), {1, 0});
   Tape<D> tape(device);
-  auto x = tape.make<2>(2);
+  auto x = tape.make(2, 2);
   x.value(0, 0) = 1, x.value(0, 1) = 0, x.value(1, 0) = 0, x.value(1, 1) = 2;
-  const auto y = layer(tape, x, upload(tape, sentences({{1, 1}})).rows);
+  const auto y = layer(x, upload(tape, sentences({{1, 1}})).rows);
   const auto weight = [](double a, double b) { return 1 / (1 + std::exp((b - a) / std::sqrt(2.0))); };
   const double first = weight(1, 0), second = weight(0, 4);  // of the first word, for each query
   CHECK(y.value(0, 0) == doctest::Approx(1 + 2 * first).epsilon(1e-12));
@@ -118,9 +118,9 @@ TEST_CASE("multi-head: both sides must hold the same sentences") {
   Together model(layer, input, memory);
   Parameters<D> parameters(device, model, 1);
   Tape<D> tape(device);
-  const auto remembered = layer.remember(tape, memory(tape), upload(tape, sentences({{1}, {1}})).rows);
+  const auto remembered = layer.remember(memory(tape), upload(tape, sentences({{1}, {1}})).rows);
   const std::string said = complaint([&] {
-    layer(tape, input(tape), upload(tape, sentences({{1}, {1}, {1}})).rows, remembered);
+    layer(input(tape), upload(tape, sentences({{1}, {1}, {1}})).rows, remembered);
   });
   CHECK(said.find("queries of 3 sentences cannot look at keys of 2") != std::string::npos);
 }

@@ -22,9 +22,7 @@ struct Mixed {
   template <class Device, int Width, int Heads>
   struct LengthProjection {
     Linear<Device, Width, Width> mix;
-    KeysValues<Device, Width> operator()(Tape<Device>& tape, KeysValues<Device, Width> all) const {
-      return {mix(tape, all.keys), mix(tape, all.values), all.rows};
-    }
+    KeysValues<Device> operator()(KeysValues<Device> all) const { return {mix(all.keys), mix(all.values), all.rows}; }
     void for_each_parameter(auto&& visit) { visit("mix", mix); }
   };
 };
@@ -48,7 +46,7 @@ TEST_CASE_TEMPLATE("policy: one that a user writes gets its gradients from its p
   shake(parameters, 0.1);
   CHECK(parameters.find("0.projection.mix.weight").size() == 64);
   check_gradients(parameters, [&](Tape<D>& tape) {
-    return mixture(tape, layer(tape, input(tape), upload(tape, sentences({{1, 1, 1}, {1, 1}})).rows));
+    return mixture(tape, layer(input(tape), upload(tape, sentences({{1, 1, 1}, {1, 1}})).rows));
   });
 }
 

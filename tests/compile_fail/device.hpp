@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/core/memory.hpp"
+#include "attn/ops/dropout.hpp"
 #include "attn/ops/linear.hpp"
 
 // A device without bodies, which is all that a compiler needs to judge a layer.
@@ -12,10 +13,12 @@ struct Device {
   attn::Arena<Memory> activations;
   attn::Pool<Memory> gradients;
   attn::Arena<attn::HostMemory> tape_nodes;
+  std::uint64_t tapes_begun = 0;
 
   void zero(attn::Matrix<float> matrix);
 };
 
+void dropout(Device&, const attn::DropoutArgs<Device>&);
 void linear(Device&, const attn::LinearArgs<Device>&);
 void linear_input_gradient(Device&, const attn::LinearInputGradientArgs<Device>&);
 void linear_weight_gradient(Device&, const attn::LinearWeightGradientArgs<Device>&);

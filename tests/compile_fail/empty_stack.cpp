@@ -4,7 +4,7 @@
 #include "device.hpp"
 
 #ifdef ATTN_REFUSED
-attn::Stack<attn::Linear<Device, 8, 8>, 0> layers;
+attn::Stack<attn::Linear<Device, 8, 8>, 0> layers(0);
 #else
-attn::Stack<attn::Linear<Device, 8, 8>, 1> layers;
+attn::Stack<attn::Linear<Device, 8, 8>, 1> layers(1);
 #endif

@@ -4,4 +4,3 @@
 
 void lstm(Device&, const attn::LstmArgs<Device>&);
 void lstm_gradient(Device&, const attn::LstmGradientArgs<Device>&);
-void dropout(Device&, const attn::DropoutArgs<Device>&);

@@ -7,8 +7,8 @@ using Decoder = attn::Lstm<Device, 32, 16>;  // reads 32 columns
 using Decoder = attn::Lstm<Device, 24, 16>;
 #endif
 
-attn::Variable<Device, 16> read(attn::Tape<Device>& tape, attn::Variable<Device, 8> x, const attn::TimeMajor& layout) {
+attn::Variable<Device, 16> read(attn::Variable<Device, 8> x, const attn::TimeMajor& layout) {
   const attn::BidirectionalLstm<Device, 8, 24> encoder;
   const Decoder decoder;
-  return decoder(tape, encoder(tape, x, layout).h, layout).h;
+  return decoder(encoder(x, layout).h, layout).h;
 }

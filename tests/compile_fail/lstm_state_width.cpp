@@ -7,8 +7,8 @@ using Encoder = attn::BidirectionalLstm<Device, 8, 32>;  // its last states have
 using Encoder = attn::BidirectionalLstm<Device, 8, 16>;
 #endif
 
-attn::Variable<Device, 16> start(attn::Tape<Device>& tape, attn::Variable<Device, 8> x, const attn::TimeMajor& layout) {
-  const auto last = Encoder{}(tape, x, layout).last;
+attn::Variable<Device, 16> start(attn::Variable<Device, 8> x, const attn::TimeMajor& layout) {
+  const auto last = Encoder{}(x, layout).last;
   const attn::Lstm<Device, 8, 16> decoder;
-  return decoder(tape, x, layout, {last.h, last.c}).h;
+  return decoder(x, layout, {last.h, last.c}).h;
 }

@@ -11,6 +11,4 @@ constexpr int kEncoder = 64;
 constexpr int kEncoder = 128;
 #endif
 
-auto remember(attn::Tape<Device>& tape, attn::Variable<Device, kEncoder> states, attn::Ragged rows) {
-  return attention.remember(tape, states, rows);
-}
+auto remember(attn::Variable<Device, kEncoder> states, attn::Ragged rows) { return attention.remember(states, rows); }

@@ -8,8 +8,8 @@ struct Norm {
   using Final = attn::Identity<Device, Width>;
 #endif
   template <class Device, int Width, class Sublayer>
-  static attn::Variable<Device, Width> connect(attn::Tape<Device>&, attn::Variable<Device, Width> x,
-                                               const attn::LayerNorm<Device, Width>&, float, const Sublayer& f) {
+  static attn::Variable<Device, Width> connect(attn::Variable<Device, Width> x, const attn::LayerNorm<Device, Width>&,
+                                               float, const Sublayer& f) {
     return f(x);
   }
 };

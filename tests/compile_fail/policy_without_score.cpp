@@ -9,9 +9,7 @@ struct Policy {
   static constexpr bool causal_allowed = true;
   template <class Device, int Width, int Heads>
   struct LengthProjection {
-    attn::KeysValues<Device, Width> operator()(attn::Tape<Device>&, attn::KeysValues<Device, Width> all) const {
-      return all;
-    }
+    attn::KeysValues<Device> operator()(attn::KeysValues<Device> all) const { return all; }
     void for_each_parameter(auto&&) {}
   };
 };

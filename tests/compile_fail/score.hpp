@@ -15,17 +15,16 @@ struct Score {
     static constexpr int width = Key;
 #endif
 #ifndef WITHOUT_QUERY
-    attn::Variable<Device, Key> query(attn::Tape<Device>&, attn::Variable<Device, Query> q) const { return q; }
+    attn::Variable<Device, Key> query(attn::Variable<Device, Query> q) const { return q; }
 #endif
 #ifndef WITHOUT_KEY
-    attn::Variable<Device, Key> key(attn::Tape<Device>&, attn::Variable<Device, Key> k) const { return k; }
+    attn::Variable<Device, Key> key(attn::Variable<Device, Key> k) const { return k; }
 #endif
 #ifndef WITHOUT_CALL
     template <int Value>
-    attn::Variable<Device, Value> operator()(attn::Tape<Device>& tape, attn::Variable<Device, Key> queries,
-                                             attn::Ragged rows, attn::KeysValues<Device, Key, Value> memory,
-                                             bool causal) const {
-      return attn::attention(tape, queries, rows, memory, {.causal = causal});
+    attn::Variable<Device, Value> operator()(attn::Variable<Device, Key> queries, attn::Ragged rows,
+                                             attn::KeysValues<Device, Key, Value> memory, bool causal) const {
+      return attn::attention<Device>(queries, rows, memory, {.causal = causal});
     }
 #endif
 #ifndef WITHOUT_PARAMETERS

@@ -10,8 +10,7 @@ struct Model {
   attn::Parameter<Device> weight{2, 2};
   void for_each_parameter(auto&& visit) { visit("weight", weight); }
 #ifndef ATTN_REFUSED
-  attn::Loss<Device> loss(attn::Tape<Device>& tape, const attn::Batch& batch, attn::LossOptions options = {},
-                          float* sums = nullptr) const;
+  attn::Loss<Device> loss(attn::Tape<Device>& tape, const attn::Batch& batch, attn::LossOptions options = {}) const;
 #endif
 };
 

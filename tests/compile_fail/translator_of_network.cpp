@@ -1,4 +1,4 @@
-// refused: static assertion failed: attn: Translator: takes a model, not the Network
+// refused: static assertion failed: attn: Translator: takes a Network alone
 #include "attn/decode/translator.hpp"
 #include "attn/text/word_vocabulary.hpp"
 #include "attn/transformer.hpp"
@@ -10,7 +10,7 @@ void translate(Device& device, attn::Network<Model>& network, const attn::WordVo
 #ifdef ATTN_REFUSED
   const attn::Translator translator(device, network, words, words);
 #else
-  const attn::Translator translator(device, *network, words, words);
+  const attn::Translator translator(network, words, words);
 #endif
   translator({"a dog"});
 }

@@ -28,8 +28,9 @@ int main() {
   double first = 0, last = 0;
   for (std::uint64_t step = 1; step <= 20; ++step) {
     Tape<Device> tape(device, TapeMode::training(1, step));
-    last = network->loss(tape, batch).mean(device);
-    tape.backward();
+    auto loss = network->loss(tape, batch);
+    loss.backward();
+    last = loss.mean();
     adam.step(1e-2);
     if (step == 1) first = last;
   }

@@ -36,7 +36,6 @@ struct Sized : Plain {
 
 static_assert(!std::is_copy_constructible_v<Network<Plain>> && !std::is_move_constructible_v<Network<Plain>>);
 static_assert(!std::is_copy_assignable_v<Network<Plain>> && !std::is_move_assignable_v<Network<Plain>>);
-static_assert(!std::is_constructible_v<Network<Sized>, Device&, std::uint64_t>);  // it needs its options
 
 }  // namespace
 

@@ -55,7 +55,7 @@ TEST_CASE("some rows of a parameter are a parameter of their own over the same n
 TEST_CASE("a parameter without memory is an error that names the remedy, one of size 0 is none") {
   const attn::Parameter<attn::Cpu<double>> unbound{3, 2}, none{};
   for (const std::string& sentence : {error_of([&] { unbound.matrix(); }), error_of([&] { unbound.values(); })}) {
-    CHECK(contains(sentence, "a parameter of 3 x 2 has no memory yet"));
+    CHECK(contains(sentence, "a parameter of 3 x 2 has no memory"));
     CHECK(contains(sentence, "make a Network of its model"));
   }
   for (const std::string& sentence :
@@ -63,7 +63,7 @@ TEST_CASE("a parameter without memory is an error that names the remedy, one of 
     CHECK(contains(sentence, "a parameter of 3 x 2 has no gradient"));
     CHECK(contains(sentence, "with a seed"));
   }
-  CHECK(contains(error_of([&] { unbound.row_range(1, 2).matrix(); }), "a parameter of 2 x 2 has no memory yet"));
+  CHECK(contains(error_of([&] { unbound.row_range(1, 2).matrix(); }), "a parameter of 2 x 2 has no memory"));
   CHECK(none.values() == nullptr);
   CHECK(none.gradients() == nullptr);
 }

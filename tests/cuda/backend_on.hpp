@@ -4,10 +4,15 @@
 #include "cuda/additive_attention_case.hpp"
 #include "cuda/attention_case.hpp"
 #include "cuda/beam_step_case.hpp"
+#include "cuda/expression_case.hpp"
+#include "cuda/head_cases.hpp"
 #include "cuda/input_feeding_case.hpp"
 #include "cuda/linear_case.hpp"
+#include "cuda/loss_cases.hpp"
 #include "cuda/lstm_case.hpp"
+#include "cuda/reduction_cases.hpp"
 #include "cuda/row_cases.hpp"
+#include "cuda/tape_case.hpp"
 #include "cuda/token_cases.hpp"
 #include "cuda/training_on.hpp"
 
@@ -43,6 +48,7 @@ class BackendOn : public Backend {
     if (op == "gather_rows") return gather_rows_case(device_, test, precision);
     if (op == "activation") return activation_case(device_, test, precision);
     if (op == "tanh") return tanh_case(device_, test, precision);
+    if (op == "expression") return expression_case(device_, test, precision);
     if (op == "scatter_rows") return scatter_rows_case(device_, test, precision);
     if (op == "copy_rows") return copy_rows_case(device_, test, precision);
     if (op == "take_words") return take_words_case(device_, test, precision);
@@ -53,6 +59,17 @@ class BackendOn : public Backend {
     if (op == "argmax") return argmax_case(device_, test, precision);
     if (op == "top_k") return top_k_case(device_, test, precision);
     if (op == "adam") return adam_case(device_, test, precision);
+    if (op == "softmax") return softmax_case(device_, test, precision);
+    if (op == "reduce_columns") return reduce_columns_case(device_, test, precision);
+    if (op == "reduce_rows") return reduce_rows_case(device_, test, precision);
+    if (op == "repeat_rows") return repeat_rows_case(device_, test, precision);
+    if (op == "reduce_all") return reduce_all_case(device_, test, precision);
+    if (op == "ragged_product") return ragged_product_case(device_, test, precision);
+    if (op == "cross_entropy_gradient") return cross_entropy_gradient_case(device_, test, precision);
+    if (op == "kl_divergence") return kl_divergence_case(device_, test, precision);
+    if (op == "rotary") return rotary_case(device_, test, precision);
+    if (op == "repeat_heads") return repeat_heads_case(device_, test, precision);
+    if (op == "tape") return tape_case(device_, test, precision);
     attn::fail("no op is called ", op);
   }
 

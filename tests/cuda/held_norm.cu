@@ -93,7 +93,7 @@ TEST_CASE("held norm: it runs before the memory of its tape goes") {
   const Reals<Device> mean(device, 1, 4), inverse(device, 1, 4);
   {
     attn::Tape<Device> tape(device);
-    const auto x = tape.template make<64>(4);
+    const auto x = tape.make(4, 64);
     device.zero(x.value);
     layer_norm(device, {.x = x.value,
                         .gain = gain.data(),
@@ -103,6 +103,6 @@ TEST_CASE("held norm: it runs before the memory of its tape goes") {
                         .inverse_deviation = inverse.data()});
   }
   attn::Tape<Device> other(device);  // has the same memory
-  device.upload(other.template make<64>(4).value.data, std::vector<attn::bfloat16>(256, attn::bfloat16(1.0f)).data(), 256);
+  device.upload(other.make(4, 64).value.data, std::vector<attn::bfloat16>(256, attn::bfloat16(1.0f)).data(), 256);
   CHECK(same_bits(mean.read("mean"), Numbers(4, 0)));
 }

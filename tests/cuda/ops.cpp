@@ -85,6 +85,16 @@ ATTN_CHECK_OP("cross_entropy")
 ATTN_CHECK_OP("argmax")
 ATTN_CHECK_OP("top_k")
 ATTN_CHECK_OP("adam")
+ATTN_CHECK_OP("softmax")
+ATTN_CHECK_OP("reduce_columns")
+ATTN_CHECK_OP("reduce_rows")
+ATTN_CHECK_OP("repeat_rows")
+ATTN_CHECK_OP("reduce_all")
+ATTN_CHECK_PRODUCTS("ragged_product")
+ATTN_CHECK_OP("cross_entropy_gradient")
+ATTN_CHECK_OP("kl_divergence")
+ATTN_CHECK_OP("rotary")
+ATTN_CHECK_OP("repeat_heads")
 
 TEST_CASE("the error of a result: its norm and its worst element, relative, and never NaN") {
   const RelativeError error = relative_error({3, 4.5}, {3, 4});

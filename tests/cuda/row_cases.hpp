@@ -1,12 +1,10 @@
 #pragma once
-#include "attn/ops/activation.hpp"
 #include "attn/ops/copy_rows.hpp"
+#include "attn/ops/expression.hpp"
 #include "attn/ops/gather_rows.hpp"
 #include "attn/ops/layer_norm.hpp"
-#include "attn/ops/residual.hpp"
 #include "attn/ops/scatter_rows.hpp"
 #include "attn/ops/take_words.hpp"
-#include "attn/ops/tanh.hpp"
 #include "cuda/guarded.hpp"
 
 // Ops that treat each row alone. All: rows, width, gap.
@@ -82,7 +80,11 @@ Results residual_case(Device& device, const OpCase& test, Precision precision) {
   const attn::Index rows = test.size("rows"), width = test.size("width"), gap = test.size("gap");
   const Activations<Device> x(device, rows, width, operand(rows * width, 1, precision), gap),
       branch(device, rows, width, operand(rows * width, 2, precision), gap), z(device, rows, width, {}, gap);
-  residual(device, {.x = x, .branch = branch, .dropout = dropout_of(test), .z = z});
+  using Leaf = attn::DenseLeaf<typename Device::Scalar>;
+  using Dropped = attn::Apply<attn::functions::Multiply, Leaf, attn::DropoutLeaf>;
+  using Sum = attn::Apply<attn::functions::Add, Leaf, Dropped>;
+  const Sum sum{{Leaf{x, {}}, Dropped{{Leaf{branch, {}}, attn::DropoutLeaf{dropout_of(test)}}}}};
+  evaluate(device, attn::EvaluateArgs<Device, Sum>{sum, z});
   return {{"z", z.read("z")}};
 }
 
@@ -186,21 +188,40 @@ Results gather_rows_case(Device& device, const OpCase& test, Precision precision
           {.name = "dfrom", .numbers = dfrom.read("dfrom"), .exact = !add}};
 }
 
-/// kind: a number of ActivationKind; bound, add; in_place: the result's place is the operand's.
+/// y = f(x) and dx = dy f'(x), number by number; y may be x.
+template <class F, class Device, class X, class Y>
+void elementwise(Device& device, const X& x, const Y& y, const X& dy, attn::Sink<typename Device::Scalar> dx) {
+  using Leaf = attn::DenseLeaf<typename Device::Scalar>;
+  using Function = attn::Apply<F, Leaf>;
+  evaluate_gradient(device, attn::EvaluateGradientArgs<Device, Function>{Function{{Leaf{x, dx}}}, dy});
+  evaluate(device, attn::EvaluateArgs<Device, Function>{Function{{Leaf{x, {}}}}, y});
+}
+
+/// kind: relu, gelu, gelu_exact or silu, from 0; bound, add; in_place: the result's place is the operand's.
 template <class Device>
 Results activation_case(Device& device, const OpCase& test, Precision precision) {
   const attn::Index rows = test.size("rows"), width = test.size("width"), gap = test.size("gap");
   const bool add = test.flag("add");
-  const auto kind = static_cast<attn::ActivationKind>(test.size("kind"));
   const auto numbers = [&](std::uint64_t stream, double bound = 1) {
     return operand(rows * width, stream, precision, bound);
   };
   const Activations<Device> x(device, rows, width, numbers(1, test.number("bound", 3)), gap),
       other(device, rows, width, {}, gap), dy(device, rows, width, numbers(2), gap),
       dx(device, rows, width, add ? numbers(3) : Numbers{}, gap);
-  activation_gradient(device, {.kind = kind, .dy = dy, .x = x, .dx = {dx, add}});
   const Activations<Device>& y = test.flag("in_place") ? x : other;
-  activation(device, {.kind = kind, .x = x, .y = y});
+  switch (test.size("kind")) {
+    case 0:
+      elementwise<attn::functions::Relu>(device, x, y, dy, {dx, add});
+      break;
+    case 1:
+      elementwise<attn::functions::Gelu>(device, x, y, dy, {dx, add});
+      break;
+    case 2:
+      elementwise<attn::functions::GeluExact>(device, x, y, dy, {dx, add});
+      break;
+    default:
+      elementwise<attn::functions::Silu>(device, x, y, dy, {dx, add});
+  }
   return {{"y", y.read("y")}, {"dx", dx.read("dx")}};
 }
 
@@ -216,7 +237,6 @@ Results tanh_case(Device& device, const OpCase& test, Precision precision) {
       other(device, rows, width, {}, gap), dy(device, rows, width, numbers(2), gap),
       dx(device, rows, width, add ? numbers(3) : Numbers{}, gap);
   const Activations<Device>& y = test.flag("in_place") ? x : other;
-  tanh_rows(device, {.x = x, .y = y});
-  tanh_rows_gradient(device, {.dy = dy, .y = y, .dx = {dx, add}});
+  elementwise<attn::functions::Tanh>(device, x, y, dy, {dx, add});
   return {{"y", y.read("y")}, {"dx", dx.read("dx")}};
 }

@@ -20,9 +20,9 @@ class TrainingOn : public Training {
   Sums gradients(const attn::Batch& batch, std::uint64_t number) override {
     device_.zero(parameters_.gradients(), parameters_.size());
     attn::Tape<Device> tape(device_, attn::TapeMode::training(1, number));
-    const auto loss = model_.loss(tape, batch, {.amount = 0.1});
-    tape.backward();
-    const auto sums = loss.read(device_);
+    auto loss = model_.loss(tape, batch, {.amount = 0.1});
+    loss.backward();
+    const auto sums = loss.read();
     return {sums.nll, sums.loss};
   }
   Sums step(const attn::Batch& batch, double rate) override {

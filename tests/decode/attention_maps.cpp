@@ -88,9 +88,9 @@ std::vector<std::string> layers(const std::vector<AttentionMap>& maps) {
 struct Nameless {
   Parameter<D> numbers{2, 4, Initial::normal(1)};
   void hidden(Tape<D>& tape, const Text& source, const Text& target) const {
-    const auto q = tape.make<4>(target.rows.rows), k = tape.make<4>(source.rows.rows);
+    const auto q = tape.make(target.rows.rows, 4), k = tape.make(source.rows.rows, 4);
     tape.device.zero(q.value), tape.device.zero(k.value);
-    attention(tape, q, target.rows, {k, k, source.rows}, {.heads = 2});
+    attention(q, target.rows, {k, k, source.rows}, {.heads = 2});
   }
   void for_each_parameter(auto&& visit) { visit("numbers", numbers); }
 };

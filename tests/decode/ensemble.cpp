@@ -16,7 +16,7 @@ TEST_CASE("forced decoding: the loss of a batch, the next token's probability, a
   for (const auto& pair : forced)
     for (const double p : pair) sum += p;
   Tape<D> tape(fixture.device);
-  const double nll = fixture.model.loss(tape, Batch::of(fixture.source, target, special_tokens)).read(fixture.device).nll;
+  const double nll = fixture.model.loss(tape, Batch::of(fixture.source, target, special_tokens)).read().nll;
   CHECK(sum == doctest::Approx(-nll).epsilon(1e-12));
   const auto p = next_token(fixture.device, fixture.model, special_tokens, fixture.source[0], target[0].first(1));
   CHECK(std::exp(forced[0][1]) == doctest::Approx(p[static_cast<std::size_t>(target[0][1])]).epsilon(1e-12));

@@ -36,7 +36,7 @@ struct Fixture {
       to.push_back(words);
       const Text text = upload(tape, from);
       const auto hidden = model.decode(tape, upload(tape, to), model.encode(tape, text), text.rows);
-      const auto logits = model.output.logits(tape, hidden);
+      const auto logits = model.output.logits(hidden).value;
       const double* last = logits.row(logits.rows - 1);
       const auto word = static_cast<Token>(std::max_element(last, last + logits.cols) - last);
       if (word == options.end) break;
@@ -81,7 +81,7 @@ TEST_CASE("greedy: the logits of each step are those of decoding from scratch") 
   Tape<D> tape(fixture.device);
   const Text text = upload(tape, from);
   const auto hidden = fixture.model.decode(tape, upload(tape, words), fixture.model.encode(tape, text), text.rows);
-  const auto expected = fixture.model.output.logits(tape, hidden);
+  const auto expected = fixture.model.output.logits(hidden).value;
   auto state = fixture.model.start(tape, text, 5);
   for (Index t = 0; t < 5; ++t) {
     std::vector<Token> newest;

@@ -157,7 +157,11 @@ TEST_CASE("what changes from step to step is not held") {
   CHECK(refused([](auto& options) { options.among = {options.end}; }));
   CHECK(refused([](auto& options) { options.sampling.emplace(); }));
   static_assert(!HoldsBeams<Seq2Seq<D, recurrent, BothWays, OnEncoder<Additive<4>>>>);
-  static_assert(!HoldsBeams<Transformer<D, TransformerShape{1, 1, 258, 2, 8}>>);
+  CHECK(few.model.holds_beams());
+  const Transformer<D> wide(
+      {.source_vocabulary = kSourceWords, .target_vocabulary = kTargetWords, .shape = {1, 1, 258, 2, 8}});
+  CHECK_FALSE(wide.holds_beams());
+  CHECK(contains(error_of([&] { held_search(few.device, wide, source, plain); }), "heads are too wide"));
 }
 
 TEST_CASE("rows that were held as beams are held so again, each once") {

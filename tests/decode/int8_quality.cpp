@@ -47,8 +47,7 @@ TEST_CASE_TEMPLATE("int8: a trained model loses at most 0.3 BLEU" * doctest::tes
   for (int step = 1; step <= kSteps; ++step) {
     const Batch batch = task(random, 32);
     Tape<D> tape(device, TapeMode::training(1, static_cast<std::uint64_t>(step)));
-    network->loss(tape, batch);
-    tape.backward();
+    network->loss(tape, batch).backward();
     adam.step(2e-3 * std::min({1.0, step / 100.0, 2.0 * (kSteps - step + 1) / kSteps}));
   }
 

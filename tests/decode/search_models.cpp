@@ -42,7 +42,7 @@ class StepsFromScratch final : public DecodingSteps {
       from.push_back(source_[alive_[i]]);
       to.push_back(written_[i]);
       Tape<D> tape(device_);
-      const auto logits = model_.output.logits(tape, model_.hidden(tape, upload(tape, from), upload(tape, to)));
+      const auto logits = model_.output.logits(model_.hidden(tape, upload(tape, from), upload(tape, to))).value;
       std::vector<double> last(logits.row(logits.rows - 1), logits.row(logits.rows - 1) + logits.cols);
       log_softmax(last);
       all.insert(all.end(), last.begin(), last.end());

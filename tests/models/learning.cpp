@@ -36,10 +36,10 @@ double learn(F& device, Model& model, Parameters<F>& parameters, Random& random,
   for (int step = 1; step <= steps; ++step) {
     const Batch batch = task(random, reverse);
     Tape<F> tape(device, TapeMode::training(1, static_cast<std::uint64_t>(step)));
-    const auto loss = model.loss(tape, batch);
-    tape.backward();
+    auto loss = model.loss(tape, batch);
+    loss.backward();
     adam.step(3e-3 * std::min({1.0, step / 50.0, 2.0 * (steps - step + 1) / steps}));  // warm up, cool down
-    last = loss.read(device).nll / static_cast<double>(loss.tokens);
+    last = loss.mean();
   }
   return last;
 }

@@ -22,10 +22,7 @@ TEST_CASE_TEMPLATE("linformer model: gradients of every parameter for every shar
   shake(parameters, 0.2);
   const Batch batch =
       Batch::of(sentences({{4, 5, 6, 7, 8, 4}, {9}, {4, 4}, {}}), sentences({{4, 5, 12}, {}, {6}, {7, 4}}), special_tokens);
-  const auto loss = [&](Tape<D>& tape) {
-    const auto sum = model.loss(tape, batch);
-    return sum.read(device).loss / static_cast<double>(sum.tokens);
-  };
+  const auto loss = [&](Tape<D>& tape) { return model.loss(tape, batch); };
   check_gradients(parameters, loss, TapeMode::gradients(), 10);
   check_gradients(parameters, loss, TapeMode::training(1, 1), 10);
 }

@@ -50,13 +50,13 @@ void compare(Device& device, const std::string& name) {
   const Sentences labels = text("labels", "target/offsets");
   {
     Tape<Device> tape(device);
-    const auto logits = model.output.logits(tape, model.hidden(tape, upload(tape, source), upload(tape, target)));
+    const auto logits = model.output.logits(model.hidden(tape, upload(tape, source), upload(tape, target))).value;
     check("logits", std::vector<typename Device::Scalar>(logits.data, logits.data + logits.rows * logits.cols));
   }
   Tape<Device> tape(device, TapeMode::gradients());
-  const auto loss = model.loss(tape, Batch{source, target, labels});
-  check("loss", std::vector<double>{loss.mean(device)});
-  tape.backward();
+  auto loss = model.loss(tape, Batch{source, target, labels});
+  loss.backward();
+  check("loss", std::vector<double>{loss.mean()});
   for (const auto& entry : parameters.entries()) check("gradient/" + entry.name, parameters.read_gradient(entry));
 }
 

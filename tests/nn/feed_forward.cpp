@@ -13,7 +13,7 @@ TEST_CASE_TEMPLATE("feed forward: gradients of all four parameters and the input
   Together model(layer, input);
   Parameters<D> parameters(device, model, 1);
   shake(parameters);
-  const auto loss = [&](Tape<D>& tape) { return mixture(tape, layer(tape, input(tape))); };
+  const auto loss = [&](Tape<D>& tape) { return mixture(tape, layer(input(tape))); };
   check_gradients(parameters, loss, TapeMode::gradients(), 100);
   check_gradients(parameters, loss, TapeMode::training(1, 1), 100);
 }
@@ -27,11 +27,11 @@ TEST_CASE("feed forward: is two linear layers with a ReLU between them") {
   shake(parameters);
   Tape<D> tape(device);
   const auto x = input(tape);
-  const auto y = layer(tape, x);
-  auto h = layer.up(tape, x);
+  const auto y = layer(x);
+  auto h = layer.up(x);
   for (Index i = 0; i < 5; ++i)
     for (Index j = 0; j < 10; ++j) h.value(i, j) = std::max(h.value(i, j), 0.0);
-  CHECK(largest_difference(rows_of(y), rows_of(layer.down(tape, h))) < 1e-14);
+  CHECK(largest_difference(rows_of(y), rows_of(layer.down(h))) < 1e-14);
 }
 
 TEST_CASE_TEMPLATE("feed forward: any activation stands between the two linear layers, a ReLU apart from them too",
@@ -44,6 +44,6 @@ TEST_CASE_TEMPLATE("feed forward: any activation stands between the two linear l
   shake(parameters);
   Tape<D> tape(device);
   const auto x = input(tape);
-  const auto apart = layer.down(tape, Activation::activate(tape, layer.up(tape, x)));
-  CHECK(largest_difference(rows_of(layer(tape, x)), rows_of(apart)) < 1e-14);
+  const auto apart = layer.down(apply<Activation>(layer.up(x)));
+  CHECK(largest_difference(rows_of(layer(x)), rows_of(apart)) < 1e-14);
 }

@@ -12,7 +12,7 @@ TEST_CASE("linear: gradients of weight, bias and input") {
   Together model(layer, input);
   Parameters<D> parameters(device, model, 1);
   shake(parameters);
-  check_gradients(parameters, [&](Tape<D>& tape) { return mixture(tape, layer(tape, input(tape))); });
+  check_gradients(parameters, [&](Tape<D>& tape) { return mixture(tape, layer(input(tape))); });
 }
 
 TEST_CASE("linear: some outputs are columns of all outputs, and their gradients stay in their rows of W") {
@@ -25,12 +25,12 @@ TEST_CASE("linear: some outputs are columns of all outputs, and their gradients 
   {
     Tape<D> tape(device);
     const auto x = input(tape);
-    const auto all = layer(tape, x);
-    const auto some = layer.outputs<3, 4>(tape, x);
+    const auto all = layer(x);
+    const auto some = layer.outputs<3, 4>(x);
     for (Index i = 0; i < 4; ++i)
       for (Index j = 0; j < 4; ++j) CHECK(some.value(i, j) == doctest::Approx(all.value(i, 3 + j)).epsilon(1e-14));
   }
-  check_gradients(parameters, [&](Tape<D>& tape) { return mixture(tape, layer.outputs<3, 4>(tape, input(tape))); });
+  check_gradients(parameters, [&](Tape<D>& tape) { return mixture(tape, layer.outputs<3, 4>(input(tape))); });
   const auto gradient = parameters.read_gradient(parameters.find("0.weight"));
   for (std::size_t i = 0; i < 54; ++i) CHECK((gradient[i] != 0) == (i / 6 >= 3 && i / 6 < 7));
 }
@@ -44,10 +44,10 @@ TEST_CASE("linear: begins within Glorot's bound, with no bias; a literal product
   parameters.write(parameters.find("weight"), {1, 2, 3, 4, 5, 6});
   parameters.write(parameters.find("bias"), {10, 20, 30});
   Tape<D> tape(device);
-  auto x = tape.make<2>(1);
+  auto x = tape.make(1, 2);
   x.value(0, 0) = 1;
   x.value(0, 1) = -1;
-  CHECK(rows_of(layer(tape, x)) == std::vector<double>{9, 19, 29});
+  CHECK(rows_of(layer(x)) == std::vector<double>{9, 19, 29});
 }
 
 TEST_CASE("linear: a batch without rows") {
@@ -55,7 +55,7 @@ TEST_CASE("linear: a batch without rows") {
   Linear<D, 6, 5> layer;
   Parameters<D> parameters(device, layer, 1);
   Tape<D> tape(device, TapeMode::gradients());
-  const auto y = layer(tape, tape.make<6>(0));
+  const auto y = layer(tape.make(0, 6));
   CHECK(y.rows() == 0);
   tape.sink(y);
   tape.backward();

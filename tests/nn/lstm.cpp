@@ -28,7 +28,7 @@ TEST_CASE("lstm: gradients of both directions, and of what only one of them read
   Parameters<D> parameters(device, model, 1);
   shake(parameters);
   check_gradients(parameters, [&](Tape<D>& tape) {
-    const auto y = layer(tape, x(tape), time_major(tape, text), {h0(tape), c0(tape)});
+    const auto y = layer(x(tape), time_major(tape, text), {h0(tape), c0(tape)});
     return mixture(tape, y.h) + mixture(tape, y.last.c);  // nothing depends on the last h
   });
 }
@@ -42,7 +42,7 @@ TEST_CASE("lstm: gradients through a stack with dropout, from learned states") {
   Parameters<D> parameters(device, model, 2);
   shake(parameters);
   const auto loss = [&](Tape<D>& tape) {
-    return mixture_of_all(tape, stack(tape, x(tape), time_major(tape, text), start(tape, 4)));
+    return mixture_of_all(tape, stack(x(tape), time_major(tape, text), start(tape, 4)));
   };
   check_gradients(parameters, loss);
   check_gradients(parameters, loss, TapeMode::training(1, 2));
@@ -54,9 +54,9 @@ TEST_CASE("lstm: dropout is between layers only") {
     TapeMode mode = TapeMode::training(3, 4);
     mode.dropout = drop;
     Tape<D> tape(device, mode);
-    auto x = tape.make<2>(9);
+    auto x = tape.make(9, 2);
     for (Index i = 0; i < 18; ++i) x.value.data[i] = std::cos(static_cast<double>(i));
-    return rows_of(stack(tape, x, time_major(tape, text)).h);
+    return rows_of(stack(x, time_major(tape, text)).h);
   };
   LstmStack<D, 2, 3, 1> one(0.5f);
   LstmStack<D, 2, 3, 2> two(0.5f);
@@ -87,10 +87,10 @@ TEST_CASE("lstm: an empty sentence and an empty batch") {
   BidirectionalLstm<D, 3, 4> layer;
   Parameters<D> parameters(device, layer, 1);
   Tape<D> tape(device, TapeMode::gradients());
-  const auto none = layer(tape, tape.make<3>(0), time_major(tape, Sentences{}));
+  const auto none = layer(tape.make(0, 3), time_major(tape, Sentences{}));
   CHECK(none.h.rows() == 0);
   CHECK(none.last.h.rows() == 0);
-  const auto empty = layer(tape, tape.make<3>(0), time_major(tape, Sentences{{}, {}}));
+  const auto empty = layer(tape.make(0, 3), time_major(tape, Sentences{{}, {}}));
   CHECK(rows_of(empty.last.h) == std::vector<double>(8, 0));
   mixture(tape, none.h);
   mixture(tape, empty.last.c);
@@ -109,11 +109,11 @@ TEST_CASE("lstm: word by word, with sentences that leave, is what whole sentence
   const std::vector<std::int32_t> lengths = {4, 1, 6, 3}, offsets = {0, 4, 5, 11, 14};
 
   Tape<F> tape(device);
-  auto x = tape.make<3>(14);
+  auto x = tape.make(14, 3);
   Random random(3);
   for (Index i = 0; i < 42; ++i) x.value.data[i] = static_cast<float>(random.normal());
   const TimeMajor layout = time_major(tape, upload_offsets(tape, offsets.data(), 4), offsets.data());
-  const auto whole = stack(tape, x, layout, start(tape, 4));
+  const auto whole = stack(x, layout, start(tape, 4));
 
   LstmCache<F, 20, 2> memory(tape, 4, start(tape, 4));
   for (std::int32_t t = 0; t < 6; ++t) {
@@ -123,8 +123,8 @@ TEST_CASE("lstm: word by word, with sentences that leave, is what whole sentence
       if (t < lengths[s]) alive.push_back(static_cast<std::int32_t>(s)), rows.push_back(offsets[s] + t);
     const auto count = static_cast<Index>(alive.size());
     const auto* places = step.upload(alive.data(), count);
-    const auto words = gather_rows(step, x, step.upload(rows.data(), count), count);
-    const auto y = stack(step, words, one_step(step, count), memory.read(step, places, count));
+    const auto words = gather_rows(x, step.upload(rows.data(), count), count);
+    const auto y = stack(words, one_step(step, count), memory.read(step, places, count));
     memory.write(step, y.last, places);
     for (Index i = 0; i < count; ++i) CHECK(rows_of(y.h, i, 1) == rows_of(whole.h, rows[static_cast<std::size_t>(i)], 1));
   }

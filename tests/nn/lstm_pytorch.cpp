@@ -64,7 +64,7 @@ void compare(const std::string& name, bool states, double tolerance) {
   for (std::size_t i = 0; states && i < Layers; ++i)
     initial[i] = {input<kWidth>(tape, layer_of("h0", i)), input<kWidth>(tape, layer_of("c0", i))};
   const TimeMajor layout = time_major(tape, upload_offsets(tape, offsets.data(), count), offsets.data());
-  const auto y = stack(tape, x, layout, initial);
+  const auto y = stack(x, layout, initial);
 
   CHECK(distance(values(tape, y.h), numbers(name + "/y")) <= tolerance);
   contribute(tape, y.h, numbers(name + "/gradient/y"));

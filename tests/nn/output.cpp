@@ -16,12 +16,11 @@ TEST_CASE("output: gradients of weight, bias and hidden states for both kinds of
   for (const Smoothing kind : {Smoothing::uniform, Smoothing::others})
     for (const double amount : {0.0, 0.3})
       check_gradients(parameters, [&](Tape<D>& tape) {
-        const auto loss = layer.loss(tape, input(tape), upload(tape, labels), {.smoothing = kind, .amount = amount});
-        return loss.read(device).loss / static_cast<double>(loss.tokens);
+        return layer.loss(input(tape), upload(tape, labels), {.smoothing = kind, .amount = amount});
       });
 }
 
-TEST_CASE("output: the normalizer divides gradients, and only gradients") {
+TEST_CASE("output: the normalizer divides gradients, but not the sums that are read") {
   D device;
   Output<D, 6> layer(9);
   Input<D, 6> input(2);
@@ -30,9 +29,9 @@ TEST_CASE("output: the normalizer divides gradients, and only gradients") {
   const auto run = [&](double normalizer) {
     device.zero(parameters.gradients(), parameters.size());
     Tape<D> tape(device, TapeMode::gradients());
-    const auto loss = layer.loss(tape, input(tape), upload(tape, sentences({{0, 8}})), {.normalizer = normalizer});
-    tape.backward();
-    return std::pair(loss.read(device).loss, parameters.read_gradient(parameters.find("1.numbers")));
+    auto loss = layer.loss(input(tape), upload(tape, sentences({{0, 8}})), {.normalizer = normalizer});
+    loss.backward();
+    return std::pair(loss.read().loss, parameters.read_gradient(parameters.find("1.numbers")));
   };
   const auto [sum, mean_gradient] = run(0);
   const auto [same_sum, small_gradient] = run(16);
@@ -51,16 +50,16 @@ TEST_CASE("output: the loss of a chunk at a time is the loss of all rows, and ag
   const Sentences labels = sentences({{5, kVocabulary - 1, 17}});
   Tape<D> tape(device);
   const auto x = input(tape);
-  const auto loss = layer.loss(tape, x, upload(tape, labels));
-  CHECK(loss.tokens == 3);
-  const auto logits = layer.logits(tape, x);
+  auto loss = layer.loss(x, upload(tape, labels));
+  CHECK(loss.labels() == 3);
+  const auto logits = layer.logits(x).value;
   double expected = 0;
   for (Index i = 0; i < 3; ++i) {
     double sum = 0;
     for (Index j = 0; j < kVocabulary; ++j) sum += std::exp(logits(i, j));
     expected += std::log(sum) - logits(i, labels.tokens[static_cast<std::size_t>(i)]);
   }
-  CHECK(loss.read(device).nll == doctest::Approx(expected).epsilon(1e-12));
+  CHECK(loss.read().nll == doctest::Approx(expected).epsilon(1e-12));
 }
 
 TEST_CASE("output: labels that cannot be are refused") {
@@ -71,7 +70,7 @@ TEST_CASE("output: labels that cannot be are refused") {
   Parameters<D> parameters(device, model, 1);
   Tape<D> tape(device);
   const auto say = [&](const Sentences& labels) {
-    return complaint([&] { layer.loss(tape, input(tape), upload(tape, labels)); });
+    return complaint([&] { layer.loss(input(tape), upload(tape, labels)); });
   };
   CHECK(say(sentences({{1}})).find("1 labels for 2 predictions") != std::string::npos);
   CHECK(say(sentences({{1, 9}})).find("label 9 is not in a vocabulary of 9") != std::string::npos);

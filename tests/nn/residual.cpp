@@ -15,9 +15,7 @@ TEST_CASE_TEMPLATE("residual: gradients of the norm, the sub-layer and the input
   Together model(layer, inner, input);
   Parameters<D> parameters(device, model, 1);
   shake(parameters);
-  const auto loss = [&](Tape<D>& tape) {
-    return mixture(tape, layer(tape, input(tape), [&](auto x) { return inner(tape, x); }));
-  };
+  const auto loss = [&](Tape<D>& tape) { return mixture(tape, layer(input(tape), [&](auto x) { return inner(x); })); };
   check_gradients(parameters, loss);
   check_gradients(parameters, loss, TapeMode::training(1, 1));
 }
@@ -31,7 +29,7 @@ TEST_CASE_TEMPLATE("residual: a sub-layer that passes its input on, so that both
   Parameters<D> parameters(device, model, 1);
   shake(parameters);
   check_gradients(
-      parameters, [&](Tape<D>& tape) { return mixture(tape, layer(tape, input(tape), [](auto x) { return x; })); },
+      parameters, [&](Tape<D>& tape) { return mixture(tape, layer(input(tape), [](auto x) { return x; })); },
       TapeMode::training(1, 1));
 }
 
@@ -45,12 +43,12 @@ TEST_CASE("residual: where the policies put the norm") {
   Tape<D> tape(device);
   const auto x = input(tape);
   const auto twice = [&](Variable<D, 4> in) {
-    auto y = tape.make<4>(in.rows());
+    auto y = tape.make(in.rows(), 4);
     for (Index i = 0; i < in.rows(); ++i)
       for (Index j = 0; j < 4; ++j) y.value(i, j) = 2 * in.value(i, j);
     return y;
   };
-  const auto normal = pre.norm(tape, x), after = post(tape, x, twice), before = pre(tape, x, twice);
+  const auto normal = pre.norm(x), after = post(x, twice), before = pre(x, twice);
   for (Index i = 0; i < 3; ++i)
     for (Index j = 0; j < 4; ++j) {
       CHECK(before.value(i, j) == doctest::Approx(x.value(i, j) + 2 * normal.value(i, j)).epsilon(1e-12));
@@ -64,9 +62,9 @@ TEST_CASE("residual: with RMS norm a connection has a gain and no bias, and a ro
   Parameters<D> parameters(device, layer, 1);
   CHECK(parameters.entries().size() == 1);
   Tape<D> tape(device);
-  auto x = tape.make<4>(1);
+  auto x = tape.make(1, 4);
   for (Index j = 0; j < 4; ++j) x.value(0, j) = static_cast<double>(j);
-  const auto y = layer(tape, x, [](auto in) { return in; });  // of 2x
+  const auto y = layer(x, [](auto in) { return in; });  // of 2x
   for (Index j = 0; j < 4; ++j)
     CHECK(y.value(0, j) == doctest::Approx(2 * static_cast<double>(j) / std::sqrt(14 + 1e-5)).epsilon(1e-8));
 }

@@ -8,7 +8,7 @@ using D = Cpu<double>;
 
 TEST_CASE("stack: each layer has numbers of its own, under its own name, and gradients reach them all") {
   D device;
-  Stack<Linear<D, 6, 6>, 3> layers;
+  Stack<Linear<D, 6, 6>, 3> layers(3);
   Input<D, 6> input(4);
   Together model(layers, input);
   Parameters<D> parameters(device, model, 1);
@@ -20,7 +20,7 @@ TEST_CASE("stack: each layer has numbers of its own, under its own name, and gra
   shake(parameters);
   check_gradients(parameters, [&](Tape<D>& tape) {
     auto x = input(tape);
-    for (const auto& layer : layers) x = layer(tape, x);
+    for (const auto& layer : layers) x = layer(x);
     return mixture(tape, x);
   });
 }
@@ -31,7 +31,7 @@ TEST_CASE("stack: every layer is made from the same arguments") {
     float rate;
     Layer(int n, float r) : number(n), rate(r) {}
   };
-  const Stack<Layer, 2> layers(3, 0.5f);
+  const Stack<Layer, 2> layers(2, 3, 0.5f);
   CHECK(layers.size() == 2);
   for (const Layer& layer : layers) {
     CHECK(layer.number == 3);

@@ -33,6 +33,7 @@ TEST_CASE("adam: ten steps of each kind are PyTorch's") {
     AdamOptions options = plain;
     options.weight_decay = weight_decay;
     options.decay = decay;
+    options.decay_vectors = true;
     options.amsgrad = amsgrad;
     return options;
   };
@@ -106,7 +107,7 @@ TEST_CASE_TEMPLATE("adam: the number of threads changes no bit", T, float, doubl
     Numbers<Cpu<T>> model(70001);
     model.first.initial = Initial::normal(1);
     Parameters<Cpu<T>> parameters(device, model, 1);
-    Adam<Cpu<T>> adam(parameters, {.weight_decay = 0.01, .amsgrad = true, .clip_norm = 0.5});
+    Adam<Cpu<T>> adam(parameters, {.weight_decay = 0.01, .decay_vectors = true, .amsgrad = true, .clip_norm = 0.5});
     Random random(2);
     for (int step = 0; step < 3; ++step) {
       for (Index i = 0; i < 70001; ++i) parameters.gradients()[i] = static_cast<T>(random.normal());

@@ -38,8 +38,9 @@ TEST_CASE_TEMPLATE("sgd: three steps of every kind are PyTorch's", T, float, dou
   check("plain", {}, {0.825, -1.95, 0.4, 3.2, -0.2375});
   check("momentum", {.momentum = 0.9}, {0.762, -1.824, -0.032, 3.47, -0.2915});
   check("nesterov", {.momentum = 0.9, .nesterov = true}, {0.6108, -1.7916, -0.0788, 3.623, -0.27485});
-  check("decay", {.momentum = 0.8, .weight_decay = 0.1}, {0.722604, -1.745208, 0.0142095, 3.281177, -0.26949225});
-  check("clipped", {.momentum = 0.9, .nesterov = true, .weight_decay = 0.01, .clip_norm = 1},
+  check("decay", {.momentum = 0.8, .weight_decay = 0.1, .decay_vectors = true},
+        {0.722604, -1.745208, 0.0142095, 3.281177, -0.26949225});
+  check("clipped", {.momentum = 0.9, .nesterov = true, .weight_decay = 0.01, .decay_vectors = true, .clip_norm = 1},
         {0.8345718148448552, -1.8772781255417013, 0.2530092867727859, 3.159155749466669, -0.261018329438965});
 }
 

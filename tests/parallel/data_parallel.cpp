@@ -126,7 +126,7 @@ TEST_CASE("gradients that two layers share, or that one layer has twice, wait fo
     CHECK(rank.sums.empty());
     const auto& table = parameters.find("target_embedding.table");
     CHECK(table.shared);
-    const GradientRange<double> range{parameters.gradients() + table.offset, room_of(table.size())};
+    const GradientRange<double> range{parameters.gradients() + table.offset, padded_size(table.size())};
     run.ranks.plan({range});
     run.ranks.complete(range);
     CHECK(rank.sums.empty());

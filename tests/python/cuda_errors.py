@@ -21,18 +21,23 @@ from pathlib import Path
 import torch
 
 from op_results.attention import additive_attention, attention, attention_weights
+from op_results.heads import repeat_heads, rotary
 from op_results.input_feeding import input_feeding
 from op_results.layers import (activation, adam, cross_entropy, dropout, embedding, layer_norm, linear, ragged_projection, residual, sinusoid,
                                tanh)
 from op_results.operands import PRECISIONS, Operands
 from op_results.recurrent import gather_rows, lstm
+from op_results.reductions import (cross_entropy_gradient, kl_divergence, ragged_product, reduce_all, reduce_columns, reduce_rows,
+                                   repeat_rows, softmax)
 
 FILES = Path(__file__).resolve().parent.parent / "files"
 RECORD = FILES / "pytorch_errors.json"
 
 
 OPS = {op.__name__: op for op in (attention, attention_weights, additive_attention, linear, ragged_projection, lstm, input_feeding,
-                                  gather_rows, layer_norm, residual, dropout, activation, tanh, embedding, sinusoid, cross_entropy, adam)}
+                                  gather_rows, layer_norm, residual, dropout, activation, tanh, embedding, sinusoid, cross_entropy, adam,
+                                  softmax, reduce_columns, reduce_rows, repeat_rows, reduce_all, ragged_product, cross_entropy_gradient,
+                                  kl_divergence, rotary, repeat_heads)}
 
 
 # --- errors -------------------------------------------------------------------------------------------------------------------

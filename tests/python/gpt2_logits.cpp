@@ -30,7 +30,7 @@ int main(int argc, char** argv) try {
   }
   std::cout.precision(9);
   Tape<Host> tape(device);
-  const auto logits = model.output.logits(tape, model.hidden(tape, upload(tape, prompts)));
+  const auto logits = model.output.logits(model.hidden(tape, upload(tape, prompts))).value;
   for (Index i = 0; i < logits.rows; ++i)
     for (Index j = 0; j < logits.cols; ++j) std::cout << logits(i, j) << (j + 1 < logits.cols ? ' ' : '\n');
   for (const auto& text : greedy(device, model, prompts, {.end = -1, .limit = 20})) {

@@ -28,7 +28,7 @@ void print_logits(const SafetensorsFile& file, const Sentences& source, const Se
   load_model(file, network.parameters, {.parts_of = torch_transformer_parts});
   Tape<Host> tape(device);
   const auto hidden = network->hidden(tape, upload(tape, source), upload(tape, target));
-  const auto logits = network->output.logits(tape, hidden);
+  const auto logits = network->output.logits(hidden).value;
   for (Index i = 0; i < logits.rows; ++i)
     for (Index j = 0; j < logits.cols; ++j) std::cout << logits(i, j) << (j + 1 < logits.cols ? ' ' : '\n');
 }

@@ -46,8 +46,11 @@ struct Program {
     TrainingText texts = text;
     const TrainingCorpus corpus =
         encode_training_text(options.text, texts, tokenizer_of(before ? before : start), alone, said);
-    const Metadata settings{
-        {"model", options.model}, {"size", ""}, {"norm", ""}, {"epochs", std::to_string(options.epochs)}};
+    const Metadata settings{{"model", options.model},
+                            {"size", ""},
+                            {"norm", ""},
+                            {"epochs", std::to_string(options.epochs)},
+                            {"freeze", nlohmann::json(options.freeze).dump()}};
     return train_and_test(options, texts, corpus, run_card(options, corpus, settings, before), alone, said);
   }
   std::vector<nlohmann::json> events(const std::string& kind) const {
@@ -114,6 +117,41 @@ TEST_CASE("train and test: a run goes on with its own settings, or is replaced w
   program.options.resume = true;
   std::filesystem::remove(program.options.output / "training.safetensors");
   CHECK(contains(error_of([&] { program.run(); }), "ended before its first checkpoint"));
+}
+
+TEST_CASE("train and test: a frozen encoder keeps its first weights, also after a resume that does not name it") {
+  Program program;
+  program.options.freeze = {"encoder"};
+  program.options.given = {"freeze"};
+  program.run();
+  CHECK(contains(program.said.str(), " of them trainable"));
+  CHECK(read_run_card(program.options.output).settings.at("freeze") == R"(["encoder"])");
+  const auto weight = [&](const char* name) {
+    return SafetensorsFile(program.options.output / "training.safetensors").values<float>(name);
+  };
+  const std::string encoder = "encoder.layers.0.attention.in.weight", decoder = "decoder.layers.0.self_attention.in.weight";
+  const auto frozen = weight(encoder.c_str()), moved = weight(decoder.c_str());
+
+  program.options.freeze = {};
+  program.options.given = {};
+  program.options.resume = true;
+  program.options.epochs = 3;
+  program.run();
+  CHECK(program.options.freeze == std::vector<std::string>{"encoder"});
+  CHECK(weight(encoder.c_str()) == frozen);
+  CHECK(weight(decoder.c_str()) != moved);
+
+  program.options.freeze = {"decoder"};
+  program.options.given = {"freeze"};
+  CHECK(contains(error_of([&] { program.run(); }), R"(begun with freeze ["encoder"], not ["decoder"])"));
+}
+
+TEST_CASE("train and test: a misspelt name to freeze is an error that leaves the folder alone") {
+  Program program;
+  program.options.freeze = {"encodr"};
+  CHECK(contains(error_of([&] { program.run(); }), "no parameters named 'encodr'"));
+  CHECK(contains(error_of([&] { program.run(); }), "did you mean 'encoder'?"));
+  CHECK_FALSE(has_run(program.options.output));
 }
 
 TEST_CASE("train and test: a run starts from another's weights and tokenizer, and says where nothing was better") {

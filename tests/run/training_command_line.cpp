@@ -62,6 +62,15 @@ TEST_CASE("training command line: settings are the options of model and training
   CHECK(describe(options) == "--shared=false --epochs 3 --rate 0.5 --amsgrad");
 }
 
+TEST_CASE("training command line: --freeze can be given several times and is a setting") {
+  TrainingOptions options;
+  REQUIRE(read(options, "--freeze encoder --epochs 3 --freeze decoder.layers.*.norm") == "");
+  CHECK(options.freeze == std::vector<std::string>{"encoder", "decoder.layers.*.norm"});
+  CHECK(settings_of(options).at("freeze") == R"(["encoder","decoder.layers.*.norm"])");
+  CHECK(settings_of({}).at("freeze") == "[]");
+  CHECK(describe(options) == "--epochs 3 --freeze encoder --freeze decoder.layers.*.norm");
+}
+
 TEST_CASE("training command line: a program's own models stand beside the library's") {
   TrainingOptions options;
   CHECK(read(options, "--model mine", {"mine"}) == "");
@@ -71,6 +80,21 @@ TEST_CASE("training command line: a program's own models stand beside the librar
   options = {};
   CHECK(read(options, "--model linformer64 --size base --norm pre") == "");
   CHECK(options.model_name() == "linformer64-base-pre");
+}
+
+TEST_CASE("training command line: sizes of your own replace those of a preset") {
+  TrainingOptions options;
+  REQUIRE(read(options, "--size small --norm pre --layers 3+1 --width 192 --heads 4") == "");
+  CHECK(options.model_name() == "transformer-pre");
+  CHECK(options.shape() ==
+        TransformerShape{.encoder_layers = 3, .decoder_layers = 1, .width = 192, .heads = 4, .inner = 768});
+  options = {};
+  REQUIRE(read(options, "--model linformer48 --size small --norm post") == "");
+  CHECK(options.model_name() == "linformer48-small");
+  CHECK_FALSE(options.shape().has_value());
+  REQUIRE(read(options, "--inner 100") == "");
+  CHECK(options.model_name() == "linformer");
+  CHECK((options.shape()->linformer_k == 48 && options.shape()->inner == 100 && options.shape()->width == 128));
 }
 
 TEST_CASE("training command line: options that do not fit together are refused") {
@@ -85,7 +109,8 @@ TEST_CASE("training command line: options that do not fit together are refused")
   CHECK(wrong("--batch 4096 --batch-unit tokens") == "");
   CHECK(wrong("--tf32") == "--tf32 goes with --precision float");
   CHECK(wrong("--model linformer32 --truncate 300") == "--truncate is at most 256 for a Linformer");
-  CHECK(wrong("--model linformer32 --size big") == "a Linformer is small or base");
+  CHECK(wrong("--layers 3+").starts_with("--layers: two numbers such as 3+3 are needed"));
+  CHECK(wrong("--width 100 --heads 3") == "--width 100 is not a multiple of --heads 3");
   CHECK(contains(wrong("--resume --overwrite"), "give one"));
   CHECK(contains(wrong("--resume --start-from " + there), "--start-from begins one: give one"));
   CHECK(contains(wrong("--start-from " + there + " --vocab " + file + " --merges " + file), "has a tokenizer"));
@@ -117,11 +142,11 @@ TEST_CASE("training recipe: by the size of the text, for what was not given") {
   CHECK((best_of(recipe_for(1'000'000)).epochs == 12 && best_of(recipe_for(1'000'000)).average_best == 4));
 }
 
-TEST_CASE("training recipe: sizes that a model has not, and batches of another unit") {
+TEST_CASE("training recipe: sizes of a Linformer and of a program's own model, and batches of another unit") {
   TrainingOptions linformer;
   REQUIRE(read(linformer, "--model linformer32 --batch-unit sentences") == "");
   apply_recipe(linformer, recipe_for(100'000));
-  CHECK((linformer.size == "base" && linformer.batch == 64));
+  CHECK((linformer.size == "medium" && linformer.batch == 64));
   TrainingOptions own;
   REQUIRE(read(own, "--model mine --batch 8", {"mine"}) == "");
   apply_recipe(own, recipe_for(1000));

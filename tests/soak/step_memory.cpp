@@ -51,8 +51,8 @@ struct Recurrent {
   Loss<F> loss(Tape<F>& tape, const Batch& batch, LossOptions options) const {
     const Text source = upload(tape, batch.source);
     const TimeMajor layout = time_major(tape, source.rows, source.rows.begin);  // the CPU's memory is the host's
-    const auto h = encoder(tape, embedding(tape, source), layout, start(tape, source.rows.count)).h;
-    return output.loss(tape, h, source, options);
+    const auto h = encoder(embedding(tape, source), layout, start(tape, source.rows.count)).h;
+    return output.loss(h, source, options);
   }
   void for_each_parameter(auto&& visit) {
     visit("embedding", embedding);
@@ -70,10 +70,10 @@ void check_model(const char* name, int threads, const Options&... options) {
   std::uint64_t number = 0;
   const auto step = [&](const Batch& batch) {
     Tape<F> tape(device, TapeMode::training(1, ++number));
-    const auto loss = network->loss(tape, batch, {.amount = 0.1});
-    tape.backward();
+    auto loss = network->loss(tape, batch, {.amount = 0.1});
+    loss.backward();
     adam.step(1e-3);
-    return loss.read(device).loss;
+    return loss.read().loss;
   };
 
   const Batch largest = random_batch(1, 24, 40, 40);

@@ -46,7 +46,7 @@ struct Input {
   explicit Input(Index rows) : numbers{rows, Width, Initial::normal(1)} {}
 
   Variable<Device, Width> operator()(Tape<Device>& tape) const {
-    auto x = tape.template make<Width>(numbers.rows);
+    const auto x = tape.make(numbers.rows, Width);
     std::copy_n(numbers.value, numbers.size(), x.value.data);
     tape.on_backward(x, [gradient = numbers.gradient](Tape<Device>&, auto dx) {
       for (Index i = 0; i < dx.rows; ++i)
@@ -88,39 +88,46 @@ void shake(Parameters<Device>& parameters, double by = 0.3, std::uint64_t seed =
 
 /// A number from an activation, to take gradients of: the sum of y[i, j] * cos(3i + j + 1). On a tape that records, the
 /// backward pass begins here.
-template <class Device, int Width>
-double mixture(Tape<Device>& tape, Variable<Device, Width> y) {
+template <class Device>
+double mixture(Tape<Device>& tape, Variable<Device> y) {
   using Scalar = typename Device::Scalar;
   const auto factor = [](Index i, Index j) { return std::cos(static_cast<double>(3 * i + j + 1)); };
   double sum = 0;
   for (Index i = 0; i < y.rows(); ++i)
-    for (Index j = 0; j < Width; ++j) sum += static_cast<double>(y.value(i, j)) * factor(i, j);
+    for (Index j = 0; j < y.cols(); ++j) sum += static_cast<double>(y.value(i, j)) * factor(i, j);
   if (tape.recording()) {
     const Sink<Scalar> dy = tape.sink(y);
     for (Index i = 0; i < y.rows(); ++i)
-      for (Index j = 0; j < Width; ++j) dy.put(dy.to(i, j), static_cast<Scalar>(factor(i, j)));
+      for (Index j = 0; j < y.cols(); ++j) dy.put(dy.to(i, j), static_cast<Scalar>(factor(i, j)));
   }
   return sum;
 }
 
 /// Compares every parameter's gradient of loss(tape) with difference quotients: at most `samples` numbers of each
-/// parameter. The gradient is taken twice, because gradients of parameters accumulate.
+/// parameter. loss returns a Loss, or a number after it has set gradients, as mixture does. The gradient is taken twice,
+/// because gradients of parameters accumulate.
 template <class Device, class Loss>
 void check_gradients(Parameters<Device>& parameters, const Loss& loss, TapeMode mode = TapeMode::gradients(),
                      Index samples = 40) {
   constexpr double kStep = 1e-6, kAbsolute = 1e-5, kRelative = 1e-3;
+  constexpr bool returns_loss = requires(Tape<Device> & tape) { loss(tape).backward(); };
   Device& device = parameters.device();
   device.zero(parameters.gradients(), parameters.size());
   mode.record = true;
   for (int i = 0; i < 2; ++i) {
     Tape<Device> tape(device, mode);
-    loss(tape);
-    tape.backward();
+    if constexpr (returns_loss)
+      loss(tape).backward();
+    else
+      loss(tape), tape.backward();
   }
   mode.record = false;
   const auto value = [&] {
     Tape<Device> tape(device, mode);
-    return loss(tape);
+    if constexpr (returns_loss)
+      return loss(tape).value();
+    else
+      return loss(tape);
   };
   Random random(7);
   double largest = 0;
@@ -156,14 +163,14 @@ double largest_difference(const std::vector<A>& a, const std::vector<B>& b) {
 }
 
 /// A copy of some rows of an activation.
-template <class Device, int Width>
-std::vector<typename Device::Scalar> rows_of(Variable<Device, Width> x, Index first, Index count) {
-  std::vector<typename Device::Scalar> copy(static_cast<std::size_t>(count * Width));
-  for (Index i = 0; i < count; ++i) std::copy_n(x.value.row(first + i), Width, copy.begin() + i * Width);
+template <class Device>
+std::vector<typename Device::Scalar> rows_of(Variable<Device> x, Index first, Index count) {
+  std::vector<typename Device::Scalar> copy(static_cast<std::size_t>(count * x.cols()));
+  for (Index i = 0; i < count; ++i) std::copy_n(x.value.row(first + i), x.cols(), copy.begin() + i * x.cols());
   return copy;
 }
-template <class Device, int Width>
-std::vector<typename Device::Scalar> rows_of(Variable<Device, Width> x) {
+template <class Device>
+std::vector<typename Device::Scalar> rows_of(Variable<Device> x) {
   return rows_of(x, 0, x.rows());
 }
 

@@ -26,10 +26,7 @@ void check_model_gradients(const RecurrentDropout& rates, Index samples) {
   Parameters<D> parameters(device, model, 1);
   shake(parameters, 0.2);
   const Batch batch = ragged_batch();
-  const auto loss = [&](Tape<D>& tape) {
-    const auto sum = model.loss(tape, batch, {.amount = 0.1});
-    return sum.read(device).loss / static_cast<double>(sum.tokens);
-  };
+  const auto loss = [&](Tape<D>& tape) { return model.loss(tape, batch, {.amount = 0.1}); };
   check_gradients(parameters, loss, TapeMode::gradients(), samples);
   check_gradients(parameters, loss, TapeMode::training(1, 1), samples);
 }
@@ -46,7 +43,7 @@ void check_steps() {
   const Batch batch = ragged_batch();
   Tape<D> tape(device);
   const auto hidden = model.hidden(tape, upload(tape, batch.source), upload(tape, batch.target_input));
-  const auto all = model.output.logits(tape, hidden);
+  const auto all = model.output.logits(hidden).value;
   auto state = model.start(tape, upload(tape, batch.source), batch.target_input.longest());
   double worst = 0;
   for (Index t = 0; t < batch.target_input.longest(); ++t) {
@@ -82,7 +79,7 @@ void check_decoding() {
       Sentences from, to;
       from.push_back(source[sentence]);
       to.push_back(words);
-      const auto logits = model.output.logits(tape, model.hidden(tape, upload(tape, from), upload(tape, to)));
+      const auto logits = model.output.logits(model.hidden(tape, upload(tape, from), upload(tape, to))).value;
       double* last = logits.row(logits.rows - 1);
       if (options.never >= 0) last[options.never] = -HUGE_VAL;
       const auto word = static_cast<Token>(std::max_element(last, last + logits.cols) - last);

@@ -7,7 +7,7 @@
 template <int Width, class Device>
 attn::Variable<Device, Width> input(attn::Tape<Device>& tape, const Numbers& numbers) {
   using Scalar = typename Device::Scalar;
-  auto x = tape.template make<Width>(static_cast<attn::Index>(numbers.size()) / Width);
+  const auto x = tape.make(static_cast<attn::Index>(numbers.size()) / Width, Width);
   const std::vector<Scalar> host(numbers.begin(), numbers.end());
   tape.device.upload(x.value.data, host.data(), static_cast<attn::Index>(host.size()));
   return x;
@@ -24,27 +24,26 @@ Numbers numbers_of(Device& device, attn::Matrix<typename Device::Scalar> matrix)
   return numbers;
 }
 
-template <class Device, int Width>
-Numbers values(attn::Tape<Device>& tape, attn::Variable<Device, Width> x) {
+template <class Device>
+Numbers values(attn::Tape<Device>& tape, attn::Variable<Device> x) {
   return numbers_of(tape.device, x.value);
 }
 
 /// The gradient of an input after the backward pass; none where nothing contributed to it.
-template <class Device, int Width>
-Numbers gradient(attn::Tape<Device>& tape, attn::Variable<Device, Width> x) {
+template <class Device>
+Numbers gradient(attn::Tape<Device>& tape, attn::Variable<Device> x) {
   if (x.slot->gradient.empty()) return {};
   return numbers_of(tape.device, tape.sink(x).to);  // completes slices that nothing contributed to, as a producer would
 }
 
 /// Contributes to the gradient of y, as a loss does.
-template <class Device, int Width>
-void contribute(attn::Tape<Device>& tape, attn::Variable<Device, Width> y, const Numbers& dy) {
+template <class Device>
+void contribute(attn::Tape<Device>& tape, attn::Variable<Device> y, const Numbers& dy) {
   const auto sink = tape.sink(y);
   Numbers sum = dy;
   if (sink.add) sum = sum_of(sum, numbers_of(tape.device, sink.to));
   const std::vector<typename Device::Scalar> host(sum.begin(), sum.end());
-  for (attn::Index i = 0; i < y.rows(); ++i)
-    tape.device.upload(sink.to.row(i), host.data() + i * Width, attn::Index{Width});
+  for (attn::Index i = 0; i < y.rows(); ++i) tape.device.upload(sink.to.row(i), host.data() + i * y.cols(), y.cols());
 }
 
 /// A parameter whose numbers and gradient, which begins at 0, the test can read and write.

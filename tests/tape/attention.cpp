@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "attn/cpu.hpp"
+#include "attn/tape/columns.hpp"
 #include "support/errors.hpp"
 #include "support/gradients.hpp"
 #include "support/tape.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 constexpr int kWidth = 4;
 
-/// Checks the gradient of y = function(tape, x), x of 3 * kWidth columns, recorded in this mode.
+/// Checks the gradient of y = function(x), x of 3 * kWidth columns, recorded in this mode.
 template <class Function>
 void check(TapeMode mode, attn::Index rows, const Function& function) {
   Device device(2);
@@ -25,11 +26,11 @@ void check(TapeMode mode, attn::Index rows, const Function& function) {
   forward.record = false;
   Tape tape(device, mode);
   const auto in = input<3 * kWidth>(tape, x.read());
-  contribute(tape, function(tape, in), dy);
+  contribute(tape, function(in), dy);
   tape.backward();
   check_gradient("x", x, gradient(tape, in), [&] {
     Tape again(device, forward);
-    return dot(dy, values(again, function(again, input<3 * kWidth>(again, x.read()))));
+    return dot(dy, values(again, function(input<3 * kWidth>(again, x.read()))));
   });
 }
 
@@ -40,9 +41,9 @@ TEST_CASE("the gradient of attention over slices of one matrix is that of differ
   const Layout<Device> rows(device, {3, 0, 1, 5});
   for (const TapeMode mode : {TapeMode::gradients(), TapeMode::training(1, 2)})
     for (const bool causal : {false, true})
-      check(mode, 9, [&](Tape& tape, auto x) {
-        const auto [q, k, v] = attn::split<3>(tape, x);
-        return attn::attention(tape, q, rows, {k, v, rows}, {2, 0.7f, causal, 0.3f});
+      check(mode, 9, [&](auto x) {
+        const auto [q, k, v] = attn::split<3>(x);
+        return attn::attention(q, rows, {k, v, rows}, {2, 0.7f, causal, 0.3f});
       });
 }
 
@@ -52,9 +53,9 @@ TEST_CASE("attention of one variable to itself gets all three gradients, also in
     CAPTURE(length);
     const Layout<Device> rows(device, {length});
     for (const bool causal : {false, true})
-      check(TapeMode::gradients(), length, [&](Tape& tape, auto x) {
-        const auto y = attn::split<3>(tape, x)[1];
-        return attn::attention(tape, y, rows, {y, y, rows}, {2, 0.7f, causal, 0});
+      check(TapeMode::gradients(), length, [&](auto x) {
+        const auto y = attn::split<3>(x)[1];
+        return attn::attention(y, rows, {y, y, rows}, {2, 0.7f, causal, 0});
       });
   }
 }
@@ -62,9 +63,9 @@ TEST_CASE("attention of one variable to itself gets all three gradients, also in
 TEST_CASE("keys that are also the values get both gradients") {
   Device device(1);
   const Layout<Device> rows(device, {2, 3});
-  check(TapeMode::gradients(), 5, [&](Tape& tape, auto x) {
-    const auto [q, k, unused] = attn::split<3>(tape, x);
-    return attn::attention(tape, q, rows, {k, k, rows}, {1, 0.5f, true, 0});
+  check(TapeMode::gradients(), 5, [&](auto x) {
+    const auto [q, k, unused] = attn::split<3>(x);
+    return attn::attention(q, rows, {k, k, rows}, {1, 0.5f, true, 0});
   });
 }
 
@@ -73,7 +74,7 @@ TEST_CASE("attention from a number of sentences to another is an error that name
   Tape tape(device);
   const Layout<Device> three(device, {1, 1, 1}), two(device, {1, 2});
   const auto x = input<2>(tape, {1, 2, 3, 4, 5, 6});
-  const std::string sentence = error_of([&] { attn::attention(tape, x, three, {x, x, two}, {}); });
+  const std::string sentence = error_of([&] { attn::attention(x, three, {x, x, two}, {}); });
   CHECK(contains(sentence, "queries of 3 sentences"));
   CHECK(contains(sentence, "keys of 2"));
 }

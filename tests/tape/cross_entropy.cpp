@@ -29,14 +29,14 @@ TEST_CASE("the gradients of cross_entropy on a tape are those of differences of 
       const auto loss = [&] {
         Tape tape(device);
         const auto in = input<5>(tape, x.read());
-        return attn::cross_entropy(tape, in, weight, bias, kLabels.data(), options).read(device).loss /
-               (normalizer > 0 ? normalizer : 4);
+        return attn::cross_entropy(in, weight, bias, kLabels.data(), options).value();
       };
       Tape tape(device, TapeMode::gradients());
       const auto in = input<5>(tape, x.read());
-      const auto result = attn::cross_entropy(tape, in, weight, bias, kLabels.data(), options);
-      CHECK(result.tokens == 4);
-      tape.backward();
+      auto result = attn::cross_entropy(in, weight, bias, kLabels.data(), options);
+      CHECK(result.labels() == 4);
+      result.backward();
+      CHECK(result.value() == doctest::Approx(result.read().loss / (normalizer > 0 ? normalizer : 4)).epsilon(1e-14));
       check_gradient("x", x, gradient(tape, in), loss);
       check_gradient("weight", weight.numbers, weight.gradients.read(), loss);
       check_gradient("bias", bias.numbers, bias.gradients.read(), loss);
@@ -49,7 +49,9 @@ TEST_CASE("the loss is the same whether the tape records or not, and without smo
   const auto run = [&](TapeMode mode, double amount) {
     Tape tape(device, mode);
     const auto in = input<5>(tape, random_numbers(20, 1));
-    return attn::cross_entropy(tape, in, weight, bias, kLabels.data(), {Smoothing::uniform, amount}).read(device);
+    auto loss = attn::cross_entropy(in, weight, bias, kLabels.data(), {Smoothing::uniform, amount});
+    if (tape.recording()) loss.backward();
+    return loss.read();
   };
   CHECK(run(TapeMode::inference(), 0.1).loss == run(TapeMode::gradients(), 0.1).loss);
   CHECK(run(TapeMode::inference(), 0.1).nll == run(TapeMode::gradients(), 0).nll);
@@ -59,10 +61,11 @@ TEST_CASE("the loss is the same whether the tape records or not, and without smo
 
 TEST_CASE("the mean of a loss is over its labels") {
   Device device(1);
-  double sums[2] = {12, 0};
-  CHECK(attn::Loss<Device>{sums, 4}.mean(device) == 3);
-  sums[0] = 0;
-  CHECK(attn::Loss<Device>{sums, 0}.mean(device) == 0);
+  TestParameter<Device> weight(device, 7, 5, 2), bias(device, 7, 1, 3);
+  Tape tape(device);
+  auto loss = attn::cross_entropy(input<5>(tape, random_numbers(20, 1)), weight, bias, kLabels.data(), {.normalizer = 10});
+  CHECK(loss.mean() == doctest::Approx(loss.read().nll / 4).epsilon(1e-15));
+  CHECK(attn::cross_entropy(input<5>(tape, {}), weight, bias, kLabels.data(), {}).mean() == 0);
 }
 
 TEST_CASE("two losses on one activation add their gradients") {
@@ -71,8 +74,9 @@ TEST_CASE("two losses on one activation add their gradients") {
   const auto run = [&](int times) {
     Tape tape(device, TapeMode::gradients());
     const auto in = input<5>(tape, random_numbers(20, 1));
-    for (int i = 0; i < times; ++i) attn::cross_entropy(tape, in, weight, bias, kLabels.data(), {});
-    tape.backward();
+    attn::Loss<Device> loss;
+    for (int i = 0; i < times; ++i) loss += attn::cross_entropy(in, weight, bias, kLabels.data(), {});
+    loss.backward();
     return gradient(tape, in);
   };
   CHECK(distance(run(2), sum_of(run(1), run(1))) <= 1e-15);
@@ -84,8 +88,10 @@ TEST_CASE("losses of several batches add up in sums that the caller keeps") {
   double sums[2] = {100, 200};
   Tape tape(device);
   const auto in = input<5>(tape, random_numbers(20, 1));
-  const auto own = attn::cross_entropy(tape, in, weight, bias, kLabels.data(), {}).read(device);
-  attn::cross_entropy(tape, in, weight, bias, kLabels.data(), {}, sums);
+  const auto own = attn::cross_entropy(in, weight, bias, kLabels.data(), {}).read();
+  auto loss = attn::cross_entropy(in, weight, bias, kLabels.data(), {});
+  loss.add_sums_to(sums);
+  loss.evaluate();
   CHECK(sums[0] == doctest::Approx(100 + own.nll).epsilon(1e-14));
   CHECK(sums[1] == doctest::Approx(200 + own.loss).epsilon(1e-14));
 }
@@ -94,10 +100,10 @@ TEST_CASE("a loss over no labels is 0 and has no gradient") {
   Device device(2);
   TestParameter<Device> weight(device, 7, 5, 2), bias(device, 7, 1, 3);
   Tape tape(device, TapeMode::gradients());
-  const auto result = attn::cross_entropy(tape, input<5>(tape, {}), weight, bias, nullptr, {});
-  tape.backward();
-  CHECK(result.tokens == 0);
-  CHECK(result.read(device).loss == 0);
+  auto result = attn::cross_entropy(input<5>(tape, {}), weight, bias, nullptr, {});
+  result.backward();
+  CHECK(result.labels() == 0);
+  CHECK(result.read().loss == 0);
   CHECK(weight.gradients.read() == Numbers(35, 0));
 }
 
@@ -112,17 +118,18 @@ TEST_CASE("a vocabulary so large that logits come in chunks gives what one row a
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Tape tape(device, TapeMode::gradients());
     const auto row = input<1>(tape, {rows[i]});
-    nll += attn::cross_entropy(tape, row, weight, bias, &labels[i], {.normalizer = 10}).read(device).nll;
-    tape.backward();
+    auto loss = attn::cross_entropy(row, weight, bias, &labels[i], {.normalizer = 10});
+    loss.backward();
+    nll += loss.read().nll;
     dx.push_back(gradient(tape, row)[0]);
   }
   const Numbers dweight = weight.gradients.read();
   weight.gradients.write(Numbers(kClasses, 0));
   Tape tape(device, TapeMode::gradients());
   const auto x = input<1>(tape, rows);
-  const auto loss = attn::cross_entropy(tape, x, weight, bias, labels.data(), {}).read(device);
-  tape.backward();
-  CHECK(loss.nll == doctest::Approx(nll).epsilon(1e-13));
+  auto loss = attn::cross_entropy(x, weight, bias, labels.data(), {});
+  loss.backward();
+  CHECK(loss.read().nll == doctest::Approx(nll).epsilon(1e-13));
   CHECK(distance(gradient(tape, x), dx) <= 1e-12);
   CHECK(distance(weight.gradients.read(), dweight) <= 1e-12);
   CHECK(device.gradients.capacity() < std::size_t{7} * kClasses * sizeof(double));  // not ten rows

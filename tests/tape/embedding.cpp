@@ -31,7 +31,7 @@ TEST_CASE("a batch of no sentences can be uploaded and embedded") {
   const attn::Text text = upload(tape, attn::Sentences{});
   CHECK(text.rows.count == 0);
   CHECK(text.rows.longest == 0);
-  const auto y = attn::embedding<2>(tape, text, table, 1, {}, 0, 0);
+  const auto y = attn::embedding(tape, text, table, 1, {}, 0, 0);
   CHECK(y.rows() == 0);
   contribute(tape, y, {});
   tape.backward();
@@ -46,7 +46,7 @@ TEST_CASE("the gradient of embedding on a tape is that of differences, with drop
   for (const TapeMode mode : {TapeMode::gradients(), TapeMode::training(1, 2)}) {
     TestParameter<Device> table(device, 4, 5, 1);
     const auto run = [&](Tape& tape) {
-      return attn::embedding<5>(tape, upload(tape, batch), table, 2.5f, {positions}, 1, 0.3f);
+      return attn::embedding(tape, upload(tape, batch), table, 2.5f, {positions}, 1, 0.3f);
     };
     Tape tape(device, mode);
     contribute(tape, run(tape), dy);

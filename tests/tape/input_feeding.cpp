@@ -34,7 +34,7 @@ struct Case {
   struct Run {
     attn::Variable<Device, kWords> words;
     attn::KeysValues<Device, kWidth, kValue> source;
-    attn::InputFeedingResult<Device, kWidth, kValue> y;
+    attn::InputFeedingResult<Device> y;
   };
 
   attn::InputFeedingWeights<Device, kLayers> weights() const {
@@ -46,7 +46,7 @@ struct Case {
     run.source = {input<kWidth>(tape, keys.read()), input<kValue>(tape, values_.read()),
                   attn::upload_offsets(tape, source_offsets.data(), kSentences)};
     const auto layout = attn::time_major(tape, attn::upload_offsets(tape, offsets.data(), kSentences), offsets.data());
-    run.y = attn::input_feeding<kWidth>(tape, run.words, layout, run.source, 0.7, weights());
+    run.y = attn::input_feeding(run.words, layout, run.source, 0.7, weights());
     return run;
   }
   double loss() {
@@ -106,12 +106,10 @@ TEST_CASE("input_feeding of other rows or sentences than the batch is an error t
   Case all;
   Tape tape(all.device);
   const auto layout = attn::one_step(tape, 2);
-  const attn::KeysValues<Device, kWidth, kValue> source{tape.make<kWidth>(6), tape.make<kValue>(6),
+  const attn::KeysValues<Device, kWidth, kValue> source{tape.make(6, kWidth), tape.make(6, kValue),
                                                         attn::upload_offsets(tape, source_offsets.data(), 4)};
-  CHECK(
-      contains(error_of([&] { attn::input_feeding<kWidth>(tape, tape.make<kWords>(5), layout, source, 1, all.weights()); }),
-               "5 words for sentences that have 2"));
-  CHECK(
-      contains(error_of([&] { attn::input_feeding<kWidth>(tape, tape.make<kWords>(2), layout, source, 1, all.weights()); }),
-               "2 sentences cannot look at 4"));
+  CHECK(contains(error_of([&] { attn::input_feeding(tape.make(5, kWords), layout, source, 1, all.weights()); }),
+                 "5 words for sentences that have 2"));
+  CHECK(contains(error_of([&] { attn::input_feeding(tape.make(2, kWords), layout, source, 1, all.weights()); }),
+                 "2 sentences cannot look at 4"));
 }

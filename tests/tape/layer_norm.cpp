@@ -12,7 +12,7 @@ using Tape = attn::Tape<Device>;
 
 namespace {
 
-/// Checks the gradients of y = function(tape, x, branch, gain, bias) of width 5, recorded in this mode.
+/// Checks the gradients of y = function(x, branch, gain, bias) of width 5, recorded in this mode.
 template <class Function>
 void check(TapeMode mode, const Function& function) {
   Device device(2);
@@ -23,11 +23,11 @@ void check(TapeMode mode, const Function& function) {
   forward.record = false;
   const auto loss = [&] {
     Tape tape(device, forward);
-    return dot(dy, values(tape, function(tape, input<5>(tape, x.read()), input<5>(tape, branch.read()), gain, bias)));
+    return dot(dy, values(tape, function(input<5>(tape, x.read()), input<5>(tape, branch.read()), gain, bias)));
   };
   Tape tape(device, mode);
   const auto in = input<5>(tape, x.read()), side = input<5>(tape, branch.read());
-  contribute(tape, function(tape, in, side, gain, bias), dy);
+  contribute(tape, function(in, side, gain, bias), dy);
   tape.backward();
   check_gradient("x", x, gradient(tape, in), loss);
   if (!gradient(tape, side).empty()) check_gradient("branch", branch, gradient(tape, side), loss);
@@ -40,36 +40,34 @@ const TapeMode modes[] = {TapeMode::gradients(), TapeMode::training(1, 2)};
 }  // namespace
 
 TEST_CASE("the gradients of layer_norm on a tape are those of differences") {
-  check(TapeMode::gradients(),
-        [](Tape& tape, auto x, auto, auto& gain, auto& bias) { return attn::layer_norm(tape, x, gain, bias); });
+  check(TapeMode::gradients(), [](auto x, auto, auto& gain, auto& bias) { return attn::layer_norm(x, gain, bias); });
 }
 
 TEST_CASE("the gradients of residual_layer_norm are those of differences, with dropout and without") {
   for (const TapeMode mode : modes)
-    check(mode, [](Tape& tape, auto x, auto branch, auto& gain, auto& bias) {
-      return attn::residual_layer_norm(tape, x, branch, gain, bias, 0.4f);
+    check(mode, [](auto x, auto branch, auto& gain, auto& bias) {
+      return attn::residual_layer_norm(x, branch, gain, bias, x.tape().dropout(0.4f));
     });
 }
 
 TEST_CASE("the gradients of rms_norm and residual_rms_norm are those of differences") {
-  check(TapeMode::gradients(),
-        [](Tape& tape, auto x, auto, auto& gain, auto&) { return attn::rms_norm<Device, 5>(tape, x, gain); });
+  check(TapeMode::gradients(), [](auto x, auto, auto& gain, auto&) { return attn::rms_norm(x, gain); });
   for (const TapeMode mode : modes)
-    check(mode, [](Tape& tape, auto x, auto branch, auto& gain, auto&) {
-      return attn::residual_rms_norm<Device, 5>(tape, x, branch, gain, 0.4f);
+    check(mode, [](auto x, auto branch, auto& gain, auto&) {
+      return attn::residual_rms_norm(x, branch, gain, x.tape().dropout(0.4f));
     });
 }
 
 TEST_CASE("the gradients of residual are those of differences, with dropout and without") {
   for (const TapeMode mode : modes)
-    check(mode, [](Tape& tape, auto x, auto branch, auto&, auto&) { return attn::residual(tape, x, branch, 0.4f); });
+    check(mode, [](auto x, auto branch, auto&, auto&) { return attn::evaluated(x + attn::dropout(branch, 0.4f)); });
 }
 
 TEST_CASE("a residual whose branch is the same variable gets both gradients") {
   for (const TapeMode mode : modes) {
-    check(mode, [](Tape& tape, auto x, auto, auto&, auto&) { return attn::residual(tape, x, x, 0.4f); });
-    check(mode, [](Tape& tape, auto x, auto, auto& gain, auto& bias) {
-      return attn::residual_layer_norm(tape, x, x, gain, bias, 0.4f);
+    check(mode, [](auto x, auto, auto&, auto&) { return attn::evaluated(x + attn::dropout(x, 0.4f)); });
+    check(mode, [](auto x, auto, auto& gain, auto& bias) {
+      return attn::residual_layer_norm(x, x, gain, bias, x.tape().dropout(0.4f));
     });
   }
 }

@@ -17,11 +17,11 @@ TEST_CASE("the gradients of linear on a tape are those of differences") {
   const Numbers dy = random_numbers(28, 4);
   const auto loss = [&] {
     Tape tape(device);
-    return dot(dy, values(tape, attn::linear<7>(tape, input<5>(tape, x.read()), weight, bias)));
+    return dot(dy, values(tape, attn::linear(input<5>(tape, x.read()), weight, bias)));
   };
   Tape tape(device, TapeMode::gradients());
   const auto in = input<5>(tape, x.read());
-  contribute(tape, attn::linear<7>(tape, in, weight, bias), dy);
+  contribute(tape, attn::linear(in, weight, bias), dy);
   tape.backward();
   check_gradient("x", x, gradient(tape, in), loss);
   check_gradient("weight", weight.numbers, weight.gradients.read(), loss);
@@ -38,12 +38,12 @@ TEST_CASE("the gradients of linear_transposed are those of differences, first co
     weight.gradients.write(Numbers(35, 0));
     const auto loss = [&] {
       Tape tape(device);
-      return dot(dy, values(tape, attn::linear_transposed<5>(tape, input<7>(tape, x.read()), weight))) +
+      return dot(dy, values(tape, attn::linear_transposed(input<7>(tape, x.read()), weight))) +
              (twice ? dot(more, x.read()) : 0);
     };
     Tape tape(device, TapeMode::gradients());
     const auto in = input<7>(tape, x.read());
-    const auto y = attn::linear_transposed<5>(tape, in, weight);
+    const auto y = attn::linear_transposed(in, weight);
     if (twice) contribute(tape, in, more);
     contribute(tape, y, dy);
     tape.backward();
@@ -61,14 +61,14 @@ TEST_CASE("the gradients of feed_forward are those of differences, with dropout 
     Tensor<Device> x(device, 6, 5, random_numbers(30, 1));
     TestParameter<Device> up(device, 9, 5, 2), up_bias(device, 9, 1, 3), down(device, 5, 9, 4), down_bias(device, 5, 1, 5);
     const Numbers dy = random_numbers(30, 6);
-    const auto run = [&](Tape& tape, auto in) { return attn::feed_forward(tape, in, up, up_bias, down, down_bias, 0.4f); };
+    const auto run = [&](auto in) { return attn::feed_forward(in, up, up_bias, down, down_bias, 0.4f); };
     const auto loss = [&] {
       Tape tape(device, forward);
-      return dot(dy, values(tape, run(tape, input<5>(tape, x.read()))));
+      return dot(dy, values(tape, run(input<5>(tape, x.read()))));
     };
     Tape tape(device, mode);
     const auto in = input<5>(tape, x.read());
-    contribute(tape, run(tape, in), dy);
+    contribute(tape, run(in), dy);
     tape.backward();
     check_gradient("x", x, gradient(tape, in), loss);
     check_gradient("up", up.numbers, up.gradients.read(), loss);
@@ -85,7 +85,7 @@ TEST_CASE("a weight that is used twice gets the sum of its gradients") {
   bias.numbers.write({0, 0});
   Tape tape(device, TapeMode::gradients());
   const auto x = input<2>(tape, {1, 1});
-  const auto y = attn::linear<2>(tape, attn::linear<2>(tape, x, weight, bias), weight, bias);
+  const auto y = attn::linear(attn::linear(x, weight, bias), weight, bias);
   CHECK(values(tape, y) == Numbers{17, 37});
   contribute(tape, y, {1, 0});
   tape.backward();

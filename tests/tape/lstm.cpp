@@ -18,6 +18,11 @@ constexpr int kIn = 3, kWidth = 5;
 constexpr Index kSentences = 4, kRows = 8;
 const std::vector<std::int32_t> offsets{0, 3, 3, 7, 8};  // of 3, 0, 4 and 1 rows
 
+attn::LstmResult<Device> results(Tape& tape, const attn::TimeMajor& layout) {
+  const auto y = attn::make_lstm_result<kWidth>(tape, layout);
+  return {y.h, {y.last.h, y.last.c}};
+}
+
 /// A layer with initial states, and what its loss depends on.
 struct Case {
   Device device{2};
@@ -33,8 +38,8 @@ struct Case {
 
   struct Run {
     attn::Variable<Device, kIn> x;
-    attn::LstmState<Device, kWidth> initial;
-    attn::LstmResult<Device, kWidth> y;
+    attn::LstmState<Device> initial;
+    attn::LstmResult<Device> y;
   };
 
   Run run(Tape& tape) {
@@ -42,9 +47,9 @@ struct Case {
     run.x = input<kIn>(tape, x.read());
     if (states) run.initial = {input<kWidth>(tape, h0.read()), input<kWidth>(tape, c0.read())};
     const auto layout = attn::time_major(tape, attn::upload_offsets(tape, offsets.data(), kSentences), offsets.data());
-    run.y = attn::make_lstm_result<kWidth>(tape, layout);
-    attn::lstm(tape, run.x, layout,
-               std::array{attn::LstmWay<Device, kWidth>{{input_weight, recurrent, bias}, run.initial, run.y, reverse}});
+    run.y = results(tape, layout);
+    attn::lstm(run.x, layout,
+               std::array{attn::LstmDirection<Device>{{input_weight, recurrent, bias}, run.initial, run.y, reverse}});
     return run;
   }
   double loss() {
@@ -114,15 +119,15 @@ TEST_CASE("lstm of an input or of states with other rows than the batch is an er
   Tape tape(device);
   const attn::LstmWeights<Device> weights{all.input_weight, all.recurrent, all.bias};
   const auto layout = attn::one_step(tape, 2);
-  const auto y = attn::make_lstm_result<kWidth>(tape, layout);
-  using Way = attn::LstmWay<Device, kWidth>;
-  const attn::LstmState<Device, kWidth> three{tape.make<kWidth>(3), tape.make<kWidth>(3)};
+  const auto y = results(tape, layout);
+  using Direction = attn::LstmDirection<Device>;
+  const attn::LstmState<Device> three{tape.make(3, kWidth), tape.make(3, kWidth)};
   CHECK(contains(error_of([&] {
-                   attn::lstm(tape, tape.make<kIn>(5), layout, std::array{Way{weights, {}, y}});
+                   attn::lstm(tape.make(5, kIn), layout, std::array{Direction{weights, {}, y}});
                  }),
                  "an input of 5 rows for sentences that have 2"));
   CHECK(contains(error_of([&] {
-                   attn::lstm(tape, tape.make<kIn>(2), layout, std::array{Way{weights, three, y}});
+                   attn::lstm(tape.make(2, kIn), layout, std::array{Direction{weights, three, y}});
                  }),
                  "states of 3 (h) and 3 (c) sentences for a batch of 2"));
 }
@@ -131,13 +136,13 @@ TEST_CASE("lstm: two at the same time may not begin with one state, to whose gra
   Case all;
   Tape tape(all.device, TapeMode::gradients());
   const auto layout = attn::one_step(tape, 2);
-  using Way = attn::LstmWay<Device, kWidth>;
+  using Direction = attn::LstmDirection<Device>;
   const attn::LstmWeights<Device> weights{all.input_weight, all.recurrent, all.bias};
-  const attn::LstmState<Device, kWidth> state{tape.make<kWidth>(2), tape.make<kWidth>(2)};
-  const Way ways[]{{weights, state, attn::make_lstm_result<kWidth>(tape, layout)},
-                   {weights, {{}, state.c}, attn::make_lstm_result<kWidth>(tape, layout), true}};
+  const attn::LstmState<Device> state{tape.make(2, kWidth), tape.make(2, kWidth)};
+  const Direction directions[]{{weights, state, results(tape, layout)},
+                               {weights, {{}, state.c}, results(tape, layout), true}};
   CHECK(contains(error_of([&] {
-                   attn::lstm(tape, tape.make<kIn>(2), layout, std::array{ways[0], ways[1]});
+                   attn::lstm(tape.make(2, kIn), layout, std::array{directions[0], directions[1]});
                  }),
                  "begin with one state"));
 }
@@ -151,26 +156,24 @@ TEST_CASE("lstm: several over the same sentences give what each gives alone, and
     Tape tape(all.device, TapeMode::gradients());
     const auto x = input<kIn>(tape, all.x.read());
     const auto layout = attn::time_major(tape, attn::upload_offsets(tape, offsets.data(), kSentences), offsets.data());
-    std::array<attn::LstmWay<Device, kWidth>, 2> ways;
+    std::array<attn::LstmDirection<Device>, 2> directions;
     for (std::size_t i = 0; i < 2; ++i)
-      ways[i] = {weights,
-                 {input<kWidth>(tape, all.h0.read()), input<kWidth>(tape, all.c0.read())},
-                 attn::make_lstm_result<kWidth>(tape, layout),
-                 i == 1};
+      directions[i] = {
+          weights, {input<kWidth>(tape, all.h0.read()), input<kWidth>(tape, all.c0.read())}, results(tape, layout), i == 1};
     if (together) {
-      attn::lstm(tape, x, layout, ways);
+      attn::lstm(x, layout, directions);
     } else {
-      for (const auto& way : ways) attn::lstm(tape, x, layout, std::array{way});
+      for (const auto& direction : directions) attn::lstm(x, layout, std::array{direction});
     }
     std::vector<Numbers> found;
-    for (const auto& way : ways) {
-      found.push_back(values(tape, way.y.h));
-      found.push_back(values(tape, way.y.last.c));
-      contribute(tape, way.y.h, all.dh);
+    for (const auto& direction : directions) {
+      found.push_back(values(tape, direction.y.h));
+      found.push_back(values(tape, direction.y.last.c));
+      contribute(tape, direction.y.h, all.dh);
     }
     tape.backward();
     found.push_back(gradient(tape, x));
-    for (const auto& way : ways) found.push_back(gradient(tape, way.initial.h));
+    for (const auto& direction : directions) found.push_back(gradient(tape, direction.initial.h));
     for (auto* parameter : {&all.input_weight, &all.recurrent, &all.bias}) found.push_back(parameter->gradients.read());
     return found;
   };

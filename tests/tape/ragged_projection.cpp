@@ -21,13 +21,13 @@ TEST_CASE("the gradients of ragged_projection on a tape are those of differences
     const Numbers dy = random_numbers(4 * 2 * 6, 3);
     Tape tape(device, TapeMode::gradients());
     const auto in = input<6>(tape, x.read());
-    const auto y = attn::ragged_projection(tape, in, rows, projection, blocks);
+    const auto y = attn::ragged_projection(in, rows, projection, blocks);
     CHECK(y.rows() == 8);
     contribute(tape, y, dy);
     tape.backward();
     const auto loss = [&] {
       Tape again(device);
-      const auto z = attn::ragged_projection(again, input<6>(again, x.read()), rows, projection, blocks);
+      const auto z = attn::ragged_projection(input<6>(again, x.read()), rows, projection, blocks);
       return dot(dy, values(again, z));
     };
     check_gradient("x", x, gradient(tape, in), loss);
@@ -41,8 +41,8 @@ TEST_CASE("a sentence longer than the projection is an error that names both num
   TestParameter<Device> projection(device, 2, 5, 1);
   Tape tape(device);
   const auto x = input<1>(tape, Numbers(7, 1));
-  CHECK(error_of([&] { attn::ragged_projection(tape, x, fits, projection, 1); }) == "");
-  const std::string sentence = error_of([&] { attn::ragged_projection(tape, x, longer, projection, 1); });
+  CHECK(error_of([&] { attn::ragged_projection(x, fits, projection, 1); }) == "");
+  const std::string sentence = error_of([&] { attn::ragged_projection(x, longer, projection, 1); });
   CHECK(contains(sentence, "a sentence of 6 tokens"));
   CHECK(contains(sentence, "the projection's 5"));
 }

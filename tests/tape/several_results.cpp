@@ -11,10 +11,11 @@ using Tape = attn::Tape<Device>;
 namespace {
 
 /// (2x, 3x) as one function of two results, which notes which gradients it got.
-auto twice_and_thrice(Tape& tape, attn::Variable<Device, 1> x, int* runs) {
-  auto two = tape.make<1>(x.rows()), three = tape.make<1>(x.rows());
+auto twice_and_thrice(attn::Variable<Device> x, int* runs) {
+  Tape& tape = x.tape();
+  auto two = tape.make(x.rows(), 1), three = tape.make(x.rows(), 1);
   for (attn::Index i = 0; i < x.rows(); ++i) two.value(i, 0) = 2 * x.value(i, 0), three.value(i, 0) = 3 * x.value(i, 0);
-  tape.on_backward(std::tuple{two, three}, [x, runs](Tape& back, auto dtwo, auto dthree) {
+  tape.on_backward(std::array{two, three}, [x, runs](Tape& back, auto dtwo, auto dthree) {
     ++*runs;
     const auto dx = back.sink(x);
     for (attn::Index i = 0; i < x.rows(); ++i)
@@ -32,7 +33,7 @@ TEST_CASE("a function of several results gets the gradients of those that someth
     int runs = 0;
     Tape tape(device, TapeMode::gradients());
     const auto x = input<1>(tape, {5, 7});
-    const auto [two, three] = twice_and_thrice(tape, x, &runs);
+    const auto [two, three] = twice_and_thrice(x, &runs);
     if (used & 1) contribute(tape, two, {1, 10});
     if (used & 2) contribute(tape, three, {100, 1000});
     tape.backward();
@@ -48,8 +49,8 @@ TEST_CASE("the gradients of several results are given back: many functions hold 
     int runs = 0;
     {
       Tape tape(device, TapeMode::gradients());
-      auto x = input<1>(tape, Numbers(100000, 1));
-      for (int i = 0; i < functions; ++i) x = twice_and_thrice(tape, x, &runs).second;
+      attn::Variable<Device> x = input<1>(tape, Numbers(100000, 1));
+      for (int i = 0; i < functions; ++i) x = twice_and_thrice(x, &runs).second;
       contribute(tape, x, Numbers(100000, 1));
       tape.backward();
     }

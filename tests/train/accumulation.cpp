@@ -7,14 +7,13 @@
 #include "attn/train/trainer.hpp"
 #include "attn/transformer.hpp"
 #include "support/errors.hpp"
+#include "train/custom_losses.hpp"
 
 using namespace attn;
 
 namespace {
 
-using Device = Cpu<double>;
-using Model =
-    Transformer<Device, TransformerShape{.encoder_layers = 1, .decoder_layers = 1, .width = 8, .heads = 2, .inner = 16}>;
+using namespace custom_losses;
 
 constexpr SpecialTokens special_tokens{.begin = 2, .end = 3, .source_end = 3};
 
@@ -46,7 +45,21 @@ ParallelCorpus ragged(Index pairs) {
   return corpus;
 }
 
+/// Pairs of one length, so that batches of as many sentences have as many tokens.
+ParallelCorpus even(Index pairs) {
+  ParallelCorpus corpus;
+  Random random(1);
+  for (Index i = 0; i < pairs; ++i)
+    for (Sentences* side : {&corpus.source, &corpus.target}) {
+      std::vector<Token> words(5);
+      for (Token& word : words) word = static_cast<Token>(4 + random.below(8));
+      side->push_back(words);
+    }
+  return corpus;
+}
+
 /// The gradients of each step of one epoch of a corpus, dealt in its order.
+template <class Model = Base>
 std::vector<std::vector<double>> gradients_of(const ParallelCorpus& corpus, Index batch, Index accumulate, BatchUnit mean) {
   Device device(1);
   Network<Model> network(device, {.source_vocabulary = 12, .target_vocabulary = 12, .dropout = {0, 0, 0}}, 7);
@@ -91,6 +104,18 @@ TEST_CASE("so do a short last batch and a short last group") {
     check_equal(gradients_of(corpus, 2, 4, mean), gradients_of(corpus, 8, 1, mean));   // 2 + 2 + 2 + 2, then 2 + 1
     check_equal(gradients_of(corpus, 4, 9, mean), gradients_of(corpus, 11, 1, mean));  // fewer batches than a group
   }
+}
+
+TEST_CASE_TEMPLATE("so do losses that take no options, and losses of several terms, which are means over tokens", Model,
+                   WithoutOptions, WithActivity, WithActivityWithoutOptions) {
+  const auto gradients = [](const ParallelCorpus& corpus, Index batch, Index accumulate, BatchUnit mean) {
+    return gradients_of<Model>(corpus, batch, accumulate, mean);
+  };
+  const ParallelCorpus corpus = ragged(11);
+  check_equal(gradients(corpus, 6, 2, BatchUnit::tokens), gradients(corpus, 11, 1, BatchUnit::tokens));  // 6 + 5
+  check_equal(gradients(corpus, 2, 4, BatchUnit::tokens), gradients(corpus, 8, 1, BatchUnit::tokens));
+  for (const BatchUnit mean : {BatchUnit::tokens, BatchUnit::sentences})
+    check_equal(gradients(even(8), 4, 2, mean), gradients(even(8), 8, 1, mean));
 }
 
 TEST_CASE("a step of no batches is an error") {

@@ -50,6 +50,19 @@ TEST_CASE("a log holds every event, and a resumed one goes on where it was cut o
   CHECK_THROWS_WITH_AS(RunLog("/nowhere/log.jsonl", picture, "a run"), doctest::Contains("cannot write the log"), Error);
 }
 
+TEST_CASE("a log names the further terms of a loss") {
+  const TemporaryFolder folder;
+  const auto path = folder / "log.jsonl";
+  RunLog log(path, folder / "curve.svg", "a run");
+  log.on_step({.step = 1, .loss = 2.5, .terms = {{"activity", 0.25}, {"balance", nan_value}}});
+  log.on_step({.step = 2, .loss = 2.5});
+  const auto events = events_of(path);
+  REQUIRE(events.size() == 2);
+  CHECK(events[0]["loss"] == 2.5);
+  CHECK(events[0]["terms"] == nlohmann::json{{"activity", 0.25}, {"balance", nullptr}});
+  CHECK_FALSE(events[1].contains("terms"));
+}
+
 TEST_CASE("a log's lines are heard when they are written") {
   const TemporaryFolder folder;
   RunLog log(folder / "log.jsonl", folder / "curve.svg", "a run");

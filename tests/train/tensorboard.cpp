@@ -78,10 +78,11 @@ TEST_CASE("tensorboard: a training's reports become figures, those that there ar
     board.on_validation({.step = 8, .loss = 2});
     board.on_validation({.step = 9, .loss = 1e6, .score = 31.5, .source_gain = 0.25});  // of an infinite perplexity
     board.write(9, {{"test/bleu", 1e300}});
+    board.on_step({.step = 10, .loss = 2, .terms = {{"activity", 0.25}}, .rate = 0.5, .tokens_per_second = 1});
   }
   REQUIRE(files_of(folder.path()).size() == 1);
   const auto events = records_of(read_file(files_of(folder.path())[0]));
-  REQUIRE(events.size() == 6);
+  REQUIRE(events.size() == 7);
   CHECK(events[0].ends_with("brain.Event:2"));
   using Scalars = std::map<std::string, float>;
   CHECK(scalars_of(events[1]) ==
@@ -95,6 +96,10 @@ TEST_CASE("tensorboard: a training's reports become figures, those that there ar
                                          {"validation/score", 31.5f},
                                          {"validation/source_gain", 0.25f}});
   CHECK(scalars_of(events[5]) == Scalars{{"test/bleu", infinite}});
+  CHECK(scalars_of(events[6]) == Scalars{{"training/loss", 2.f},
+                                         {"training/activity", 0.25f},
+                                         {"training/rate", 0.5f},
+                                         {"training/tokens_per_second", 1.f}});
 }
 
 TEST_CASE("tensorboard: what is resumed goes on in a file after the others, what is new removes its own") {

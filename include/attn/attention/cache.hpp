@@ -4,6 +4,7 @@
 #include "attn/ops/copy_rows.hpp"
 #include "attn/ops/scatter_rows.hpp"
 #include "attn/tape/attention.hpp"
+#include "attn/tape/embedding.hpp"
 
 namespace attn {
 
@@ -16,6 +17,7 @@ struct CacheLayout {
   Index places = 0, capacity = 0;
   Index copies = 0;  // rows to copy before the newest are appended: to places that no sentence of the step before has now
   const std::int32_t *copy_from = nullptr, *copy_to = nullptr;
+  FirstPositions positions;  // of each active row's newest word
 
   /// The rows without the newest: what went before it.
   Ragged earlier() const {
@@ -23,20 +25,22 @@ struct CacheLayout {
   }
 };
 
-/// Keys and values of the positions a decoder has been through, side by side. Decoding only: it keeps no gradients.
-template <class Device, int Width, int Value = Width>
+/// Keys and values of the positions a decoder has been through, side by side. For decoding only: it keeps no gradients.
+template <class Device>
 struct KeyValueCache {
   using Scalar = typename Device::Scalar;
 
-  Matrix<Scalar> rows;  // (places * capacity) x (Width + Value)
+  Index key_width;
+  Matrix<Scalar> rows;  // (places * capacity) x (key width + value width)
   const CacheLayout* layout = nullptr;
 
-  /// Room in the memory of a tape that outlives the steps.
-  KeyValueCache(Tape<Device>& tape, const CacheLayout& shared)
-      : rows(room(tape, shared.places * shared.capacity)), layout(&shared) {}
+  /// Allocates from a tape that outlives the steps.
+  KeyValueCache(Tape<Device>& tape, const CacheLayout& shared, Index keys, Index values)
+      : key_width(keys), rows(allocate(tape, shared.places * shared.capacity, keys + values)), layout(&shared) {}
 
-  /// Puts each sentence's newest row after its others, and returns them all. Once a step.
-  KeysValues<Device, Width, Value> append(Tape<Device>& tape, KeysValues<Device, Width, Value> newest) {
+  /// Appends each sentence's newest row, and returns all rows as activations of the newest rows' tape. Once per step.
+  KeysValues<Device> append(KeysValues<Device> newest) {
+    Tape<Device>& tape = newest.keys.tape();
     require(!tape.recording(), "KeyValueCache: a cache is for decoding, on a tape that does not record");
     if (layout->copies > 0)
       copy_rows(tape.device, {.rows = rows, .from = layout->copy_from, .to = layout->copy_to, .count = layout->copies});
@@ -44,19 +48,19 @@ struct KeyValueCache {
     const auto put = [&](Matrix<const Scalar> from, Matrix<Scalar> to) {
       scatter_rows(tape.device, {.from = from, .row = layout->newest, .to = to, .appends = layout->copies == 0});
     };
-    if (value.data == key.data + Width && value.stride == key.stride)  // cut from one product: one matrix
-      put({key.data, key.rows, Width + Value, key.stride}, rows);
+    if (value.data == key.data + key_width && value.stride == key.stride)  // slices of one product: one matrix
+      put({key.data, key.rows, rows.cols, key.stride}, rows);
     else
       put(key, keys()), put(value, values());
-    return {{keys()}, {values()}, layout->rows};
+    return {tape.constant(keys()), tape.constant(values()), layout->rows};
   }
 
  private:
-  Matrix<Scalar> keys() const { return rows.columns(0, Width); }
-  Matrix<Scalar> values() const { return rows.columns(Width, Value); }
+  Matrix<Scalar> keys() const { return rows.columns(0, key_width); }
+  Matrix<Scalar> values() const { return rows.columns(key_width, rows.cols - key_width); }
 
-  static Matrix<Scalar> room(Tape<Device>& tape, Index count) {
-    return {tape.template array<Scalar>(count * (Width + Value)), count, Width + Value};
+  static Matrix<Scalar> allocate(Tape<Device>& tape, Index count, Index width) {
+    return {tape.template array<Scalar>(count * width), count, width};
   }
 };
 

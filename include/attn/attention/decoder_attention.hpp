@@ -75,44 +75,44 @@ struct DecoderAttention {
 
   /// What the decoder has been through, while it writes.
   struct Past {
-    If<kHeads, KeyValueCache<Device, Width>> heads;
-    If<Attends::attends_to_past, KeyValueCache<Device, Back::width, Back::value_width>> states;
+    If<kHeads, KeyValueCache<Device>> heads;
+    If<Attends::attends_to_past, KeyValueCache<Device>> states;
 
     Past(Tape<Device>& tape, const CacheLayout& layout)
-        : heads(make<decltype(heads)>(tape, layout)), states(make<decltype(states)>(tape, layout)) {}
+        : heads(make<decltype(heads)>(tape, layout, Width, Width)),
+          states(make<decltype(states)>(tape, layout, Back::width, Back::value_width)) {}
 
    private:
     template <class Cache>
-    static Cache make(Tape<Device>& tape, const CacheLayout& layout) {
+    static Cache make(Tape<Device>& tape, const CacheLayout& layout, Index keys, Index values) {
       if constexpr (std::is_same_v<Cache, Nothing>)
         return {};
       else
-        return Cache(tape, layout);
+        return Cache(tape, layout, keys, values);
     }
   };
 
   /// What there is to see in the source.
-  Seen<> remember(Tape<Device>& tape, Variable<Device, Source> states, Ragged rows) const {
-    if constexpr (kHeads) states = source_heads(tape, states, rows);
-    return encoder.remember(tape, states, rows);
+  Seen<> remember(Variable<Device, Source> states, Ragged rows) const {
+    if constexpr (kHeads) states = source_heads(states, rows);
+    return encoder.remember(states, rows);
   }
 
   /// The source's context of each state; wider than source_width where values were joined with others.
   template <int Value>
-  Variable<Device, Value> at_source(Tape<Device>& tape, X h, Ragged rows,
-                                    KeysValues<Device, AtSource::width, Value> source) const {
-    return encoder(tape, h, rows, source);
+  Variable<Device, Value> at_source(X h, Ragged rows, KeysValues<Device, AtSource::width, Value> source) const {
+    return encoder(h, rows, source);
   }
 
   /// The context of what went before each state. `earlier` is the layout of the states without each sentence's last; in
   /// decoding h holds the newest state of each sentence, and the past what went before.
-  Variable<Device, past_width> back(Tape<Device>& tape, X h, Ragged rows, Ragged earlier, Past* before) const
+  Variable<Device, past_width> back(X h, Ragged rows, Ragged earlier, Past* before) const
       requires(Attends::attends_to_past) {
     X seen = h;
-    if constexpr (kHeads) seen = past_heads(tape, h, rows, before != nullptr ? &before->heads : nullptr);
-    auto memory = past.remember(tape, seen, before != nullptr ? rows : earlier);
-    if (before != nullptr) memory = before->states.append(tape, memory), memory.rows = earlier;
-    return past(tape, h, rows, memory, true);
+    if constexpr (kHeads) seen = past_heads(h, rows, before != nullptr ? &before->heads : nullptr);
+    typename Back::Seen memory = past.remember(seen, before != nullptr ? rows : earlier);
+    if (before != nullptr) memory = before->states.append(memory), memory.rows = earlier;
+    return past(h, rows, memory, true);
   }
 
   void for_each_parameter(auto&& visit) {

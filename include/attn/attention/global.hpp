@@ -16,7 +16,7 @@ template <class Device, int Query, int State, class ScorePolicy, class KeyValueP
 struct GlobalAttention {
   static_assert(KeyValuePolicySaysWidths<KeyValuePolicy> && KeyValuePolicyHasLayer<KeyValuePolicy, Device, State>,
                 "attn: a key-value policy needs  static constexpr bool chooses_widths  and  Layer<Device, Width>  with  "
-                "key_width, value_width and  KeysValues operator()(Tape&, Variable, Ragged) const");
+                "key_width, value_width and  KeysValues operator()(Variable, Ragged) const");
   static_assert(ScoreSaysWidths<ScorePolicy>,
                 "attn: a score of global attention needs  static constexpr bool equal_widths");
   using KeyValueLayer = typename KeyValuePolicy::template Layer<Device, State>;
@@ -28,12 +28,12 @@ struct GlobalAttention {
   static_assert(ScoreHasLayer<ScorePolicy, Device, query_width, key_width>,
                 "attn: a score of global attention needs  Layer<Device, Query, Key>  with  static constexpr int width");
   static_assert(ScoreTakesQueries<ScorePolicy, Device, query_width, key_width>,
-                "attn: the Layer of a score needs  Variable<Device, width> query(Tape&, Variable<Device, Query>) const");
+                "attn: the Layer of a score needs  Variable<Device, width> query(Variable<Device, Query>) const");
   static_assert(ScoreTakesKeys<ScorePolicy, Device, query_width, key_width>,
-                "attn: the Layer of a score needs  Variable<Device, width> key(Tape&, Variable<Device, Key>) const");
+                "attn: the Layer of a score needs  Variable<Device, width> key(Variable<Device, Key>) const");
   static_assert(
       ScoreLooks<ScorePolicy, Device, query_width, key_width>,
-      "attn: the Layer of a score needs  template <int Value> Variable<Device, Value> operator()(Tape&, "
+      "attn: the Layer of a score needs  template <int Value> Variable<Device, Value> operator()("
       "Variable<Device, width> queries, Ragged rows, KeysValues<Device, width, Value> memory, bool causal) const");
   static_assert(ScoreNamesParameters<ScorePolicy, Device, query_width, key_width>,
                 "attn: the Layer of a score needs  void for_each_parameter(auto&& visit)");
@@ -46,37 +46,35 @@ struct GlobalAttention {
   std::conditional_t<kProjected, Projection<Device, Query, key_width>, std::true_type> query;
 
   /// What there is to look at in these states: computed once, whoever looks at it and however often.
-  Seen remember(Tape<Device>& tape, Variable<Device, State> states, Ragged rows) const {
-    const auto all = key_value(tape, states, rows);
-    return {score.key(tape, all.keys), all.values, rows};
+  Seen remember(Variable<Device, State> states, Ragged rows) const {
+    const auto all = key_value(states, rows);
+    return {score.key(all.keys), all.values, rows};
   }
 
   /// The context of each query. Looking back, query i of n sees m - n + i + 1 of m keys (ops/attention.hpp). Values may
   /// have been joined with others, which are then averaged along with them.
   template <int Value>
-  Variable<Device, Value> operator()(Tape<Device>& tape, Variable<Device, Query> queries, Ragged rows,
+  Variable<Device, Value> operator()(Variable<Device, Query> queries, Ragged rows,
                                      KeysValues<Device, width, Value> looked_at, bool back = false) const {
     const auto projected = [&] {
       if constexpr (kProjected)
-        return query(tape, queries);
+        return query(queries);
       else
         return queries;
     };
-    const auto context = score(tape, score.query(tape, projected()), rows, looked_at, back);
-    sign_weights(tape, *this, true);
+    const auto context = score(score.query(projected()), rows, looked_at, back);
+    sign_weights(queries.tape(), *this, true);
     return context;
   }
 
   /// Whether scores are products, so that all that is done to queries can be done to keys.
-  static constexpr bool folds = requires(const ScoreLayer& layer, Tape<Device>& tape, Variable<Device, width> keys) {
-    layer.folded(tape, keys);
-  };
+  static constexpr bool folds = requires(const ScoreLayer& layer, Variable<Device, width> keys) { layer.folded(keys); };
   /// Keys whose products with queries as they are, times score.scale, are the scores.
   template <int Value>
-  KeysValues<Device, Query, Value> folded(Tape<Device>& tape, KeysValues<Device, width, Value> looked_at) const {
-    const auto keys = score.folded(tape, looked_at.keys);
+  KeysValues<Device, Query, Value> folded(KeysValues<Device, width, Value> looked_at) const {
+    const auto keys = score.folded(looked_at.keys);
     if constexpr (kProjected)
-      return {linear_transposed<Query>(tape, keys, query.weight), looked_at.values, looked_at.rows};
+      return {linear_transposed(keys, query.weight), looked_at.values, looked_at.rows};
     else
       return {keys, looked_at.values, looked_at.rows};
   }

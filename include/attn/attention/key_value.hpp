@@ -21,7 +21,7 @@ struct States {
   struct Layer {
     static constexpr int key_width = Width, value_width = Width;
 
-    KeysValues<Device, Width> operator()(Tape<Device>&, Variable<Device, Width> states, Ragged rows) const {
+    KeysValues<Device, Width> operator()(Variable<Device, Width> states, Ragged rows) const {
       return {states, states, rows};
     }
     void for_each_parameter(auto&&) {}
@@ -40,9 +40,9 @@ struct KeyValue {
 
     Projection<Device, Width, Keys + Values> transform;  // T
 
-    KeysValues<Device, Keys, Values> operator()(Tape<Device>& tape, Variable<Device, Width> states, Ragged rows) const {
-      const auto [keys, values] = cut<Keys, Values>(tape, transform(tape, states));
-      return {keys, values, rows};
+    KeysValues<Device, Keys, Values> operator()(Variable<Device, Width> states, Ragged rows) const {
+      const auto both = transform(states);
+      return {slice<0, Keys>(both), slice<Keys, Values>(both), rows};
     }
     void for_each_parameter(auto&& visit) { transform.for_each_parameter(visit); }
   };
@@ -53,10 +53,10 @@ concept KeyValuePolicySaysWidths = requires {
   { Policy::chooses_widths } -> std::convertible_to<bool>;
 };
 template <class Policy, class Device, int Width>
-concept KeyValuePolicyHasLayer = requires(const typename Policy::template Layer<Device, Width>& layer, Tape<Device>& tape,
+concept KeyValuePolicyHasLayer = requires(const typename Policy::template Layer<Device, Width>& layer,
                                           Variable<Device, Width> states, Ragged rows) {
   {
-    layer(tape, states, rows)
+    layer(states, rows)
     } -> std::same_as<KeysValues<Device, Policy::template Layer<Device, Width>::key_width,
                                  Policy::template Layer<Device, Width>::value_width>>;
 };

@@ -12,27 +12,30 @@ enum class Sharing {
   layers      // and all layers of a stack share that one
 };
 
-/// Looks at K keys and values, each a learned mixture of all N positions: softmax(Q (E K)ᵀ / sqrt d) (F V), with E and F of
-/// K x N. Sentences shorter than N use the first columns; longer ones are an error. A mixture holds the future, so no
-/// decoder may look at its own past through it. Wang et al. 2020.
-template <int K, int N = 256, Sharing S = Sharing::heads, class ScorePolicy = ScaledDot>
+/// Attends to k keys and values, each a learned mixture of all n positions: softmax(Q (E K)ᵀ / sqrt d) (F V), with E and F of
+/// k x n. Sentences shorter than n use the first columns; longer ones are an error. A mixture contains the future, so it
+/// cannot be causal. Wang et al. 2020. With `dynamic` sizes, k and n come from the model's shape.
+template <int K = dynamic, int N = K == dynamic ? dynamic : 256, Sharing S = Sharing::heads, class ScorePolicy = ScaledDot>
 struct Linformer {
-  static_assert(K > 0 && N > 0, "attn: Linformer: k and n must be positive");
+  static_assert((K > 0 || K == dynamic) && (N > 0 || N == dynamic), "attn: Linformer: k and n must be positive");
   using Score = ScorePolicy;
   static constexpr int k = K;
   static constexpr bool causal_allowed = false;
 
   template <class Device, int Width, int Heads>
   struct LengthProjection {
-    static constexpr int kBlocks = S == Sharing::none ? Heads : 1;
     static constexpr bool kOne = S == Sharing::key_value || S == Sharing::layers;  // E = F
 
-    Parameter<Device> keys{kBlocks * K, N, Initial::normal(1 / std::sqrt(static_cast<double>(N)))};    // E
-    Parameter<Device> values{kBlocks * K, N, Initial::normal(1 / std::sqrt(static_cast<double>(N)))};  // F
+    int blocks;
+    Parameter<Device> keys, values;  // E and F: blocks * k x n
 
-    KeysValues<Device, Width> operator()(Tape<Device>& tape, KeysValues<Device, Width> all) const {
-      return {ragged_projection(tape, all.keys, all.rows, keys, kBlocks),
-              ragged_projection(tape, all.values, all.rows, kOne ? keys : values, kBlocks), uniform(tape, all.rows.count)};
+    explicit LengthProjection(const AttentionShape& shape)
+        : LengthProjection(S == Sharing::none ? shape.heads : 1, sizes(shape)) {}
+
+    KeysValues<Device> operator()(KeysValues<Device> all) const {
+      return {ragged_projection(all.keys, all.rows, keys, blocks),
+              ragged_projection(all.values, all.rows, kOne ? keys : values, blocks),
+              uniform(all.keys.tape(), all.rows.count, keys.rows / blocks)};
     }
 
     void for_each_parameter(auto&& visit) {
@@ -42,12 +45,32 @@ struct Linformer {
     void share(auto&& visit, LengthProjection& first) requires(S == Sharing::layers) { visit.tie(keys, first.keys); }
 
    private:
-    /// The layout of `count` sentences of K rows each.
-    static Ragged uniform(Tape<Device>& tape, Index count) {
+    struct Sizes {
+      Index k, n;
+    };
+    LengthProjection(int count, Sizes of)
+        : blocks(count),
+          keys{count * of.k, of.n, Initial::normal(1 / std::sqrt(static_cast<double>(of.n)))},
+          values(keys) {}
+    static Sizes sizes(const AttentionShape& shape) {  // braces: k is checked before n
+      return {size(K, shape.linformer_k, "k"), size(N, shape.linformer_n, "n")};
+    }
+    static Index size(int of_type, int of_shape, const char* name) {
+      require(of_type != dynamic || of_shape > 0, "Linformer: its ", name,
+              " is neither in its type nor in the model's shape: ", "write Linformer<32>, or set linformer_", name);
+      return of_type != dynamic ? of_type : of_shape;
+    }
+    /// The layout of `count` sentences of k rows each.
+    static Ragged uniform(Tape<Device>& tape, Index count, Index rows) {
       auto* offsets = tape.device.tape_nodes.template array<std::int32_t>(count + 1);
-      for (Index i = 0; i <= count; ++i) offsets[i] = static_cast<std::int32_t>(i * K);
+      for (Index i = 0; i <= count; ++i) offsets[i] = static_cast<std::int32_t>(i * rows);
       const std::int32_t* copy = tape.upload(offsets, count + 1);
-      return {.begin = copy, .end = copy + 1, .count = count, .rows = count * K, .longest = K, .offsets_on_host = offsets};
+      return {.begin = copy,
+              .end = copy + 1,
+              .count = count,
+              .rows = count * rows,
+              .longest = rows,
+              .offsets_on_host = offsets};
     }
   };
 };

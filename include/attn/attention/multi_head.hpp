@@ -1,55 +1,101 @@
 #pragma once
+#include <type_traits>
+
 #include "attn/attention/cache.hpp"
 #include "attn/attention/policy.hpp"
 #include "attn/nn/linear.hpp"
+#include "attn/tape/columns.hpp"
+#include "attn/tape/repeat_heads.hpp"
 
 namespace attn {
 
 enum class Mask { none, causal };  // attention to every position, or to the own and those before it
 
-/// Heads that each look at a sentence through their own projections:
+/// The layer that changes queries and keys, if a policy has one.
+template <class Policy, class Device, int Width, int Heads>
+struct QueryKeyOf {
+  struct Type {
+    explicit Type(const AttentionShape&) {}
+  };
+};
+template <class Policy, class Device, int Width, int Heads>
+requires requires { typename Policy::template QueryKey<Device, Width, Heads>; }
+struct QueryKeyOf<Policy, Device, Width, Heads> {
+  using Type = typename Policy::template QueryKey<Device, Width, Heads>;
+};
+
+/// Heads that each attend to a sentence through their own projections:
 ///
 ///     y = concat(head₁, ..., headₕ) Wₒ,   headᵢ = attention(x Wqᵢ, m Wkᵢ, m Wvᵢ)
 ///
-/// where m is x itself (self-attention) or another text (cross-attention), and Policy says what of m is looked at and how.
+/// where m is x itself (self-attention) or another text (cross-attention), and Policy says which keys and values are used.
 /// Vaswani et al. 2017, section 3.2.2; torch.nn.MultiheadAttention.
-template <class Device, int Width, int Heads, class Policy = Full<>, Mask Masking = Mask::none>
+template <class Device, int Width = dynamic, int Heads = dynamic, class Policy = Full<>, Mask Masking = Mask::none>
 struct MultiHead {
-  static_assert(Heads > 0 && Width % Heads == 0, "attn: MultiHead: width must be a multiple of heads");
+  static_assert(Heads == dynamic || (Heads > 0 && (Width == dynamic || Width % Heads == 0)),
+                "attn: MultiHead: width must be a multiple of heads");
   static_assert(HasScore<Policy>, "attn: an attention policy needs  using Score");
   static_assert(
       !HasScore<Policy> || HasMultiHeadScore<Policy>,
       "attn: a score of multi-head attention needs  static double scale(int width): it is scale * q · k and learns "
       "nothing; scores that learn are for global attention");
   static_assert(SaysCausal<Policy>, "attn: an attention policy needs  static constexpr bool causal_allowed");
-  static_assert(
-      HasLengthProjection<Policy, Device, Width, Heads>,
-      "attn: an attention policy needs  LengthProjection<Device, Width, Heads>  with  KeysValues operator()(Tape&, "
-      "KeysValues) const");
+  static_assert(HasLengthProjection<Policy, Device, Width, Heads>,
+                "attn: an attention policy needs  LengthProjection<Device, Width, Heads>  with  KeysValues "
+                "operator()(KeysValues) const");
   static_assert(Masking == Mask::none || Policy::causal_allowed,
                 "attn: MultiHead: this attention cannot be causal: projecting a sentence along its length mixes future "
                 "positions into the "
                 "past. Use Full attention where a decoder looks back at itself");
 
   using X = Variable<Device, Width>;
+  using LengthProjection = typename Policy::template LengthProjection<Device, Width, Heads>;
+  static constexpr bool kQueryKey = requires { typename Policy::template QueryKey<Device, Width, Heads>; };
+  using QueryKeyLayer = typename QueryKeyOf<Policy, Device, Width, Heads>::Type;
 
-  Linear<Device, Width, 3 * Width> in;  // queries, keys, values: one product
-  typename Policy::template LengthProjection<Device, Width, Heads> projection;
+  Linear<Device, Width, dynamic> in;  // queries, keys, values: one product
+  QueryKeyLayer query_key;
+  LengthProjection projection;
   Linear<Device, Width, Width> out;
+  int heads, key_value_heads;
   float dropout = 0;  // of the attention weights
 
-  explicit MultiHead(float rate = 0);
+  explicit MultiHead(float rate = 0) requires(Width != dynamic && Heads != dynamic)
+      : MultiHead(AttentionShape{Width, Heads}, rate) {}
+  MultiHead(const AttentionShape& shape, float rate = 0);
 
-  /// Self-attention. With a cache, x holds the newest positions of each sentence and the cache what went before.
-  X operator()(Tape<Device>& tape, X x, Ragged rows, KeyValueCache<Device, Width>* past = nullptr) const;
+  /// Self-attention. With a cache, x holds the newest positions of each sentence and the cache the earlier ones.
+  X operator()(X x, Ragged rows, KeyValueCache<Device>* past = nullptr) const {
+    check_input("MultiHead", in.weight.cols, x);
+    const auto all = in(x);
+    const Index width = out.weight.rows, key_width = width / heads * key_value_heads;
+    Variable<Device> queries = slice(all, 0, width), keys = slice(all, width, key_width);
+    if constexpr (kQueryKey) {
+      const FirstPositions first = past != nullptr ? past->layout->positions : FirstPositions{};
+      queries = query_key.query(queries, rows, first);
+      keys = query_key.key(keys, rows, first);
+    }
+    KeysValues<Device> memory{repeated(keys), repeated(slice(all, width + key_width, key_width)), rows};
+    if (past != nullptr) memory = past->append(memory);
+    return attend(queries, rows, projection(memory), false);
+  }
 
-  /// What cross-attention looks at in a text: computed once, whoever looks at it and however often.
-  KeysValues<Device, Width> remember(Tape<Device>& tape, X memory, Ragged rows) const;
+  /// The keys and values that cross-attention uses: computed once per text.
+  KeysValues<Device> remember(X memory, Ragged rows) const {
+    const Index width = out.weight.rows, key_width = width / heads * key_value_heads;
+    check_input("MultiHead", in.weight.cols, memory);
+    auto [keys, values] = split<2>(in.outputs(memory, width, 2 * key_width));
+    return projection(KeysValues<Device>{repeated(keys), repeated(values), rows});
+  }
   /// Cross-attention.
-  X operator()(Tape<Device>& tape, X x, Ragged rows, KeysValues<Device, Width> memory) const;
+  X operator()(X x, Ragged rows, KeysValues<Device> memory) const {
+    check_input("MultiHead", in.weight.cols, x);
+    return attend(in.outputs(x, 0, out.weight.rows), rows, memory, true);
+  }
 
   void for_each_parameter(auto&& visit) {
     visit("in", in);
+    if constexpr (kQueryKey) visit("query_key", query_key);
     visit("projection", projection);
     visit("out", out);
   }
@@ -57,45 +103,40 @@ struct MultiHead {
   { projection.share(visit, first.projection); }
 
  private:
+  /// Heads of keys or values that several heads of queries share.
+  Variable<Device> repeated(Variable<Device> x) const { return repeat_heads(x, key_value_heads, heads / key_value_heads); }
+
   static constexpr bool kPositions = requires { requires Policy::looks_at_positions; };
 
-  X attend(Tape<Device>& tape, X queries, Ragged rows, KeysValues<Device, Width> memory, bool keys_first) const {
-    const auto seen = attention(tape, queries, rows, memory,
-                                {.heads = Heads,
-                                 .scale = Policy::Score::scale(Width / Heads),
+  static LengthProjection make_projection(const AttentionShape& shape) {
+    if constexpr (std::is_constructible_v<LengthProjection, AttentionShape>)
+      return LengthProjection(shape);
+    else
+      return LengthProjection();
+  }
+
+  X attend(Variable<Device> queries, Ragged rows, KeysValues<Device> memory, bool keys_first) const {
+    const auto seen = attention(queries, rows, memory,
+                                {.heads = heads,
+                                 .scale = Policy::Score::scale(static_cast<int>(queries.cols()) / heads),
                                  .causal = Masking == Mask::causal,
                                  .dropout = dropout,
                                  .keys_first = keys_first});
-    sign_weights(tape, *this, kPositions);
-    return out(tape, seen);
+    sign_weights(queries.tape(), *this, kPositions);
+    return output_of<Device, Width>("MultiHead", out(seen));
   }
 };
 
 template <class Device, int Width, int Heads, class Policy, Mask Masking>
-MultiHead<Device, Width, Heads, Policy, Masking>::MultiHead(float rate) : dropout(rate) {
-  in.weight.initial = Initial::xavier(Width, Width);  // three square matrices, not one wide one
-}
-
-template <class Device, int Width, int Heads, class Policy, Mask Masking>
-Variable<Device, Width> MultiHead<Device, Width, Heads, Policy, Masking>::operator()(
-    Tape<Device>& tape, X x, Ragged rows, KeyValueCache<Device, Width>* past) const {
-  auto [queries, keys, values] = split<3>(tape, in(tape, x));
-  KeysValues<Device, Width> memory{keys, values, rows};
-  if (past != nullptr) memory = past->append(tape, memory);
-  return attend(tape, queries, rows, projection(tape, memory), false);
-}
-
-template <class Device, int Width, int Heads, class Policy, Mask Masking>
-KeysValues<Device, Width> MultiHead<Device, Width, Heads, Policy, Masking>::remember(Tape<Device>& tape, X memory,
-                                                                                     Ragged rows) const {
-  auto [keys, values] = split<2>(tape, in.template outputs<Width, 2 * Width>(tape, memory));
-  return projection(tape, {keys, values, rows});
-}
-
-template <class Device, int Width, int Heads, class Policy, Mask Masking>
-Variable<Device, Width> MultiHead<Device, Width, Heads, Policy, Masking>::operator()(
-    Tape<Device>& tape, X x, Ragged rows, KeysValues<Device, Width> memory) const {
-  return attend(tape, in.template outputs<0, Width>(tape, x), rows, memory, true);
+MultiHead<Device, Width, Heads, Policy, Masking>::MultiHead(const AttentionShape& shape, float rate)
+    : in(shape.width, shape.width + 2 * checked(shape).key_width()),
+      query_key(shape),
+      projection(make_projection(shape)),
+      out(shape.width, shape.width),
+      heads(Size<Heads>(shape.heads)),
+      key_value_heads(shape.kv_heads()),
+      dropout(rate) {
+  in.weight.initial = Initial::xavier(shape.width, shape.width);  // three square matrices, not one wide one
 }
 
 }  // namespace attn

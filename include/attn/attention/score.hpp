@@ -16,10 +16,10 @@ namespace attn {
 //   equal_widths                whether query and key must be equally wide
 //   Layer<Device, Query, Key>   what it learns, if anything, for queries and keys of these widths:
 //     width                     at which a query and a key are compared
-//     query(tape, q), key(tape, k)              bring both to that width
-//     operator()(tape, queries, rows, memory, causal)   what the queries see in a memory's keys and values
+//     query(q), key(k)              bring both to that width
+//     operator()(queries, rows, memory, causal)   what the queries see in a memory's keys and values
 //     for_each_parameter(visit)                 names what it learns
-//     folded(tape, k)           only where the score is a product: keys that score in the same way with queries as they were
+//     folded(k)           only where the score is a product: keys that score in the same way with queries as they were
 //                               before query(), because (U q) · k = q · (Uᵀ k); input feeding's steps are then one op
 //
 // PlainScore is the layer of scores that learn nothing, ProductScore the base of those that multiply what they learned.
@@ -31,9 +31,9 @@ struct ProductScore {
   double scale = 1;
 
   template <int Value>
-  Variable<Device, Value> operator()(Tape<Device>& tape, Variable<Device, Width> queries, Ragged rows,
-                                     KeysValues<Device, Width, Value> memory, bool causal) const {
-    return attention(tape, queries, rows, memory, {.scale = scale, .causal = causal, .keys_first = !causal});
+  Variable<Device, Value> operator()(Variable<Device, Width> queries, Ragged rows, KeysValues<Device, Width, Value> memory,
+                                     bool causal) const {
+    return attention<Device>(queries, rows, memory, {.scale = scale, .causal = causal, .keys_first = !causal});
   }
 };
 
@@ -43,9 +43,9 @@ struct PlainScore : ProductScore<Device, Query> {
                 "attn: Dot and ScaledDot multiply a query and a key element by element, so their widths must be equal; "
                 "Multiplicative, ReducedRank and Additive take any");
   PlainScore() { this->scale = Policy::scale(Key); }
-  Variable<Device, Query> query(Tape<Device>&, Variable<Device, Query> q) const { return q; }
-  Variable<Device, Key> key(Tape<Device>&, Variable<Device, Key> k) const { return k; }
-  Variable<Device, Query> folded(Tape<Device>&, Variable<Device, Query> k) const { return k; }
+  Variable<Device, Query> query(Variable<Device, Query> q) const { return q; }
+  Variable<Device, Key> key(Variable<Device, Key> k) const { return k; }
+  Variable<Device, Query> folded(Variable<Device, Query> k) const { return k; }
   void for_each_parameter(auto&&) {}
 };
 
@@ -73,9 +73,9 @@ struct Multiplicative {
   struct Layer : ProductScore<Device, Query> {
     Projection<Device, Key, Query> weight;  // W: keys are projected once, however many queries look at them
 
-    Variable<Device, Query> query(Tape<Device>&, Variable<Device, Query> q) const { return q; }
-    Variable<Device, Query> key(Tape<Device>& tape, Variable<Device, Key> k) const { return weight(tape, k); }
-    Variable<Device, Query> folded(Tape<Device>&, Variable<Device, Query> k) const { return k; }
+    Variable<Device, Query> query(Variable<Device, Query> q) const { return q; }
+    Variable<Device, Query> key(Variable<Device, Key> k) const { return weight(k); }
+    Variable<Device, Query> folded(Variable<Device, Query> k) const { return k; }
     void for_each_parameter(auto&& visit) { weight.for_each_parameter(visit); }
   };
 };
@@ -91,11 +91,9 @@ struct ReducedRank {
     Projection<Device, Query, K> of_query;  // U
     Projection<Device, Key, K> of_key;      // V
 
-    Variable<Device, K> query(Tape<Device>& tape, Variable<Device, Query> q) const { return of_query(tape, q); }
-    Variable<Device, K> key(Tape<Device>& tape, Variable<Device, Key> k) const { return of_key(tape, k); }
-    Variable<Device, Query> folded(Tape<Device>& tape, Variable<Device, K> k) const {
-      return linear_transposed<Query>(tape, k, of_query.weight);
-    }
+    Variable<Device, K> query(Variable<Device, Query> q) const { return of_query(q); }
+    Variable<Device, K> key(Variable<Device, Key> k) const { return of_key(k); }
+    Variable<Device, Query> folded(Variable<Device, K> k) const { return linear_transposed(k, of_query.weight); }
     void for_each_parameter(auto&& visit) {
       visit("query", of_query);
       visit("key", of_key);
@@ -117,13 +115,13 @@ struct Additive {
     Projection<Device, Query, Width> of_query;  // W₂
     Parameter<Device> v{Width, 1, Initial::xavier(Width, 1)};
 
-    Variable<Device, Width> query(Tape<Device>& tape, Variable<Device, Query> q) const { return of_query(tape, q); }
-    Variable<Device, Width> key(Tape<Device>& tape, Variable<Device, Key> k) const { return of_key(tape, k); }
+    Variable<Device, Width> query(Variable<Device, Query> q) const { return of_query(q); }
+    Variable<Device, Width> key(Variable<Device, Key> k) const { return of_key(k); }
 
     template <int Value>
-    Variable<Device, Value> operator()(Tape<Device>& tape, Variable<Device, Width> queries, Ragged rows,
+    Variable<Device, Value> operator()(Variable<Device, Width> queries, Ragged rows,
                                        KeysValues<Device, Width, Value> memory, bool causal) const {
-      return additive_attention(tape, queries, rows, memory, v, causal);
+      return additive_attention<Device>(queries, rows, memory, v, causal);
     }
 
     void for_each_parameter(auto&& visit) {
@@ -150,20 +148,20 @@ concept ScoreHasLayer = requires {
   { Policy::template Layer<Device, Query, Key>::width } -> std::convertible_to<int>;
 };
 template <class Policy, class Device, int Query, int Key>
-concept ScoreTakesQueries = requires(const typename Policy::template Layer<Device, Query, Key>& layer, Tape<Device>& tape,
+concept ScoreTakesQueries = requires(const typename Policy::template Layer<Device, Query, Key>& layer,
                                      Variable<Device, Query> q) {
-  { layer.query(tape, q) } -> std::same_as<Variable<Device, Policy::template Layer<Device, Query, Key>::width>>;
+  { layer.query(q) } -> std::same_as<Variable<Device, Policy::template Layer<Device, Query, Key>::width>>;
 };
 template <class Policy, class Device, int Query, int Key>
-concept ScoreTakesKeys = requires(const typename Policy::template Layer<Device, Query, Key>& layer, Tape<Device>& tape,
+concept ScoreTakesKeys = requires(const typename Policy::template Layer<Device, Query, Key>& layer,
                                   Variable<Device, Key> k) {
-  { layer.key(tape, k) } -> std::same_as<Variable<Device, Policy::template Layer<Device, Query, Key>::width>>;
+  { layer.key(k) } -> std::same_as<Variable<Device, Policy::template Layer<Device, Query, Key>::width>>;
 };
 template <class Policy, class Device, int Query, int Key>
-concept ScoreLooks = requires(const typename Policy::template Layer<Device, Query, Key>& layer, Tape<Device>& tape,
+concept ScoreLooks = requires(const typename Policy::template Layer<Device, Query, Key>& layer,
                               Variable<Device, Policy::template Layer<Device, Query, Key>::width> queries, Ragged rows,
                               KeysValues<Device, Policy::template Layer<Device, Query, Key>::width, Key> memory) {
-  { layer(tape, queries, rows, memory, true) } -> std::same_as<Variable<Device, Key>>;
+  { layer(queries, rows, memory, true) } -> std::same_as<Variable<Device, Key>>;
 };
 template <class Policy, class Device, int Query, int Key>
 concept ScoreNamesParameters = requires(typename Policy::template Layer<Device, Query, Key>& layer,

@@ -24,10 +24,10 @@ struct FindGradients {
 
   void operator()(std::string_view, Parameter<Device>& parameter) {
     if (parameter.size() == 0 || parameter.gradient == nullptr) return;
-    Real* const end = parameter.gradient + room_of(parameter.size());
+    Real* const end = parameter.gradient + padded_size(parameter.size());
     first = first == nullptr ? parameter.gradient : std::min(first, parameter.gradient);
     last = std::max(last, end);
-    held += room_of(parameter.size());
+    held += padded_size(parameter.size());
   }
   template <class Layer>
   void operator()(std::string_view, Layer& layer) {

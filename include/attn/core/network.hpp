@@ -18,6 +18,18 @@ struct OptionsOf<Model> {
   using Type = typename Model::Options;
 };
 
+namespace detail {
+
+/// Stands where a model's options are missing; one sentence instead of a list of constructors.
+template <class Model>
+const typename OptionsOf<Model>::Type& missing_options() {
+  static_assert(std::default_initializable<Model>,
+                "attn: Network: this model needs options:  Network<Model> network(device, {...}, seed)");
+  fail("Network: this model needs options");
+}
+
+}  // namespace detail
+
 /// A model and its parameters, as one object: what is trained, saved and translated with.
 ///
 ///     Network<Model> network(device, {.source_vocabulary = 100, .target_vocabulary = 100}, 1);  // drawn from seed 1
@@ -43,6 +55,9 @@ class Network {
   Network(Device& device, const Options& options, std::uint64_t seed) : model(options), parameters(device, model, seed) {}
   Network(Device& device, std::uint64_t seed) requires std::default_initializable<Model>
       : model(), parameters(device, model, seed) {}
+  template <class M = Model>
+  requires(!std::default_initializable<M>) Network(Device& device, std::uint64_t seed)
+      : Network(device, detail::missing_options<M>(), seed) {}
 
   /// The same, after prepare(model): to change how some of its parameters are drawn.
   template <std::invocable<Model&> Prepare>
@@ -54,6 +69,9 @@ class Network {
       : model(options), parameters(device, model, inference) {}
   Network(Device& device, Inference inference) requires std::default_initializable<Model>
       : model(), parameters(device, model, inference) {}
+  template <class M = Model>
+  requires(!std::default_initializable<M>) Network(Device& device, Inference inference)
+      : Network(device, detail::missing_options<M>(), inference) {}
 
   Network(const Network&) = delete;  // its model's parameters point into its memory
   Network& operator=(const Network&) = delete;
@@ -63,6 +81,26 @@ class Network {
   Model& operator*() { return model; }
   const Model& operator*() const { return model; }
   Device& device() const { return parameters.device(); }
+
+  /// Learning-rate factors, weight decay and freezing for parts of the model, which are given by name or as a layer:
+  ///
+  ///     network.group("encoder", {.rate = 0.1});
+  ///     network.freeze("decoder.layers.*.norm");
+  ///     network.freeze(network->encoder);
+  ///
+  /// See Parameters and core/parameter_groups.hpp.
+  template <class Which>
+  void group(const Which& which, const GroupOptions& options) {
+    parameters.group(which, options);
+  }
+  template <class Which>
+  void freeze(const Which& which) {
+    parameters.freeze(which);
+  }
+  template <class Which>
+  void unfreeze(const Which& which) {
+    parameters.unfreeze(which);
+  }
 
   Model model;
   Parameters<Device> parameters;

@@ -35,8 +35,12 @@ struct Initial {
   }
 };
 
-/// What a parameter of so many numbers takes in the flat buffers: each starts on a boundary that every vector unit likes.
-constexpr Index room_of(Index size) { return (size + 63) / 64 * 64; }
+/// Every parameter starts at a multiple of this many numbers in the flat buffers: aligned for every vector unit. A block
+/// never holds two parameters, so optimisers keep per-parameter settings in a table of one entry per block.
+inline constexpr Index kParameterBlock = 64;
+
+/// The numbers a parameter takes up in the flat buffers, padding included.
+constexpr Index padded_size(Index size) { return (size + kParameterBlock - 1) / kParameterBlock * kParameterBlock; }
 
 /// A matrix that is learned. It states its shape; its memory is bound by Parameters, which holds all of a model in flat
 /// buffers.
@@ -49,15 +53,19 @@ struct Parameter {
   Initial initial{};
   Scalar* value = nullptr;   // rows x cols, as the model computes with it
   Real* gradient = nullptr;  // rows x cols, accumulates
+  bool frozen = false;       // keeps its values: no gradient is computed for it
 
   Index size() const { return rows * cols; }
+  /// Whether the backward pass computes its gradient.
+  bool learns() const { return gradient != nullptr && !frozen; }
 
   /// The numbers and their gradients, which must have memory; a parameter of size 0, which stands where a layer has none,
   /// needs none.
   Scalar* values() const {
     if (value == nullptr && size() != 0) [[unlikely]]
-      fail("a parameter of ", rows, " x ", cols, " has no memory yet: make a Network of its model, or Parameters(device, ",
-           "model, seed), before the model is used");
+      fail("a parameter of ", rows, " x ", cols,
+           " has no memory: make a Network of its model before the model is used; if ",
+           "there is one, a for_each_parameter does not visit this parameter or its layer");
     return value;
   }
   Real* gradients() const {
@@ -72,7 +80,7 @@ struct Parameter {
   /// Some of its rows, as a parameter of their own.
   Parameter row_range(Index first, Index count) const {
     const auto from = [&](auto* numbers) { return numbers == nullptr ? nullptr : numbers + first * cols; };
-    return {count, cols, initial, from(value), from(gradient)};
+    return {count, cols, initial, from(value), from(gradient), frozen};
   }
 };
 

@@ -7,63 +7,17 @@
 #include "attn/core/error.hpp"
 #include "attn/core/memory.hpp"
 #include "attn/core/parameter.hpp"
+#include "attn/core/parameter_groups.hpp"
+#include "attn/core/parameter_walk.hpp"
 
 namespace attn {
-
-/// Walks a model's layers and notes every parameter under its path, as in "encoder.layers.0.attention.in.weight". A layer
-/// names its members once, in `for_each_parameter(visit)`: visit("weight", weight) for a parameter, visit("norm", norm) for
-/// a layer.
-template <class Device>
-class ParameterWalk {
- public:
-  struct Found {
-    std::string name;
-    Parameter<Device>* parameter;
-    Parameter<Device>* tied_to = nullptr;
-  };
-
-  void operator()(std::string_view name, Parameter<Device>& parameter) {
-    found.push_back({prefix_ + std::string(name), &parameter});
-  }
-
-  template <class Layer>
-  void operator()(std::string_view name, Layer& layer) {
-    const std::size_t length = prefix_.size();
-    prefix_.append(name).append(".");
-    layer.for_each_parameter(*this);
-    prefix_.resize(length);
-  }
-
-  /// Makes a parameter that was visited before share the values of another.
-  void tie(Parameter<Device>& parameter, Parameter<Device>& to) {
-    for (Found& entry : found)
-      if (entry.parameter == &parameter) {
-        require(parameter.rows == to.rows && parameter.cols == to.cols, "tying ", entry.name, ": its shape ",
-                parameter.rows, " x ", parameter.cols, " differs from ", to.rows, " x ", to.cols,
-                ", the shape it should share");
-        require(&owner(to) != &parameter, "tying ", entry.name, ": it would be tied to itself");
-        entry.tied_to = &to;
-      }
-  }
-
-  /// Whose values a parameter has: its own, or those of what it is tied to, or of what that is tied to.
-  Parameter<Device>& owner(Parameter<Device>& parameter) const {
-    for (const Found& entry : found)
-      if (entry.parameter == &parameter && entry.tied_to != nullptr) return owner(*entry.tied_to);
-    return parameter;
-  }
-
-  std::vector<Found> found;
-
- private:
-  std::string prefix_;
-};
 
 /// In place of a seed: a model that is used, not trained. It has no gradients, and its numbers are 0 until they are loaded.
 struct Inference {};
 
 /// All parameters of a model in one flat buffer, their gradients in another, in the order in which the model names them:
 /// clipping, Adam, zeroing, averaging and saving are one call each. Binds the model to that memory; must outlive its use.
+/// The model must stay at its address while parameters are frozen or grouped.
 template <class Device>
 class Parameters {
  public:
@@ -74,7 +28,11 @@ class Parameters {
     std::string name;
     Index offset, rows, cols;  // a parameter of one column is a vector
     bool shared = false;       // other parameters are tied to it
+    bool frozen = false;       // is not updated
+    GroupOptions group = {};
     Index size() const { return rows * cols; }
+    /// Biases and the gains of norms are vectors: weight decay skips them by default.
+    bool is_vector() const { return rows <= 1 || cols <= 1; }
   };
 
   /// Lays out the model's memory and draws its initial values from the seed.
@@ -104,9 +62,14 @@ class Parameters {
 
   const std::vector<Entry>& entries() const { return entries_; }
   Index size() const { return size_; }  // of each flat buffer, gaps between parameters included
-  Index count() const {                 // of the values that are learned
+  Index count() const {                 // of all values
     Index total = 0;
     for (const Entry& entry : entries_) total += entry.size();
+    return total;
+  }
+  Index trainable_count() const {  // of those that are not frozen
+    Index total = 0;
+    for (const Entry& entry : entries_) total += entry.frozen ? 0 : entry.size();
     return total;
   }
 
@@ -131,6 +94,51 @@ class Parameters {
     fail("the model has no parameter named ", name);
   }
 
+  /// Sets the group of all parameters that a name selects (core/parameter_groups.hpp: a path, or a pattern with `*`), or
+  /// of a layer or parameter of the model. Later calls override earlier ones. Tied parameters have the group of the
+  /// parameter that owns their values.
+  template <class Which>
+  void group(const Which& which, const GroupOptions& options) {
+    const Selection selected = select(which);
+    check_group(options, named_[selected[0]].name);
+    bool any = false;
+    for (const std::size_t i : selected)
+      if (!named_[i].tied) entries_[named_[i].entry].group = options, any = true;
+    const Named& first = named_[selected[0]];
+    require(any, "group: '", first.name, "' is tied to '", entries_[first.entry].name,
+            "', whose group applies to the shared values; group that parameter");
+    ++groups_version_;
+  }
+
+  /// Excludes parameters from training: their values, and the optimiser's states for them, do not change. Freezing one of
+  /// several tied parameters freezes the values that all of them share; unfreezing one unfreezes them all.
+  template <class Which>
+  void freeze(const Which& which) {
+    for (const std::size_t i : select(which)) set_frozen(named_[i].entry, true);
+  }
+  template <class Which>
+  void unfreeze(const Which& which) {
+    for (const std::size_t i : select(which)) set_frozen(named_[i].entry, false);
+  }
+
+  /// Sets all of one entry, as a checkpoint has it.
+  void restore_group(std::size_t entry, const GroupOptions& options, bool frozen) {
+    check_group(options, entries_.at(entry).name);
+    entries_[entry].group = options;
+    set_frozen(entry, frozen);
+  }
+
+  /// Changes whenever a group or a frozen parameter does.
+  Index groups_version() const { return groups_version_; }
+
+  /// The indices of the entries that a name selects; tied names select none.
+  std::vector<std::size_t> entries_named(std::string_view pattern) const {
+    std::vector<std::size_t> indices;
+    for (const std::size_t i : select(pattern))
+      if (!named_[i].tied) indices.push_back(named_[i].entry);
+    return indices;
+  }
+
   /// Host copies of a parameter's values and gradient, and new values for it.
   std::vector<Real> read(const Entry& entry) const { return download(values_.data() + entry.offset, entry.size()); }
   std::vector<Real> read_gradient(const Entry& entry) const { return download(gradients() + entry.offset, entry.size()); }
@@ -153,15 +161,66 @@ class Parameters {
   static constexpr bool kSeparate = !std::is_same_v<Scalar, Real>;
   static constexpr bool kHeld = requires(Device & device, Scalar* values) { device.weights().hold(values, Index{}); };
 
+  /// A name of a parameter, and the entry that has its values.
+  struct Named {
+    std::string name;
+    Parameter<Device>* parameter;
+    std::size_t entry;
+    bool tied;
+  };
+  using Selection = std::vector<std::size_t>;  // indices of named_, at least one
+
+  template <class Which>
+  Selection select(const Which& which) const {
+    static constexpr bool kLayer = requires(Which & layer, ParameterWalk<Device> & walk) {
+      layer.for_each_parameter(walk);
+    };
+    static constexpr bool kParameter = std::is_same_v<Which, Parameter<Device>>;
+    static_assert(
+        kLayer || kParameter || std::is_convertible_v<const Which&, std::string_view>,
+        "attn: group, freeze, unfreeze: give the name of parameters, a layer of the model, or one of its parameters");
+    Selection selected;
+    if constexpr (kLayer || kParameter) {
+      ParameterWalk<Device> walk;
+      if constexpr (kParameter)
+        walk("", const_cast<Which&>(which));
+      else
+        const_cast<Which&>(which).for_each_parameter(walk);  // only looks
+      for (std::size_t i = 0; i < named_.size(); ++i)
+        for (const auto& one : walk.found)
+          if (one.parameter == named_[i].parameter) selected.push_back(i);
+      require(!selected.empty(), "group, freeze, unfreeze: the model has no parameters of this layer; give a layer of the ",
+              "network itself, as in network.freeze(network->encoder)");
+    } else {
+      const std::string_view pattern = which;
+      for (std::size_t i = 0; i < named_.size(); ++i)
+        if (matches_name(pattern, named_[i].name)) selected.push_back(i);
+      if (selected.empty()) {
+        std::vector<std::string> names;
+        for (const Named& one : named_) names.push_back(one.name);
+        fail_no_match(pattern, names);
+      }
+    }
+    return selected;
+  }
+  void set_frozen(std::size_t entry, bool frozen) {
+    entries_[entry].frozen = frozen;
+    for (const Named& one : named_)
+      if (one.entry == entry) one.parameter->frozen = frozen;
+    ++groups_version_;
+  }
+
   /// Takes the memory of all parameters, sets it to 0 and binds the model to it.
   template <class Model>
   ParameterWalk<Device> lay_out(Model& model) {
     ParameterWalk<Device> walk;
     model.for_each_parameter(walk);
+    walk.require_unique_names();
     for (const auto& [name, parameter, tied_to] : walk.found) {
       if (tied_to != nullptr) continue;
-      entries_.push_back({name, size_, parameter->rows, parameter->cols});
-      size_ += room_of(parameter->size());
+      named_.push_back({name, parameter, entries_.size(), false});
+      entries_.push_back({name, size_, parameter->rows, parameter->cols, false, false, {}});
+      size_ += padded_size(parameter->size());
     }
     values_ = Buffer<Real, typename Device::Memory>(device_, size_, "parameters");
     if (trained_) gradients_ = Buffer<Real, typename Device::Memory>(device_, size_, "gradients of parameters");
@@ -174,7 +233,11 @@ class Parameters {
     for (const auto& [name, parameter, tied_to] : walk.found) {
       if (tied_to == nullptr) continue;
       const Parameter<Device>& owner = walk.owner(*tied_to);
-      for (Entry& entry : entries_) entry.shared = entry.shared || compute() + entry.offset == owner.value;
+      for (std::size_t i = 0; i < entries_.size(); ++i) {
+        if (named_[i].parameter != &owner) continue;
+        entries_[i].shared = true;
+        named_.push_back({name, parameter, i, true});
+      }
       parameter->value = owner.value;
       parameter->gradient = owner.gradient;
     }
@@ -198,6 +261,8 @@ class Parameters {
   Device& device_;
   bool trained_;  // has gradients
   std::vector<Entry> entries_;
+  std::vector<Named> named_;  // first those of entries_, then tied ones
+  Index groups_version_ = 0;
   Index size_ = 0;
   Buffer<Real, typename Device::Memory> values_, gradients_;
   Buffer<Scalar, typename Device::Memory> compute_;

@@ -12,4 +12,10 @@ namespace attn {
 using Index = std::int64_t;  // counts and offsets of elements
 using Token = std::int32_t;  // an id of a vocabulary
 
+// Devices. If the compiler says that one of them is incomplete, include its backend:
+template <class T>
+class Cpu;  // <attn/cpu.hpp>
+template <class T>
+class Cuda;  // <attn/cuda.cuh>
+
 }  // namespace attn

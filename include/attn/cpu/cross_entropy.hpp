@@ -78,6 +78,18 @@ T largest(const T* row, Index count) {
   return most;
 }
 
+/// The row's gradient scale * (p - q), from exponentials of the logits and their sum. The sink's row may hold the logits.
+template <class T, class Values>
+void put_cross_entropy_gradient(T* row, const Values& exponentials, T sum, const SmoothedLabel& q, Index label, T scale,
+                                bool add) {
+  auto place = array(row, exponentials.size());
+  if (q.other > 0)
+    put(place, exponentials * (scale / sum) - scale * T(q.other), add);
+  else
+    put(place, exponentials * (scale / sum), add);
+  row[label] -= scale * T(q.label - q.other);
+}
+
 }  // namespace cpu
 
 template <class T>
@@ -97,20 +109,29 @@ void cross_entropy(Cpu<T>& device, const CrossEntropyArgs<Cpu<T>>& args) {
       // -sum of q log p = lse * sum of q - sum of q * logit, and the q sum to 1
       losses[2 * i] = lse - at_label;
       losses[2 * i + 1] = lse - T(q.label - q.other) * at_label - T(q.other) * total;
-      if (args.gradient) {
-        const T scale = T(args.scale);
-        if (q.other > 0)
-          row = exponentials * (scale / sum) - scale * T(q.other);
-        else
-          row = exponentials * (scale / sum);
-        row[label] -= scale * T(q.label - q.other);
-      }
+      if (args.gradient) cpu::put_cross_entropy_gradient(row.data(), exponentials, sum, q, label, T(args.scale), false);
     }
   });
   for (Index i = 0; i < rows; ++i) {
     *args.nll += losses[2 * i];
     *args.loss += losses[2 * i + 1];
   }
+}
+
+template <class T>
+void cross_entropy_gradient(Cpu<T>& device, const CrossEntropyGradientArgs<Cpu<T>>& args) {
+  const Index classes = args.logits.cols;
+  const SmoothedLabel q(args.smoothing, args.amount, classes);
+  const T scale = T(args.scale) * (args.upstream == nullptr ? T(1) : *args.upstream);
+  device.parallel_ranges(args.logits.rows, 1, [&](Index first, Index last, int thread) {
+    auto exponentials = cpu::array(device.workspace(thread, classes, 1), classes);
+    for (Index i = first; i < last; ++i) {
+      const T* row = args.logits.row(i);
+      const T sum = cpu::exponentials(row, classes, cpu::largest(row, classes), exponentials.data());
+      cpu::put_cross_entropy_gradient(args.dlogits.to.row(i), exponentials, sum, q, args.labels[i], scale,
+                                      args.dlogits.add);
+    }
+  });
 }
 
 }  // namespace attn

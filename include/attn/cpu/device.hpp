@@ -87,6 +87,7 @@ class Cpu {
   Arena<Memory> activations{"activations"};            // rewound by each tape
   Pool<Memory> gradients{"gradients of activations"};  // in the backward pass
   Arena<HostMemory> tape_nodes{"the tape's record"};   // what the tape recorded
+  std::uint64_t tapes_begun = 0;
   PositionTables<Cpu> positions;
 
   bool repeats_step = false;  // as decode/step_graph.hpp does: it may not upload

@@ -16,13 +16,24 @@ struct AdamFactors {
   float step, root;       // rate / (1 - beta1^t), 1 / sqrt(1 - beta2^t)
   float coupled, shrink;  // weight decay, coupled to the gradient or of the value alone
   float clip_norm;        // 0: no clipping
+  float rate;
+  bool decoupled;
 };
 
-template <int N, class T>
+/// `Grouped`: args.factors is a table.
+template <int N, bool Grouped, class T>
 __global__ void __launch_bounds__(256) adam(AdamArgs<Cuda<T>> args, AdamFactors by) {
   if (leave_out<N>(args)) return;
   const float clip = clip_factor(by.clip_norm, args.squares);
   for_each_pack<N>(args.count, [&]<int M>(Index at) {
+    float coupled = by.coupled, shrink = by.shrink, step = by.step;
+    if constexpr (Grouped) {  // a pack lies in one block
+      const UpdateFactors<float> factors = args.factors[at / kParameterBlock];
+      if (factors.rate == 0) return store_pack(args.gradient + at, Pack<float, M>{});
+      coupled = by.decoupled ? 0 : factors.weight_decay;
+      shrink = by.decoupled ? 1 - by.rate * factors.rate * factors.weight_decay : 1;
+      step *= factors.rate;
+    }
     Pack<float, M> value = load_pack<M>(args.value + at), m = load_pack<M>(args.m + at), v = load_pack<M>(args.v + at);
     const Pack<float, M> gradient = load_pack<M>(args.gradient + at);
     Pack<float, M> largest = v;
@@ -30,11 +41,11 @@ __global__ void __launch_bounds__(256) adam(AdamArgs<Cuda<T>> args, AdamFactors 
     Pack<T, M> compute;
 #pragma unroll
     for (int k = 0; k < M; ++k) {
-      const float g = gradient[k] * clip + by.coupled * value[k];
+      const float g = gradient[k] * clip + coupled * value[k];
       m.set(k, by.beta1 * m[k] + by.rest1 * g);
       v.set(k, by.beta2 * v[k] + by.rest2 * (g * g));
       largest.set(k, args.options.amsgrad ? fmaxf(largest[k], v[k]) : v[k]);
-      value.set(k, value[k] * by.shrink - by.step * m[k] / (sqrtf(largest[k]) * by.root + by.epsilon));
+      value.set(k, value[k] * shrink - step * m[k] / (sqrtf(largest[k]) * by.root + by.epsilon));
       compute.set(k, value[k]);
     }
     store_pack(args.value + at, value);
@@ -64,10 +75,13 @@ void adam(Cuda<T>& device, const AdamArgs<Cuda<T>>& args) {
                                 .root = number(1 / std::sqrt(1 - std::pow(o.beta2, steps))),
                                 .coupled = number(decoupled ? 0 : o.weight_decay),
                                 .shrink = number(decoupled ? 1 - args.rate * o.weight_decay : 1),
-                                .clip_norm = number(o.clip_norm)};
+                                .clip_norm = number(o.clip_norm),
+                                .rate = number(args.rate),
+                                .decoupled = decoupled};
   const auto aligned = [](const auto*... places) { return (in_packs(places, 0, 0) && ...); };
   with_packs<float>(aligned(args.value, args.gradient, args.m, args.v, args.largest_v, args.compute), [&]<int N>() {
-    launch(device, "adam", {{static_cast<unsigned>(divide_up(args.count, 256 * N))}, 256}, kernels::adam<N, T>, args, by);
+    const auto kernel = args.factors == nullptr ? kernels::adam<N, false, T> : kernels::adam<N, true, T>;
+    launch(device, "adam", {{static_cast<unsigned>(divide_up(args.count, 256 * N))}, 256}, kernel, args, by);
   });
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 #include "attn/cuda/attention/backward.cuh"
 #include "attn/cuda/attention/forward.cuh"
+#include "attn/cuda/attention/mma_backward.cuh"
+#include "attn/cuda/attention/mma_forward.cuh"
 #include "attn/cuda/attention/plain.cuh"
 #include "attn/cuda/attention/single_query.cuh"
 #include "attn/cuda/attention/step.cuh"
@@ -8,8 +10,9 @@
 
 // Which kernels compute attention on a GPU:
 //
-//   attention_forward, attention_backward   bfloat16 on Hopper's tensor cores: heads of up to 128 columns, a multiple of 8, rows that
+//   attention_forward, attention_backward   bfloat16 with wgmma (Hopper): heads of up to 128 columns, a multiple of 8, rows that
 //                                           begin on 16-byte boundaries, values as wide as keys, a positive scale
+//   mma_attention_forward, ..._backward     the same with mma.sync: other GPUs, and heads of up to 256 columns on all
 //   step_attention                          one query a sentence, heads of up to 128 columns, in float arithmetic: a step of a decoder
 //   single_attention                        one query a sentence whose heads are wider, in float arithmetic
 //   plain_attention                         everything else, in float arithmetic
@@ -17,16 +20,16 @@
 namespace attn {
 
 template <class T>
-bool on_tensor_cores(const Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
+bool on_tensor_cores(const AttentionArgs<Cuda<T>>& args) {
   const Index width = args.q.cols / args.heads;
   const auto fits = [](const auto& m) { return in_packs(m.data, m.cols, m.stride); };
-  return device.has_wgmma() && (args.queries.longest > 1 || args.heads > 1) && args.v.cols == args.q.cols && width <= 128 &&
-         width % 8 == 0 && args.scale > 0 && fits(args.q) && fits(args.k) && fits(args.v) && fits(args.y);
+  return (args.queries.longest > 1 || args.heads > 1) && args.v.cols == args.q.cols && width <= 256 && width % 8 == 0 &&
+         args.scale > 0 && fits(args.q) && fits(args.k) && fits(args.v) && fits(args.y);
 }
 template <class T>
-bool on_tensor_cores(const Cuda<T>& device, const AttentionGradientArgs<Cuda<T>>& args) {
+bool on_tensor_cores(const AttentionGradientArgs<Cuda<T>>& args) {
   const auto fits = [](const auto& m) { return in_packs(m.data, m.cols, m.stride); };
-  return on_tensor_cores(device, args.forward) && fits(args.dy) && fits(args.dq.to) && fits(args.dk.to) && fits(args.dv.to);
+  return on_tensor_cores(args.forward) && fits(args.dy) && fits(args.dq.to) && fits(args.dk.to) && fits(args.dv.to);
 }
 
 template <class T>
@@ -34,8 +37,10 @@ void attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
   check_lists(args);
   if (may_list_keys(args)) return step_attention(device, args);
   if constexpr (std::is_same_v<T, bfloat16>)
-    if (on_tensor_cores(device, args))
+    if (on_tensor_cores(args)) {
+      if (!device.has_wgmma() || args.q.cols > 128 * args.heads) return mma_attention_forward(device, args);
       return args.q.cols <= 64 * args.heads ? attention_forward<1>(device, args) : attention_forward<2>(device, args);
+    }
   return single_query(device, args) ? single_attention(device, args) : plain_attention(device, args);
 }
 
@@ -43,9 +48,12 @@ template <class T>
 void attention_gradient(Cuda<T>& device, const AttentionGradientArgs<Cuda<T>>& args) {
   refuse_lists("attention_gradient", args.forward.keys);
   if constexpr (std::is_same_v<T, bfloat16>)
-    if (on_tensor_cores(device, args))
+    if (on_tensor_cores(args)) {
+      if (!device.has_wgmma() || args.forward.q.cols > 128 * args.forward.heads)
+        return mma_attention_backward(device, args);
       return args.forward.q.cols <= 64 * args.forward.heads ? attention_backward<1>(device, args)
                                                             : attention_backward<2>(device, args);
+    }
   return single_query(device, args.forward) ? single_attention_gradient(device, args)
                                             : plain_attention_gradient(device, args);
 }

@@ -2,20 +2,12 @@
 #include <cfloat>
 
 #include "attn/cuda/device.cuh"
+#include "attn/cuda/support/row_exponentials.cuh"
 #include "attn/cuda/support/rows.cuh"
 #include "attn/ops/cross_entropy.hpp"
 
 namespace attn {
 namespace kernels {
-
-/// e^x: in float accurately, else as the hardware's 2^x, which for x <= 0 is within 1e-6 of what is summed.
-template <class T>
-__device__ float exponential(float x) {
-  if constexpr (std::is_same_v<T, float>) return expf(x);
-  float power;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x * 1.44269504f));
-  return power;
-}
 
 struct CrossEntropyFactors {
   float label, other;                    // of the smoothed label
@@ -88,6 +80,23 @@ __global__ void __launch_bounds__(1024, 2)
   if (rest < classes) grade.template operator()<1>(rest);
 }
 
+/// A block takes a row.
+template <int Warps, class T>
+__global__ void __launch_bounds__(32 * Warps)
+    cross_entropy_gradient(Matrix<const T> logits, const Token* labels, float label_share, float other_share, float scale,
+                           const float* upstream, Sink<T> dlogits) {
+  const Index i = blockIdx.x;
+  const T* row = row_of(logits, i);
+  const int label = labels[i];
+  const RowExponentials found = row_exponentials<Warps>(row, static_cast<int>(logits.cols));
+  if (upstream != nullptr) scale *= *upstream;
+  for (int j = static_cast<int>(threadIdx.x); j < logits.cols; j += 32 * Warps) {
+    const float p = exponential<T>(to_float(row[j]) - found.most) / found.sum;
+    const float gradient[] = {scale * (p - (j == label ? label_share : other_share))};
+    put(dlogits, i, j, gradient);
+  }
+}
+
 static __global__ void __launch_bounds__(1024) add_losses(const float* losses, Index rows, float* nll, float* loss) {
   float sums[2] = {};
   for (Index i = threadIdx.x; i < rows; i += 1024) {
@@ -122,6 +131,16 @@ void cross_entropy(Cuda<T>& device, const CrossEntropyArgs<Cuda<T>>& args) {
            kernels::cross_entropy<N, T>, args.logits, args.labels, by, losses);
   });
   launch(device, "cross_entropy", {{1}, 1024}, kernels::add_losses, losses, args.logits.rows, args.nll, args.loss);
+}
+
+template <class T>
+void cross_entropy_gradient(Cuda<T>& device, const CrossEntropyGradientArgs<Cuda<T>>& args) {
+  const SmoothedLabel q(args.smoothing, args.amount, args.logits.cols);
+  with_row_warps(args.logits.cols, [&]<int Warps>() {
+    launch(device, "cross_entropy_gradient", {{static_cast<unsigned>(args.logits.rows)}, 32 * Warps},
+           kernels::cross_entropy_gradient<Warps, T>, args.logits, args.labels, static_cast<float>(q.label),
+           static_cast<float>(q.other), static_cast<float>(args.scale), args.upstream, args.dlogits);
+  });
 }
 
 }  // namespace attn

@@ -46,6 +46,7 @@ class Cuda {
   Arena<Memory> activations;                          // rewound by each tape
   Pool<Memory> gradients;                             // in the backward pass
   Arena<HostMemory> tape_nodes{"the tape's record"};  // what the tape recorded
+  std::uint64_t tapes_begun = 0;
   PositionTables<Cuda> positions;
 
   const CudaOptions& options() const { return options_; }

@@ -2,6 +2,7 @@
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/overlap.cuh"
 #include "attn/cuda/support/rows.cuh"
+#include "attn/cuda/support/sentence_of.cuh"
 #include "attn/cuda/support/sort.cuh"
 #include "attn/ops/embedding.hpp"
 
@@ -16,19 +17,6 @@
 
 namespace attn {
 namespace kernels {
-
-/// The last sentence that begins at row i or earlier, or -1; 32 places are looked at at once.
-__device__ inline int sentence_of(const Ragged& rows, Index i) {
-  int first = 0, count = static_cast<int>(rows.count);
-  while (true) {
-    const int step = (count + 31) / 32, place = lane_of_warp() * step;
-    const bool begun = place < count && rows.begin[first + place] <= i;
-    const int found = __popc(__ballot_sync(0xffffffffU, begun)) - 1;
-    if (found < 0 || step <= 1) return found < 0 ? -1 : first + found;
-    first += found * step;
-    count = min(step, count - found * step);
-  }
-}
 
 template <int N, class T>
 __global__ void __launch_bounds__(32 * kRowWarps) embedding(EmbeddingArgs<Cuda<T>> args, float scale) {

@@ -2,13 +2,13 @@
 #include <algorithm>
 
 #include "attn/cuda/matmul/gemm.cuh"
-#include "attn/cuda/ragged_projection/wgmma.cuh"
+#include "attn/cuda/ragged_projection/mma.cuh"
 #include "attn/ops/ragged_projection.hpp"
 
 // y_s = E x_s and dx_s = Eᵀ dy_s are one kernel, launched once; where there are few long sentences, the sums of y are cut
 // into parts, which a second launch adds. dE += dy_s x_sᵀ has few numbers and long sums: groups of sentences are the parts.
 //
-//   bfloat16, Hopper, rows in 16-byte chunks    *_wgmma, in tiles of 64 x 64, or of 128 x 128 where they would be full
+//   bfloat16, rows in 16-byte chunks             *_mma on tensor cores, in tiles of 64 x 64, or of 128 x 128 where full
 //   short sentences of one length                cuBLASLt, for y
 //   all else                                    project, project_weight, in tiles of 64 x 64
 
@@ -51,9 +51,9 @@ void project_sentences(Cuda<T>& device, const char* what, Matrix<const T> e, Rag
                                          .add = out.add,
                                          .repeat = {rows.count, 0, rows.longest * in.stride, k * out.to.stride}});
   }
-  const bool wgmma = std::is_same_v<T, bfloat16> && device.has_wgmma() && in_packs(e.data, e.cols, e.stride) &&
-                     in_packs(in.data, width, in.stride) && in_packs(out.to.data, width, out.to.stride);
-  const bool large = wgmma && width > 64 && (Transposed ? rows.rows > 64 * rows.count : k > 64);
+  const bool tensor_cores = std::is_same_v<T, bfloat16> && in_packs(e.data, e.cols, e.stride) &&
+                            in_packs(in.data, width, in.stride) && in_packs(out.to.data, width, out.to.stride);
+  const bool large = tensor_cores && width > 64 && (Transposed ? rows.rows > 64 * rows.count : k > 64);
   const Index tile = large ? 128 : 64;
   const Index col_tiles = divide_up(width, tile), row_tiles = divide_up(Transposed ? rows.longest : k, tile);
 
@@ -81,12 +81,15 @@ void project_sentences(Cuda<T>& device, const char* what, Matrix<const T> e, Rag
   const dim3 grid(static_cast<unsigned>(rows.count * blocks * col_tiles), static_cast<unsigned>(row_tiles),
                   static_cast<unsigned>(parts));
   if constexpr (std::is_same_v<T, bfloat16>) {
-    if (large)
-      launch(device, what, {grid, 256, on_gpu::shared_bytes<2, 2, 3>()}, on_gpu::project_wgmma<Transposed, 2, 2, 3>, job);
-    else if (wgmma)
-      launch(device, what, {grid, 128, on_gpu::shared_bytes<1, 1, 2>()}, on_gpu::project_wgmma<Transposed, 1, 1, 2>, job);
+    // Without wgmma, two stages: GPUs of compute capability 8.6 and 8.9 have 99 KiB of shared memory for a block.
+    if (large && device.has_wgmma())
+      launch(device, what, {grid, 256, on_gpu::shared_bytes<2, 2, 3>()}, on_gpu::project_mma<Transposed, 2, 2, 3>, job);
+    else if (large)
+      launch(device, what, {grid, 256, on_gpu::shared_bytes<2, 2, 2>()}, on_gpu::project_mma<Transposed, 2, 2, 2>, job);
+    else if (tensor_cores)
+      launch(device, what, {grid, 128, on_gpu::shared_bytes<1, 1, 2>()}, on_gpu::project_mma<Transposed, 1, 1, 2>, job);
   }
-  if (!wgmma) launch(device, what, {grid, 256}, on_gpu::project<Transposed, T>, job);
+  if (!tensor_cores) launch(device, what, {grid, 256}, on_gpu::project<Transposed, T>, job);
   if (parts > 1) sum_projection_parts(device, out.to, out.add, sums, parts, out.to.cols);
 }
 
@@ -108,10 +111,10 @@ void ragged_projection_weight_gradient(Cuda<T>& device, const RaggedProjectionWe
   const Ragged rows = args.rows;
   const Index k = to.rows / args.blocks, width = args.dy.cols / args.blocks;
   if (rows.longest == 0 || k == 0 || width == 0) return;
-  const bool wgmma = std::is_same_v<T, bfloat16> && device.has_wgmma() && in_packs(args.dy.data, width, args.dy.stride) &&
-                     in_packs(args.x.data, width, args.x.stride) && in_packs(to.data, to.cols, to.stride) &&
-                     to.cols % 8 == 0;
-  const bool large = wgmma && k > 64 && rows.rows > 64 * rows.count;
+  const bool tensor_cores = std::is_same_v<T, bfloat16> && in_packs(args.dy.data, width, args.dy.stride) &&
+                            in_packs(args.x.data, width, args.x.stride) && in_packs(to.data, to.cols, to.stride) &&
+                            to.cols % 8 == 0;
+  const bool large = tensor_cores && k > 64 && rows.rows > 64 * rows.count;
   const Index tile = large ? 128 : 64, row_tiles = divide_up(k, tile), col_tiles = divide_up(rows.longest, tile);
 
   // As many groups as fill the GPU, counting the tiles that a sentence of mean length reaches; but few where one sentence
@@ -137,12 +140,14 @@ void ragged_projection_weight_gradient(Cuda<T>& device, const RaggedProjectionWe
   const dim3 grid(static_cast<unsigned>(groups), static_cast<unsigned>(col_tiles), static_cast<unsigned>(all_rows));
   const char* what = "ragged_projection_weight_gradient";
   if constexpr (std::is_same_v<T, bfloat16>) {
-    if (large)
-      launch(device, what, {grid, 256, on_gpu::shared_bytes<2, 2, 4>()}, on_gpu::project_weight_wgmma<2, 2, 4>, job);
-    else if (wgmma)
-      launch(device, what, {grid, 128, on_gpu::shared_bytes<1, 1, 4>()}, on_gpu::project_weight_wgmma<1, 1, 4>, job);
+    if (large && device.has_wgmma())
+      launch(device, what, {grid, 256, on_gpu::shared_bytes<2, 2, 4>()}, on_gpu::project_weight_mma<2, 2, 4>, job);
+    else if (large)
+      launch(device, what, {grid, 256, on_gpu::shared_bytes<2, 2, 2>()}, on_gpu::project_weight_mma<2, 2, 2>, job);
+    else if (tensor_cores)
+      launch(device, what, {grid, 128, on_gpu::shared_bytes<1, 1, 4>()}, on_gpu::project_weight_mma<1, 1, 4>, job);
   }
-  if (!wgmma) launch(device, what, {grid, 256}, on_gpu::project_weight<T>, job);
+  if (!tensor_cores) launch(device, what, {grid, 256}, on_gpu::project_weight<T>, job);
   if (groups > 1) sum_projection_parts(device, to.columns(0, std::min(stride, to.cols)), true, sums, groups, stride);
 }
 

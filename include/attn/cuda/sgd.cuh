@@ -11,20 +11,28 @@ struct SgdFactors {
   float clip_norm;  // 0: no clipping
 };
 
-template <int N, class T>
+/// `Grouped`: args.factors is a table.
+template <int N, bool Grouped, class T>
 __global__ void __launch_bounds__(256) sgd(SgdArgs<Cuda<T>> args, SgdFactors by) {
   if (leave_out<N>(args)) return;
   const float clip = clip_factor(by.clip_norm, args.squares);
   for_each_pack<N>(args.count, [&]<int M>(Index at) {
+    float rate = by.rate, decay = by.decay;
+    if constexpr (Grouped) {  // a pack lies in one block
+      const UpdateFactors<float> factors = args.factors[at / kParameterBlock];
+      if (factors.rate == 0) return store_pack(args.gradient + at, Pack<float, M>{});
+      rate *= factors.rate;
+      decay = factors.weight_decay;
+    }
     Pack<float, M> value = load_pack<M>(args.value + at), b{};
     const Pack<float, M> gradient = load_pack<M>(args.gradient + at);
     if (by.momentum > 0) b = load_pack<M>(args.momentum + at);
     Pack<T, M> compute;
 #pragma unroll
     for (int k = 0; k < M; ++k) {
-      const float g = gradient[k] * clip + by.decay * value[k];
+      const float g = gradient[k] * clip + decay * value[k];
       b.set(k, by.momentum * b[k] + g);  // without momentum it is g
-      value.set(k, value[k] - by.rate * (args.options.nesterov ? g + by.momentum * b[k] : b[k]));
+      value.set(k, value[k] - rate * (args.options.nesterov ? g + by.momentum * b[k] : b[k]));
       compute.set(k, value[k]);
     }
     store_pack(args.value + at, value);
@@ -47,7 +55,8 @@ void sgd(Cuda<T>& device, const SgdArgs<Cuda<T>>& args) {
                                .clip_norm = number(o.clip_norm)};
   const auto aligned = [](const auto*... places) { return (in_packs(places, 0, 0) && ...); };
   with_packs<float>(aligned(args.value, args.gradient, args.momentum, args.compute), [&]<int N>() {
-    launch(device, "sgd", {{static_cast<unsigned>(divide_up(args.count, 256 * N))}, 256}, kernels::sgd<N, T>, args, by);
+    const auto kernel = args.factors == nullptr ? kernels::sgd<N, false, T> : kernels::sgd<N, true, T>;
+    launch(device, "sgd", {{static_cast<unsigned>(divide_up(args.count, 256 * N))}, 256}, kernel, args, by);
   });
 }
 

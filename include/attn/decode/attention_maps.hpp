@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "attn/core/network.hpp"
 #include "attn/core/sentences.hpp"
 #include "attn/data/batches.hpp"
 #include "attn/decode/attention_map.hpp"
@@ -117,6 +118,13 @@ std::vector<AttentionMap> attention_maps(Device& device, Model& model, const Spe
   std::vector<Token> written{special_tokens.begin};
   written.insert(written.end(), target.begin(), target.end());
   return attention_maps(device, model, read[0], written);
+}
+
+/// The same with a network, on its device.
+template <class Model>
+std::vector<AttentionMap> attention_maps(Network<Model>& network, const SpecialTokens& special_tokens,
+                                         std::span<const Token> source, std::span<const Token> target) {
+  return attention_maps(network.device(), *network, special_tokens, source, target);
 }
 
 }  // namespace attn

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "attn/core/batch.hpp"
+#include "attn/core/network.hpp"
 #include "attn/ops/top_k.hpp"
 #include "attn/tape/batch.hpp"
 
@@ -34,9 +35,7 @@ std::vector<std::vector<double>> forced_log_probabilities(Device& device, const 
   for (Index first = 0; first < rows; first += at_once) {
     const Index count = std::min(at_once, rows - first);
     Tape<Device> chunk(device);
-    auto some = hidden;
-    some.value = hidden.value.row_range(first, count);
-    const auto logits = model.output.logits(chunk, some);
+    const auto logits = model.output.logits(chunk.constant(hidden.value.row_range(first, count))).value;
     Token* best = chunk.template array<Token>(count);
     Real* log_probabilities = chunk.template array<Real>(count);
     top_k(device, {.logits = logits,
@@ -50,6 +49,14 @@ std::vector<std::vector<double>> forced_log_probabilities(Device& device, const 
   for (std::size_t i = 0; i + 1 < offsets.size(); ++i)
     result.emplace_back(found.begin() + offsets[i], found.begin() + offsets[i + 1]);
   return result;
+}
+
+/// The same with a network, on its device.
+template <class Model>
+std::vector<std::vector<double>> forced_log_probabilities(const Network<Model>& network,
+                                                          const SpecialTokens& special_tokens, const Sentences& source,
+                                                          const Sentences& target) {
+  return forced_log_probabilities(network.device(), *network, special_tokens, source, target);
 }
 
 }  // namespace attn

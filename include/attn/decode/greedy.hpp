@@ -1,6 +1,7 @@
 #pragma once
 #include <vector>
 
+#include "attn/core/network.hpp"
 #include "attn/core/sentences.hpp"
 #include "attn/decode/first_words.hpp"
 #include "attn/decode/greedy_options.hpp"
@@ -16,7 +17,7 @@ template <class Device, class Model, class State>
 const Token* likeliest(Tape<Device>& step, const Model& model, State& state, const std::vector<Token>& words,
                        Token except) {
   if constexpr (requires { model.read(step, state, words); }) {
-    return state.choices.likeliest(step, model.output, model.read(step, state, words), except);
+    return state.choices.likeliest(model.output, model.read(step, state, words), except);
   } else {
     const auto logits = model.next(step, state, words);
     Token* best = step.template array<Token>(logits.rows);
@@ -66,6 +67,13 @@ std::vector<std::vector<Token>> greedy(Device& device, const Model& model, const
   if constexpr (StepGraph<Device>::records)
     if (options.among.empty()) return held_greedy(device, model, source, options);
   return greedy(device, model, source, options, [&](Index, Index, Token word) { return word == options.end; });
+}
+
+/// The same with a network, on its device.
+template <class Model>
+std::vector<std::vector<Token>> greedy(const Network<Model>& network, const Sentences& source,
+                                       const GreedyOptions& options) {
+  return greedy(network.device(), *network, source, options);
 }
 
 }  // namespace attn

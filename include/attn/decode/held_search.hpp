@@ -16,8 +16,8 @@ namespace attn {
 
 /// Models whose states are caches that attention of one query looks at, so that lists can say which row continues which.
 template <class Model>
-concept HoldsBeams = requires {
-  requires Model::holds_beams;
+concept HoldsBeams = requires(const Model& model) {
+  { model.holds_beams() } -> std::same_as<bool>;
 };
 
 /// Whether each step's choice is the same function of what top_k gives.
@@ -39,6 +39,7 @@ std::vector<std::vector<Hypothesis>> held_search(Device& device, const Model& mo
   check(options, source.size());
   require(can_be_held(options), "held_search: a beam of more than ", widest_held_beam,
           ", or what forbids or forces some tokens; search(...) takes them");
+  require(model.holds_beams(), "held_search: this model's attention heads are too wide for it; search(...) takes them");
   constexpr double kNone = -std::numeric_limits<double>::infinity();
   const Index beam = options.beam, k = beam + 1;
   Tape<Device> tape(device);

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "attn/core/network.hpp"
 #include "attn/core/sentences.hpp"
 #include "attn/data/batches.hpp"
 #include "attn/tape/embedding.hpp"
@@ -43,6 +44,13 @@ std::vector<double> next_token(Device& device, const Model& model, const Special
     device.download(logits.data(), row.row(0), row.cols);
   }
   return probabilities(logits);
+}
+
+/// The same with a network, on its device.
+template <class Model>
+std::vector<double> next_token(const Network<Model>& network, const SpecialTokens& special_tokens,
+                               std::span<const Token> source, std::span<const Token> target) {
+  return next_token(network.device(), *network, special_tokens, source, target);
 }
 
 }  // namespace attn

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "attn/core/network.hpp"
 #include "attn/decode/beam.hpp"
 #include "attn/decode/held_search.hpp"
 #include "attn/decode/model_steps.hpp"
@@ -89,9 +90,16 @@ std::vector<std::vector<Hypothesis>> search(Device& device, const Model& model, 
                                             const SearchOptions& options, std::vector<SearchTree>* trees = nullptr) {
   check(options, source.size());
   if constexpr (StepGraph<Device>::records && HoldsBeams<Model>)
-    if (can_be_held(options)) return held_search(device, model, source, options, trees);
+    if (model.holds_beams() && can_be_held(options)) return held_search(device, model, source, options, trees);
   ModelSteps<Device, Model> steps(device, model, source, options.limit, options.rows(), options.among);
   return search(steps, options, trees);
+}
+
+/// The same with a network, on its device.
+template <class Model>
+std::vector<std::vector<Hypothesis>> search(const Network<Model>& network, const Sentences& source,
+                                            const SearchOptions& options, std::vector<SearchTree>* trees = nullptr) {
+  return search(network.device(), *network, source, options, trees);
 }
 
 }  // namespace attn

@@ -18,8 +18,7 @@ class Translator {
  public:
   static_assert(
       !requires(const Model& model) { *model; },
-      "attn: Translator: takes a model, not the Network or pointer that holds it:  "
-      "Translator(device, *network, source, target)");
+      "attn: Translator: takes a Network alone, which knows its device:  Translator(network, source, target)");
 
   Translator(Device& device, const Model& model, const SourceTokenizer& source, const TargetTokenizer& target,
              TranslatorOptions options = {})
@@ -29,10 +28,16 @@ class Translator {
       require(target.size() <= model.output.weight.rows, "Translator: a tokenizer of ", target.size(),
               " tokens for a model that writes ", model.output.weight.rows, ": give it the one it was trained with");
   }
+  Translator(const Network<Model>& network, const SourceTokenizer& source, const TargetTokenizer& target,
+             TranslatorOptions options = {})
+      : Translator(network.device(), *network, source, target, std::move(options)) {}
   // It refers to the tokenizers: they live as long as it does.
   Translator(Device&, const Model&, const SourceTokenizer&&, const TargetTokenizer&, TranslatorOptions = {}) = delete;
   Translator(Device&, const Model&, const SourceTokenizer&, const TargetTokenizer&&, TranslatorOptions = {}) = delete;
   Translator(Device&, const Model&, const SourceTokenizer&&, const TargetTokenizer&&, TranslatorOptions = {}) = delete;
+  Translator(const Network<Model>&, const SourceTokenizer&&, const TargetTokenizer&, TranslatorOptions = {}) = delete;
+  Translator(const Network<Model>&, const SourceTokenizer&, const TargetTokenizer&&, TranslatorOptions = {}) = delete;
+  Translator(const Network<Model>&, const SourceTokenizer&&, const TargetTokenizer&&, TranslatorOptions = {}) = delete;
 
   std::vector<std::string> operator()(const std::vector<std::string>& lines) const {
     std::vector<std::string> texts;
@@ -65,5 +70,9 @@ class Translator {
   const TargetTokenizer& target_;
   TranslatorOptions options_;
 };
+
+template <class Model, Tokenizer SourceTokenizer, Tokenizer TargetTokenizer>
+Translator(const Network<Model>&, const SourceTokenizer&, const TargetTokenizer&, TranslatorOptions = {})
+    -> Translator<typename Model::DeviceType, Model, SourceTokenizer, TargetTokenizer>;
 
 }  // namespace attn

@@ -82,8 +82,8 @@ class ActiveSentences {
   Ragged source(std::size_t i = 0) const { return sources_[i]; }  // of the active rows
   /// Of the states that each active row continues; null: the first places, in their order.
   const std::int32_t* read_places() const { return read_places_; }
-  const std::int32_t* places() const { return device_places_; }  // of the states that it writes
-  FirstPositions positions() const { return positions_; }        // of each active row's newest word
+  const std::int32_t* places() const { return device_places_; }   // of the states that it writes
+  FirstPositions positions() const { return layout_.positions; }  // of each active row's newest word
 
  private:
   std::int32_t* place_rows(Tape<Device>& tape, bool listed = false);
@@ -96,7 +96,6 @@ class ActiveSentences {
   const std::int32_t *read_places_ = nullptr, *device_places_ = nullptr;
   Index length_ = 0, room_ = 0;        // words of each sentence: so far, and at most
   std::vector<std::int32_t> earlier_;  // words of each sentence before its own
-  FirstPositions positions_;
   std::optional<Text> held_;
   // Kept so that a step takes nothing from the heap:
   std::vector<Index> kept_;
@@ -128,6 +127,7 @@ void ActiveSentences<Device>::advance_to_first(Tape<Device>& tape) {
     for (std::int32_t word = 0; word < earlier_[i]; ++word) lists_.push_back(place(i) + word);
   const std::int32_t* all = tape.upload(lists_.data(), static_cast<Index>(lists_.size()));
   layout_.rows = {all, all + count, count};
+  layout_.positions = {};
   for (const std::int32_t words : earlier_) {
     layout_.rows.rows += words;
     layout_.rows.longest = std::max<Index>(layout_.rows.longest, words);
@@ -171,7 +171,7 @@ Token* ActiveSentences<Device>::hold_words(Tape<Device>& tape, const std::vector
   require(static_cast<Index>(words.size()) == count, "decoding: ", words.size(), " words for ", count, " sentences");
   layout_.rows.longest = layout_.capacity;  // whatever they grow to
   layout_.rows.rows = count * layout_.capacity;
-  positions_.most = layout_.capacity - 1;
+  layout_.positions.most = layout_.capacity - 1;
   Token* const on_device = tape.upload(words.data(), count);
   held_ = text_of(tape, words, on_device);
   return on_device;
@@ -231,11 +231,11 @@ std::int32_t* ActiveSentences<Device>::place_rows(Tape<Device>& tape, bool liste
   std::int32_t* all = tape.upload(lists_.data(), static_cast<Index>(lists_.size()));
   layout_.rows = {all + begin, all + end, count};
   if (listed) layout_.rows.listed = all + table;
-  positions_ = {0, all + positions};
+  layout_.positions = {0, all + positions};
   for (std::size_t row = 0; row < rows_.places.size(); ++row) {
     layout_.rows.rows += filled(row) + 1;
     layout_.rows.longest = std::max(layout_.rows.longest, filled(row) + 1);
-    positions_.most = std::max(positions_.most, filled(row));
+    layout_.positions.most = std::max(layout_.positions.most, filled(row));
   }
   layout_.newest = all + newest;
   layout_.copies = static_cast<Index>(copy_to - copy_from);

@@ -91,11 +91,10 @@ struct InputFeeding {
   /// The same step by step: what it gives where one op cannot do all steps, and what that op is tested against.
   Variable<Device, predicts_from> hidden_by_steps(Tape<Device>& tape, const Text& source, const Text& target) const;
 
-  /// The loss of predicting each label from the source and the target before it; added to `sums` if given.
-  Loss<Device> loss(Tape<Device>& tape, const Batch& batch, LossOptions options = {},
-                    typename Device::Real* sums = nullptr) const {
+  /// The loss of predicting each label from the source and the target before it.
+  Loss<Device> loss(Tape<Device>& tape, const Batch& batch, LossOptions options = {}) const {
     const auto [source, target, labels] = upload(tape, batch);
-    return output.loss(tape, hidden(tape, source, target), labels, options, sums);
+    return output.loss(hidden(tape, source, target), labels, options);
   }
 
   /// Decoding: what the decoder remembers before the first word, in memory of a tape that outlives the words; with room for
@@ -107,7 +106,7 @@ struct InputFeeding {
   Variable<Device, predicts_from> read(Tape<Device>& tape, State& state, const std::vector<Token>& words) const;
   /// Unnormalised log-probabilities of the next word of each active sentence, given its newest word.
   Matrix<typename Device::Scalar> next(Tape<Device>& tape, State& state, const std::vector<Token>& words) const {
-    return state.choices.logits(tape, output, read(tape, state, words));
+    return state.choices.logits(output, read(tape, state, words));
   }
 
   void for_each_parameter(auto&& visit) {
@@ -139,42 +138,37 @@ struct InputFeeding {
   Beginning begin(Tape<Device>& tape, const Text& source) const {
     const auto read = encoder(tape, source);
     if constexpr (Looks::attends)
-      return {averaged<Prediction>(tape, attention.remember(tape, read.states, source.rows), read.words), {}};
+      return {averaged<Prediction>(attention.remember(read.states, source.rows), read.words), {}};
     else
       return {{source.rows}, {read.last, read.last.back().h, {}}};
   }
   /// One op can do all steps of a batch.
   static constexpr bool kOneOp = Looks::folds && Shape.decoder_layers <= InputFeedingArgs<Device>::kMostLayers;
-  Step step(Tape<Device>& tape, Variable<Device, Shape.words> words, const Step& before, const TimeMajor& layout,
-            const Seen& source) const;
-  Variable<Device, predicts_from> with_words(Tape<Device>& tape, X fed, Average average) const {
+  Step step(Variable<Device, Shape.words> words, const Step& before, const TimeMajor& layout, const Seen& source) const;
+  Variable<Device, predicts_from> with_words(X fed, Average average) const {
     if constexpr (Prediction::sees_words)
-      return join(tape, fed, lexical(tape, average));
+      return concat(fed, lexical(average));
     else
       return fed;
   }
 };
 
 template <class Device, RecurrentShape Shape, class Reading, class Score, class KeyValuePolicy, class Prediction>
-auto InputFeeding<Device, Shape, Reading, Score, KeyValuePolicy, Prediction>::step(Tape<Device>& tape,
-                                                                                   Variable<Device, Shape.words> words,
+auto InputFeeding<Device, Shape, Reading, Score, KeyValuePolicy, Prediction>::step(Variable<Device, Shape.words> words,
                                                                                    const Step& before,
                                                                                    const TimeMajor& layout,
                                                                                    const Seen& source) const -> Step {
   Step now;
-  const auto [h, last] = decoder(tape, join(tape, words, before.fed), layout, before.states);
+  const auto [h, last] = decoder(concat(words, before.fed), layout, before.states);
   now.states = last;
   if constexpr (!Looks::attends) {
-    now.fed = attn::dropout(tape, h, dropout);
+    now.fed = attn::dropout(h, dropout);
   } else {
-    const auto finish = [&, h = h](auto context) {
-      now.fed = attn::dropout(tape, tanh(tape, mix(tape, join(tape, h, context))), dropout);
-    };
-    const auto seen = attention(tape, h, layout.rows, source);
+    const auto finish = [&, h = h](auto context) { now.fed = attn::dropout(tanh(mix(concat(h, context))), dropout); };
+    const auto seen = attention(h, layout.rows, source);
     if constexpr (Prediction::sees_words) {
-      const auto [context, average] = cut<Attention::value_width, Shape.words>(tape, seen);
-      now.average = average;
-      finish(context);
+      now.average = slice<Attention::value_width, Shape.words>(seen);
+      finish(slice<0, Attention::value_width>(seen));
     } else {
       finish(seen);
     }
@@ -189,7 +183,7 @@ auto InputFeeding<Device, Shape, Reading, Score, KeyValuePolicy, Prediction>::hi
   if constexpr (!kOneOp) {
     return hidden_by_steps(tape, source, target);
   } else {
-    const auto seen = attention.folded(tape, begin(tape, source).seen);
+    const auto seen = attention.folded(begin(tape, source).seen);
     const auto words = embedding(tape, target);
     InputFeedingWeights<Device, Shape.decoder_layers> weights{
         .layers = {}, .mix = mix.weight, .between_layers = decoder.dropout, .fed = dropout};
@@ -199,10 +193,10 @@ auto InputFeeding<Device, Shape, Reading, Score, KeyValuePolicy, Prediction>::hi
     set(0, decoder.first);
     for (std::size_t i = 0; i < decoder.others.size(); ++i) set(i + 1, decoder.others[i]);
     const auto layout = time_major(tape, target.rows, target.offsets);
-    const auto [fed, context] = input_feeding<width>(tape, words, layout, seen, attention.score.scale, weights);
+    const auto [fed, context] = input_feeding<Device>(words, layout, seen, attention.score.scale, weights);
     sign_weights(tape, attention, true);
     if constexpr (Prediction::sees_words)
-      return with_words(tape, fed, std::get<1>(cut<Attention::value_width, Shape.words>(tape, context)));
+      return with_words(fed, slice<Attention::value_width, Shape.words>(context));
     else
       return fed;
   }
@@ -219,26 +213,26 @@ auto InputFeeding<Device, Shape, Reading, Score, KeyValuePolicy, Prediction>::hi
   X* fed = tape.device.tape_nodes.template array<X>(steps.size());
   Average* averages = tape.device.tape_nodes.template array<Average>(steps.size());
   if constexpr (Looks::attends) {
-    now.fed = tape.template make<width>(target.rows.count);
+    now.fed = tape.make_result(target.rows.count, width, false);  // a constant
     tape.device.zero(now.fed.value);
   } else if (steps.size() > 0) {
-    const auto sorted = [&](X x) { return gather_rows(tape, x, steps.order(), steps.alive(0)); };
+    const auto sorted = [&](X x) { return X(gather_rows(x, steps.order(), steps.alive(0))); };
     for (auto& state : now.states) state = {sorted(state.h), sorted(state.c)};
     now.fed = now.states.back().h;
   }
   const std::int32_t* rows = steps.rows();
   for (Index t = 0; t < steps.size(); rows += steps.alive(t++)) {
-    now.fed = steps.survivors(tape, now.fed, t);
+    now.fed = steps.survivors(now.fed, t);
     if (t > 0)
-      for (auto& state : now.states) state = {steps.survivors(tape, state.h, t), steps.survivors(tape, state.c, t)};
+      for (auto& state : now.states) state = {steps.survivors(state.h, t), steps.survivors(state.c, t)};
     seen.rows = steps.source(t);
     const Ragged layout = steps.layout(t);
-    now = step(tape, gather_rows(tape, words, rows, steps.alive(t)), now, {layout, layout.begin}, seen);
+    now = step(gather_rows(words, rows, steps.alive(t)), now, {layout, layout.begin}, seen);
     fed[t] = now.fed;
     averages[t] = now.average;
   }
   if constexpr (Prediction::sees_words)
-    return with_words(tape, collect(tape, fed, steps, target.rows.rows), collect(tape, averages, steps, target.rows.rows));
+    return with_words(collect(tape, fed, steps, target.rows.rows), collect(tape, averages, steps, target.rows.rows));
   else
     return collect(tape, fed, steps, target.rows.rows);
 }
@@ -267,10 +261,10 @@ auto InputFeeding<Device, Shape, Reading, Score, KeyValuePolicy, Prediction>::re
   state.seen.rows = state.source();
   const auto* places = state.read_places();
   const Step before{state.lstm.read(tape, places, count), state.fed.read(tape, places, count), {}};
-  const Step now = step(tape, embedding(tape, text), before, one_step(text.rows), state.seen);
+  const Step now = step(embedding(tape, text), before, one_step(text.rows), state.seen);
   state.lstm.write(tape, now.states, state.places());
   state.fed.write(tape, now.fed, state.places());
-  return with_words(tape, now.fed, now.average);
+  return with_words(now.fed, now.average);
 }
 
 }  // namespace attn

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "attn/attention/multi_head.hpp"
+#include "attn/attention/rope.hpp"
 #include "attn/models/active_sentences.hpp"
 #include "attn/models/transformer_layers.hpp"
 #include "attn/nn/embedding.hpp"
@@ -11,22 +12,24 @@
 
 namespace attn {
 
-/// What a language model is told at run time.
+/// Run-time options of a language model.
 struct LanguageModelOptions {
   Index vocabulary = 0;
   TransformerDropout dropout = {};
-  bool tie_output = true;    // the output's weights are the embedding's table
-  bool output_bias = false;  // of each word
+  bool tie_output = true;               // the output's weights are the embedding's table
+  bool output_bias = false;             // of each word
+  TransformerShape shape = base_shape;  // of a model whose type does not say it; its encoder_layers are not used
 };
 
 /// What a language model remembers of its texts between two words: keys and values of all that went before, in each layer.
-template <class Device, int Width, int Layers>
+template <class Device>
 class LanguageModelState : public ActiveSentences<Device> {
  public:
   /// From prompts, with room for `longest` more words of each, in memory of a tape that outlives the words. All words of the prompts
   /// but the last are read at once: read(tape, text, past).
   template <class Read>
-  LanguageModelState(Tape<Device>& tape, const Text& prompts, Index longest, Index hypotheses, const Read& read)
+  LanguageModelState(Tape<Device>& tape, const Text& prompts, Index longest, Index hypotheses,
+                     const TransformerShape& shape, const Read& read)
       : ActiveSentences<Device>(tape, std::span(&prompts.rows, 1), prompts.rows.longest - 1 + longest, hypotheses,
                                 words_before_last(prompts)) {
     std::vector<Token> tokens(static_cast<std::size_t>(prompts.rows.rows));
@@ -37,14 +40,14 @@ class LanguageModelState : public ActiveSentences<Device> {
       before.push_back({tokens.data() + prompts.offsets[i], last});
       first_words_.push_back(*last);
     }
-    for (int layer = 0; layer < Layers; ++layer) past.emplace_back(tape, this->layout());
+    for (int i = 0; i < shape.decoder_layers; ++i) past.emplace_back(tape, this->layout(), shape.width, shape.width);
     if (before.tokens.empty()) return;
     Tape<Device> pass(tape.device);
     this->advance_to_first(pass);
     read(pass, upload(pass, before), past);
   }
 
-  std::vector<KeyValueCache<Device, Width>> past;  // of each layer
+  std::vector<KeyValueCache<Device>> past;  // of each layer
 
   /// The last word of each prompt: what next() reads first.
   const std::vector<Token>& first_words() const { return first_words_; }
@@ -65,38 +68,36 @@ class LanguageModelState : public ActiveSentences<Device> {
 
 /// The decoder of the Transformer with nothing but itself to look at: predicts each word of a text from those before it. GPT-2 and its
 /// like are aliases.
-template <class Device, TransformerShape Shape = TransformerShape{}, class Norm = PostNorm, class Activation = Relu,
-          class Positions = Sinusoidal>
+template <class Device, TransformerShape Shape = dynamic_shape, class Norm = PostNorm, class Activation = Relu,
+          class Positions = Sinusoidal, class Attention = Full<>>
 struct LanguageModel {
   using DeviceType = Device;
   using Options = LanguageModelOptions;
-  static constexpr int width = Shape.width, layers = Shape.decoder_layers;
-  using X = Variable<Device, width>;
-  using State = LanguageModelState<Device, width, layers>;
-  static constexpr bool holds_beams = width <= widest_listed * Shape.heads;  // ActiveSentences::hold_beams
-  using Decoder = SelfAttentionStack<Device, Shape, layers, Full<>, Norm, Activation, Mask::causal>;
+  using X = Variable<Device, Shape.width>;
+  using State = LanguageModelState<Device>;
+  using Decoder = SelfAttentionStack<Device, Shape, Shape.decoder_layers, Attention, Norm, Activation, Mask::causal>;
 
-  Embedding<Device, width, Positions> embedding;  // words, with their positions
-  Decoder decoder;                                // N times: masked self-attention, feed forward
-  Output<Device, width> output;                   // linear, softmax
+  TransformerShape shape;
+  Embedding<Device, Shape.width, Positions> embedding;  // words, with their positions
+  Decoder decoder;                                      // N times: masked self-attention, feed forward
+  Output<Device, Shape.width> output;                   // linear, softmax
   bool tie_output;
 
   explicit LanguageModel(const LanguageModelOptions& options)
-      : embedding(options.vocabulary, options.dropout.residual),
-        decoder(options.dropout),
-        output(options.vocabulary, options.output_bias),
+      : shape(resolve_shape(Shape, options.shape)),
+        embedding(options.vocabulary, shape.width, options.dropout.residual),
+        decoder(layer_count(shape.decoder_layers, "decoder"), shape, options.dropout),
+        output(options.vocabulary, shape.width, options.output_bias),
         tie_output(options.tie_output) {}
   LanguageModel(const LanguageModel&) = delete;  // a copy would share its numbers with the original
 
   /// Hidden states of a text, each of which has seen what stands before it.
-  X hidden(Tape<Device>& tape, const Text& text) const { return decoder(tape, embedding(tape, text), text.rows); }
+  X hidden(Tape<Device>& tape, const Text& text) const { return decoder(embedding(tape, text), text.rows); }
 
-  /// The loss of predicting each of the batch's labels from the text before it; added to `sums` if given. What stands in the batch as
-  /// a source is not read.
-  Loss<Device> loss(Tape<Device>& tape, const Batch& batch, LossOptions options = {},
-                    typename Device::Real* sums = nullptr) const {
-    return output.loss(tape, hidden(tape, upload(tape, batch.target_input)), upload(tape, batch.target_output), options,
-                       sums);
+  /// The loss of predicting each of the batch's labels from the text before it. The batch's source is not read.
+  Loss<Device> loss(Tape<Device>& tape, const Batch& batch, LossOptions options = {}) const {
+    const X states = hidden(tape, upload(tape, batch.target_input));
+    return output.loss(states, upload(tape, batch.target_output), options);
   }
 
   /// Generation: what the model remembers of the prompts, all but their last words, in memory of a tape that outlives the words.
@@ -104,12 +105,15 @@ struct LanguageModel {
   /// Reads the newest word of each active text: what the next one is predicted from.
   X read(Tape<Device>& tape, State& state, const std::vector<Token>& words) const {
     const Text text = state.advance(tape, words);
-    return decoder(tape, embedding(tape, text, state.positions()), text.rows, state.past);
+    return decoder(embedding(tape, text, state.positions()), text.rows, state.past);
   }
   /// Unnormalised log-probabilities of the next word of each active text, given its newest word.
   Matrix<typename Device::Scalar> next(Tape<Device>& tape, State& state, const std::vector<Token>& words) const {
-    return state.choices.logits(tape, output, read(tape, state, words));
+    return state.choices.logits(output, read(tape, state, words));
   }
+
+  /// Whether beam search can run as a CUDA graph (ActiveSentences::hold_beams).
+  bool holds_beams() const { return shape.width <= widest_listed * shape.heads; }
 
   void for_each_parameter(auto&& visit) {
     visit("embedding", embedding);
@@ -119,12 +123,12 @@ struct LanguageModel {
   }
 };
 
-template <class Device, TransformerShape Shape, class Norm, class Activation, class Positions>
-auto LanguageModel<Device, Shape, Norm, Activation, Positions>::start(Tape<Device>& tape, const Text& prompts,
-                                                                      Index longest, Index hypotheses) const -> State {
-  return State(tape, prompts, longest, hypotheses, [&](Tape<Device>& pass, const Text& text, auto& past) {
-    decoder(pass, embedding(pass, text), text.rows, past);
-  });
+template <class Device, TransformerShape Shape, class Norm, class Activation, class Positions, class Attention>
+auto LanguageModel<Device, Shape, Norm, Activation, Positions, Attention>::start(Tape<Device>& tape, const Text& prompts,
+                                                                                 Index longest, Index hypotheses) const
+    -> State {
+  return State(tape, prompts, longest, hypotheses, shape,
+               [&](Tape<Device>& pass, const Text& text, auto& past) { decoder(embedding(pass, text), text.rows, past); });
 }
 
 inline constexpr TransformerShape gpt2_small_shape{
@@ -134,5 +138,10 @@ inline constexpr TransformerShape gpt2_small_shape{
 /// (train/gpt2.hpp loads its weights).
 template <class Device, TransformerShape Shape = gpt2_small_shape>
 using Gpt2 = LanguageModel<Device, Shape, PreNorm, Gelu, Learned<1024>>;
+
+/// The architecture of Llama, Touvron et al. 2023: RMS norms, SwiGLU, rotary positions. Its attention has biases, which are 0
+/// in weights of Hugging Face's LlamaForCausalLM (train/llama.hpp loads them).
+template <class Device, TransformerShape Shape = dynamic_shape>
+using Llama = LanguageModel<Device, Shape, PreNormOf<RmsNorm>, SwiGlu, NoPositions, Rope>;
 
 }  // namespace attn

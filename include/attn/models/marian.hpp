@@ -5,7 +5,7 @@ namespace attn {
 
 /// The Transformer as Marian trains it, and as OPUS-MT's models are: Swish or ReLU, and positions whose sines all come before
 /// their cosines. Junczys-Dowmunt et al. 2018. Hugging Face's MarianMTModel.
-template <class Device, TransformerShape Shape = base_shape, class Activation = Swish>
+template <class Device, TransformerShape Shape = dynamic_shape, class Activation = Swish>
 using Marian = Transformer<Device, Shape, Full<>, PostNorm, Activation, SinusoidalHalves>;
 
 /// A student's: two decoder layers write after six encoder layers have read.

@@ -1,9 +1,8 @@
 #pragma once
 #include "attn/nn/linear.hpp"
+#include "attn/tape/arithmetic.hpp"
 #include "attn/tape/attention.hpp"
 #include "attn/tape/columns.hpp"
-#include "attn/tape/layer_norm.hpp"
-#include "attn/tape/tanh.hpp"
 
 namespace attn {
 
@@ -26,9 +25,9 @@ struct LexicalLayer {
   Projection<Device, Words, Words> hidden;  // W
 
   /// From each row's average of the source's embeddings.
-  Variable<Device, Words> operator()(Tape<Device>& tape, Variable<Device, Words> average) const {
-    const auto f = tanh(tape, average);
-    return residual(tape, f, tanh(tape, hidden(tape, f)), 0);
+  Variable<Device, Words> operator()(Variable<Device, Words> average) const {
+    const Variable<Device, Words> f = tanh(average);
+    return tanh(hidden(f)) + f;
   }
 
   void for_each_parameter(auto&& visit) { visit("hidden", hidden); }
@@ -36,9 +35,9 @@ struct LexicalLayer {
 
 /// What attention averages: a memory's values, and with them the source's words where the prediction sees these.
 template <class Prediction, class Device, int Width, int Value, int Words>
-auto averaged(Tape<Device>& tape, KeysValues<Device, Width, Value> memory, [[maybe_unused]] Variable<Device, Words> words) {
+auto averaged(KeysValues<Device, Width, Value> memory, [[maybe_unused]] Variable<Device, Words> words) {
   if constexpr (Prediction::sees_words)
-    return KeysValues<Device, Width, Value + Words>{memory.keys, join(tape, memory.values, words), memory.rows};
+    return KeysValues<Device, Width, Value + Words>{memory.keys, concat(memory.values, words), memory.rows};
   else
     return memory;
 }

@@ -40,8 +40,8 @@ struct Reading {
 
     Encoded<Device, Shape> operator()(Tape<Device>& tape, const Text& text) const {
       const auto words = embedding(tape, text);
-      const auto [h, last] = lstm(tape, words, time_major(tape, text.rows, text.offsets));
-      return {words, attn::dropout(tape, h, dropout), last};
+      const auto [h, last] = lstm(words, time_major(tape, text.rows, text.offsets));
+      return {words, attn::dropout(h, dropout), last};
     }
 
     void for_each_parameter(auto&& visit) {
@@ -71,9 +71,9 @@ struct BothWaysProjected {
 
     Encoded<Device, Shape> operator()(Tape<Device>& tape, const Text& text) const {
       const auto words = embedding(tape, text);
-      const auto [h, last] = lstm(tape, words, time_major(tape, text.rows, text.offsets), initial(tape, text.rows.count));
-      Encoded<Device, Shape> result{words, outputs(tape, attn::dropout(tape, h, dropout)), {}};
-      for (std::size_t i = 0; i < last.size(); ++i) result.last[i] = {hidden(tape, last[i].h), cell(tape, last[i].c)};
+      const auto [h, last] = lstm(words, time_major(tape, text.rows, text.offsets), initial(tape, text.rows.count));
+      Encoded<Device, Shape> result{words, outputs(attn::dropout(h, dropout)), {}};
+      for (std::size_t i = 0; i < last.size(); ++i) result.last[i] = {hidden(last[i].h), cell(last[i].c)};
       return result;
     }
 

@@ -61,29 +61,28 @@ struct Seq2Seq {
   /// What each of the target's words is predicted from.
   Variable<Device, predicts_from> hidden(Tape<Device>& tape, const Text& source, const Text& target) const {
     const auto read = encoder(tape, source);
-    const auto h = decoder(tape, embedding(tape, target), time_major(tape, target.rows, target.offsets), read.last).h;
-    return contexts(tape, attn::dropout(tape, h, dropout), target.rows, look_at(tape, read, source.rows),
+    const auto h = decoder(embedding(tape, target), time_major(tape, target.rows, target.offsets), read.last).h;
+    return contexts(attn::dropout(h, dropout), target.rows, look_at(read, source.rows),
                     Attends::attends_to_past ? all_but_last(tape, target) : Ragged{}, nullptr);
   }
 
-  /// The loss of predicting each label from the source and the target before it; added to `sums` if given.
-  Loss<Device> loss(Tape<Device>& tape, const Batch& batch, LossOptions options = {},
-                    typename Device::Real* sums = nullptr) const {
+  /// The loss of predicting each label from the source and the target before it.
+  Loss<Device> loss(Tape<Device>& tape, const Batch& batch, LossOptions options = {}) const {
     const auto [source, target, labels] = upload(tape, batch);
-    return output.loss(tape, hidden(tape, source, target), labels, options, sums);
+    return output.loss(hidden(tape, source, target), labels, options);
   }
 
   /// Decoding: what the decoder remembers before the first word, in memory of a tape that outlives the words; with room for
   /// so many hypotheses of each sentence.
   State start(Tape<Device>& tape, const Text& source, Index longest, Index hypotheses = 1) const {
     const auto read = encoder(tape, source);
-    return State(tape, source.rows, longest, hypotheses, look_at(tape, read, source.rows), read.last);
+    return State(tape, source.rows, longest, hypotheses, look_at(read, source.rows), read.last);
   }
   /// Reads the newest word of each active sentence: what the next one is predicted from.
   Variable<Device, predicts_from> read(Tape<Device>& tape, State& state, const std::vector<Token>& words) const;
   /// Unnormalised log-probabilities of the next word of each active sentence, given its newest word.
   Matrix<typename Device::Scalar> next(Tape<Device>& tape, State& state, const std::vector<Token>& words) const {
-    return state.choices.logits(tape, output, read(tape, state, words));
+    return state.choices.logits(output, read(tape, state, words));
   }
 
   void for_each_parameter(auto&& visit) {
@@ -97,35 +96,34 @@ struct Seq2Seq {
 
  private:
   /// What the decoder can see of the source.
-  Seen look_at(Tape<Device>& tape, const Encoded<Device, Shape>& read, Ragged rows) const {
+  Seen look_at(const Encoded<Device, Shape>& read, Ragged rows) const {
     if constexpr (Attends::attends_to_source)
-      return averaged<Prediction>(tape, attention.remember(tape, read.states, rows), read.words);
+      return averaged<Prediction>(attention.remember(read.states, rows), read.words);
     else
       return {};
   }
 
   /// [h; c_source; c_past; words], as many of them as there are.
-  Variable<Device, predicts_from> contexts(Tape<Device>& tape, X h, Ragged rows, Seen source, Ragged earlier,
+  Variable<Device, predicts_from> contexts(X h, Ragged rows, Seen source, Ragged earlier,
                                            typename Attention::Past* past) const;
 };
 
 template <class Device, RecurrentShape Shape, class Reading, class Attends, class Prediction>
-auto Seq2Seq<Device, Shape, Reading, Attends, Prediction>::contexts(Tape<Device>& tape, X h, Ragged rows, Seen source,
-                                                                    Ragged earlier, typename Attention::Past* past) const
+auto Seq2Seq<Device, Shape, Reading, Attends, Prediction>::contexts(X h, Ragged rows, Seen source, Ragged earlier,
+                                                                    typename Attention::Past* past) const
     -> Variable<Device, predicts_from> {
   if constexpr (!Attends::attends_to_source) {
     return h;
   } else {
     const auto joined = [&](auto context, auto... words) {
       if constexpr (Attends::attends_to_past)
-        return join(tape, h, context, attention.back(tape, h, rows, earlier, past), words...);
+        return concat(h, context, attention.back(h, rows, earlier, past), words...);
       else
-        return join(tape, h, context, words...);
+        return concat(h, context, words...);
     };
-    const auto seen = attention.at_source(tape, h, rows, source);
+    const auto seen = attention.at_source(h, rows, source);
     if constexpr (Prediction::sees_words) {
-      const auto [context, words] = cut<Attention::source_width, Shape.words>(tape, seen);
-      return joined(context, lexical(tape, words));
+      return joined(slice<0, Attention::source_width>(seen), lexical(slice<Attention::source_width, Shape.words>(seen)));
     } else {
       return joined(seen);
     }
@@ -155,10 +153,10 @@ auto Seq2Seq<Device, Shape, Reading, Attends, Prediction>::read(Tape<Device>& ta
   const Text text = state.advance(tape, words);
   const Index count = text.rows.count;
   const auto [h, last] =
-      decoder(tape, embedding(tape, text), one_step(text.rows), state.lstm.read(tape, state.read_places(), count));
+      decoder(embedding(tape, text), one_step(text.rows), state.lstm.read(tape, state.read_places(), count));
   state.lstm.write(tape, last, state.places());
   if constexpr (Attends::attends_to_source) state.seen.rows = state.source();
-  return contexts(tape, h, text.rows, state.seen, state.layout().earlier(), &state.past);
+  return contexts(h, text.rows, state.seen, state.layout().earlier(), &state.past);
 }
 
 }  // namespace attn

@@ -4,27 +4,31 @@
 
 namespace attn {
 
-/// What a TextEncoder is told at run time.
+/// Run-time options of a TextEncoder.
 struct TextEncoderOptions {
   Index vocabulary = 0;
   TransformerDropout dropout = {};
+  TransformerShape shape = base_shape;  // of an encoder whose type does not say it
 };
 
-/// The Transformer's encoder alone: from token ids to hidden states. What stands on top of them is up to its user.
-template <class Device, TransformerShape Shape = TransformerShape{}, class Attention = Full<>, class Norm = PostNorm,
+/// The Transformer's encoder alone: from token ids to hidden states. Put a head of your own on top of it.
+template <class Device, TransformerShape Shape = dynamic_shape, class Attention = Full<>, class Norm = PostNorm,
           class Activation = Relu, class Positions = Sinusoidal>
 struct TextEncoder {
   using DeviceType = Device;
   using Options = TextEncoderOptions;
 
+  TransformerShape shape;
   Embedding<Device, Shape.width, Positions> embedding;
   TransformerEncoder<Device, Shape, Attention, Norm, Activation> encoder;
 
   explicit TextEncoder(const TextEncoderOptions& options)
-      : embedding(options.vocabulary, options.dropout.residual), encoder(options.dropout) {}
+      : shape(resolve_shape(Shape, options.shape)),
+        embedding(options.vocabulary, shape.width, options.dropout.residual),
+        encoder(layer_count(shape.encoder_layers, "encoder"), shape, options.dropout) {}
 
   Variable<Device, Shape.width> operator()(Tape<Device>& tape, const Text& text) const {
-    return encoder(tape, embedding(tape, text), text.rows);
+    return encoder(embedding(tape, text), text.rows);
   }
 
   void for_each_parameter(auto&& visit) {

@@ -2,6 +2,7 @@
 #include <span>
 
 #include "attn/attention/multi_head.hpp"
+#include "attn/models/transformer_shape.hpp"
 #include "attn/models/transformer_state.hpp"
 #include "attn/nn/feed_forward.hpp"
 #include "attn/nn/residual.hpp"
@@ -9,46 +10,26 @@
 
 namespace attn {
 
-/// The sizes of a Transformer, as a template argument. The default is the paper's base model.
-struct TransformerShape {
-  int encoder_layers = 6, decoder_layers = 6;
-  int width = 512, heads = 8, inner = 2048;
-};
-
-inline constexpr TransformerShape base_shape{};
-inline constexpr TransformerShape small_shape{
-    .encoder_layers = 2, .decoder_layers = 2, .width = 128, .heads = 2, .inner = 512};
-inline constexpr TransformerShape medium_shape{
-    .encoder_layers = 4, .decoder_layers = 4, .width = 256, .heads = 4, .inner = 1024};
-inline constexpr TransformerShape big_shape{
-    .encoder_layers = 6, .decoder_layers = 6, .width = 1024, .heads = 16, .inner = 4096};
-
-/// Dropout rates: of embeddings and of each sub-layer's output, of attention weights, of the feed-forward's inner
-/// activations.
-struct TransformerDropout {
-  float residual = 0.1f, attention = 0, activation = 0;
-};
-
-/// Self-attention, then feed forward: a layer of an encoder, or, causal, of a decoder that has nothing but itself to look at.
+/// Self-attention, then feed forward: a layer of an encoder or, causal, of a decoder without cross-attention.
 template <class Device, TransformerShape Shape, class Attention, class Norm, class Activation, Mask Masking>
 struct SelfAttentionLayer {
   using X = Variable<Device, Shape.width>;
 
   MultiHead<Device, Shape.width, Shape.heads, Attention, Masking> attention;
   Residual<Device, Shape.width, Norm> attention_norm;
-  FeedForward<Device, Shape.width, Shape.inner, Activation> feed_forward;
+  FeedForwardOf<Activation, Device, Shape.width, Shape.inner> feed_forward;
   Residual<Device, Shape.width, Norm> feed_forward_norm;
 
-  explicit SelfAttentionLayer(const TransformerDropout& dropout)
-      : attention(dropout.attention),
-        attention_norm(dropout.residual),
-        feed_forward(dropout.activation),
-        feed_forward_norm(dropout.residual) {}
+  explicit SelfAttentionLayer(const TransformerShape& shape, const TransformerDropout& dropout)
+      : attention(shape.attention(), dropout.attention),
+        attention_norm(shape.width, dropout.residual),
+        feed_forward(shape.width, shape.inner, dropout.activation),
+        feed_forward_norm(shape.width, dropout.residual) {}
 
-  /// x: the rows of whole sentences; or, with a past, of each sentence's newest words.
-  X operator()(Tape<Device>& tape, X x, Ragged rows, KeyValueCache<Device, Shape.width>* past = nullptr) const {
-    x = attention_norm(tape, x, [&](X in) { return attention(tape, in, rows, past); });
-    return feed_forward_norm(tape, x, [&](X in) { return feed_forward(tape, in); });
+  /// x: the rows of whole sentences or, with a past, of each sentence's newest words.
+  X operator()(X x, Ragged rows, KeyValueCache<Device>* past = nullptr) const {
+    x = attention_norm(x, [&](X in) { return attention(in, rows, past); });
+    return feed_forward_norm(x, feed_forward);
   }
 
   void for_each_parameter(auto&& visit) {
@@ -61,24 +42,25 @@ struct SelfAttentionLayer {
   { attention.share(visit, first.attention); }
 };
 
-/// So many such layers, and what normalises their end.
+/// A stack of such layers with the policy's final norm.
 template <class Device, TransformerShape Shape, int Layers, class Attention, class Norm, class Activation, Mask Masking>
 struct SelfAttentionStack {
   using X = Variable<Device, Shape.width>;
-  using Past = KeyValueCache<Device, Shape.width>;
+  using Past = KeyValueCache<Device>;
 
   Stack<SelfAttentionLayer<Device, Shape, Attention, Norm, Activation, Masking>, Layers> layers;
   typename Norm::template Final<Device, Shape.width> norm;
 
-  explicit SelfAttentionStack(const TransformerDropout& dropout) : layers(dropout) {}
+  SelfAttentionStack(Size<Layers> count, const TransformerShape& shape, const TransformerDropout& dropout)
+      : layers(count, shape, dropout), norm(shape.width) {}
 
-  /// With pasts, one a layer: of sentences whose newest words x holds.
-  X operator()(Tape<Device>& tape, X x, Ragged rows, std::span<Past> pasts = {}) const {
+  /// With one past per layer, x holds the newest words of each sentence.
+  X operator()(X x, Ragged rows, std::span<Past> pasts = {}) const {
     for (std::size_t i = 0; i < layers.size(); ++i) {
-      tape.begin_layer(layers[i]);
-      x = layers[i](tape, x, rows, pasts.empty() ? nullptr : &pasts[i]);
+      x.tape().begin_layer(layers[i]);
+      x = layers[i](x, rows, pasts.empty() ? nullptr : &pasts[i]);
     }
-    return norm(tape, x);
+    return norm(x);
   }
 
   void for_each_parameter(auto&& visit) {
@@ -90,31 +72,31 @@ struct SelfAttentionStack {
 template <class Device, TransformerShape Shape, class Attention, class Norm, class Activation = Relu>
 using TransformerEncoder = SelfAttentionStack<Device, Shape, Shape.encoder_layers, Attention, Norm, Activation, Mask::none>;
 
+/// Causal self-attention, cross-attention, feed forward.
 template <class Device, TransformerShape Shape, class Attention, class Norm, class Activation>
 struct TransformerDecoderLayer {
   using X = Variable<Device, Shape.width>;
 
-  MultiHead<Device, Shape.width, Shape.heads, Full<>, Mask::causal> self_attention;
+  MultiHead<Device, Shape.width, Shape.heads, typename DecoderSelfPolicy<Attention>::Type, Mask::causal> self_attention;
   Residual<Device, Shape.width, Norm> self_norm;
   MultiHead<Device, Shape.width, Shape.heads, Attention> cross_attention;
   Residual<Device, Shape.width, Norm> cross_norm;
-  FeedForward<Device, Shape.width, Shape.inner, Activation> feed_forward;
+  FeedForwardOf<Activation, Device, Shape.width, Shape.inner> feed_forward;
   Residual<Device, Shape.width, Norm> feed_forward_norm;
 
-  explicit TransformerDecoderLayer(const TransformerDropout& dropout)
-      : self_attention(dropout.attention),
-        self_norm(dropout.residual),
-        cross_attention(dropout.attention),
-        cross_norm(dropout.residual),
-        feed_forward(dropout.activation),
-        feed_forward_norm(dropout.residual) {}
+  explicit TransformerDecoderLayer(const TransformerShape& shape, const TransformerDropout& dropout)
+      : self_attention(shape.attention(), dropout.attention),
+        self_norm(shape.width, dropout.residual),
+        cross_attention(shape.attention(), dropout.attention),
+        cross_norm(shape.width, dropout.residual),
+        feed_forward(shape.width, shape.inner, dropout.activation),
+        feed_forward_norm(shape.width, dropout.residual) {}
 
-  /// x: the rows of whole sentences; or, with a past, of each sentence's newest word.
-  X operator()(Tape<Device>& tape, X x, Ragged rows, const KeysValues<Device, Shape.width>& memory,
-               KeyValueCache<Device, Shape.width>* past = nullptr) const {
-    x = self_norm(tape, x, [&](X in) { return self_attention(tape, in, rows, past); });
-    x = cross_norm(tape, x, [&](X in) { return cross_attention(tape, in, rows, memory); });
-    return feed_forward_norm(tape, x, [&](X in) { return feed_forward(tape, in); });
+  /// x: the rows of whole sentences or, with a past, of each sentence's newest word.
+  X operator()(X x, Ragged rows, const KeysValues<Device>& memory, KeyValueCache<Device>* past = nullptr) const {
+    x = self_norm(x, [&](X in) { return self_attention(in, rows, past); });
+    x = cross_norm(x, [&](X in) { return cross_attention(in, rows, memory); });
+    return feed_forward_norm(x, feed_forward);
   }
 
   void for_each_parameter(auto&& visit) {
@@ -138,19 +120,20 @@ struct TransformerDecoder {
   Stack<TransformerDecoderLayer<Device, Shape, Attention, Norm, Activation>, Shape.decoder_layers> layers;
   typename Norm::template Final<Device, Shape.width> norm;
 
-  explicit TransformerDecoder(const TransformerDropout& dropout) : layers(dropout) {}
+  TransformerDecoder(const TransformerShape& shape, const TransformerDropout& dropout)
+      : layers(layer_count(shape.decoder_layers, "decoder"), shape, dropout), norm(shape.width) {}
 
-  X operator()(Tape<Device>& tape, X x, Ragged rows, X memory, Ragged memory_rows) const {
+  X operator()(X x, Ragged rows, X memory, Ragged memory_rows) const {
     for (const auto& layer : layers) {
-      tape.begin_layer(layer);
-      x = layer(tape, x, rows, layer.cross_attention.remember(tape, memory, memory_rows));
+      x.tape().begin_layer(layer);
+      x = layer(x, rows, layer.cross_attention.remember(memory, memory_rows));
     }
-    return norm(tape, x);
+    return norm(x);
   }
-  /// The same, one word of each sentence at a time.
-  X operator()(Tape<Device>& tape, X x, Ragged rows, TransformerState<Device, Shape.width>& state) const {
-    for (std::size_t i = 0; i < layers.size(); ++i) x = layers[i](tape, x, rows, state.memory(i), state.past(i));
-    return norm(tape, x);
+  /// The same, one word per sentence and call.
+  X operator()(X x, Ragged rows, TransformerState<Device>& state) const {
+    for (std::size_t i = 0; i < layers.size(); ++i) x = layers[i](x, rows, state.memory(i), state.past(i));
+    return norm(x);
   }
 
   void for_each_parameter(auto&& visit) {

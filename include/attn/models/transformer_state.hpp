@@ -7,31 +7,30 @@ namespace attn {
 
 /// What a Transformer's decoder remembers between two words: the keys and values of the source, computed once, and those of
 /// the words so far. Lives in the memory of the tape it was made on.
-template <class Device, int Width>
+template <class Device>
 class TransformerState : public ActiveSentences<Device> {
  public:
   /// From what each decoder layer remembers of the source.
-  TransformerState(Tape<Device>& tape, const std::vector<KeysValues<Device, Width>>& memories, Index capacity,
-                   Index hypotheses)
+  TransformerState(Tape<Device>& tape, const std::vector<KeysValues<Device>>& memories, Index capacity, Index hypotheses)
       : ActiveSentences<Device>(tape, rows_of(memories), capacity, hypotheses), memories_(memories) {
-    for (std::size_t i = 0; i < memories.size(); ++i) past_.emplace_back(tape, this->layout());
+    for (const auto& memory : memories) past_.emplace_back(tape, this->layout(), memory.keys.cols(), memory.keys.cols());
   }
 
   /// What a layer looks at in the step that advance started: the source, and the words so far.
-  KeysValues<Device, Width> memory(std::size_t layer) const {
+  KeysValues<Device> memory(std::size_t layer) const {
     return {memories_[layer].keys, memories_[layer].values, this->source(layer)};
   }
-  KeyValueCache<Device, Width>* past(std::size_t layer) { return &past_[layer]; }
+  KeyValueCache<Device>* past(std::size_t layer) { return &past_[layer]; }
 
  private:
-  static std::vector<Ragged> rows_of(const std::vector<KeysValues<Device, Width>>& memories) {
+  static std::vector<Ragged> rows_of(const std::vector<KeysValues<Device>>& memories) {
     std::vector<Ragged> rows;
     for (const auto& memory : memories) rows.push_back(memory.rows);
     return rows;
   }
 
-  std::vector<KeysValues<Device, Width>> memories_;
-  std::vector<KeyValueCache<Device, Width>> past_;
+  std::vector<KeysValues<Device>> memories_;
+  std::vector<KeyValueCache<Device>> past_;
 };
 
 }  // namespace attn

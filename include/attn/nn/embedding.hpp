@@ -1,6 +1,8 @@
 #pragma once
 #include <cmath>
+#include <type_traits>
 
+#include "attn/nn/layer_input.hpp"
 #include "attn/nn/positions.hpp"
 #include "attn/nn/vocabulary_size.hpp"
 
@@ -14,19 +16,23 @@ inline void require_tokens(const Text& text, Index vocabulary) {
 
 /// y = dropout(scale * table[token] + position); the policy says what a position is, and the scale. Vaswani et al. 2017,
 /// sections 3.4 and 3.5. torch.nn.Embedding, times the scale, plus the position.
-template <class Device, int Width, class Positions = Sinusoidal>
+template <class Device, int Width = dynamic, class Positions = Sinusoidal>
 struct Embedding {
   static_assert(PositionPolicySaysScale<Positions>, "attn: a position policy needs  static double word_scale(int width)");
   static_assert(
       PositionPolicyHasLayer<Positions, Device, Width>,
       "attn: a position policy needs  Layer<Device, Width>  with  PositionVectors operator()(Tape&, Index) const");
 
+  using PositionLayer = typename Positions::template Layer<Device, Width>;
+
   Parameter<Device> table;
-  typename Positions::template Layer<Device, Width> positions;
+  PositionLayer positions;
   float dropout = 0;
 
-  explicit Embedding(Index vocabulary, float rate = 0)
-      : table{vocabulary_size(vocabulary), Width, Initial::normal(1 / std::sqrt(static_cast<double>(Width)))},
+  explicit Embedding(Index vocabulary, float rate = 0) requires(Width != dynamic) : Embedding(vocabulary, Width, rate) {}
+  Embedding(Index vocabulary, Size<Width> width, float rate = 0)
+      : table{vocabulary_size(vocabulary), width, Initial::normal(1 / std::sqrt(static_cast<double>(int(width))))},
+        positions(make_positions(width)),
         dropout(rate) {}
 
   /// The text's sentences start at these positions; decoding passes how many tokens went before.
@@ -36,22 +42,32 @@ struct Embedding {
     visit("table", table);
     visit("positions", positions);
   }
+
+ private:
+  static PositionLayer make_positions(Size<Width> width) {
+    if constexpr (std::is_constructible_v<PositionLayer, Size<Width>>)
+      return PositionLayer(width);
+    else
+      return PositionLayer();
+  }
 };
 
 /// y = dropout(table[token]): words alone, for recurrent layers, which need no positions. torch.nn.Embedding.
-template <class Device, int Width>
+template <class Device, int Width = dynamic>
 struct WordEmbedding {
-  static_assert(Width > 0, "attn: WordEmbedding: the width must be positive");
+  static_assert(Width > 0 || Width == dynamic, "attn: WordEmbedding: the width must be positive");
 
   Parameter<Device> table;
   float dropout = 0;
 
-  explicit WordEmbedding(Index vocabulary, float rate = 0)
-      : table{vocabulary_size(vocabulary), Width, Initial::normal(1)}, dropout(rate) {}
+  explicit WordEmbedding(Index vocabulary, float rate = 0) requires(Width != dynamic)
+      : WordEmbedding(vocabulary, Width, rate) {}
+  WordEmbedding(Index vocabulary, Size<Width> width, float rate = 0)
+      : table{vocabulary_size(vocabulary), width, Initial::normal(1)}, dropout(rate) {}
 
   Variable<Device, Width> operator()(Tape<Device>& tape, const Text& text) const {
     require_tokens(text, table.rows);
-    return embedding<Width>(tape, text, table, 1, {}, {}, dropout);
+    return output_of<Device, Width>("WordEmbedding", attn::embedding(tape, text, table, 1, {}, {}, dropout));
   }
 
   void for_each_parameter(auto&& visit) { visit("table", table); }
@@ -61,8 +77,9 @@ template <class Device, int Width, class Positions>
 Variable<Device, Width> Embedding<Device, Width, Positions>::operator()(Tape<Device>& tape, const Text& text,
                                                                         FirstPositions first) const {
   require_tokens(text, table.rows);
-  return embedding<Width>(tape, text, table, Positions::word_scale(Width), positions(tape, first.most + text.rows.longest),
-                          first, dropout);
+  return output_of<Device, Width>("Embedding",
+                                  attn::embedding(tape, text, table, Positions::word_scale(static_cast<int>(table.cols)),
+                                                  positions(tape, first.most + text.rows.longest), first, dropout));
 }
 
 }  // namespace attn

@@ -3,27 +3,32 @@
 
 #include "attn/nn/activation.hpp"
 #include "attn/nn/linear.hpp"
-#include "attn/tape/dropout.hpp"
 
 namespace attn {
 
-/// y = dropout(f(x W₁ᵀ + b₁)) W₂ᵀ + b₂, for each position alone; f is the activation. Vaswani et al. 2017, section 3.3.
-template <class Device, int Width, int Inner, class Activation = Relu>
+/// y = dropout(f(x W₁ᵀ + b₁)) W₂ᵀ + b₂ for each position; f is the activation. Vaswani et al. 2017, section 3.3.
+template <class Device, int Width = dynamic, int Inner = dynamic, class Activation = Relu>
 struct FeedForward {
-  static_assert(ActivationPolicy<Activation, Device, Inner>,
-                "attn: an activation policy needs  static Variable activate(tape, x)");
+  static_assert(ActivationPolicy<Activation>,
+                "attn: an activation policy is a function of a number:  template <class T> static T value(T x)");
+  using X = Variable<Device, Width>;
 
   Linear<Device, Width, Inner> up;
   Linear<Device, Inner, Width> down;
   float dropout = 0;  // of the inner activations
 
-  explicit FeedForward(float rate = 0) : dropout(rate) {}
+  explicit FeedForward(float rate = 0) requires(Width != dynamic && Inner != dynamic) : FeedForward(Width, Inner, rate) {}
+  FeedForward(Size<Width> width, Size<Inner> inner, float rate = 0) : up(width, inner), down(inner, width), dropout(rate) {}
 
-  Variable<Device, Width> operator()(Tape<Device>& tape, Variable<Device, Width> x) const {
-    if constexpr (std::is_same_v<Activation, Relu>)  // rides on the matrix products
-      return feed_forward(tape, x, up.weight, up.bias, down.weight, down.bias, dropout);
-    else
-      return down(tape, attn::dropout(tape, Activation::activate(tape, up(tape, x)), dropout));
+  X operator()(X x) const {
+    check_input("FeedForward", up.weight.cols, x);
+    const auto y = [&]() -> X {
+      if constexpr (std::is_same_v<Activation, Relu>)  // fused with the matrix products
+        return feed_forward(x, up.weight, up.bias, down.weight, down.bias, dropout);
+      else
+        return down(attn::dropout(apply<Activation>(up(x)), dropout));
+    };
+    return output_of<Device, Width>("FeedForward", y());
   }
 
   void for_each_parameter(auto&& visit) {
@@ -31,5 +36,59 @@ struct FeedForward {
     visit("down", down);
   }
 };
+
+/// A feed-forward block with a gate: y = dropout(f(x W₁ᵀ) * x W₂ᵀ) W₃ᵀ, without biases. Shazeer 2020; Llama.
+template <class Device, int Width = dynamic, int Inner = dynamic, class Activation = functions::Silu>
+struct GatedFeedForward {
+  using X = Variable<Device, Width>;
+
+  Projection<Device, Width, Inner> gate, up;
+  Projection<Device, Inner, Width> down;
+  float dropout = 0;  // of the inner activations
+
+  explicit GatedFeedForward(float rate = 0) requires(Width != dynamic && Inner != dynamic)
+      : GatedFeedForward(Width, Inner, rate) {}
+  GatedFeedForward(Size<Width> width, Size<Inner> inner, float rate = 0)
+      : gate(width, inner), up(width, inner), down(inner, width), dropout(rate) {}
+
+  X operator()(X x) const {
+    check_input("GatedFeedForward", up.weight.cols, x);
+    return output_of<Device, Width>("GatedFeedForward", down(attn::dropout(apply<Activation>(gate(x)) * up(x), dropout)));
+  }
+
+  void for_each_parameter(auto&& visit) {
+    visit("gate", gate);
+    visit("up", up);
+    visit("down", down);
+  }
+};
+
+// Feed-forward policies: an activation, or a type with  template <class Device, int Width, int Inner> using Layer,  a layer that is
+// constructed from (width, inner, dropout rate).
+
+struct SwiGlu {
+  template <class Device, int Width, int Inner>
+  using Layer = GatedFeedForward<Device, Width, Inner, functions::Silu>;
+};
+struct GeGlu {
+  template <class Device, int Width, int Inner>
+  using Layer = GatedFeedForward<Device, Width, Inner, functions::GeluExact>;
+};
+
+namespace feed_forward_detail {
+template <class Policy, class Device, int Width, int Inner>
+struct Select {
+  using Type = FeedForward<Device, Width, Inner, Policy>;
+};
+template <class Policy, class Device, int Width, int Inner>
+requires requires { typename Policy::template Layer<Device, Width, Inner>; }
+struct Select<Policy, Device, Width, Inner> {
+  using Type = typename Policy::template Layer<Device, Width, Inner>;
+};
+}  // namespace feed_forward_detail
+
+/// The feed-forward block of a policy.
+template <class Policy, class Device, int Width, int Inner>
+using FeedForwardOf = typename feed_forward_detail::Select<Policy, Device, Width, Inner>::Type;
 
 }  // namespace attn

@@ -1,21 +1,29 @@
 #pragma once
+#include "attn/nn/layer_input.hpp"
 #include "attn/tape/layer_norm.hpp"
 
 namespace attn {
 
-/// y = (x - mean(x)) / sqrt(variance(x) + 1e-5) * gain + bias, of each row. torch.nn.LayerNorm.
-template <class Device, int Width>
+/// y = (x - mean(x)) / sqrt(variance(x) + 1e-5) * gain + bias, for each row. torch.nn.LayerNorm.
+template <class Device, int Width = dynamic>
 struct LayerNorm {
-  Parameter<Device> gain{Width, 1, Initial::constant(1)};
-  Parameter<Device> bias{Width, 1};
+  using X = Variable<Device, Width>;
 
-  Variable<Device, Width> operator()(Tape<Device>& tape, Variable<Device, Width> x) const {
-    return layer_norm(tape, x, gain, bias);
+  Parameter<Device> gain, bias;
+
+  LayerNorm() requires(Width != dynamic) : LayerNorm(Width) {}
+  explicit LayerNorm(Size<Width> width) : gain{width, 1, Initial::constant(1)}, bias{width, 1} {}
+
+  X operator()(X x) const {
+    check_input("LayerNorm", gain.rows, x);
+    return output_of<Device, Width>("LayerNorm", layer_norm(x, gain, bias));
   }
-  /// Of x + dropout(branch), in one pass.
-  Variable<Device, Width> operator()(Tape<Device>& tape, Variable<Device, Width> x, Variable<Device, Width> branch,
-                                     float rate) const {
-    return residual_layer_norm(tape, x, branch, gain, bias, rate);
+  /// norm(x + dropout(branch, rate)), in one pass.
+  template <int Sum, int Branch>
+  X operator()(const ResidualSum<Device, Sum, Branch>& sum) const {
+    const auto& [x, branch, mask] = parts(sum);
+    check_input("LayerNorm", gain.rows, x);
+    return output_of<Device, Width>("LayerNorm", residual_layer_norm(x, branch, gain, bias, mask.dropout));
   }
 
   void for_each_parameter(auto&& visit) {

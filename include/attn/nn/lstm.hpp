@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "attn/ops/scatter_rows.hpp"
-#include "attn/tape/dropout.hpp"
+#include "attn/tape/arithmetic.hpp"
+#include "attn/tape/columns.hpp"
 #include "attn/tape/gather_rows.hpp"
 #include "attn/tape/lstm.hpp"
 
@@ -24,21 +25,21 @@ struct Lstm {
   Parameter<Device> bias{4 * Width, 1, initial()};
 
   /// x: the rows of all sentences; initial: a row for each sentence, or nothing for 0.
-  LstmResult<Device, Width> operator()(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout,
-                                       State initial = {}) const {
-    const auto y = make_lstm_result<Width>(tape, layout);
-    run(tape, x, layout, initial, y);
+  LstmResult<Device, Width> operator()(Variable<Device, In> x, const TimeMajor& layout, State initial = {}) const {
+    const auto y = make_lstm_result<Width>(x.tape(), layout, x, initial.h, initial.c, *this);
+    run(x, layout, initial, y);
     return y;
   }
 
   /// The same to where y is.
-  void run(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout, State initial,
-           LstmResult<Device, Width> y) const {
-    lstm(tape, x, layout, std::array{way(initial, y)});
+  void run(Variable<Device, In> x, const TimeMajor& layout, State initial, LstmResult<Device, Width> y) const {
+    lstm(x, layout, std::array{direction(initial, y)});
   }
-  LstmWay<Device, Width> way(State initial, LstmResult<Device, Width> y, bool reverse = false) const {
-    return {{input, recurrent, bias}, initial, y, reverse};
+  LstmDirection<Device> direction(State initial, LstmResult<Device, Width> y, bool reverse = false) const {
+    return {{input, recurrent, bias}, {initial.h, initial.c}, {y.h, {y.last.h, y.last.c}}, reverse};
   }
+
+  bool learns() const { return input.learns() || recurrent.learns() || bias.learns(); }
 
   void for_each_parameter(auto&& visit) {
     visit("input", input);
@@ -60,15 +61,15 @@ struct BidirectionalLstm {
 
   Lstm<Device, In, Width / 2> forward, backward;
 
-  LstmResult<Device, Width> operator()(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout,
-                                       State initial = {}) const {
-    const auto y = make_lstm_result<Width>(tape, layout);
-    run(tape, x, layout, initial, y);
+  LstmResult<Device, Width> operator()(Variable<Device, In> x, const TimeMajor& layout, State initial = {}) const {
+    const auto y = make_lstm_result<Width>(x.tape(), layout, x, initial.h, initial.c, *this);
+    run(x, layout, initial, y);
     return y;
   }
 
-  void run(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout, State initial,
-           LstmResult<Device, Width> y) const;
+  void run(Variable<Device, In> x, const TimeMajor& layout, State initial, LstmResult<Device, Width> y) const;
+
+  bool learns() const { return forward.learns() || backward.learns(); }
 
   void for_each_parameter(auto&& visit) {
     visit("forward", forward);
@@ -77,22 +78,19 @@ struct BidirectionalLstm {
 };
 
 template <class Device, int In, int Width>
-void BidirectionalLstm<Device, In, Width>::run(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout,
-                                               State initial, LstmResult<Device, Width> y) const {
+void BidirectionalLstm<Device, In, Width>::run(Variable<Device, In> x, const TimeMajor& layout, State initial,
+                                               LstmResult<Device, Width> y) const {
+  using Half = Variable<Device, Width / 2>;
   const auto halves = [&](Variable<Device, Width> whole) {
-    if (whole.slot != nullptr) return split<2>(tape, whole);
-    std::array<Variable<Device, Width / 2>, 2> slices;  // no gradient goes there, or there is nothing to cut
-    for (Index i = 0; i < 2 && !whole.value.empty(); ++i)
-      slices[static_cast<std::size_t>(i)].value = whole.value.columns(i * (Width / 2), Width / 2);
-    return slices;
+    return whole.value.empty() ? std::array<Half, 2>{} : split<2>(whole);
   };
   const auto h = halves(y.h), last_h = halves(y.last.h), last_c = halves(y.last.c);
   const auto h0 = halves(initial.h), c0 = halves(initial.c);
-  // The slices' gradients are in those of the wholes: given back when both directions are done.
-  tape.on_backward(std::tuple{y.h, y.last.h, y.last.c}, [](Tape<Device>&, auto, auto, auto) {});
-  lstm(tape, x, layout,
-       std::array{forward.way({h0[0], c0[0]}, {h[0], {last_h[0], last_c[0]}}),
-                  backward.way({h0[1], c0[1]}, {h[1], {last_h[1], last_c[1]}}, true)});
+  // The slices' gradients are in those of the wholes: freed when both directions are done.
+  x.tape().on_backward(std::array<Variable<Device>, 3>{y.h, y.last.h, y.last.c}, [](Tape<Device>&, auto, auto, auto) {});
+  lstm(x, layout,
+       std::array{forward.direction({h0[0], c0[0]}, {h[0], {last_h[0], last_c[0]}}),
+                  backward.direction({h0[1], c0[1]}, {h[1], {last_h[1], last_c[1]}}, true)});
 }
 
 /// Layers of one kind, each reading what the one below it gives, with dropout between them. torch.nn.LSTM's num_layers.
@@ -111,7 +109,7 @@ struct LstmStack {
 
   explicit LstmStack(float rate = 0) : dropout(rate) {}
 
-  Result operator()(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout, const States& initial = {}) const;
+  Result operator()(Variable<Device, In> x, const TimeMajor& layout, const States& initial = {}) const;
 
   void for_each_parameter(auto&& visit) {
     visit("0", first);
@@ -120,16 +118,21 @@ struct LstmStack {
 };
 
 template <class Device, int In, int Width, int Layers, template <class, int, int> class Layer>
-auto LstmStack<Device, In, Width, Layers, Layer>::operator()(Tape<Device>& tape, Variable<Device, In> x,
-                                                             const TimeMajor& layout, const States& initial) const
-    -> Result {
+auto LstmStack<Device, In, Width, Layers, Layer>::operator()(Variable<Device, In> x, const TimeMajor& layout,
+                                                             const States& initial) const -> Result {
+  Tape<Device>& tape = x.tape();
   Result result{{}, make_states<Width, Layers>(tape, layout.rows.count)};
-  const auto next = [&](const auto& layer, auto input, std::size_t i) {
-    result.h = tape.template make<Width>(layout.rows.rows);
-    layer.run(tape, input, layout, initial[i], {result.h, result.last[i]});
+  const auto next = [&](const auto& layer, const auto& input, std::size_t i) {
+    auto& last = result.last[i];
+    result.h = tape.result(layout.rows.rows, Width, input, initial[i].h, initial[i].c, layer);
+    if (result.h.slot == nullptr) last.h.slot = last.c.slot = nullptr;  // nothing below it learns
+    layer.run(input, layout, initial[i], {result.h, last});
   };
   next(first, x, 0);
-  for (std::size_t i = 0; i < others.size(); ++i) next(others[i], attn::dropout(tape, result.h, dropout), i + 1);
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    const Variable<Device, Width> below = attn::dropout(result.h, dropout);
+    next(others[i], below, i + 1);
+  }
   return result;
 }
 
@@ -147,7 +150,7 @@ struct LearnedStates {
     for (std::size_t i = 0; i < states.size(); ++i) {
       std::fill_n(layer, sentences, static_cast<Token>(i));
       const Text text{tape.upload(layer, sentences), rows};
-      states[i] = {embedding<Width>(tape, text, h, 1, {}, 0, 0), embedding<Width>(tape, text, c, 1, {}, 0, 0)};
+      states[i] = {embedding(tape, text, h, 1, {}, 0, 0), embedding(tape, text, c, 1, {}, 0, 0)};
     }
     return states;
   }
@@ -166,7 +169,7 @@ class RowCache {
  public:
   /// Starts with these rows in the first places, or with 0 where they have no value.
   RowCache(Tape<Device>& tape, Index places, Variable<Device, Width> initial)
-      : rows_{{tape.template array<typename Device::Scalar>(places * Width), places, Width}} {
+      : rows_({tape.template array<typename Device::Scalar>(places * Width), places, Width}, &tape) {
     if (initial.value.empty())
       tape.device.zero(rows_.value);
     else
@@ -176,8 +179,8 @@ class RowCache {
   /// The rows of the sentences at these places (on the device); null: those at the first places, where they are until they are written.
   Variable<Device, Width> read(Tape<Device>& tape, const std::int32_t* place, Index count) const {
     require(!tape.recording(), "RowCache: it is for decoding, on a tape that does not record");
-    if (place == nullptr) return {rows_.value.row_range(0, count)};
-    return gather_rows(tape, rows_, place, count);
+    if (place == nullptr) return tape.constant(rows_.value.row_range(0, count));
+    return gather_rows<Device>(tape, rows_, place, count);
   }
   void write(Tape<Device>& tape, Variable<Device, Width> rows, const std::int32_t* place) {
     scatter_rows(tape.device, {.from = rows.value, .row = place, .to = rows_.value});
@@ -199,7 +202,7 @@ class LstmCache {
 
   /// The states of the sentences at these places (on the device), as RowCache reads them.
   States read(Tape<Device>& tape, const std::int32_t* place, Index count) const {
-    return cut_states<Width, Layers, Device>(rows_.read(tape, place, count).value);
+    return cut_states<Width, Layers>(tape, rows_.read(tape, place, count).value);
   }
   void write(Tape<Device>& tape, const States& states, const std::int32_t* place) {
     rows_.write(tape, in_rows(tape, states), place);
@@ -212,16 +215,16 @@ class LstmCache {
   static Row in_rows(Tape<Device>& tape, const States& states) {
     const Matrix<typename Device::Scalar>& first = states[0].h.value;
     if (first.empty()) return {};
-    const Row there{{first.data, first.rows, Row::width, first.stride}};
-    const auto slices = cut_states<Width, Layers, Device>(there.value);
+    const Row there = tape.constant({first.data, first.rows, Row::width, first.stride});
+    const auto slices = cut_states<Width, Layers>(tape, there.value);
     const auto lies = [](const auto& state, const auto& slice) {
       return state.value.data == slice.value.data && state.value.stride == slice.value.stride;
     };
     bool all = true;
     for (std::size_t i = 0; i < Layers; ++i) all &= lies(states[i].h, slices[i].h) && lies(states[i].c, slices[i].c);
     if (all) return there;
-    const Row copy = tape.template make<Row::width>(first.rows);
-    const auto places = cut_states<Width, Layers, Device>(copy.value);
+    const Row copy = tape.make(first.rows, Row::width);
+    const auto places = cut_states<Width, Layers>(tape, copy.value);
     const auto put = [&](const auto& from, const auto& to) {
       if (from.value.empty())
         tape.device.zero(to.value);

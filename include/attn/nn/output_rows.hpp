@@ -48,8 +48,9 @@ class OutputRows {
 
   /// Unnormalised log-probabilities of the words after every row.
   template <int Width>
-  Matrix<Scalar> logits(Tape<Device>& tape, const Output<Device, Width>& output, Variable<Device, Width> x) const {
-    if (words_.empty()) return output.logits(tape, x);
+  Matrix<Scalar> logits(const Output<Device, Width>& output, Variable<Device> x) const {
+    if (words_.empty()) return output.logits(x).value;
+    Tape<Device>& tape = x.tape();
     const Matrix<Scalar> y(tape.template array<Scalar>(x.rows() * weight_.rows), x.rows(), weight_.rows);
     linear(tape.device, {.x = x.value, .weight = weight_, .bias = bias_, .y = y});
     return y;
@@ -57,7 +58,8 @@ class OutputRows {
 
   /// The column of the likeliest word after every row, `except` left out; on the device.
   template <int Width>
-  Token* likeliest(Tape<Device>& tape, const Output<Device, Width>& output, Variable<Device, Width> x, Token except) const {
+  Token* likeliest(const Output<Device, Width>& output, Variable<Device> x, Token except) const {
+    Tape<Device>& tape = x.tape();
     const Matrix<const Scalar> weight = all() ? Matrix<const Scalar>(output.weight.matrix()) : weight_;
     const Matrix<Scalar> logits(tape.template array<Scalar>(x.rows() * weight.rows), x.rows(), weight.rows);
     Token* best = tape.template array<Token>(x.rows());

@@ -11,7 +11,7 @@ namespace attn {
 //
 //   word_scale(width)       what words' vectors are multiplied with before a position's is added
 //   Layer<Device, Width>    PositionVectors operator()(Tape&, Index count) const: those of positions 0 to count - 1; with
-//                           parameters if it needs any
+//                           parameters if it needs any. Constructed from the width, or from nothing
 
 /// Sines and cosines of falling frequencies. Their numbers are as large as 1, so words' vectors are made so too. Vaswani et al. 2017,
 /// sections 3.4 and 3.5.
@@ -21,11 +21,16 @@ struct SinusoidalOf {
 
   template <class Device, int Width>
   struct Layer {
-    static_assert(Width % 2 == 0, "attn: Embedding: sinusoidal positions come in pairs, so the width must be even");
+    static_assert(Width == dynamic || Width % 2 == 0,
+                  "attn: Embedding: sinusoidal positions come in pairs, so the width must be even");
+    Size<Width> width;
 
+    explicit Layer(Size<Width> size) : width(size) {
+      require(width % 2 == 0, "Embedding: sinusoidal positions come in pairs, so the width must be even, not ", int(width));
+    }
     PositionVectors<Device> operator()(Tape<Device>& tape, Index count) const {
       const auto fill = [](Device& device, auto numbers) { sinusoid(device, numbers, Order); };
-      return {tape.device.positions.get(tape.device, Width, count, fill, static_cast<int>(Order))};
+      return {tape.device.positions.get(tape.device, width, count, fill, static_cast<int>(Order))};
     }
     void for_each_parameter(auto&&) {}
   };
@@ -43,13 +48,16 @@ struct Learned {
 
   template <class Device, int Width>
   struct Layer {
-    Parameter<Device> table{Most, Width, Initial::normal(1 / std::sqrt(static_cast<double>(Width)))};
+    Parameter<Device> table;
+
+    explicit Layer(Size<Width> width)
+        : table{Most, width, Initial::normal(1 / std::sqrt(static_cast<double>(int(width))))} {}
 
     PositionVectors<Device> operator()(Tape<Device>& tape, Index count) const {
       require(count <= Most, "embedding: a sentence of ", count, " tokens goes beyond the ", Most,
               " positions that this model has learned; truncate sentences and lower the limit of translations to ", Most,
               ", or train with Learned<", count, ">");
-      if (!tape.recording()) return {table.matrix()};
+      if (!tape.recording() || !table.learns()) return {table.matrix()};
       return {table.matrix(), table.gradient_matrix()};
     }
     void for_each_parameter(auto&& visit) { visit("table", table); }
@@ -62,6 +70,7 @@ struct NoPositions {
 
   template <class Device, int Width>
   struct Layer {
+    explicit Layer(Size<Width>) {}
     PositionVectors<Device> operator()(Tape<Device>&, Index) const { return {}; }
     void for_each_parameter(auto&&) {}
   };

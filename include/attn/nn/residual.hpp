@@ -1,18 +1,24 @@
 #pragma once
+#include <type_traits>
+
 #include "attn/nn/layer_norm.hpp"
 #include "attn/nn/rms_norm.hpp"
 
 namespace attn {
 
-/// A layer that passes its input on: what stands where a policy needs no layer.
-template <class Device, int Width>
+/// A layer that returns its input. Policies use it where they need no layer.
+template <class Device, int Width = dynamic>
 struct Identity {
-  Variable<Device, Width> operator()(Tape<Device>&, Variable<Device, Width> x) const { return x; }
+  using X = Variable<Device, Width>;
+
+  Identity() = default;
+  explicit Identity(Size<Width>) {}
+  X operator()(X x) const { return x; }
   void for_each_parameter(auto&&) {}
 };
 
-// Norm policies say where a residual connection normalises, and what normalises the end of a stack of them. They are templates
-// on what normalises: LayerNorm or RmsNorm.
+// Norm policies say where a residual connection normalises, and which layer normalises the output of a stack. They are templates
+// on the norm: LayerNorm or RmsNorm.
 
 /// norm(x + dropout(f(x))), as in the paper. Vaswani et al. 2017.
 template <template <class, int> class Kind>
@@ -23,13 +29,14 @@ struct PostNormOf {
   using Final = Identity<Device, Width>;
 
   template <class Device, int Width, class Sublayer>
-  static Variable<Device, Width> connect(Tape<Device>& tape, Variable<Device, Width> x, const Kind<Device, Width>& norm,
-                                         float rate, const Sublayer& f) {
-    return norm(tape, x, f(x), rate);
+  static Variable<Device, Width> connect(Variable<Device, Width> x, const Kind<Device, Width>& norm, float rate,
+                                         const Sublayer& f) {
+    const Variable<Device, Width> branch = f(x);
+    return norm(x + dropout(branch, rate));
   }
 };
 
-/// x + dropout(f(norm(x))): trains deep stacks without a warm-up. Xiong et al. 2020.
+/// x + dropout(f(norm(x))): trains deep stacks without warm-up. Xiong et al. 2020.
 template <template <class, int> class Kind>
 struct PreNormOf {
   template <class Device, int Width>
@@ -38,22 +45,23 @@ struct PreNormOf {
   using Final = Kind<Device, Width>;
 
   template <class Device, int Width, class Sublayer>
-  static Variable<Device, Width> connect(Tape<Device>& tape, Variable<Device, Width> x, const Kind<Device, Width>& norm,
-                                         float rate, const Sublayer& f) {
-    return residual(tape, x, f(norm(tape, x)), rate);
+  static Variable<Device, Width> connect(Variable<Device, Width> x, const Kind<Device, Width>& norm, float rate,
+                                         const Sublayer& f) {
+    const Variable<Device, Width> branch = f(norm(x));
+    return x + dropout(branch, rate);
   }
 };
 
 using PostNorm = PostNormOf<LayerNorm>;
 using PreNorm = PreNormOf<LayerNorm>;
 
-/// PostNorm, and a norm at the end of the stack, where its last layer has just normalised: torch.nn.Transformer's default.
+/// PostNorm with a further norm at the end of the stack: torch.nn.Transformer's default.
 struct PostNormAndFinal : PostNorm {
   template <class Device, int Width>
   using Final = LayerNorm<Device, Width>;
 };
 
-/// What a policy normalises with: its Norm; LayerNorm where it names none.
+/// The norm of a policy: its Norm, or LayerNorm if it names none.
 template <class Policy, class Device, int Width>
 struct NormLayer {
   using Type = LayerNorm<Device, Width>;
@@ -69,34 +77,46 @@ concept HasFinalNorm = requires {
   typename Policy::template Final<Device, Width>;
 };
 template <class Policy, class Device, int Width>
-concept ConnectsResidual = requires(Tape<Device>& tape, Variable<Device, Width> x,
-                                    const typename NormLayer<Policy, Device, Width>::Type& norm,
+concept ConnectsResidual = requires(Variable<Device, Width> x, const typename NormLayer<Policy, Device, Width>::Type& norm,
                                     Variable<Device, Width> (*f)(Variable<Device, Width>)) {
-  { Policy::connect(tape, x, norm, 0.1f, f) } -> std::same_as<Variable<Device, Width>>;
+  { Policy::connect(x, norm, 0.1f, f) } -> std::convertible_to<Variable<Device, Width>>;
 };
 
 template <class Policy, class Device, int Width>
 concept NormPolicy = HasFinalNorm<Policy, Device, Width> && ConnectsResidual<Policy, Device, Width>;
 
-/// A sub-layer's residual connection with its normalisation, where the policy puts it.
+/// The residual connection of a sub-layer with its norm, placed as the policy says. A policy may bring the whole connection as a
+/// layer, with parameters of its own:  template <class Device, int Width> struct Connection,  constructed from (width, dropout rate), with
+/// operator()(x, sublayer).
 template <class Device, int Width, class Norm>
 struct Residual {
   static_assert(HasFinalNorm<Norm, Device, Width>,
                 "attn: a norm policy needs  template <class Device, int Width> using Final");
   static_assert(ConnectsResidual<Norm, Device, Width>,
-                "attn: a norm policy needs  static Variable connect(tape, x, norm, dropout_rate, sublayer)");
+                "attn: a norm policy needs  static Variable connect(x, norm, dropout_rate, sublayer)");
+  using X = Variable<Device, Width>;
 
   typename NormLayer<Norm, Device, Width>::Type norm;
   float dropout = 0;
 
-  explicit Residual(float rate = 0) : dropout(rate) {}
+  explicit Residual(float rate = 0) requires(Width != dynamic) : dropout(rate) {}
+  Residual(Size<Width> width, float rate = 0) : norm(width), dropout(rate) {}
 
   template <class Sublayer>
-  Variable<Device, Width> operator()(Tape<Device>& tape, Variable<Device, Width> x, const Sublayer& sublayer) const {
-    return Norm::connect(tape, x, norm, dropout, sublayer);
+  X operator()(X x, const Sublayer& sublayer) const {
+    X y = Norm::connect(x, norm, dropout, sublayer);
+    if (y.layer == nullptr) y.layer = "Residual";
+    return y;
   }
 
   void for_each_parameter(auto&& visit) { norm.for_each_parameter(visit); }
+};
+template <class Device, int Width, class Norm>
+requires requires { typename Norm::template Connection<Device, Width>; }
+struct Residual<Device, Width, Norm> : Norm::template Connection<Device, Width> {
+  static_assert(HasFinalNorm<Norm, Device, Width>,
+                "attn: a norm policy needs  template <class Device, int Width> using Final");
+  using Norm::template Connection<Device, Width>::Connection;
 };
 
 }  // namespace attn

@@ -1,20 +1,29 @@
 #pragma once
+#include "attn/nn/layer_input.hpp"
 #include "attn/tape/layer_norm.hpp"
 
 namespace attn {
 
-/// y = x / sqrt(mean(x²) + 1e-5) * gain, of each row. Zhang and Sennrich 2019; torch.nn.RMSNorm.
-template <class Device, int Width>
+/// y = x / sqrt(mean(x²) + 1e-5) * gain, for each row. Zhang and Sennrich 2019; torch.nn.RMSNorm.
+template <class Device, int Width = dynamic>
 struct RmsNorm {
-  Parameter<Device> gain{Width, 1, Initial::constant(1)};
+  using X = Variable<Device, Width>;
 
-  Variable<Device, Width> operator()(Tape<Device>& tape, Variable<Device, Width> x) const {
-    return rms_norm(tape, x, gain);
+  Parameter<Device> gain;
+
+  RmsNorm() requires(Width != dynamic) : RmsNorm(Width) {}
+  explicit RmsNorm(Size<Width> width) : gain{width, 1, Initial::constant(1)} {}
+
+  X operator()(X x) const {
+    check_input("RmsNorm", gain.rows, x);
+    return output_of<Device, Width>("RmsNorm", rms_norm(x, gain));
   }
-  /// Of x + dropout(branch), in one pass.
-  Variable<Device, Width> operator()(Tape<Device>& tape, Variable<Device, Width> x, Variable<Device, Width> branch,
-                                     float rate) const {
-    return residual_rms_norm(tape, x, branch, gain, rate);
+  /// norm(x + dropout(branch, rate)), in one pass.
+  template <int Sum, int Branch>
+  X operator()(const ResidualSum<Device, Sum, Branch>& sum) const {
+    const auto& [x, branch, mask] = parts(sum);
+    check_input("RmsNorm", gain.rows, x);
+    return output_of<Device, Width>("RmsNorm", residual_rms_norm(x, branch, gain, mask.dropout));
   }
 
   void for_each_parameter(auto&& visit) { visit("gain", gain); }

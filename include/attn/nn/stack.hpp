@@ -1,33 +1,34 @@
 #pragma once
-#include <array>
 #include <string>
-#include <utility>
+#include <vector>
+
+#include "attn/core/size.hpp"
 
 namespace attn {
 
-/// N layers of one kind, each with parameters of its own; each is made from the same arguments.
-template <class Layer, int N>
+/// N layers of one kind, each with its own parameters, all constructed from the same arguments.
+template <class Layer, int N = dynamic>
 struct Stack {
-  static_assert(N > 0, "attn: Stack: a stack needs at least one layer");
+  static_assert(N > 0 || N == dynamic, "attn: Stack: a stack needs at least one layer");
 
-  std::array<Layer, N> layers;
+  std::vector<Layer> layers;
 
   template <class... Arguments>
-  explicit Stack(const Arguments&... arguments)
-      : layers([&]<std::size_t... I>(std::index_sequence<I...>) {
-          return std::array<Layer, N>{((void)I, Layer(arguments...))...};
-        }(std::make_index_sequence<N>{})) {}
+  explicit Stack(Size<N> count, const Arguments&... arguments) {
+    layers.reserve(static_cast<std::size_t>(int(count)));
+    for (int i = 0; i < count; ++i) layers.emplace_back(arguments...);
+  }
 
   auto begin() const { return layers.begin(); }
   auto end() const { return layers.end(); }
   const Layer& operator[](std::size_t i) const { return layers[i]; }
-  static constexpr std::size_t size() { return N; }
+  std::size_t size() const { return layers.size(); }
 
   void for_each_parameter(auto&& visit) {
-    for (std::size_t i = 0; i < N; ++i) visit(std::to_string(i), layers[i]);
-    // What a layer shares with the layers below it (the Linformer's projections, if its policy says so).
+    for (std::size_t i = 0; i < layers.size(); ++i) visit(std::to_string(i), layers[i]);
+    // Parameters that a layer shares with the first (the Linformer's projections, if its policy shares them across layers).
     if constexpr (requires { layers[0].share(visit, layers[0]); })
-      for (std::size_t i = 1; i < N; ++i) layers[i].share(visit, layers[0]);
+      for (std::size_t i = 1; i < layers.size(); ++i) layers[i].share(visit, layers[0]);
   }
 };
 

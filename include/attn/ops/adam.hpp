@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/ops/sum_of_squares.hpp"
+#include "attn/ops/update_factors.hpp"
 
 // One pass over the flat buffers: clipping, Adam, weight decay, the low-precision copy, and gradients back to 0.
 //
@@ -10,6 +11,8 @@
 //   decoupled decay  value -= rate * decay * value   (AdamW)
 //   coupled decay    g += decay * value
 //   amsgrad          divides by the largest v so far
+//   factors          replace decay, and multiply rate, block by block; a block whose factor on the rate is 0 keeps
+//                    its values, m and v, and its gradients become 0
 //
 // Kingma and Ba 2015; Loshchilov and Hutter 2019; Reddi et al. 2018; torch.optim.Adam.
 
@@ -19,6 +22,7 @@ struct AdamOptions {
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
   double weight_decay = 0;
   enum class Decay { decoupled, coupled } decay = Decay::decoupled;
+  bool decay_vectors = false;  // Adam (optim/adam.hpp) applies weight decay to biases and norms as well as to matrices
   bool amsgrad = false;
   double clip_norm = 0;  // of all gradients together; 0: no clipping
 };
@@ -36,6 +40,7 @@ struct AdamArgs {
   double rate;
   Index step;  // from 1
   LeftOut<Real> left_out = {};
+  const UpdateFactors<Real>* factors = nullptr;  // one per kParameterBlock numbers; nullptr: all numbers are updated alike
 };
 
 template <class Device>

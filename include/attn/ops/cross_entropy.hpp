@@ -8,6 +8,9 @@
 //                   loss += sum over rows of -sum over classes of q[class] log p[class],   p = softmax(logits)
 //                   logits become scale * (p - q), the gradient of scale * loss, when asked for
 //
+//   cross_entropy_gradient   dlogits = scale * upstream[0] * (p - q), the gradient of scale * loss, from logits that stay
+//                            as they are
+//
 // q is 1 for the label and 0 elsewhere, mixed with an amount e of another distribution, in one of two definitions:
 //
 //   uniform   1 - e on the label, plus e / classes on every class, the label too
@@ -45,7 +48,23 @@ struct CrossEntropyArgs {
 };
 
 template <class Device>
+struct CrossEntropyGradientArgs {
+  using Scalar = typename Device::Scalar;
+  Matrix<const Scalar> logits;  // rows x classes
+  const Token* labels;          // rows
+  Smoothing smoothing = Smoothing::uniform;
+  double amount = 0;  // e
+  double scale = 1;
+  const typename Device::Real* upstream = nullptr;  // 1, on the device; none counts as 1
+  Sink<Scalar> dlogits;                             // rows x classes
+};
+
+template <class Device>
 void cross_entropy(Device&, const CrossEntropyArgs<Device>&) {
+  no_backend<Device>();
+}
+template <class Device>
+void cross_entropy_gradient(Device&, const CrossEntropyGradientArgs<Device>&) {
   no_backend<Device>();
 }
 

@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/ops/activation.hpp"
 #include "attn/ops/adam.hpp"
 #include "attn/ops/additive_attention.hpp"
 #include "attn/ops/argmax.hpp"
@@ -9,21 +8,29 @@
 #include "attn/ops/cross_entropy.hpp"
 #include "attn/ops/dropout.hpp"
 #include "attn/ops/embedding.hpp"
+#include "attn/ops/fill.hpp"
 #include "attn/ops/gather_rows.hpp"
 #include "attn/ops/input_feeding.hpp"
+#include "attn/ops/kl_divergence.hpp"
 #include "attn/ops/layer_norm.hpp"
 #include "attn/ops/linear.hpp"
 #include "attn/ops/linear_argmax.hpp"
 #include "attn/ops/lstm.hpp"
 #include "attn/ops/lstm_cell.hpp"
 #include "attn/ops/moving_average.hpp"
+#include "attn/ops/ragged_product.hpp"
 #include "attn/ops/ragged_projection.hpp"
-#include "attn/ops/residual.hpp"
+#include "attn/ops/reduce_all.hpp"
+#include "attn/ops/reduce_columns.hpp"
+#include "attn/ops/reduce_rows.hpp"
+#include "attn/ops/repeat_heads.hpp"
+#include "attn/ops/repeat_rows.hpp"
+#include "attn/ops/rotary.hpp"
 #include "attn/ops/scatter_rows.hpp"
 #include "attn/ops/sgd.hpp"
+#include "attn/ops/softmax.hpp"
 #include "attn/ops/sum_of_squares.hpp"
 #include "attn/ops/take_words.hpp"
-#include "attn/ops/tanh.hpp"
 #include "attn/ops/top_k.hpp"
 
 // Every op of a device, for programs of many files. Bodies of ops are most of what a model costs to compile, and the same
@@ -34,8 +41,6 @@
 //   namespace attn { ATTN_EVERY_OP(template, Cpu<float>) }
 
 #define ATTN_EVERY_OP(DECLARE, Device)                                                                        \
-  DECLARE void activation(Device&, const ActivationArgs<Device>&);                                            \
-  DECLARE void activation_gradient(Device&, const ActivationGradientArgs<Device>&);                           \
   DECLARE void adam(Device&, const AdamArgs<Device>&);                                                        \
   DECLARE void additive_attention(Device&, const AdditiveAttentionArgs<Device>&);                             \
   DECLARE void additive_attention_gradient(Device&, const AdditiveAttentionGradientArgs<Device>&);            \
@@ -47,14 +52,18 @@
   DECLARE void beam_step(Device&, const BeamStepArgs<Device>&);                                               \
   DECLARE void copy_rows(Device&, const CopyRowsArgs<Device>&);                                               \
   DECLARE void cross_entropy(Device&, const CrossEntropyArgs<Device>&);                                       \
+  DECLARE void cross_entropy_gradient(Device&, const CrossEntropyGradientArgs<Device>&);                      \
   DECLARE void dropout(Device&, const DropoutArgs<Device>&);                                                  \
   DECLARE void embedding(Device&, const EmbeddingArgs<Device>&);                                              \
   DECLARE void embedding_gradient(Device&, const EmbeddingGradientArgs<Device>&);                             \
   DECLARE void exchange_average(Device&, const ExchangeAverageArgs<Device>&);                                 \
+  DECLARE void fill(Device&, const FillArgs<Device>&);                                                        \
   DECLARE void gather_rows(Device&, const GatherRowsArgs<Device>&);                                           \
   DECLARE void gather_rows_gradient(Device&, const GatherRowsGradientArgs<Device>&);                          \
   DECLARE void input_feeding(Device&, const InputFeedingArgs<Device>&);                                       \
   DECLARE void input_feeding_gradient(Device&, const InputFeedingGradientArgs<Device>&);                      \
+  DECLARE void kl_divergence(Device&, const KlDivergenceArgs<Device>&);                                       \
+  DECLARE void kl_divergence_gradient(Device&, const KlDivergenceGradientArgs<Device>&);                      \
   DECLARE void layer_norm(Device&, const LayerNormArgs<Device>&);                                             \
   DECLARE void layer_norm_gradient(Device&, const LayerNormGradientArgs<Device>&);                            \
   DECLARE void linear(Device&, const LinearArgs<Device>&);                                                    \
@@ -67,15 +76,27 @@
   DECLARE void lstm_gradient(Device&, const LstmGradientArgs<Device>&);                                       \
   DECLARE void lstm_gradient(Device&, const std::array<LstmGradientArgs<Device>, 2>&);                        \
   DECLARE void moving_average(Device&, const MovingAverageArgs<Device>&);                                     \
+  DECLARE void ragged_mix(Device&, const RaggedMixArgs<Device>&);                                             \
+  DECLARE void ragged_mix_transposed(Device&, const RaggedMixTransposedArgs<Device>&);                        \
   DECLARE void ragged_projection(Device&, const RaggedProjectionArgs<Device>&);                               \
   DECLARE void ragged_projection_input_gradient(Device&, const RaggedProjectionInputGradientArgs<Device>&);   \
   DECLARE void ragged_projection_weight_gradient(Device&, const RaggedProjectionWeightGradientArgs<Device>&); \
-  DECLARE void residual(Device&, const ResidualArgs<Device>&);                                                \
+  DECLARE void ragged_scores(Device&, const RaggedScoresArgs<Device>&);                                       \
+  DECLARE void reduce_all(Device&, const ReduceAllArgs<Device>&);                                             \
+  DECLARE void reduce_columns(Device&, const ReduceColumnsArgs<Device>&);                                     \
+  DECLARE void reduce_columns_gradient(Device&, const ReduceColumnsGradientArgs<Device>&);                    \
+  DECLARE void reduce_rows(Device&, const ReduceRowsArgs<Device>&);                                           \
+  DECLARE void reduce_rows_gradient(Device&, const ReduceRowsGradientArgs<Device>&);                          \
+  DECLARE void repeat_heads(Device&, const RepeatHeadsArgs<Device>&);                                         \
+  DECLARE void repeat_heads_gradient(Device&, const RepeatHeadsGradientArgs<Device>&);                        \
+  DECLARE void repeat_rows(Device&, const RepeatRowsArgs<Device>&);                                           \
+  DECLARE void repeat_rows_gradient(Device&, const RepeatRowsGradientArgs<Device>&);                          \
+  DECLARE void rotary(Device&, const RotaryArgs<Device>&);                                                    \
   DECLARE void scatter_rows(Device&, const ScatterRowsArgs<Device>&);                                         \
   DECLARE void sgd(Device&, const SgdArgs<Device>&);                                                          \
   DECLARE void sinusoid(Device&, Matrix<Device::Scalar>, SinusoidOrder);                                      \
+  DECLARE void softmax(Device&, const SoftmaxArgs<Device>&);                                                  \
+  DECLARE void softmax_gradient(Device&, const SoftmaxGradientArgs<Device>&);                                 \
   DECLARE void sum_of_squares(Device&, const SumOfSquaresArgs<Device>&);                                      \
   DECLARE void take_words(Device&, const TakeWordsArgs<Device>&);                                             \
-  DECLARE void tanh_rows(Device&, const TanhArgs<Device>&);                                                   \
-  DECLARE void tanh_rows_gradient(Device&, const TanhGradientArgs<Device>&);                                  \
   DECLARE void top_k(Device&, const TopKArgs<Device>&);

@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/ops/sum_of_squares.hpp"
+#include "attn/ops/update_factors.hpp"
 
 // One pass over the flat buffers: clipping, weight decay, momentum, the low-precision copy, and gradients back to 0.
 //
@@ -7,6 +8,9 @@
 //         value -= rate * (g               without momentum
 //                          b               with it
 //                          g + momentum b  with Nesterov's)
+//
+// factors replace decay, and multiply rate, block by block; a block whose factor on the rate is 0 keeps its values and b,
+// and its gradients become 0.
 //
 // torch.optim.SGD without dampening; Sutskever et al. 2013.
 
@@ -16,7 +20,8 @@ struct SgdOptions {
   double momentum = 0;
   bool nesterov = false;
   double weight_decay = 0;
-  double clip_norm = 0;  // of all gradients together; 0: no clipping
+  bool decay_vectors = false;  // Sgd (optim/sgd.hpp) applies weight decay to biases and norms as well as to matrices
+  double clip_norm = 0;        // of all gradients together; 0: no clipping
 };
 
 template <class Device>
@@ -32,6 +37,7 @@ struct SgdArgs {
   double rate;
   Index step = 0;  // from 1
   LeftOut<Real> left_out = {};
+  const UpdateFactors<Real>* factors = nullptr;  // one per kParameterBlock numbers; nullptr: all numbers are updated alike
 };
 
 template <class Device>

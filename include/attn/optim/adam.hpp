@@ -1,16 +1,21 @@
 #pragma once
+#include <concepts>
 #include <utility>
 
 #include "attn/core/network.hpp"
 #include "attn/ops/adam.hpp"
+#include "attn/optim/check_options.hpp"
 #include "attn/optim/gradient_norm.hpp"
+#include "attn/optim/group_table.hpp"
 #include "attn/optim/optimiser.hpp"
+#include "attn/optim/unknown_option.hpp"
 #include "attn/optim/update_share.hpp"
 
 namespace attn {
 
 /// Adam, AdamW or AMSGrad over all parameters of a model, with clipping by the global norm: one pass over the flat buffers.
-/// torch.optim.Adam, torch.optim.AdamW.
+/// torch.optim.Adam, torch.optim.AdamW. Groups and frozen parameters (Parameters::group, freeze) may change between steps.
+/// Weight decay skips vectors, that is biases and norms, unless AdamOptions::decay_vectors is set.
 template <class Device>
 class Adam {
  public:
@@ -26,12 +31,9 @@ class Adam {
         m_(optimiser_state(parameters, share_.count)),
         v_(optimiser_state(parameters, share_.count)),
         largest_v_(optimiser_state(parameters, options.amsgrad ? share_.count : 0)),
-        norm_(parameters, share_) {
-    const auto in = [](double beta) { return beta >= 0 && beta < 1; };
-    require(in(options.beta1) && in(options.beta2), "Adam: beta1 ", options.beta1, " and beta2 ", options.beta2,
-            " must be in [0, 1)");
-    require(options.epsilon >= 0 && options.weight_decay >= 0 && options.clip_norm >= 0, "Adam: epsilon ", options.epsilon,
-            ", weight_decay ", options.weight_decay, " and clip_norm ", options.clip_norm, " must be 0 or more");
+        norm_(parameters, share_),
+        groups_(parameters, share_, typename GroupTable<Device>::Decay{options.weight_decay, options.decay_vectors}) {
+    check_options(options);
   }
   template <class Model>
   explicit Adam(Network<Model>& network, AdamOptions options = {}) : Adam(network.parameters, options) {}
@@ -39,9 +41,17 @@ class Adam {
   Adam(Network<Model>& network, AdamOptions options, UpdateShare<Device> share)
       : Adam(network.parameters, options, std::move(share)) {}
 
-  /// Moves every parameter against its gradient, and sets the gradients to 0.
+  // Misspelt options, and a learning rate in the place of the options.
+  template <class Model, class... Rest>
+  Adam(const Network<Model>&, detail::UnknownAdamOption, const Rest&...)
+      : Adam(detail::refuse_adam_option<Adam, Model>()) {}
+  template <class Model, std::convertible_to<double> Rate>
+  Adam(const Network<Model>&, Rate) : Adam(detail::refuse_adam_option<Adam, Model>()) {}
+
+  /// Moves every parameter that is not frozen against its gradient, and sets the gradients to 0.
   void step(double rate) {
-    if (options_.clip_norm > 0 || norm_.skips()) norm_.compute();
+    groups_.update();
+    if (options_.clip_norm > 0 || norm_.skips()) groups_.zero_frozen_gradients(), norm_.compute();
     adam(parameters_.device(), {.value = parameters_.values() + share_.first,
                                 .gradient = parameters_.gradients() + share_.first,
                                 .m = m_.data(),
@@ -53,7 +63,8 @@ class Adam {
                                 .options = options_,
                                 .rate = rate,
                                 .step = ++steps_,
-                                .left_out = norm_.left_out()});
+                                .left_out = norm_.left_out(),
+                                .factors = groups_.data()});
     if (share_.bring_together) share_.bring_together();
   }
 
@@ -78,6 +89,7 @@ class Adam {
   AdamOptions options_;
   Buffer<typename Device::Real, typename Device::Memory> m_, v_, largest_v_;
   GradientNorm<Device> norm_;
+  GroupTable<Device> groups_;
   Index steps_ = 0;
 };
 
@@ -85,5 +97,9 @@ template <class Model>
 explicit Adam(Network<Model>&, AdamOptions = {}) -> Adam<typename Model::DeviceType>;
 template <class Model>
 Adam(Network<Model>&, AdamOptions, UpdateShare<typename Model::DeviceType>) -> Adam<typename Model::DeviceType>;
+template <class Model, class... Rest>
+Adam(const Network<Model>&, detail::UnknownAdamOption, const Rest&...) -> Adam<typename Model::DeviceType>;
+template <class Model, std::convertible_to<double> Rate>
+Adam(const Network<Model>&, Rate) -> Adam<typename Model::DeviceType>;
 
 }  // namespace attn

@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <string>
 
 #include "attn/core/network.hpp"
 #include "attn/ops/moving_average.hpp"
@@ -54,6 +55,7 @@ class Averaged {
   Index steps() const { return optimiser_.steps(); }
   void set_steps(Index steps) { optimiser_.set_steps(steps); }
   auto gradient_norm() const { return attn::gradient_norm(optimiser_); }
+  std::string rules() const { return optimiser_rules(optimiser_); }
   void set_bad_numbers(BadNumbers what) { attn::set_bad_numbers(optimiser_, what); }
   BadSteps take_bad_steps() { return attn::take_bad_steps(optimiser_); }
   template <class Visit>

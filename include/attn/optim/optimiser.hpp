@@ -32,4 +32,13 @@ std::optional<double> gradient_norm(const O& optimiser) {
     return {};
 }
 
+/// Which of several optimisers updates which parameters; empty for one that updates all of them.
+template <class O>
+std::string optimiser_rules(const O& optimiser) {
+  if constexpr (requires { optimiser.rules(); })
+    return optimiser.rules();
+  else
+    return {};
+}
+
 }  // namespace attn

@@ -148,8 +148,8 @@ class DataParallel {
 
   /// The part of a rank: parts are as equal as the spacing of parameters lets them be.
   Range part_of(Index rank) const {
-    const Index blocks = parameters_.size() / room_of(1);
-    const Index from = blocks * rank / ranks() * room_of(1), to = blocks * (rank + 1) / ranks() * room_of(1);
+    const Index blocks = parameters_.size() / kParameterBlock;
+    const Index from = blocks * rank / ranks() * kParameterBlock, to = blocks * (rank + 1) / ranks() * kParameterBlock;
     return {parameters_.gradients() + from, to - from};
   }
 

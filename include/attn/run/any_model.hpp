@@ -38,6 +38,9 @@ class AnyModel {
     return translate(source, options, -1);
   }
 
+  /// Excludes the parameters that a name selects from training (Parameters::freeze).
+  virtual void freeze(const std::string& name) = 0;
+
   /// How many tokens it can write at most.
   virtual Index longest_translation() const = 0;
 

@@ -60,10 +60,12 @@ inline void clear_run(const std::filesystem::path& folder, bool resume) {
 /// Makes the model of a run, with first weights drawn from the card's seed, and writes the card to the run's folder, with the
 /// model's shape and device, where an earlier run then leaves nothing behind. A run that goes on must have the settings that
 /// it began with, except those in `may_change`. Of several ranks one writes.
+/// The parameters named in `frozen` are not trained; a name that selects none is an error before the folder changes.
 inline std::shared_ptr<AnyModel> begin_run(const std::filesystem::path& folder, RunCard& card, const DeviceOptions& device,
                                            bool resume = false, const std::vector<std::string>& may_change = {},
-                                           bool writes = true) {
+                                           bool writes = true, const std::vector<std::string>& frozen = {}) {
   std::shared_ptr<AnyModel> model = models().make(card.model, device, card.seed);
+  for (const std::string& name : frozen) model->freeze(name);
   card.shape = model->shape();
   card.device = model->device();
   if (!writes) return model;

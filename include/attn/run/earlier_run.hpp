@@ -1,13 +1,18 @@
 #pragma once
+#include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/run/corpus_folder.hpp"
 #include "attn/run/run_folder.hpp"
 #include "attn/run/training_options.hpp"
+#include "attn/train/parse_json.hpp"
 
 namespace attn {
 
@@ -18,7 +23,8 @@ inline void require_no_earlier_run(const std::filesystem::path& folder) {
 }
 
 /// The card of the run in the output folder, if the run is to go on; else none. The folder is the first rank's to judge.
-inline std::optional<RunCard> run_to_resume(const TrainingOptions& options, bool leads = true) {
+/// Without --freeze, what the run had frozen stays frozen.
+inline std::optional<RunCard> run_to_resume(TrainingOptions& options, bool leads = true) {
   if (!options.resume) {
     if (leads) require_no_corpus(options.output);
     if (leads && !options.overwrite) require_no_earlier_run(options.output);
@@ -37,6 +43,13 @@ inline std::optional<RunCard> run_to_resume(const TrainingOptions& options, bool
             name == std::string("text") ? "training" : name, " text, .../", then, ": give it again (", option,
             ") with its translation");
   }
+  if (const auto freeze = card.settings.find("freeze");
+      !options.given.contains("freeze") && freeze != card.settings.end()) {
+    const nlohmann::json names = parse_json(freeze->second);
+    require(names.is_array() && std::ranges::all_of(names, [](const auto& name) { return name.is_string(); }),
+            (options.output / "model.json").string(), ": its setting freeze is not a list of names: ", freeze->second);
+    options.freeze = names.get<std::vector<std::string>>();
+  }
   return card;
 }
 
@@ -54,6 +67,14 @@ inline std::optional<RunCard> run_to_start_from(TrainingOptions& options) {
             " does not fit --start-from: the run in ", options.start_from.string(), " has ", card.settings.at(name));
     *value = card.settings.at(name);
   }
+  for (const auto& [name, value] :
+       {std::pair("width", &options.width), {"heads", &options.heads}, {"inner", &options.inner}}) {
+    const auto before = card.settings.contains(name) ? read_size(card.settings.at(name)).value_or(0) : 0;
+    require(!options.given.contains(name) || *value == before, "--", name, " ", *value,
+            " does not fit --start-from: the run in ", options.start_from.string(), " has another shape");
+    *value = before;
+  }
+  if (card.settings.contains("layers")) options.layers = card.settings.at("layers");
   options.shared = card.model.tie_output;
   return card;
 }

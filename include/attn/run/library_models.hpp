@@ -1,31 +1,30 @@
 #pragma once
-#include <string>
-
+#include "attn/models/marian.hpp"
 #include "attn/run/model_on.hpp"
 
 namespace attn {
 
-// The library's models under their names: ATTENTION-SIZE for post-norm, ATTENTION-SIZE-pre for pre-norm, such as
-// transformer-base or linformer32-small-pre.
-
-template <class Device, TransformerShape Shape, class Attention>
-void add_both_norms(ModelRegistry& registry, const std::string& name) {
-  registry.add<Transformer<Device, Shape, Attention, PostNorm>>(name);
-  registry.add<Transformer<Device, Shape, Attention, PreNorm>>(name + "-pre");
-}
+// The library's models: one Transformer per combination of policies, whose shape is given at run time. run/model_presets.hpp
+// names the usual shapes.
 
 template <class Device>
 void add_transformers(ModelRegistry& registry) {
-  add_both_norms<Device, small_shape, Full<>>(registry, "transformer-small");
-  add_both_norms<Device, medium_shape, Full<>>(registry, "transformer-medium");
-  add_both_norms<Device, base_shape, Full<>>(registry, "transformer-base");
-  add_both_norms<Device, big_shape, Full<>>(registry, "transformer-big");
+  registry.add<Transformer<Device>>("transformer");
+  registry.add<Transformer<Device, dynamic_shape, Full<>, PreNorm>>("transformer-pre");
 }
 
-template <class Device, int K>
+template <class Device>
 void add_linformers(ModelRegistry& registry) {
-  add_both_norms<Device, small_shape, Linformer<K>>(registry, "linformer" + std::to_string(K) + "-small");
-  add_both_norms<Device, base_shape, Linformer<K>>(registry, "linformer" + std::to_string(K) + "-base");
+  registry.add<Transformer<Device, dynamic_shape, Linformer<>>>("linformer");
+  registry.add<Transformer<Device, dynamic_shape, Linformer<>, PreNorm>>("linformer-pre");
+}
+
+/// Marian's models, as MarianMT and OPUS-MT publish them.
+template <class Device>
+void add_marians(ModelRegistry& registry) {
+  registry.add<Marian<Device, dynamic_shape, Swish>>("marian-swish");
+  registry.add<Marian<Device, dynamic_shape, Relu>>("marian-relu");
+  registry.add<Marian<Device, dynamic_shape, GeluExact>>("marian-gelu");
 }
 
 }  // namespace attn

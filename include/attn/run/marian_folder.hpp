@@ -15,20 +15,6 @@ namespace attn {
 //   vocab.json, target_vocab.json   ids of their pieces; one file where both languages share theirs
 //   generation_config.json          how to search; or config.json says it, or nothing does
 
-/// The part of config.json that a model's type fixes.
-struct MarianShape {
-  int encoder_layers, decoder_layers, width, heads, inner;
-  std::string activation;  // swish, relu or gelu
-};
-
-/// What a Marian of a shape is called among models(): marian-6-6-512-8-2048-swish.
-inline std::string marian_name(const MarianShape& shape) {
-  std::string name = "marian";
-  for (const int size : {shape.encoder_layers, shape.decoder_layers, shape.width, shape.heads, shape.inner})
-    name += '-' + std::to_string(size);
-  return name + '-' + shape.activation;
-}
-
 /// What such a folder says.
 struct MarianFolder {
   RunCard card;

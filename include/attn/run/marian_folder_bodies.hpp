@@ -6,6 +6,7 @@
 
 #include "attn/run/hub_config.hpp"
 #include "attn/run/marian_folder.hpp"
+#include "attn/run/model_presets.hpp"
 #include "attn/text/marian_tokenizer.hpp"
 
 // Bodies of marian_folder.hpp: compiled once in attn::compiled, or inline where a program does without it.
@@ -24,7 +25,8 @@ inline MarianTokenizer read_marian_tokenizer(const std::filesystem::path& spm, c
   }
 }
 
-inline MarianShape marian_shape(const HubConfig& config) {
+/// The architecture's name and shape.
+inline ModelPreset marian_model(const HubConfig& config) {
   const auto size = [&](const char* name) { return static_cast<int>(config.whole(name, 1)); };
   const auto both = [&](const char* encoder, const char* decoder) {
     if (size(encoder) != size(decoder))
@@ -40,12 +42,13 @@ inline MarianShape marian_shape(const HubConfig& config) {
   const auto activation = config.find("activation_function");
   if (activation != "swish" && activation != "silu" && activation != "relu" && activation != "gelu")
     config.refuse("activation_function", "swish (or silu), relu and gelu are read");
-  return {size("encoder_layers"),
-          size("decoder_layers"),
-          size("d_model"),
-          both("encoder_attention_heads", "decoder_attention_heads"),
-          both("encoder_ffn_dim", "decoder_ffn_dim"),
-          activation == "silu" ? "swish" : activation};
+  const int heads = both("encoder_attention_heads", "decoder_attention_heads");
+  if (size("d_model") % heads != 0)
+    config.refuse("d_model", "it is not a multiple of the " + std::to_string(heads) + " attention heads");
+  if (size("d_model") % 2 != 0) config.refuse("d_model", "sinusoidal positions come in pairs, so it must be even");
+  return {
+      "marian-" + (activation == "silu" ? "swish" : activation.get<std::string>()),
+      {size("encoder_layers"), size("decoder_layers"), size("d_model"), heads, both("encoder_ffn_dim", "decoder_ffn_dim")}};
 }
 
 /// Refuses what would have transformers' generate() choose otherwise than a search of attn does.
@@ -120,7 +123,7 @@ ATTN_RUN_INLINE MarianFolder read_marian_folder(const std::filesystem::path& fol
             "weights again, MarianMTModel.from_pretrained(folder).save_pretrained(folder)"
           : ": the folder is not complete");
   const bool shared = config.flag("share_encoder_decoder_embeddings", true);
-  const MarianShape shape = detail::marian_shape(config);
+  const ModelPreset preset = detail::marian_model(config);
 
   const SafetensorsFile file(weights);
   const auto rows_of = [&](std::initializer_list<const char*> names) {
@@ -132,7 +135,7 @@ ATTN_RUN_INLINE MarianFolder read_marian_folder(const std::filesystem::path& fol
       }
     fail(weights.string(), ": there is no tensor '", *names.begin(), "', the table of words' vectors");
   };
-  ModelSpec model{.name = marian_name(shape), .share_embeddings = shared};
+  ModelSpec model{.name = preset.architecture, .share_embeddings = shared, .shape = preset.shape};
   model.target_vocabulary = shared ? rows_of({"model.shared.weight", "model.decoder.embed_tokens.weight", "lm_head.weight"})
                                    : rows_of({"model.decoder.embed_tokens.weight", "lm_head.weight"});
   model.source_vocabulary = shared ? model.target_vocabulary : rows_of({"model.encoder.embed_tokens.weight"});

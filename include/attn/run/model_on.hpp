@@ -56,7 +56,7 @@ class ModelOn : public AnyModel {
   }
 
   const ModelSpec& spec() const override { return spec_; }
-  nlohmann::json shape() const override { return describe_shape<Model>(); }
+  nlohmann::json shape() const override { return describe_shape(**network_); }
   Index parameters() const override { return network_->parameters.count(); }
   std::string device() const override { return device_->description(); }
 
@@ -64,6 +64,8 @@ class ModelOn : public AnyModel {
   void load_marian(const std::filesystem::path& weights, std::span<const Token> never) override {
     attn::load_marian(SafetensorsFile(weights), network_->parameters, never);
   }
+
+  void freeze(const std::string& name) override { network_->freeze(name); }
 
   std::vector<std::vector<Token>> translate(const Sentences& source, const GreedyOptions& options, Index worker) override {
     return greedy(device_of(worker), network_->model, source, options);
@@ -145,7 +147,7 @@ TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
   const Index steps = plan_steps(state, run.train, training.batches_per_epoch(), together);
   TrainOptions options = run.train;
   if (run.score) options.score = [&] { return run.score(*this); };
-  Trainer trainer(*network_, optimiser, run.schedule(steps, Model::width), options, &ranks);
+  Trainer trainer(*network_, optimiser, run.schedule(steps, width_of(**network_)), options, &ranks);
   trainer.state = state;
   require_same_everywhere(ranks.communicator(), in_common(run, trainer.state, training));
   const Index first = trainer.state.step, epoch = trainer.state.position.epoch;
@@ -155,8 +157,11 @@ TrainingOutcome ModelOn<Model>::train(const TrainingRun& run) {
       plan_memory(*network_, optimiser, training.largest(epoch, std::clamp<Index>(run.train.epochs - epoch, 1, 3)),
                   validation.largest(0, 1));
   if (run.say)
-    run.say(spec_.name + ": " + counted(parameters.count(), "parameter") + ", " + device_->description() + ", " +
-            counted(steps, "step") + " of " +
+    run.say(spec_.name + ": " + counted(parameters.count(), "parameter") +
+            (parameters.trainable_count() == parameters.count()
+                 ? ""
+                 : ", " + format_count(parameters.trainable_count()) + " of them trainable") +
+            ", " + device_->description() + ", " + counted(steps, "step") + " of " +
             counted(run.batches.size, run.batches.unit == BatchUnit::tokens ? "token" : "sentence") +
             (together > 1 ? " x " + std::to_string(together) : "") +
             (ranks.communicator().alone()

@@ -18,7 +18,8 @@ inline TransformerOptions options_from(const ModelSpec& spec, const TransformerO
           .dropout = {static_cast<float>(spec.dropout), static_cast<float>(spec.attention_dropout),
                       static_cast<float>(spec.activation_dropout)},
           .share_embeddings = spec.share_embeddings,
-          .tie_output = spec.tie_output};
+          .tie_output = spec.tie_output,
+          .shape = spec.shape.value_or(base_shape)};
 }
 
 inline RecurrentOptions options_from(const ModelSpec& spec, const RecurrentOptions&) {
@@ -32,24 +33,39 @@ inline RecurrentOptions options_from(const ModelSpec& spec, const RecurrentOptio
 
 /// What a model's type fixes, for model.json.
 template <class Model>
-nlohmann::json describe_shape() {
-  nlohmann::json shape{{"width", Model::width}};
-  if constexpr (requires { Model::shape; }) {
-    shape["encoder_layers"] = Model::shape.encoder_layers;
-    shape["decoder_layers"] = Model::shape.decoder_layers;
+nlohmann::json describe_shape(const Model& model) {
+  nlohmann::json shape = nlohmann::json::object();
+  if constexpr (requires { model.shape; }) {
+    shape["width"] = model.shape.width;
+    shape["encoder_layers"] = model.shape.encoder_layers;
+    shape["decoder_layers"] = model.shape.decoder_layers;
+  } else if constexpr (requires { Model::width; }) {
+    shape["width"] = int(Model::width);
   }
-  if constexpr (requires { Model::shape.heads; }) {
-    using Final = typename Model::NormPolicy::template Final<typename Model::DeviceType, Model::width>;
-    shape["heads"] = Model::shape.heads;
-    shape["inner"] = Model::shape.inner;
-    shape["norm"] = std::is_same_v<Final, Identity<typename Model::DeviceType, Model::width>> ? "post" : "pre";
+  if constexpr (requires { model.shape.heads; }) {
+    using Device = typename Model::DeviceType;
+    using Final = typename Model::NormPolicy::template Final<Device, dynamic>;
+    shape["heads"] = model.shape.heads;
+    shape["inner"] = model.shape.inner;
+    shape["norm"] = std::is_same_v<Final, Identity<Device, dynamic>> ? "post" : "pre";
     if constexpr (requires { Model::AttentionPolicy::k; })
-      shape["attention"] = "linformer, k = " + std::to_string(Model::AttentionPolicy::k);
+      shape["attention"] =
+          "linformer, k = " +
+          std::to_string(Model::AttentionPolicy::k == dynamic ? model.shape.linformer_k : Model::AttentionPolicy::k);
     else
       shape["attention"] = "full";
   }
-  if constexpr (requires { Model::shape.words; }) shape["words"] = Model::shape.words;
+  if constexpr (requires { model.shape.words; }) shape["words"] = model.shape.words;
   return shape;
+}
+
+/// The width of a model's states, which Vaswani's schedule asks for.
+template <class Model>
+int width_of(const Model& model) {
+  if constexpr (requires { model.shape.width; })
+    return model.shape.width;
+  else
+    return Model::width;
 }
 
 }  // namespace attn

@@ -11,6 +11,7 @@
 #include "attn/core/error.hpp"
 #include "attn/run/any_model.hpp"
 #include "attn/run/device_options.hpp"
+#include "attn/run/model_presets.hpp"
 
 namespace attn {
 
@@ -39,9 +40,9 @@ class ModelRegistry {
   }
 
   bool contains(const std::string& name) const {
-    for (const auto& [key, make] : makers_)
-      if (key.first == name) return true;
-    return false;
+    if (registered(name)) return true;
+    const auto preset = find_preset(name);
+    return preset && registered(preset->architecture);
   }
 
   std::vector<std::string> names() const {
@@ -55,8 +56,14 @@ class ModelRegistry {
   std::unique_ptr<AnyModel> make(const ModelSpec& spec, const DeviceOptions& device = {},
                                  std::optional<std::uint64_t> seed = {}) const {
     const std::string on = backend(device);
-    const auto found = makers_.find({spec.name, on});
-    if (found != makers_.end()) return found->second(spec, device, seed);
+    const auto preset = registered(spec.name) ? std::nullopt : find_preset(spec.name);
+    const auto found = makers_.find({preset ? preset->architecture : spec.name, on});
+    if (found != makers_.end()) {
+      ModelSpec shaped = spec;
+      if (preset) shaped.shape = preset->shape;
+      auto model = found->second(shaped, device, seed);
+      return model;
+    }
     if (contains(spec.name)) fail("this program has no ", spec.name, " for ", on, "; choose another device or precision");
     std::string known;
     for (const std::string& name : names()) known += (known.empty() ? "" : ", ") + name;
@@ -65,6 +72,12 @@ class ModelRegistry {
   }
 
  private:
+  bool registered(const std::string& name) const {
+    for (const auto& [key, make] : makers_)
+      if (key.first == name) return true;
+    return false;
+  }
+
   std::map<std::pair<std::string, std::string>, Make> makers_;
   std::map<std::string, std::function<void(const DeviceOptions&)>> probes_;  // of backends: make a device
 };

@@ -10,9 +10,8 @@ inline ModelRegistry& models() {
   static ModelRegistry registry = [] {
     ModelRegistry all;
     add_transformers<Cpu<float>>(all);
-    add_linformers<Cpu<float>, 32>(all);
-    add_linformers<Cpu<float>, 64>(all);
-    add_linformers<Cpu<float>, 128>(all);
+    add_linformers<Cpu<float>>(all);
+    add_marians<Cpu<float>>(all);
     return all;
   }();
   return registry;

@@ -133,16 +133,6 @@ namespace detail {
 
 inline FolderTranslator open_marian(const std::filesystem::path& folder, const DeviceOptions& device) {
   MarianFolder marian = read_marian_folder(folder);
-  const std::string& name = marian.card.model.name;
-  if (!models().contains(name)) {
-    std::string known;
-    for (const std::string& other : models().names())
-      if (other.starts_with("marian-")) known += (known.empty() ? "" : ", ") + other;
-    fail((folder / "config.json").string(), ": this program has no ", name,
-         " (layers of encoder and decoder, width, heads, inner width, activation); it has ", known.empty() ? "none" : known,
-         ". Another shape is added with one line, add_marian<Cpu<float>, TransformerShape{...}, Swish>(models()), of "
-         "attn/run/marian_models.hpp");
-  }
   std::shared_ptr<AnyModel> model = models().make(marian.card.model, device);
   model->load_marian(folder / "model.safetensors", marian.never);
   return FolderTranslator(std::move(marian.card), std::move(model));

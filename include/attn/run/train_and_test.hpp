@@ -57,8 +57,9 @@ inline double quick_bleu(const ParallelText& text, const FolderTranslator& trans
 /// the first one writes.
 inline bool train_and_test(const TrainingOptions& options, const TrainingText& text, const TrainingCorpus& corpus,
                            RunCard card, Communicator& ranks, std::ostream& out) {
-  const std::shared_ptr<AnyModel> model = begin_run(options.output, card, options.device, options.resume,
-                                                    {"epochs", "patience", "validate-every", "test-beam"}, ranks.leads());
+  const std::shared_ptr<AnyModel> model =
+      begin_run(options.output, card, options.device, options.resume, {"epochs", "patience", "validate-every", "test-beam"},
+                ranks.leads(), options.freeze);
   if (!options.start_from.empty()) model->load(options.start_from / "model.safetensors");
 
   TrainingRun training = training_run(options, corpus, card.settings, out);

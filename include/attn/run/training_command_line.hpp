@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "attn/run/command_line.hpp"
@@ -50,7 +51,7 @@ inline auto list_model_name(const auto& add, TrainingOptions& o, const std::vect
   const auto check = [names](const std::string& name) {
     std::string known;
     for (const std::string& one : names) known += "\n  " + one;
-    return std::ranges::find(names, name) != names.end() ? "" : "'" + name + "' is none of" + known;
+    return std::ranges::find(names, name) != names.end() || has_sizes(name) ? "" : "'" + name + "' is none of" + known;
   };
   return add("--model", o.model, "A model of the library, or one that this program adds to them",
              CLI::Validator(check, ""));
@@ -59,6 +60,13 @@ inline auto list_model_name(const auto& add, TrainingOptions& o, const std::vect
 inline void list_model(const auto& add, TrainingOptions& o) {
   add("--size", o.size, "small: 2+2 layers of 128; medium: 4+4 of 256; base: 6+6 of 512; big: 6+6 of 1,024",
       CLI::IsMember({"small", "medium", "base", "big"}));
+  add("--layers", o.layers, "Layers of encoder and decoder, such as 3+3, instead of those of --size",
+      CLI::Validator([](const std::string& text) { return read_layers(text) ? "" : "two numbers such as 3+3 are needed"; },
+                     ""));
+  add("--width", o.width, "Width of the model, instead of that of --size", whole_number(1, 1 << 16));
+  add("--heads", o.heads, "Attention heads, which divide the width, instead of those of --size", whole_number(1, 1 << 10));
+  add("--inner", o.inner, "Width inside the feed-forward layers, instead of that of --size; 4 times --width",
+      whole_number(1, 1 << 20));
   add("--norm", o.norm, "Where layers normalise: post, as the papers, or pre", CLI::IsMember({"post", "pre"}));
   add("--dropout", o.dropout, "Of embeddings and sub-layers, or states and contexts", number(0, 0.99));
   add("--attention-dropout", o.attention_dropout, "Of attention weights", number(0, 0.99));
@@ -87,8 +95,11 @@ inline void list_optimiser(const auto& add, TrainingOptions& o) {
   add("--rate", o.rate, "Learning rate at its peak", positive_number());
   add("--warmup", o.warmup, "Steps until the peak; for the schedule 'step', steps between halvings", whole_number(1));
   add("--clip", o.clip, "Largest norm of a step's gradients; 0: any", number(0, 1e9));
-  add("--weight-decay", o.weight_decay, "Decoupled (AdamW)", number(0, 1));
+  add("--weight-decay", o.weight_decay, "Decoupled (AdamW); biases and norms do not decay", number(0, 1));
   add("--amsgrad", o.amsgrad, "Adam divides by the largest second moment so far");
+  add("--freeze", o.freeze,
+      "Do not train these parameters: the name of a layer such as encoder or decoder.layers.0, where * stands for any one "
+      "part; can be given several times");
   add("--average-decay", o.average_decay,
       "The model is the exponential moving average of the weights; 0.999 follows about 1,000 steps, 0: no average",
       number(0, 0.9999999));
@@ -183,7 +194,12 @@ inline void check_training_options(const TrainingOptions& o) {
   refuse(o.device.tf32 && o.device.precision != "float", "--tf32 goes with --precision float");
   const bool linformer = has_sizes(o.model) && o.model != "transformer";
   refuse(linformer && text.truncate > 256, "--truncate is at most 256 for a Linformer");
-  refuse(linformer && (o.size == "medium" || o.size == "big"), "a Linformer is small or base");
+  const auto shape = o.shape();
+  refuse(shape && shape->width % shape->heads != 0, "--width " + std::to_string(shape ? shape->width : 0) +
+                                                        " is not a multiple of --heads " +
+                                                        std::to_string(shape ? shape->heads : 0));
+  refuse(shape && shape->width % 2 != 0, "--width must be even: sinusoidal positions come in pairs");
+  refuse(o.own_shape() && !has_sizes(o.model), "--layers, --width, --heads and --inner are for transformer and linformerK");
   refuse(o.resume && o.overwrite, "--resume goes on with a run, --overwrite replaces it: give one");
   refuse(!o.start_from.empty() && o.resume, "--resume goes on with a run, --start-from begins one: give one");
   refuse(!o.start_from.empty() && !(text.vocab.empty() && text.vocabulary == 0),
@@ -212,6 +228,10 @@ inline std::string describe(TrainingOptions o) {
     NoteSettings{noted}(names, value);
     const auto& [name, text] = *noted.begin();
     if (!o.given.contains(name) && !o.suggested.contains(name)) return;
+    if constexpr (std::is_same_v<decltype(value), const std::vector<std::string>&>) {
+      for (const std::string& one : value) line += (line.empty() ? "--" : " --") + name + " " + one;
+      return;
+    }
     line += (line.empty() ? "--" : " --") + name;
     if (text != "true") line += (text == "false" ? "=" : " ") + text;
   };

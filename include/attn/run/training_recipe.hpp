@@ -50,8 +50,7 @@ inline void apply_recipe(TrainingOptions& o, const TrainingRecipe& recipe) {
   const auto set = [&](const char* name, auto& value, auto suggested) {
     if (!o.given.contains(name)) value = suggested, o.suggested.insert(name);
   };
-  const bool no_medium = o.model.starts_with("linformer") && std::string(recipe.size) == "medium";
-  set("size", o.size, no_medium ? "base" : recipe.size);
+  set("size", o.size, recipe.size);
   set("norm", o.norm, recipe.norm);
   if (!has_sizes(o.model)) o.suggested = {};  // it has neither
   set("vocabulary", o.text.vocabulary, recipe.vocabulary);

@@ -28,7 +28,8 @@ inline ModelSpec model_spec(const TrainingOptions& options, const AnyTokenizer& 
           .attention_dropout = options.attention_dropout,
           .activation_dropout = options.activation_dropout,
           .share_embeddings = options.shared,
-          .tie_output = options.shared};
+          .tie_output = options.shared,
+          .shape = options.shape()};
 }
 
 /// The card of a run with these settings (run/training_command_line.hpp), beside which stand the fingerprints of its texts and

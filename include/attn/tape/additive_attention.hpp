@@ -6,12 +6,13 @@
 namespace attn {
 
 /// softmax(u · tanh(q + k)) V, for each sentence. Causal as attention is.
-template <class Device, int Width, int Value = Width>
-Variable<Device, Value> additive_attention(Tape<Device>& tape, Variable<Device, Width> q, Ragged queries,
-                                           KeysValues<Device, Width, Value> memory, Parameter<Device> u, bool causal) {
-  require(queries.count == memory.rows.count, "attention: queries of ", queries.count, " sentences cannot look at keys of ",
-          memory.rows.count, "; both sides of a batch must hold the same sentences");
-  auto y = tape.template make<Value>(q.rows());
+template <class Device>
+Variable<Device> additive_attention(Variable<Device> q, Ragged queries, KeysValues<Device> memory, Parameter<Device> u,
+                                    bool causal) {
+  Tape<Device>& tape = q.tape();
+  check_attention(q, queries, memory);
+  require(u.size() == q.cols(), "additive_attention: queries of ", q.cols(), " columns for a vector of ", u.size());
+  auto y = tape.result(q.rows(), memory.values.cols(), q, memory.keys, memory.values, u);
   const AdditiveAttentionArgs<Device> forward{.q = q.value,
                                               .k = memory.keys.value,
                                               .u = u.values(),
@@ -25,12 +26,10 @@ Variable<Device, Value> additive_attention(Tape<Device>& tape, Variable<Device, 
   if (tape.attention_weights != nullptr)
     additive_attention_weights(tape.device, {forward, note_weights(tape, q.rows(), queries, memory.rows, 1)});
   tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
-    additive_attention_gradient(back.device, {.forward = forward,
-                                              .dy = dy,
-                                              .dq = back.sink(q),
-                                              .dk = memory_sink(back, memory.keys, memory.rows),
-                                              .du = u.gradients(),
-                                              .dv = memory_sink(back, memory.values, memory.rows)});
+    const SinkOrScratch<Device> dq(back, q);
+    const MemorySink<Device> dk(back, memory.keys, memory.rows), dv(back, memory.values, memory.rows);
+    const GradientOrScratch<Device> du(back, u);
+    additive_attention_gradient(back.device, {.forward = forward, .dy = dy, .dq = dq, .dk = dk, .du = du, .dv = dv});
   });
   return y;
 }

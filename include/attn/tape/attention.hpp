@@ -1,16 +1,28 @@
 #pragma once
 #include "attn/core/ragged.hpp"
 #include "attn/ops/attention.hpp"
+#include "attn/tape/parameter_gradient.hpp"
 #include "attn/tape/tape.hpp"
 
 namespace attn {
 
 /// Keys, values, and which of their rows belong to which sentence: what attention looks at.
-template <class Device, int Width, int Value = Width>
-struct KeysValues {
-  Variable<Device, Width> keys;
-  Variable<Device, Value> values;
+template <class Device, int Width = dynamic, int Value = Width>
+struct KeysValues;
+
+template <class Device>
+struct KeysValues<Device, dynamic, dynamic> {
+  Variable<Device> keys, values;
   Ragged rows;
+};
+
+/// The same with widths that the compiler knows.
+template <class Device, int Width, int Value>
+struct KeysValues : KeysValues<Device> {
+  KeysValues() = default;
+  KeysValues(Variable<Device, Width> keys, Variable<Device, Value> values, Ragged rows)
+      : KeysValues<Device>{keys, values, rows} {}
+  KeysValues(const KeysValues<Device>& memory) : KeysValues(memory.keys, memory.values, memory.rows) {}
 };
 
 /// Which layer of a model: its address, and a mark of its type, because a layer's first member has the same address.
@@ -60,11 +72,28 @@ Matrix<typename Device::Real> note_weights(Tape<Device>& tape, Index query_rows,
 }
 
 /// Where the gradient of a memory goes. Rows that belong to no sentence, which attention does not touch, get 0.
-template <class Device, int Width>
-Sink<typename Device::Scalar> memory_sink(Tape<Device>& back, Variable<Device, Width> memory, Ragged rows) {
-  auto sink = back.sink(memory);
-  if (!sink.add && rows.rows < memory.rows()) back.device.zero(sink.to), sink.add = true;
-  return sink;
+template <class Device>
+class MemorySink {
+ public:
+  MemorySink(Tape<Device>& back, Variable<Device> memory, Ragged rows) : memory_(back, memory), sink_(memory_) {
+    if (!sink_.add && rows.rows < memory.rows()) back.device.zero(sink_.to), sink_.add = true;
+  }
+  operator Sink<typename Device::Scalar>() const { return sink_; }
+
+ private:
+  SinkOrScratch<Device> memory_;
+  Sink<typename Device::Scalar> sink_;
+};
+
+/// An Error unless queries, keys and values fit together.
+template <class Device>
+void check_attention(const Variable<Device>& q, const Ragged& queries, const KeysValues<Device>& memory) {
+  require(queries.count == memory.rows.count, "attention: queries of ", queries.count, " sentences cannot look at keys of ",
+          memory.rows.count, "; both sides of a batch must hold the same sentences");
+  require(q.cols() == memory.keys.cols(), "attention: queries of ", q.cols(), " columns and keys of ", memory.keys.cols(),
+          "; scores need the same width");
+  require(memory.keys.rows() == memory.values.rows(), "attention: ", memory.keys.rows(), " keys and ", memory.values.rows(),
+          " values; each key needs one value");
 }
 
 struct AttentionOptions {
@@ -76,12 +105,14 @@ struct AttentionOptions {
 };
 
 /// dropout(softmax(scale Q Kᵀ)) V, for each head of each sentence
-template <class Device, int Width, int Value = Width>
-Variable<Device, Value> attention(Tape<Device>& tape, Variable<Device, Width> q, Ragged queries,
-                                  KeysValues<Device, Width, Value> memory, AttentionOptions options) {
-  require(queries.count == memory.rows.count, "attention: queries of ", queries.count, " sentences cannot look at keys of ",
-          memory.rows.count, "; both sides of a batch must hold the same sentences");
-  auto y = tape.template make<Value>(q.rows());
+template <class Device>
+Variable<Device> attention(Variable<Device> q, Ragged queries, KeysValues<Device> memory, AttentionOptions options) {
+  Tape<Device>& tape = q.tape();
+  check_attention(q, queries, memory);
+  require(options.heads > 0 && q.cols() % options.heads == 0 && memory.values.cols() % options.heads == 0,
+          "attention: ", q.cols(), " columns of queries and ", memory.values.cols(), " of values are not multiples of ",
+          options.heads, " heads");
+  auto y = tape.result(q.rows(), memory.values.cols(), q, memory.keys, memory.values);
   const AttentionArgs<Device> forward{.q = q.value,
                                       .k = memory.keys.value,
                                       .v = memory.values.value,
@@ -98,11 +129,9 @@ Variable<Device, Value> attention(Tape<Device>& tape, Variable<Device, Width> q,
   if (tape.attention_weights != nullptr)
     attention_weights(tape.device, {forward, note_weights(tape, q.rows(), queries, memory.rows, options.heads)});
   tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
-    attention_gradient(back.device, {.forward = forward,
-                                     .dy = dy,
-                                     .dq = back.sink(q),
-                                     .dk = memory_sink(back, memory.keys, memory.rows),
-                                     .dv = memory_sink(back, memory.values, memory.rows)});
+    const SinkOrScratch<Device> dq(back, q);
+    const MemorySink<Device> dk(back, memory.keys, memory.rows), dv(back, memory.values, memory.rows);
+    attention_gradient(back.device, {.forward = forward, .dy = dy, .dq = dq, .dk = dk, .dv = dv});
   });
   return y;
 }

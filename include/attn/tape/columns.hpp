@@ -1,43 +1,84 @@
 #pragma once
+#include <array>
+
+#include "attn/ops/dropout.hpp"
 #include "attn/tape/tape.hpp"
 
 namespace attn {
 
-/// Cuts an activation into slices of these widths, side by side: auto [keys, values] = cut<48, 16>(tape, x). Nothing is
-/// copied, neither here nor in the backward pass, where the slices' gradients are slices of one.
-template <int... Widths, class Device, int Width>
-std::tuple<Variable<Device, Widths>...> cut(Tape<Device>& tape, Variable<Device, Width> x) {
-  static_assert(((Widths > 0) && ...) && (Widths + ...) == Width,
-                "attn: cut: the slices' widths must add up to the whole's");
-  require(x.slot == nullptr || (x.slot->of == nullptr && x.slot->slices == nullptr),
-          "cut: this activation is cut into slices already, or is one; cut a whole one, once");
-  Index first = 0;
-  const auto slice = [&]<int Part>(std::integral_constant<int, Part>) {
-    Variable<Device, Part> y{x.value.columns(first, Part), tape.new_slot(x.rows(), Part)};
-    if (y.slot != nullptr) {
-      y.slot->of = x.slot;
-      y.slot->first_column = first;
-      y.slot->sibling = x.slot->slices;
-      x.slot->slices = y.slot;
-    }
-    first += Part;
+/// Columns first to first + count of x, as a view: nothing is copied. The gradients of slices that do not overlap are slices
+/// of one matrix, so the backward pass copies nothing either.
+template <class Device>
+Variable<Device> slice(Variable<Device> x, Index first, Index count) {
+  require(first >= 0 && count >= 0 && first + count <= x.cols(), "slice: columns ", first, " to ", first + count,
+          " of an activation that has ", x.cols());
+  Tape<Device>& tape = x.tape();
+  Variable<Device> y(x.value.columns(first, count), &tape);
+  if (x.slot == nullptr) return y;
+  y.slot = tape.new_slot(x.rows(), count);
+  bool apart = x.slot->of == nullptr;
+  for (auto* other = x.slot->slices; other != nullptr; other = other->sibling)
+    apart = apart && (first + count <= other->first_column || other->first_column + other->cols <= first);
+  if (apart) {
+    y.slot->of = x.slot;
+    y.slot->first_column = first;
+    y.slot->sibling = x.slot->slices;
+    x.slot->slices = y.slot;
     return y;
-  };
-  return {slice(std::integral_constant<int, Widths>{})...};  // braces: from left to right
+  }
+  tape.on_backward(y, [x, first, count](Tape<Device>& back, auto dy) {  // a slice of a slice, or one that overlaps another
+    const auto sink = back.sink(x);
+    if (!sink.add) back.device.zero(sink.to);
+    dropout(back.device, {.x = dy, .y = {sink.to.columns(first, count), true}, .dropout = {}});
+  });
+  return y;
 }
 
-/// Activations side by side: [a; b; ...] in the papers. torch.cat(..., dim=1).
+/// The same with bounds that the compiler checks: slice<0, 48>(x).
+template <int First, int Count, class Device, int Width>
+Variable<Device, Count> slice(Variable<Device, Width> x) {
+  static_assert(First >= 0 && Count > 0 && (Width == dynamic || First + Count <= Width),
+                "attn: slice: these columns do not exist");
+  return slice(static_cast<const Variable<Device>&>(x), First, Count);
+}
+
+/// Cuts an activation into N slices of equal width: auto [q, k, v] = split<3>(qkv).
+template <std::size_t N, class Device, int Width>
+std::array<Variable<Device, fraction(Width, int{N})>, N> split(Variable<Device, Width> x) {
+  static_assert(Width == dynamic || Width % int{N} == 0,
+                "attn: split: the width must be a multiple of the number of slices");
+  require(x.cols() % Index{N} == 0, "split: ", x.cols(), " columns cannot be cut into ", N, " equal slices");
+  const Index count = x.cols() / Index{N};
+  std::array<Variable<Device, fraction(Width, int{N})>, N> slices;
+  for (std::size_t i = 0; i < N; ++i)
+    slices[i] = slice(static_cast<const Variable<Device>&>(x), static_cast<Index>(i) * count, count);
+  return slices;
+}
+
+/// Activations side by side: [a; b; ...] in papers. torch.cat(..., dim=1).
 template <class Device, int... Widths>
-Variable<Device, (Widths + ...)> join(Tape<Device>& tape, Variable<Device, Widths>... parts) {
-  const Index rows = std::get<0>(std::tuple{parts...}).rows();
-  require(((parts.rows() == rows) && ...), "join: activations of different numbers of rows cannot stand side by side");
-  auto y = tape.template make<(Widths + ...)>(rows);
-  const auto copy = [](Device& device, auto from, auto to) { dropout(device, {.x = from, .y = to, .dropout = {}}); };
+Variable<Device, total(Widths...)> concat(Variable<Device, Widths>... parts) {
+  const std::array<Variable<Device>, sizeof...(parts)> from{parts...};
+  Index cols = 0;
+  for (const auto& part : from) {
+    require(part.rows() == from[0].rows(), "concat: activations of ", from[0].rows(), " and ", part.rows(),
+            " rows cannot stand side by side");
+    cols += part.cols();
+  }
+  Tape<Device>& tape = from[0].tape();
+  auto y = tape.result(from[0].rows(), cols, parts...);
+  const auto copy = [](Device& device, auto x, auto to) { dropout(device, {.x = x, .y = to, .dropout = {}}); };
   Index first = 0;
-  (..., (copy(tape.device, parts.value, Sink<typename Device::Scalar>{y.value.columns(first, Widths)}), first += Widths));
-  tape.on_backward(y, [copy, parts...](Tape<Device>& back, auto dy) {
+  for (const auto& part : from) {
+    copy(tape.device, part.value, Sink<typename Device::Scalar>{y.value.columns(first, part.cols())});
+    first += part.cols();
+  }
+  tape.on_backward(y, [copy, from](Tape<Device>& back, auto dy) {
     Index at = 0;
-    (..., (copy(back.device, dy.columns(at, Widths), back.sink(parts)), at += Widths));
+    for (const auto& part : from) {
+      if (part.slot != nullptr) copy(back.device, dy.columns(at, part.cols()), back.sink(part));
+      at += part.cols();
+    }
   });
   return y;
 }

@@ -89,6 +89,8 @@ template <class Device>
 struct PositionVectors {
   Matrix<const typename Device::Scalar> values = {};
   Matrix<typename Device::Real> gradients = {};
+
+  bool learns() const { return !gradients.empty(); }
 };
 
 /// The position of each token in its sentence, on the device.
@@ -101,10 +103,10 @@ const std::int32_t* token_positions(Tape<Device>& tape, const Text& text, Index 
 }
 
 /// dropout(scale * table[token] + position); tokens stand at positions first, first + 1, ... of their sentence
-template <int Width, class Device>
-Variable<Device, Width> embedding(Tape<Device>& tape, const Text& text, Parameter<Device> table, double scale,
-                                  PositionVectors<Device> positions, FirstPositions first, float rate) {
-  auto y = tape.template make<Width>(text.rows.rows);
+template <class Device>
+Variable<Device> embedding(Tape<Device>& tape, const Text& text, Parameter<Device> table, double scale,
+                           PositionVectors<Device> positions, FirstPositions first, float rate) {
+  auto y = tape.result(text.rows.rows, table.cols, table, positions);
   const Dropout drop = tape.dropout(rate);
   embedding(tape.device, {.tokens = text.tokens,
                           .rows = text.rows,
@@ -121,8 +123,9 @@ Variable<Device, Width> embedding(Tape<Device>& tape, const Text& text, Paramete
     places = token_positions(tape, text, first.most);
   }
   tape.on_backward(y, [=, tokens = text.tokens](Tape<Device>& back, auto dy) {
-    embedding_gradient(back.device,
-                       {.tokens = tokens, .dy = dy, .scale = scale, .dropout = drop, .dtable = table.gradient_matrix()});
+    if (table.learns())
+      embedding_gradient(back.device,
+                         {.tokens = tokens, .dy = dy, .scale = scale, .dropout = drop, .dtable = table.gradient_matrix()});
     if (places != nullptr)  // a table too, whose tokens are the positions
       embedding_gradient(back.device, {.tokens = places, .dy = dy, .dropout = drop, .dtable = positions.gradients});
   });

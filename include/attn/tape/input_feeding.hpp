@@ -13,9 +13,15 @@ struct InputFeedingWeights {
   std::array<LstmWeights<Device>, Layers> layers;  // the first one's input: Words + Width columns
   Parameter<Device> mix;                           // Width x (Width + the columns of Value that it reads)
   float between_layers = 0, fed = 0;               // dropout
+
+  bool learns() const {
+    bool any = mix.learns();
+    for (const auto& layer : layers) any |= layer.learns();
+    return any;
+  }
 };
 
-template <class Device, int Width, int Value>
+template <class Device, int Width = dynamic, int Value = dynamic>
 struct InputFeedingResult {
   Variable<Device, Width> fed;      // what each step feeds to the next
   Variable<Device, Value> context;  // what it was made from, beside the state
@@ -24,38 +30,39 @@ struct InputFeedingResult {
 namespace input_feeding_detail {
 
 /// The weights' and the words' gradients, from what input_feeding_gradient left.
-template <int Words, int Layers, class Device>
-void finish(Tape<Device>& back, Variable<Device, Words> words, const InputFeedingWeights<Device, Layers>& weights,
+template <int Layers, class Device>
+void finish(Tape<Device>& back, Variable<Device> words, const InputFeedingWeights<Device, Layers>& weights,
             const InputFeedingGradientArgs<Device>& walked) {
   const InputFeedingArgs<Device>& f = walked.forward;
-  const Index width = f.width();
+  const Index width = f.width(), from_words = words.cols();
   for (int l = 0; l < Layers; ++l) {
     const LstmWeights<Device>& layer = weights.layers[static_cast<std::size_t>(l)];
     const auto dgates = f.layer[l].gates;
-    const auto dinput = layer.input.gradient_matrix();
+    const GradientOrScratch<Device> gradient(back, layer.input);
+    const Matrix<typename Device::Real> dinput = gradient;
     linear_weight_gradient(back.device, {.dy = dgates,
                                          .x = f.layer[l].below,
-                                         .dweight = dinput.columns(l == 0 ? Words : 0, width),
-                                         .dbias = layer.bias.gradients()});
-    linear_weight_gradient(back.device,
-                           {.dy = dgates, .x = f.layer[l].before, .dweight = layer.recurrent.gradient_matrix()});
+                                         .dweight = dinput.columns(l == 0 ? from_words : 0, width),
+                                         .dbias = gradient_or_null(layer.bias)});
+    add_linear_gradient<Device>(back, dgates, f.layer[l].before, layer.recurrent);
     if (l > 0) continue;
-    linear_weight_gradient(back.device, {.dy = dgates, .x = words.value, .dweight = dinput.columns(0, Words)});
-    linear_input_gradient(back.device,
-                          {.dy = dgates, .weight = layer.input.matrix().columns(0, Words), .dx = back.sink(words)});
+    linear_weight_gradient(back.device, {.dy = dgates, .x = words.value, .dweight = dinput.columns(0, from_words)});
+    if (words.slot != nullptr)
+      linear_input_gradient(back.device,
+                            {.dy = dgates, .weight = layer.input.matrix().columns(0, from_words), .dx = back.sink(words)});
   }
-  linear_weight_gradient(back.device,
-                         {.dy = walked.dmix, .x = f.seen.columns(0, f.mix.cols), .dweight = weights.mix.gradient_matrix()});
+  add_linear_gradient<Device>(back, walked.dmix, f.seen.columns(0, f.mix.cols), weights.mix);
 }
 
 }  // namespace input_feeding_detail
 
 /// The decoder of an input-feeding model over the words of a batch (ops/input_feeding.hpp has the formula): its keys score
 /// by their product with states. Columns of the values beyond those that the mix reads are averaged and fed to nothing.
-template <int Width, class Device, int Words, int Value, int Layers>
-InputFeedingResult<Device, Width, Value> input_feeding(Tape<Device>& tape, Variable<Device, Words> words,
-                                                       const TimeMajor& layout, KeysValues<Device, Width, Value> source,
-                                                       double scale, const InputFeedingWeights<Device, Layers>& weights) {
+template <class Device, int Layers>
+InputFeedingResult<Device> input_feeding(Variable<Device> words, const TimeMajor& layout, KeysValues<Device> source,
+                                         double scale, const InputFeedingWeights<Device, Layers>& weights) {
+  Tape<Device>& tape = words.tape();
+  const Index width = source.keys.cols(), value = source.values.cols(), from_words = words.cols();
   using Scalar = typename Device::Scalar;
   using Args = InputFeedingArgs<Device>;
   static_assert(Layers <= Args::kMostLayers, "attn: input_feeding: too many layers for one op");
@@ -63,10 +70,17 @@ InputFeedingResult<Device, Width, Value> input_feeding(Tape<Device>& tape, Varia
   require(words.rows() == rows, "input_feeding: ", words.rows(), " words for sentences that have ", rows, " together");
   require(layout.rows.count == source.rows.count, "input_feeding: ", layout.rows.count, " sentences cannot look at ",
           source.rows.count, "; both sides of a batch must hold the same sentences");
+  const LstmWeights<Device>& lowest = weights.layers[0];
+  require(lowest.input.cols == from_words + width && lowest.recurrent.cols == width && weights.mix.rows == width &&
+              weights.mix.cols > width && weights.mix.cols <= width + value,
+          "input_feeding: words of ", from_words, " columns, keys of ", width, " and values of ", value,
+          " for a layer with an input of ", lowest.input.cols, " columns and a mix of ", weights.mix.rows, " x ",
+          weights.mix.cols);
   const auto matrix = [&](Index cols) { return Matrix<Scalar>(tape.template array<Scalar>(rows * cols), rows, cols); };
-  const auto seen = matrix(Width + Value);
-  const InputFeedingResult<Device, Width, Value> y{tape.template make<Width>(rows),
-                                                   {seen.columns(Width, Value), tape.new_slot(rows, Value)}};
+  const auto seen = matrix(width + value);
+  InputFeedingResult<Device> y{tape.result(rows, width, words, source.keys, source.values, weights),
+                               Variable<Device>(seen.columns(width, value), &tape)};
+  if (y.fed.slot != nullptr) y.context.slot = tape.new_slot(rows, value);
   Args forward{.rows = layout.rows,
                .order = layout.order,
                .layers = Layers,
@@ -82,21 +96,21 @@ InputFeedingResult<Device, Width, Value> input_feeding(Tape<Device>& tape, Varia
                .lse = tape.template array<typename Device::Real>(rows)};
   for (int l = 0; l < Layers; ++l) {
     const LstmWeights<Device>& layer = weights.layers[static_cast<std::size_t>(l)];
-    forward.layer[l] = InputFeedingLayer<Device>{.input = layer.input.matrix().columns(l == 0 ? Words : 0, Width),
+    forward.layer[l] = InputFeedingLayer<Device>{.input = layer.input.matrix().columns(l == 0 ? from_words : 0, width),
                                                  .recurrent = layer.recurrent.matrix(),
                                                  .bias = l == 0 ? nullptr : layer.bias.values(),
                                                  .dropout = l == 0 ? Dropout{} : tape.dropout(weights.between_layers),
-                                                 .gates = matrix(4 * Width),
-                                                 .c = matrix(Width),
-                                                 .below = matrix(Width),
-                                                 .before = matrix(Width)};
+                                                 .gates = matrix(4 * width),
+                                                 .c = matrix(width),
+                                                 .below = matrix(width),
+                                                 .before = matrix(width)};
   }
   linear(tape.device, {.x = words.value,
-                       .weight = weights.layers[0].input.matrix().columns(0, Words),
+                       .weight = weights.layers[0].input.matrix().columns(0, from_words),
                        .bias = weights.layers[0].bias.values(),
                        .y = forward.layer[0].gates});
   input_feeding(tape.device, forward);
-  const AttentionArgs<Device> looked{.q = seen.columns(0, Width),
+  const AttentionArgs<Device> looked{.q = seen.columns(0, width),
                                      .k = forward.keys,
                                      .v = forward.values,
                                      .queries = layout.rows,
@@ -106,18 +120,19 @@ InputFeedingResult<Device, Width, Value> input_feeding(Tape<Device>& tape, Varia
                                      .lse = forward.lse};
   if (tape.attention_weights != nullptr)
     attention_weights(tape.device, {looked, note_weights(tape, rows, layout.rows, source.rows, 1)});
-  tape.on_backward(std::tuple{y.fed, y.context}, [=](Tape<Device>& back, auto dfed, auto from_elsewhere) {
-    const auto dcontext = from_elsewhere.empty() ? back.template scratch<Scalar>(rows, Value) : from_elsewhere;
+  tape.on_backward(std::array{y.fed, y.context}, [=](Tape<Device>& back, auto dfed, auto from_elsewhere) {
+    const auto dcontext = from_elsewhere.empty() ? back.template scratch<Scalar>(rows, value) : from_elsewhere;
     if (from_elsewhere.empty()) back.device.zero(dcontext);
-    const auto dmix = back.template scratch<Scalar>(rows, Width), dq = back.template scratch<Scalar>(rows, Width);
+    const auto dmix = back.template scratch<Scalar>(rows, width), dq = back.template scratch<Scalar>(rows, width);
     const InputFeedingGradientArgs<Device> walked{.forward = forward, .dfed = dfed, .dcontext = dcontext, .dmix = dmix};
     input_feeding_gradient(back.device, walked);
     input_feeding_detail::finish(back, words, weights, walked);
+    const MemorySink<Device> dk(back, source.keys, source.rows), dv(back, source.values, source.rows);
     attention_gradient(back.device, {.forward = looked,
                                      .dy = dcontext,
                                      .dq = {dq},  // the op above had them, step by step
-                                     .dk = memory_sink(back, source.keys, source.rows),
-                                     .dv = memory_sink(back, source.values, source.rows)});
+                                     .dk = dk,
+                                     .dv = dv});
     back.release(dq);
     back.release(dmix);
     if (from_elsewhere.empty()) back.release(dcontext);

@@ -1,17 +1,29 @@
 #pragma once
 #include "attn/core/parameter.hpp"
 #include "attn/ops/layer_norm.hpp"
-#include "attn/ops/residual.hpp"
+#include "attn/tape/arithmetic.hpp"
+#include "attn/tape/parameter_gradient.hpp"
 #include "attn/tape/tape.hpp"
 
 namespace attn {
 
+template <class Device>
+void check_norm(const char* name, const Variable<Device>& x, const Parameter<Device>& gain) {
+  require(x.cols() == gain.rows, name, ": an input of ", x.cols(), " columns for a norm of width ", gain.rows);
+}
+template <class Device>
+void check_same_shape(const char* name, const Variable<Device>& a, const Variable<Device>& b) {
+  require(a.rows() == b.rows() && a.cols() == b.cols(), name, ": activations of ", a.rows(), " x ", a.cols(), " and ",
+          b.rows(), " x ", b.cols(), " cannot be added");
+}
+
 /// (x - mean) / deviation * gain + bias, of each row
-template <class Device, int Width>
-Variable<Device, Width> layer_norm(Tape<Device>& tape, Variable<Device, Width> x, Parameter<Device> gain,
-                                   Parameter<Device> bias, bool center = true) {
+template <class Device>
+Variable<Device> layer_norm(Variable<Device> x, Parameter<Device> gain, Parameter<Device> bias, bool center = true) {
   using Real = typename Device::Real;
-  auto y = tape.template make<Width>(x.rows());
+  check_norm("layer_norm", x, gain);
+  Tape<Device>& tape = x.tape();
+  auto y = tape.result(x.rows(), x.cols(), x, gain, bias);
   auto* mean = tape.template array<Real>(x.rows());
   auto* inverse = tape.template array<Real>(x.rows());
   layer_norm(tape.device, {.x = x.value,
@@ -22,32 +34,35 @@ Variable<Device, Width> layer_norm(Tape<Device>& tape, Variable<Device, Width> x
                            .inverse_deviation = inverse,
                            .center = center});
   tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
+    const SinkOrScratch<Device> dx(back, x);
+    const GradientOrScratch<Device> dgain(back, gain), dbias(back, bias);
     layer_norm_gradient(back.device, {.z = x.value,
                                       .dy = dy,
                                       .gain = gain.values(),
                                       .mean = mean,
                                       .inverse_deviation = inverse,
-                                      .dx = back.sink(x),
-                                      .dgain = gain.gradients(),
-                                      .dbias = bias.gradients(),
+                                      .dx = dx,
+                                      .dgain = dgain,
+                                      .dbias = dbias,
                                       .center = center});
   });
   return y;
 }
 
 /// layer_norm(x + dropout(branch)): the post-norm residual connection, in one pass
-template <class Device, int Width>
-Variable<Device, Width> residual_layer_norm(Tape<Device>& tape, Variable<Device, Width> x, Variable<Device, Width> branch,
-                                            Parameter<Device> gain, Parameter<Device> bias, float rate,
-                                            bool center = true) {
+template <class Device>
+Variable<Device> residual_layer_norm(Variable<Device> x, Variable<Device> branch, Parameter<Device> gain,
+                                     Parameter<Device> bias, Dropout drop, bool center = true) {
   using Scalar = typename Device::Scalar;
   using Real = typename Device::Real;
+  check_norm("layer_norm", x, gain);
+  check_same_shape("residual", x, branch);
+  Tape<Device>& tape = branch.tape();
   Matrix<Scalar> z;  // for the gradient only
-  if (tape.recording()) z = {tape.template array<Scalar>(x.rows() * Width), x.rows(), Width};
-  auto y = tape.template make<Width>(x.rows());
+  if (tape.recording()) z = {tape.template array<Scalar>(x.rows() * x.cols()), x.rows(), x.cols()};
+  auto y = tape.result(x.rows(), x.cols(), x, branch, gain, bias);
   auto* mean = tape.template array<Real>(x.rows());
   auto* inverse = tape.template array<Real>(x.rows());
-  const Dropout drop = tape.dropout(rate);
   layer_norm(tape.device, {.x = x.value,
                            .branch = branch.value,
                            .dropout = drop,
@@ -59,46 +74,49 @@ Variable<Device, Width> residual_layer_norm(Tape<Device>& tape, Variable<Device,
                            .inverse_deviation = inverse,
                            .center = center});
   tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
+    const SinkOrScratch<Device> dx(back, x), dbranch(back, branch);
+    const GradientOrScratch<Device> dgain(back, gain), dbias(back, bias);
     layer_norm_gradient(back.device, {.z = z,
                                       .dy = dy,
                                       .gain = gain.values(),
                                       .mean = mean,
                                       .inverse_deviation = inverse,
                                       .dropout = drop,
-                                      .dx = back.sink(x),
-                                      .dbranch = back.sink(branch),
-                                      .dgain = gain.gradients(),
-                                      .dbias = bias.gradients(),
+                                      .dx = dx,
+                                      .dbranch = dbranch,
+                                      .dgain = dgain,
+                                      .dbias = dbias,
                                       .center = center});
   });
   return y;
 }
 
 /// x / root mean square * gain, of each row
-template <class Device, int Width>
-Variable<Device, Width> rms_norm(Tape<Device>& tape, Variable<Device, Width> x, Parameter<Device> gain) {
-  return layer_norm(tape, x, gain, Parameter<Device>{}, false);
+template <class Device>
+Variable<Device> rms_norm(Variable<Device> x, Parameter<Device> gain) {
+  return layer_norm(x, gain, Parameter<Device>{}, false);
 }
 
 /// rms_norm(x + dropout(branch)), in one pass
-template <class Device, int Width>
-Variable<Device, Width> residual_rms_norm(Tape<Device>& tape, Variable<Device, Width> x, Variable<Device, Width> branch,
-                                          Parameter<Device> gain, float rate) {
-  return residual_layer_norm(tape, x, branch, gain, Parameter<Device>{}, rate, false);
+template <class Device>
+Variable<Device> residual_rms_norm(Variable<Device> x, Variable<Device> branch, Parameter<Device> gain, Dropout drop) {
+  return residual_layer_norm(x, branch, gain, Parameter<Device>{}, drop, false);
 }
 
-/// x + dropout(branch)
-template <class Device, int Width>
-Variable<Device, Width> residual(Tape<Device>& tape, Variable<Device, Width> x, Variable<Device, Width> branch,
-                                 float rate) {
-  auto z = tape.template make<Width>(x.rows());
-  const Dropout drop = tape.dropout(rate);
-  residual(tape.device, {.x = x.value, .branch = branch.value, .dropout = drop, .z = z.value});
-  tape.on_backward(z, [=](Tape<Device>& back, auto dz) {
-    dropout(back.device, {.x = dz, .y = back.sink(x), .dropout = {}});
-    dropout(back.device, {.x = dz, .y = back.sink(branch), .dropout = drop});
-  });
-  return z;
+/// x + dropout(branch), which norms compute in one pass with themselves.
+template <class Device, int Width, int Branch>
+using ResidualSum = Expression<Width, functions::Add, Variable<Device>,
+                               Expression<Branch, functions::Multiply, Variable<Device>, DropoutMask>>;
+
+template <class Device>
+struct ResidualParts {
+  Variable<Device> x, branch;
+  DropoutMask mask;
+};
+template <class Device, int Width, int Branch>
+ResidualParts<Device> parts(const ResidualSum<Device, Width, Branch>& sum) {
+  const auto& dropped = get<1>(sum.of);
+  return {get<0>(sum.of), get<0>(dropped.of), get<1>(dropped.of)};
 }
 
 }  // namespace attn

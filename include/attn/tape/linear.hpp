@@ -1,33 +1,40 @@
 #pragma once
 #include "attn/core/parameter.hpp"
 #include "attn/ops/linear.hpp"
+#include "attn/tape/parameter_gradient.hpp"
 #include "attn/tape/tape.hpp"
 
 namespace attn {
 
 /// x Wᵀ + b
-template <int Out, class Device, int In>
-Variable<Device, Out> linear(Tape<Device>& tape, Variable<Device, In> x, Parameter<Device> weight, Parameter<Device> bias) {
-  auto y = tape.template make<Out>(x.rows());
+template <class Device>
+Variable<Device> linear(Variable<Device> x, Parameter<Device> weight, Parameter<Device> bias = {}) {
+  require(x.cols() == weight.cols, "linear: an input of ", x.cols(), " columns for a weight of ", weight.rows, " x ",
+          weight.cols, "; the layer below has another width");
+  Tape<Device>& tape = x.tape();
+  auto y = tape.result(x.rows(), weight.rows, x, weight, bias);
   linear(tape.device, {.x = x.value, .weight = weight.matrix(), .bias = bias.values(), .y = y.value});
   tape.on_backward(y, [x, weight, bias](Tape<Device>& back, auto dy) {
-    linear_weight_gradient(back.device,
-                           {.dy = dy, .x = x.value, .dweight = weight.gradient_matrix(), .dbias = bias.gradients()});
-    linear_input_gradient(back.device, {.dy = dy, .weight = weight.matrix(), .dx = back.sink(x)});
+    add_linear_gradient(back, dy, x.value, weight, bias);
+    if (x.slot != nullptr) linear_input_gradient(back.device, {.dy = dy, .weight = weight.matrix(), .dx = back.sink(x)});
   });
   return y;
 }
 
 /// x W
-template <int Out, class Device, int In>
-Variable<Device, Out> linear_transposed(Tape<Device>& tape, Variable<Device, In> x, Parameter<Device> weight) {
+template <class Device>
+Variable<Device> linear_transposed(Variable<Device> x, Parameter<Device> weight) {
   using Scalar = typename Device::Scalar;
-  auto y = tape.template make<Out>(x.rows());
+  require(x.cols() == weight.rows, "linear_transposed: an input of ", x.cols(), " columns for a weight of ", weight.rows,
+          " x ", weight.cols);
+  Tape<Device>& tape = x.tape();
+  auto y = tape.result(x.rows(), weight.cols, x, weight);
   linear_input_gradient(tape.device, {.dy = x.value, .weight = weight.matrix(), .dx = {y.value}});
   tape.on_backward(y, [x, weight](Tape<Device>& back, auto dy) {
-    linear_weight_gradient(back.device, {.dy = x.value, .x = dy, .dweight = weight.gradient_matrix()});
+    add_linear_gradient(back, x.value, dy, weight);
+    if (x.slot == nullptr) return;
     const Sink<Scalar> sink = back.sink(x);
-    const auto dx = sink.add ? back.template scratch<Scalar>(x.rows(), In) : sink.to;
+    const auto dx = sink.add ? back.template scratch<Scalar>(x.rows(), x.cols()) : sink.to;
     linear(back.device, {.x = dy, .weight = weight.matrix(), .y = dx});
     if (!sink.add) return;
     dropout(back.device, {.x = dx, .y = sink, .dropout = {}});
@@ -36,28 +43,33 @@ Variable<Device, Out> linear_transposed(Tape<Device>& tape, Variable<Device, In>
   return y;
 }
 
-/// dropout(relu(x W₁ᵀ + b₁)) W₂ᵀ + b₂: one function, so that the ReLU and its gradient ride on the matrix products.
-template <class Device, int Width>
-Variable<Device, Width> feed_forward(Tape<Device>& tape, Variable<Device, Width> x, Parameter<Device> up,
-                                     Parameter<Device> up_bias, Parameter<Device> down, Parameter<Device> down_bias,
-                                     float rate) {
+/// dropout(relu(x W₁ᵀ + b₁)) W₂ᵀ + b₂ as one function, so that the ReLU and its gradient are fused with the matrix products.
+template <class Device>
+Variable<Device> feed_forward(Variable<Device> x, Parameter<Device> up, Parameter<Device> up_bias, Parameter<Device> down,
+                              Parameter<Device> down_bias, float rate) {
   using Scalar = typename Device::Scalar;
+  require(x.cols() == up.cols && up.rows == down.cols, "feed_forward: an input of ", x.cols(), " columns for weights of ",
+          up.rows, " x ", up.cols, " and ", down.rows, " x ", down.cols);
+  Tape<Device>& tape = x.tape();
   const Matrix<Scalar> h(tape.template array<Scalar>(x.rows() * up.rows), x.rows(), up.rows);
-  auto y = tape.template make<Width>(x.rows());
+  auto y = tape.result(x.rows(), down.rows, x, up, up_bias, down, down_bias);
   const Dropout drop = tape.dropout(rate);
   linear(tape.device, {.x = x.value, .weight = up.matrix(), .bias = up_bias.values(), .y = h, .relu = true});
   if (drop.active()) dropout(tape.device, {.x = h, .y = {h}, .dropout = drop});
   linear(tape.device, {.x = h, .weight = down.matrix(), .bias = down_bias.values(), .y = y.value});
   tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
+    add_linear_gradient(back, dy, Matrix<const Scalar>(h), down, down_bias);
+    if (!up.learns() && !up_bias.learns() && x.slot == nullptr) return;
     const auto dh = back.template scratch<Scalar>(h.rows, h.cols);
-    linear_weight_gradient(back.device,
-                           {.dy = dy, .x = h, .dweight = down.gradient_matrix(), .dbias = down_bias.gradients()});
     // h is 0 where either the ReLU or dropout stopped it: one gate for both.
-    linear_input_gradient(
-        back.device,
-        {.dy = dy, .weight = down.matrix(), .dx = {dh}, .gate = h, .scale = drop.scale(), .sums = up_bias.gradients()});
-    linear_weight_gradient(back.device, {.dy = dh, .x = x.value, .dweight = up.gradient_matrix()});
-    linear_input_gradient(back.device, {.dy = dh, .weight = up.matrix(), .dx = back.sink(x)});
+    linear_input_gradient(back.device, {.dy = dy,
+                                        .weight = down.matrix(),
+                                        .dx = {dh},
+                                        .gate = h,
+                                        .scale = drop.scale(),
+                                        .sums = gradient_or_null(up_bias)});
+    add_linear_gradient(back, dh, x.value, up);
+    if (x.slot != nullptr) linear_input_gradient(back.device, {.dy = dh, .weight = up.matrix(), .dx = back.sink(x)});
     back.release(dh);
   });
   return y;

@@ -10,6 +10,7 @@
 #include "attn/ops/lstm.hpp"
 #include "attn/ops/lstm_cell.hpp"
 #include "attn/tape/embedding.hpp"
+#include "attn/tape/parameter_gradient.hpp"
 #include "attn/tape/tape.hpp"
 
 namespace attn {
@@ -51,13 +52,13 @@ TimeMajor one_step(Tape<Device>& tape, Index sentences) {
 }
 
 /// The two states of an LSTM, one row for each sentence. Without a value: 0.
-template <class Device, int Width>
+template <class Device, int Width = dynamic>
 struct LstmState {
   Variable<Device, Width> h, c;
 };
 
 /// What an LSTM makes of a batch: h after every row, and the states after each sentence's last step.
-template <class Device, int Width>
+template <class Device, int Width = dynamic>
 struct LstmResult {
   Variable<Device, Width> h;
   LstmState<Device, Width> last;
@@ -68,32 +69,44 @@ struct LstmWeights {
   Parameter<Device> input;      // 4 Width x In; i, f, g, o
   Parameter<Device> recurrent;  // 4 Width x Width
   Parameter<Device> bias;       // 4 Width
+
+  bool learns() const { return input.learns() || recurrent.learns() || bias.learns(); }
 };
 
 /// One LSTM of a layer, from each sentence's start to its end or in reverse. Its results go to `y`, whose members may be
 /// slices of wider activations.
-template <class Device, int Width>
-struct LstmWay {
+template <class Device>
+struct LstmDirection {
   LstmWeights<Device> weights;
-  LstmState<Device, Width> initial;
-  LstmResult<Device, Width> y;
+  LstmState<Device> initial;
+  LstmResult<Device> y;
   bool reverse = false;
+
+  Index width() const { return weights.recurrent.cols; }
 };
 
 /// LSTMs over every sentence of x.
-template <class Device, int In, int Width, std::size_t Ways>
-void lstm(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout,
-          const std::array<LstmWay<Device, Width>, Ways>& ways) {
+template <class Device, std::size_t Ways>
+void lstm(Variable<Device> x, const TimeMajor& layout, const std::array<LstmDirection<Device>, Ways>& ways) {
+  Tape<Device>& tape = x.tape();
   using Scalar = typename Device::Scalar;
   const Index rows = layout.rows.rows, sentences = layout.rows.count;
   require(x.rows() == rows, "lstm: an input of ", x.rows(), " rows for sentences that have ", rows, " together");
   const auto matrix = [&](Index width) { return Matrix<Scalar>(tape.template array<Scalar>(rows * width), rows, width); };
-  const auto begin = [&](const LstmWay<Device, Width>& way) {
+  const auto begin = [&](const LstmDirection<Device>& way) {
     const auto& [h0, c0] = way.initial;
+    const Index width = way.width();
+    const auto& [input, recurrent, bias] = way.weights;
+    require(x.cols() == input.cols && input.rows == 4 * width && recurrent.rows == 4 * width && bias.size() == 4 * width,
+            "lstm: an input of ", x.cols(), " columns for weights of ", input.rows, " x ", input.cols, ", ", recurrent.rows,
+            " x ", recurrent.cols, " and a bias of ", bias.size());
+    const auto wide = [&](const auto& state) { return state.value.empty() || state.cols() == width; };
+    require(wide(h0) && wide(c0), "lstm: initial states of ", h0.cols(), " (h) and ", c0.cols(),
+            " (c) columns for a width of ", width);
     const auto fits = [&](const auto& state) { return state.value.empty() || state.rows() == sentences; };
     require(fits(h0) && fits(c0), "lstm: initial states of ", h0.rows(), " (h) and ", c0.rows(),
             " (c) sentences for a batch of ", sentences);
-    return LstmArgs<Device>{.gates = matrix(4 * Width),
+    return LstmArgs<Device>{.gates = matrix(4 * width),
                             .rows = layout.rows,
                             .order = layout.order,
                             .recurrent = way.weights.recurrent.matrix(),
@@ -102,8 +115,8 @@ void lstm(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout,
                             .reverse = way.reverse,
                             .keep = tape.recording(),
                             .h = way.y.h.value,
-                            .c = matrix(Width),
-                            .previous = matrix(Width),
+                            .c = matrix(width),
+                            .previous = matrix(width),
                             .last_h = way.y.last.h.value,
                             .last_c = way.y.last.c.value};
   };
@@ -138,11 +151,12 @@ void lstm(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout,
                          .bias = ways[i].weights.bias.values(),
                          .y = forward[i].gates});
   lstm(tape.device, forward);
-  const auto results = std::apply(
-      [](const auto&... way) {
-        return std::tuple_cat(std::tuple{way.y.h, way.y.last.h, way.y.last.c}...);
-      },
-      ways);
+  std::array<Variable<Device>, 3 * Ways> results;
+  for (std::size_t i = 0; i < Ways; ++i) {
+    results[3 * i] = ways[i].y.h;
+    results[3 * i + 1] = ways[i].y.last.h;
+    results[3 * i + 2] = ways[i].y.last.c;
+  }
   tape.on_backward(results, [=](Tape<Device>& back, auto... gradients) {
     const std::array<Matrix<Scalar>, 3 * Ways> d{gradients...};
     const auto sink = [&](auto state) { return state.slot == nullptr ? Sink<Scalar>{} : back.sink(state); };
@@ -159,22 +173,20 @@ void lstm(Tape<Device>& tape, Variable<Device, In> x, const TimeMajor& layout,
     for (std::size_t i = Ways; i-- > 0;) {
       const LstmWeights<Device>& weights = ways[i].weights;
       const Matrix<Scalar> dgates = backward[i].dgates;
-      linear_weight_gradient(
-          back.device,
-          {.dy = dgates, .x = x.value, .dweight = weights.input.gradient_matrix(), .dbias = weights.bias.gradients()});
-      linear_weight_gradient(back.device,
-                             {.dy = dgates, .x = forward[i].previous, .dweight = weights.recurrent.gradient_matrix()});
-      linear_input_gradient(back.device, {.dy = dgates, .weight = weights.input.matrix(), .dx = back.sink(x)});
+      add_linear_gradient<Device>(back, dgates, x.value, weights.input, weights.bias);
+      add_linear_gradient<Device>(back, dgates, forward[i].previous, weights.recurrent);
+      if (x.slot != nullptr)
+        linear_input_gradient(back.device, {.dy = dgates, .weight = weights.input.matrix(), .dx = back.sink(x)});
     }
   });
 }
 
 /// The states of several layers that lie side by side in a row for each sentence: [h; c] of every layer.
 template <int Width, int Layers, class Device>
-std::array<LstmState<Device, Width>, Layers> cut_states(Matrix<typename Device::Scalar> rows) {
+std::array<LstmState<Device, Width>, Layers> cut_states(Tape<Device>& tape, Matrix<typename Device::Scalar> rows) {
   std::array<LstmState<Device, Width>, Layers> states;
   Index first = 0;
-  const auto slice = [&] { return Variable<Device, Width>{rows.columns(std::exchange(first, first + Width), Width)}; };
+  const auto slice = [&] { return tape.constant(rows.columns(std::exchange(first, first + Width), Width)); };
   for (auto& state : states) state.h = slice(), state.c = slice();
   return states;
 }
@@ -182,18 +194,24 @@ std::array<LstmState<Device, Width>, Layers> cut_states(Matrix<typename Device::
 /// Room for the states of several layers; where nothing records they lie side by side, so that they can be moved together.
 template <int Width, int Layers, class Device>
 std::array<LstmState<Device, Width>, Layers> make_states(Tape<Device>& tape, Index sentences) {
-  if (!tape.recording()) return cut_states<Width, Layers, Device>(tape.template make<2 * Layers * Width>(sentences).value);
+  if (!tape.recording()) return cut_states<Width, Layers>(tape, tape.make(sentences, 2 * Layers * Width).value);
   std::array<LstmState<Device, Width>, Layers> states;
-  for (auto& state : states) state = {tape.template make<Width>(sentences), tape.template make<Width>(sentences)};
+  for (auto& state : states) state = {tape.make(sentences, Width), tape.make(sentences, Width)};
   return states;
 }
 
-/// Room for the results of an LSTM over this batch.
-template <int Width, class Device>
-LstmResult<Device, Width> make_lstm_result(Tape<Device>& tape, const TimeMajor& layout) {
+/// Memory for the results of an LSTM over this batch. They have gradients if an activation or layer they depend on has one,
+/// or if none is given.
+template <int Width, class Device, class... From>
+LstmResult<Device, Width> make_lstm_result(Tape<Device>& tape, const TimeMajor& layout, const From&... from) {
+  const auto make = [&](Index rows) {
+    if constexpr (sizeof...(From) == 0)
+      return tape.make(rows, Width);
+    else
+      return tape.result(rows, Width, from...);
+  };
   const Index sentences = layout.rows.count;
-  return {tape.template make<Width>(layout.rows.rows),
-          {tape.template make<Width>(sentences), tape.template make<Width>(sentences)}};
+  return {make(layout.rows.rows), {make(sentences), make(sentences)}};
 }
 
 }  // namespace attn

@@ -56,8 +56,9 @@ class Steps {
 
   /// What the sentences that are still alive at a step have of the step before it.
   template <int Width>
-  Variable<Device, Width> survivors(Tape<Device>& tape, Variable<Device, Width> x, Index step) const {
-    return x.rows() == alive(step) ? x : gather_rows(tape, x, numbers_, alive(step));
+  Variable<Device, Width> survivors(Variable<Device, Width> x, Index step) const {
+    if (x.rows() == alive(step)) return x;
+    return gather_rows(x, numbers_, alive(step));
   }
 
  private:
@@ -71,7 +72,10 @@ class Steps {
 template <class Device, int Width>
 Variable<Device, Width> collect(Tape<Device>& tape, const Variable<Device, Width>* parts, const Steps<Device>& steps,
                                 Index rows) {
-  auto y = tape.template make<Width>(rows);
+  const Index cols = steps.size() > 0 ? parts[0].cols() : std::max(Width, 0);
+  bool learns = false;
+  for (Index t = 0; t < steps.size(); ++t) learns |= parts[t].slot != nullptr;
+  auto y = tape.make_result(rows, cols, learns);
   const auto walk = [parts, row = steps.rows(), count = steps.size()](auto&& work) {
     const std::int32_t* first = row;
     for (Index t = 0; t < count; first += parts[t++].rows()) work(parts[t], first);
@@ -81,6 +85,7 @@ Variable<Device, Width> collect(Tape<Device>& tape, const Variable<Device, Width
   });
   tape.on_backward(y, [walk](Tape<Device>& back, auto dy) {
     walk([&](auto part, const std::int32_t* row) {
+      if (part.slot == nullptr) return;
       const auto sink = back.sink(part);
       require(!sink.add, "collect: whatever else depends on a step must do so before the steps are collected");
       gather_rows(back.device, {.from = dy, .row = row, .to = sink.to});

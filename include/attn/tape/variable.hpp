@@ -1,36 +1,90 @@
 #pragma once
 #include "attn/core/matrix.hpp"
+#include "attn/core/size.hpp"
+#include "attn/tape/live_tapes.hpp"
 
 namespace attn {
 
-/// Where the gradient of an activation will be, once the backward pass reaches its last consumer.
+template <class Device>
+class Tape;
+
+/// The gradient of an activation while the backward pass collects it.
 template <class Device>
 struct GradientSlot {
-  Matrix<typename Device::Scalar> gradient{};  // empty until something contributes
+  Matrix<typename Device::Scalar> gradient{};  // empty until the first contribution
   Index rows = 0, cols = 0;
-  bool whole = false;               // something contributed to all of it, not only to slices
-  GradientSlot* of = nullptr;       // of what it is a slice, if it is one
-  Index first_column = 0;           // of that slice
-  GradientSlot* slices = nullptr;   // the slices it was cut into
-  GradientSlot* sibling = nullptr;  // the next slice of the same whole
+  bool whole = false;               // something contributed to all columns, not only to slices
+  GradientSlot* of = nullptr;       // the activation this one is a slice of
+  Index first_column = 0;           // of the slice
+  GradientSlot* slices = nullptr;   // slices of this activation
+  GradientSlot* sibling = nullptr;  // the next slice of the same activation
 };
 
-/// An activation: one row for each token of a batch, of a width the compiler knows.
-template <class Device, int Width>
-struct Variable {
-  static constexpr int width = Width;
+template <class Device, int Width = dynamic>
+struct Variable;
 
-  Matrix<typename Device::Scalar> value;  // rows x Width
-  GradientSlot<Device>* slot = nullptr;   // none when the tape does not record
+/// Specialised for types that evaluate to a Variable when they are assigned to one (tape/expression.hpp).
+template <class T>
+inline constexpr bool is_expression = false;
+
+/// An activation: a matrix with one row per token of a batch. It knows its tape, so functions of it need no other argument.
+template <class Device>
+struct Variable<Device, dynamic> {
+  static constexpr int width = dynamic;
+  using DeviceType = Device;
+
+  Matrix<typename Device::Scalar> value;  // rows x cols
+  GradientSlot<Device>* slot = nullptr;   // null: no gradient is wanted, or the tape does not record
+  const char* layer = nullptr;            // the kind of layer that computed it, for error messages
+
+  Variable() = default;
+  explicit Variable(Matrix<typename Device::Scalar> matrix, Tape<Device>* on = nullptr,
+                    GradientSlot<Device>* gradient = nullptr)
+      : value(matrix), slot(gradient), tape_(on) {}
+  template <class E>
+  requires is_expression<E> Variable(const E& expression) : Variable(expression.evaluate()) {}
 
   Index rows() const { return value.rows; }
+  Index cols() const { return value.cols; }
 
-  /// There is no such conversion: it is here to say so in one sentence wherever an activation of another width is needed.
-  template <int Wanted>
-  operator Variable<Device, Wanted>() const {
-    static_assert(Wanted == Width,
-                  "attn: widths differ: an activation of width Width stands where one of width Wanted is needed");
-    return {};
+  /// The tape it is on. An Error if it is on none; in a checked build also if that tape is gone.
+  Tape<Device>& tape() const {
+    if (tape_ == nullptr) [[unlikely]]
+      fail("this activation is on no tape: it is empty, or was made from a matrix; compute it from a batch first");
+    tape_.check();
+    return *tape_;
+  }
+  bool on_tape() const { return tape_ != nullptr; }
+
+ private:
+  TapePointer<Tape<Device>> tape_;
+};
+
+/// The same with a width that the compiler knows. Widths that differ are compile errors; a dynamic width is checked where it
+/// becomes a static one.
+template <class Device, int Width>
+struct Variable : Variable<Device> {
+  static constexpr int width = Width;
+
+  Variable() = default;
+  explicit Variable(Matrix<typename Device::Scalar> matrix, Tape<Device>* on = nullptr,
+                    GradientSlot<Device>* gradient = nullptr)
+      : Variable(Variable<Device>(matrix, on, gradient)) {}
+  Variable(Variable<Device> x) : Variable<Device>(x) {
+    if (x.cols() != Width && !x.value.empty()) [[unlikely]]
+      fail("an activation of ", x.cols(), " columns", x.layer != nullptr ? ", the output of " : "",
+           x.layer != nullptr ? x.layer : "", ", where the type says ", Width);
+  }
+  template <int Other>
+  requires(Other != Width && Other != dynamic) Variable(Variable<Device, Other>) {
+    static_assert(Other == Width,
+                  "attn: widths differ: an activation of width Other stands where one of width Width is needed");
+  }
+  template <class E>
+  requires is_expression<E> Variable(const E& expression) : Variable(expression.evaluate()) {
+    static_assert(
+        E::width == dynamic || E::width == 1 || E::width == Width,  // a column times a vector is wider than 1
+        "attn: widths differ: an expression of width E::width stands where an activation of width Width is needed");
   }
 };
 

@@ -3,18 +3,26 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "attn/core/types.hpp"
 #include "attn/optim/bad_numbers.hpp"
 
 namespace attn {
 
+/// A named part of a loss: its mean since the last report.
+struct LossTerm {
+  std::string name;
+  double value = 0;
+};
+
 /// Some training steps, since the report before.
 struct StepReport {
   Index step = 0, epoch = 0;  // steps made so far; epochs count from 0
-  double loss = 0;            // mean negative log-likelihood of a target token
-  double rate = 0;            // of learning
-  Index tokens = 0;           // source and target
+  double loss = 0;            // mean of the first term: negative log-likelihood per target token of a translation model
+  std::vector<LossTerm> terms = {};  // the other terms of the loss, by name
+  double rate = 0;                   // of learning
+  Index tokens = 0;                  // source and target
   double tokens_per_second = 0;
   std::optional<double> gradient_norm = {};  // of the last step, before clipping; where the optimiser computes it
   double waiting = 0;             // share of the time in which no batch was ready: the device may have stood idle

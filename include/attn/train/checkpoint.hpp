@@ -10,10 +10,12 @@
 #include <string_view>
 #include <vector>
 
+#include "attn/core/network.hpp"
 #include "attn/core/parameters.hpp"
 #include "attn/optim/optimiser.hpp"
 #include "attn/train/load_model.hpp"
 #include "attn/train/safetensors.hpp"
+#include "attn/train/saved_groups.hpp"
 #include "attn/train/trainer.hpp"
 
 namespace attn {
@@ -84,17 +86,20 @@ Tensors<typename Device::Real> copy_of(const Parameters<Device>& parameters) {
 
 /// Saves a training of which the parameters are copied already. Of several ranks the first one writes.
 template <class Device, Optimiser Optim>
-void save_training(const std::filesystem::path& path, Tensors<typename Device::Real> tensors, Device& device,
-                   Optim& optimiser, const TrainState& state, Metadata metadata, const DataParallel<Device>* ranks) {
+void save_training(const std::filesystem::path& path, Tensors<typename Device::Real> tensors,
+                   const Parameters<Device>& parameters, Optim& optimiser, const TrainState& state, Metadata metadata,
+                   const DataParallel<Device>* ranks) {
   optimiser.for_each_state([&](const std::string& name, const auto& buffer) {
     std::vector<typename Device::Real> numbers(static_cast<std::size_t>(buffer.size()));
-    device.download(numbers.data(), buffer.data(), buffer.size());
+    parameters.device().download(numbers.data(), buffer.data(), buffer.size());
     if (ranks != nullptr) numbers = ranks->whole(std::move(numbers));
     const Index size = std::ssize(numbers);
     tensors.add(std::string(Optim::name) + "." + name, std::move(numbers), {size});
   });
   if (ranks != nullptr && !ranks->communicator().leads()) return;
   metadata["training.optimiser"] = Optim::name;
+  if (const std::string rules = optimiser_rules(optimiser); !rules.empty()) metadata["training.rules"] = rules;
+  if (const std::string groups = write_groups(parameters); !groups.empty()) metadata["training.groups"] = groups;
   metadata["training.step"] = std::to_string(state.step);
   metadata["training.epoch"] = std::to_string(state.position.epoch);
   metadata["training.batch"] = std::to_string(state.position.batch);
@@ -118,15 +123,21 @@ void save_model(const std::filesystem::path& path, const Parameters<Device>& par
   tensors.save(path, metadata);
 }
 
+template <class Model>
+void save_model(const std::filesystem::path& path, const Network<Model>& network, const Metadata& metadata = {}) {
+  save_model(path, network.parameters, metadata);
+}
+
 /// Saves a training: the model, the optimiser's states under its name ("adam.m"), and where it stands. On several ranks all
 /// call it; any number of them can go on from the file.
 template <class Device, Optimiser Optim>
 void save_training(const std::filesystem::path& path, const Parameters<Device>& parameters, Optim& optimiser,
                    const TrainState& state, const Metadata& metadata = {}, const DataParallel<Device>* ranks = nullptr) {
-  checkpoint::save_training(path, checkpoint::copy_of(parameters), parameters.device(), optimiser, state, metadata, ranks);
+  checkpoint::save_training(path, checkpoint::copy_of(parameters), parameters, optimiser, state, metadata, ranks);
 }
 
-/// Loads all of it; the next step has the bits it would have had without the stop.
+/// Loads all of it; the next step has the bits it would have had without the stop. Restores the parameter groups and what is
+/// frozen if the program has set none; groups that it has set must be the checkpoint's. They may change afterwards.
 template <class Device, Optimiser Optim>
 TrainState load_training(const SafetensorsFile& file, Parameters<Device>& parameters, Optim& optimiser,
                          const DataParallel<Device>* ranks = nullptr) {
@@ -148,6 +159,11 @@ TrainState load_training(const SafetensorsFile& file, Parameters<Device>& parame
   require(by == file.metadata().end() || by->second == Optim::name, file.path().string(), ": it was trained by ",
           by == file.metadata().end() ? "" : by->second, ", so ", Optim::name,
           " cannot go on; resume with the same optimiser");
+  const auto rules = file.metadata().find("training.rules");
+  const std::string saved_rules = rules == file.metadata().end() ? "" : rules->second;
+  require(saved_rules == optimiser_rules(optimiser), file.path().string(), ": it was trained with the rules '", saved_rules,
+          "', not '", optimiser_rules(optimiser), "'; resume with the same rules");
+  checkpoint::restore_groups(file, parameters);
   load_model(file, parameters);
   optimiser.for_each_state([&](const std::string& name, const auto& buffer) {
     const std::string tensor = std::string(Optim::name) + "." + name;

@@ -68,7 +68,7 @@ class CheckpointCallback : public Callback {
     if (best.wants(report.value)) best.add({report.step, report.value}, save_to);
   }
   void save(Weights weights) const {
-    checkpoint::save_training(folder_ / "training.safetensors", std::move(weights), trainer_.network.parameters.device(),
+    checkpoint::save_training(folder_ / "training.safetensors", std::move(weights), trainer_.network.parameters,
                               trainer_.optimiser, trainer_.state, metadata_, trainer_.ranks());
   }
   std::string remedy() const {

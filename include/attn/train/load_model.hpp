@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "attn/core/network.hpp"
 #include "attn/core/parameters.hpp"
 #include "attn/train/safetensors.hpp"
 #include "attn/train/tensor_names.hpp"
@@ -170,6 +171,11 @@ void load_model(const SafetensorsFile& file, Parameters<Device>& parameters, con
   }
   parameters.device().upload(parameters.values(), all.data(), parameters.size());
   parameters.refresh();
+}
+
+template <class Model>
+void load_model(const std::filesystem::path& path, Network<Model>& network, const LoadOptions& options = {}) {
+  load_model(SafetensorsFile(path), network.parameters, options);
 }
 
 }  // namespace attn

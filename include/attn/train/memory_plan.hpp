@@ -51,13 +51,12 @@ MemoryPlan plan_memory(Network<Model>& network, Optim& optimiser, std::span<cons
   const Parameters<Device>& parameters = network.parameters;
   for (const Batch& batch : training) {
     Tape<Device> tape(device, TapeMode::training(0, 0));
-    network->loss(tape, batch);
-    tape.backward();
+    network->loss(tape, batch).backward();
   }
   device.zero(parameters.gradients(), parameters.size());
   for (const Batch& batch : validation) {
     Tape<Device> tape(device);
-    network->loss(tape, batch);
+    network->loss(tape, batch).evaluate();
   }
   constexpr std::size_t kCopy = std::is_same_v<Scalar, Real> ? 0 : sizeof(Scalar);  // what the model computes with
   MemoryPlan plan{.parameters = parameters.size() * Index{2 * sizeof(Real) + kCopy},

@@ -33,7 +33,10 @@ Perplexity perplexity(const Network<Model>& network, Batches& text, Communicator
     }
     text.next(batch);
     Tape<Device> tape(device);
-    network->loss(tape, batch, {}, on_device.data() + 2 * place);
+    auto loss = network->loss(tape, batch);
+    require(loss.labels() > 0, "perplexity: the first term of the model's loss is no cross-entropy");
+    loss.add_sums_to(on_device.data() + 2 * place);
+    loss.evaluate_first();
   }
   device.download(sums.data(), on_device.data(), on_device.size());
   if (ranks != nullptr) {  // each sum is one rank's, and 0 at the others

@@ -49,6 +49,7 @@ class RunLog : public Callback {
                          {"waiting", report.waiting}};
     if (report.communicating > 0) event["communicating"] = report.communicating;
     if (report.gradient_norm) event["gradient_norm"] = *report.gradient_norm;
+    for (const LossTerm& term : report.terms) event["terms"][term.name] = term.value;
     write(event);
   }
   void on_validation(const ValidationReport& report) override {

@@ -26,7 +26,7 @@ std::optional<double> source_gain(const Network<Model>& network, Batches& text) 
   if (!text.next(batch) || batch.size() < 2) return {};
   const auto loss = [&](const Batch& of) {
     Tape<typename Model::DeviceType> tape(network.device());
-    return static_cast<double>(network->loss(tape, of).mean(network.device()));
+    return static_cast<double>(network->loss(tape, of).mean());
   };
   const double gain = loss(with_wrong_sources(batch)) - loss(batch);
   return gain == 0 ? std::nullopt : std::optional(gain);

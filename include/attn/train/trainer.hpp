@@ -18,6 +18,7 @@
 #include "attn/tape/embedding.hpp"
 #include "attn/train/bad_gradient.hpp"
 #include "attn/train/callback.hpp"
+#include "attn/train/loss_terms.hpp"
 #include "attn/train/perplexity_of_text.hpp"
 #include "attn/train/source_gain.hpp"
 #include "attn/train/train_options.hpp"
@@ -49,7 +50,7 @@ class Trainer {
         options_(std::move(options)),
         ranks_(ranks != nullptr && !ranks->communicator().alone() ? ranks : nullptr),
         share_{ranks_ ? ranks_->rank() : 0, ranks_ ? ranks_->ranks() : 1},
-        sums_(trained.device(), 2, "sums of losses"),
+        terms_(trained.device()),
         group_(static_cast<std::size_t>(std::max<Index>(options_.accumulate, 1) + 1)) {
     check(options_);
     set_bad_numbers(optimiser, options_.bad_numbers);
@@ -87,6 +88,7 @@ class Trainer {
   void watch_backward(Batches& text);
   void run(Batches& training, Batches* validation, const Callbacks& callbacks);
   bool step(Prefetch& training);
+  Loss<Device> loss_of(Tape<Device>& tape, const Batch& batch, const LossOptions& options) const;
   void report(const Prefetch& training, const Callbacks& callbacks);
   void validate(Batches& validation, const Callbacks& callbacks);
   /// Whether gradients since the last report were not finite.
@@ -102,26 +104,26 @@ class Trainer {
   DataParallel<Device>* ranks_;
   BatchShare share_;
   std::function<void(GradientRange<typename Device::Real>)> complete_ = [this](auto range) { ranks_->complete(range); };
-  Buffer<typename Device::Real, typename Device::Memory> sums_;  // of losses since the last report
-  std::vector<Batch> group_;                                     // a step's batches, and room for one of another rank
-  Index tokens_ = 0, target_tokens_ = 0, reported_ = 0;          // since, since, at
-  double waited_ = 0, summed_ = 0;                               // for batches, on sums over ranks; until the last report
-  BadSteps bad_;                                                 // since
-  Index in_a_row_ = 0;                                           // steps that were left out, one after another
+  LossTerms<Device> terms_;                              // since the last report
+  std::vector<Batch> group_;                             // a step's batches, and room for one of another rank
+  Index tokens_ = 0, target_tokens_ = 0, reported_ = 0;  // since, since, at
+  double waited_ = 0, summed_ = 0;                       // for batches, on sums over ranks; until the last report
+  BadSteps bad_;                                         // since
+  Index in_a_row_ = 0;                                   // steps that were left out, one after another
   Clock::time_point since_;
 };
 
 template <class Model, class Optim, class Rate>
 void Trainer<Model, Optim, Rate>::run(Batches& text, Batches* validation, const Callbacks& callbacks) {
   static_assert(
-      requires(const Model& model, Tape<Device>& tape, const Batch& batch, typename Device::Real* sums) {
-        model.loss(tape, batch);
-        model.loss(tape, batch, LossOptions{}, sums);
+      requires(const Model& model, Tape<Device>& tape, const Batch& batch) {
+        { model.loss(tape, batch) } -> std::same_as<Loss<Device>>;
       },
-      "attn: Trainer: a model has  Loss<Device> loss(Tape<Device>& tape, const Batch& batch, LossOptions options = {}, "
-      "Device::Real* sums = nullptr) const");
+      "attn: Trainer: a model has  Loss<Device> loss(Tape<Device>& tape, const Batch& batch, LossOptions options = {}) "
+      "const; "
+      "the options may be left out");
   require(std::ranges::find(callbacks, nullptr) == callbacks.end(), "Trainer: one of the callbacks is null");
-  network.device().zero(sums_.data(), 2);
+  terms_.clear();
   tokens_ = target_tokens_ = 0;
   reported_ = state.step;
   since_ = Clock::now();
@@ -163,8 +165,7 @@ void Trainer<Model, Optim, Rate>::watch_backward(Batches& text) {
   {
     Tape<Device> tape(network.device(), TapeMode::training(0, 0));
     tape.on_complete = &note;
-    network->loss(tape, batch);
-    tape.backward();
+    network->loss(tape, batch).backward();
   }
   network.device().zero(network.parameters.gradients(), network.parameters.size());
   ranks_->plan(completed);
@@ -191,8 +192,10 @@ bool Trainer<Model, Optim, Rate>::step(Prefetch& training) {
     Tape<Device> tape(network.device(),
                       TapeMode::training(options_.seed, static_cast<std::uint64_t>(state.step * most + place)));
     if (ranks_ && i + 1 == mine) tape.on_complete = &complete_;
-    network->loss(tape, group_[i], loss, sums_.data());
-    tape.backward();
+    Loss<Device> value = loss_of(tape, group_[i], loss);
+    terms_.add(value);
+    value.add_sums_to(terms_.sums());
+    value.backward();
   }
   if (ranks_) ranks_->finish();
   const auto rate = static_cast<double>(rate_(state.step + 1));
@@ -202,18 +205,30 @@ bool Trainer<Model, Optim, Rate>::step(Prefetch& training) {
   return true;
 }
 
+/// The loss of one batch of a step. A cross-entropy that takes the options is divided by the labels or sentences of the whole
+/// step. Other terms are means over their batch; they count by the batch's share of the step, so that several batches give the
+/// gradient of one.
+template <class Model, class Optim, class Rate>
+Loss<typename Model::DeviceType> Trainer<Model, Optim, Rate>::loss_of(Tape<Device>& tape, const Batch& batch,
+                                                                      const LossOptions& options) const {
+  const Index counted = options_.mean == BatchUnit::tokens ? batch.labels() : batch.size();
+  const double share = options.normalizer > 0 ? static_cast<double>(counted) / options.normalizer : 1;
+  if constexpr (requires { network->loss(tape, batch, options); })
+    return network->loss(tape, batch, options).scaled([=](const auto& term) { return term.labels > 0 ? 1 : share; });
+  else
+    return share * network->loss(tape, batch);
+}
+
 template <class Model, class Optim, class Rate>
 void Trainer<Model, Optim, Rate>::report(const Prefetch& training, const Callbacks& callbacks) {
   if (target_tokens_ == 0) return;
-  typename Device::Real sums[2];
-  network.device().download(sums, sums_.data(), 2);
-  network.device().zero(sums_.data(), 2);
-  double loss = static_cast<double>(sums[0]);
-  if (ranks_) communicator()->sum(&loss, 1);
+  const std::vector<LossTerm>& terms = terms_.read(communicator());
+  terms_.clear();
   const double seconds = std::chrono::duration<double>(Clock::now() - since_).count();
   StepReport report{.step = state.step,
                     .epoch = state.position.epoch,
-                    .loss = loss / static_cast<double>(target_tokens_),
+                    .loss = terms.empty() ? 0 : terms.front().value,
+                    .terms = {terms.begin() + (terms.empty() ? 0 : 1), terms.end()},
                     .rate = static_cast<double>(rate_(state.step)),
                     .tokens = tokens_,
                     .tokens_per_second = static_cast<double>(tokens_) / seconds,

@@ -21,8 +21,7 @@ int main() {
   const Batch batch = Batch::of(Sentences{{mine, 7}}, Sentences{{9, mine}}, {.begin = 0, .end = 1});
   for (std::uint64_t step = 1; step <= 5; ++step) {
     Tape<Cpu<float>> tape(device, TapeMode::training(1, step));
-    network->loss(tape, batch);
-    tape.backward();
+    network->loss(tape, batch).backward();
     ranks.finish();
     adam.step(1e-2);
   }

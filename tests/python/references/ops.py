@@ -74,6 +74,17 @@ def ops_file(seed=2):
             optimiser.step()
             steps.append(vector.detach().clone())
         tensors[f"optimiser/{name}"] = torch.stack(steps)
+
+    record("softmax", lambda x: F.softmax(x, -1), x=normal(5, 7, scale=3.0))
+    record("log_softmax", lambda x: F.log_softmax(x, -1), x=normal(5, 7, scale=3.0))
+    ties = torch.tensor([[3.0, 1, 3, 2], [-1, -1, -1, -1], [0, -2, 5, 5]])  # the gradient goes to the first maximum
+    for name, function in {"sum": torch.sum, "mean": torch.mean, "max": lambda x, dim: torch.max(x, dim).values}.items():
+        record(f"reduce_columns/{name}", lambda x: function(x, 1), x=ties.clone())
+        record(f"reduce_rows/{name}", lambda x: function(x, 0), x=ties.T.clone())
+    target = torch.softmax(normal(4, 6, scale=2.0), -1)
+    target[1, 2:] = 0  # sums to less than 1
+    record("kl_divergence", lambda logits: F.kl_div(F.log_softmax(logits, -1), target, reduction="sum"), logits=normal(4, 6, scale=2.0))
+    tensors["kl_divergence/target"] = target
     about = ("attention: 2 heads of 4; layer_norm: epsilon 1e-5; cross_entropy: smoothing 0.1; optimiser: rate 1e-2, betas 0.9 "
              "0.98, epsilon 1e-9, decay in the gradient (adam, amsgrad) or apart from it (adamw, amsgradw)")
     return tensors, about

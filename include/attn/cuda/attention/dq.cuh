@@ -7,18 +7,6 @@ namespace attn::kernels {
 template <int Slices>
 inline constexpr unsigned kQueryGroups = Slices == 1 ? 3 : 2;
 
-/// The dot product of two rows of bfloat16 pairs.
-__device__ inline float dot(std::uint32_t a, std::uint32_t b, float sum) {
-  sum = fmaf(__uint_as_float(a << 16), __uint_as_float(b << 16), sum);
-  return fmaf(__uint_as_float(a & 0xffff0000U), __uint_as_float(b & 0xffff0000U), sum);
-}
-
-/// What the second kernel needs to know of each query, heads x query rows each: its log-sum-exp, in base 2, and delta =
-/// rowsum(dY * Y), which is rowsum(P * dP).
-struct QueryStatistics {
-  float *lse, *delta;
-};
-
 /// dQ of 64 queries a warpgroup, and the statistics.
 template <int Slices, bool Drop>
 __global__ void __launch_bounds__(128 * kQueryGroups<Slices>, 1)

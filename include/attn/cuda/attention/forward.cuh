@@ -11,19 +11,20 @@ struct OnlineSoftmax {
   float shrink[2];  // what the newest tile did to all weights before it
 
   /// Scores become weights.
-  __device__ void step(float (&s)[32]) {
+  template <int N>
+  __device__ void step(float (&s)[N]) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       float top = most[half];
 #pragma unroll
-      for (int j = 0; j < 8; ++j) top = fmaxf(top, fmaxf(s[4 * j + 2 * half], s[4 * j + 2 * half + 1]));
+      for (int j = 0; j < N / 4; ++j) top = fmaxf(top, fmaxf(s[4 * j + 2 * half], s[4 * j + 2 * half + 1]));
       top = quad_max(top);
       const float base = top == -INFINITY ? 0 : top * scale;  // -inf: no key was seen
       shrink[half] = power_of_2(most[half] * scale - base);
       most[half] = top;
       float total[2] = {};
 #pragma unroll
-      for (int j = 0; j < 8; ++j)
+      for (int j = 0; j < N / 4; ++j)
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
           float& x = s[4 * j + 2 * half + i];

@@ -2,8 +2,9 @@
 #include "attn/cuda/attention/task.cuh"
 #include "attn/cuda/support/tensor_core.cuh"
 
-// What attention's kernels on tensor cores share. A warpgroup owns 64 rows of a head: queries, or keys where it computes dK and dV.
-// A head of up to 64 columns is one tile wide, of up to 128 two (Slices); columns beyond its width are 0. All products are of 64 x 64.
+// What attention's kernels on tensor cores share. A warpgroup owns 64 rows of a head: queries, or keys where it computes dK
+// and dV. A head of up to 64 columns is one tile wide, of up to 128 two (Slices); columns beyond its width are 0. All
+// products are of 64 x 64.
 
 namespace attn::kernels {
 
@@ -38,8 +39,20 @@ __device__ inline float quad_max(float x) {
   return fmaxf(x, __shfl_xor_sync(0xffffffffU, x, 2));
 }
 
-/// Begins to copy 64 rows of a head, from row `first` on, of which `rows` exist, into Slices tiles side by side. The whole block
-/// calls this.
+/// Adds the products of two bfloat16 pairs to a sum.
+__device__ inline float dot(std::uint32_t a, std::uint32_t b, float sum) {
+  sum = fmaf(__uint_as_float(a << 16), __uint_as_float(b << 16), sum);
+  return fmaf(__uint_as_float(a & 0xffff0000U), __uint_as_float(b & 0xffff0000U), sum);
+}
+
+/// What the gradient kernel of queries leaves for the kernel of keys, heads x query rows each: the log-sum-exp of each query
+/// in base 2, infinite where it sees no key, and delta = rowsum(dY * Y), which is rowsum(P * dP).
+struct QueryStatistics {
+  float *lse, *delta;
+};
+
+/// Begins to copy 64 rows of a head, from row `first` on, of which `rows` exist, into Slices tiles side by side. The whole
+/// block calls this.
 template <int Slices, class T>
 __device__ void fill(bfloat16* tiles, const Matrix<T>& matrix, int first, int rows, const AttentionTask<bfloat16>& task) {
   const int thread = static_cast<int>(threadIdx.x), row = thread / 8, col = thread % 8 * 8;
@@ -100,8 +113,8 @@ __device__ inline void round_rows(std::uint32_t (&a)[4][4], const float (&c)[32]
   for (int k = 0; k < 4; ++k) round_to_a(a[k], c, k);
 }
 
-/// Writes a warpgroup's 64 rows, of which `rows` exist, times a factor a row; through tiles that no other warpgroup uses, and
-/// that each warp uses for its own rows only, so that whole rows go to memory at once.
+/// Writes a warpgroup's 64 rows, of which `rows` exist, times a factor a row; through tiles that no other warpgroup uses,
+/// and that each warp uses for its own rows only, so that whole rows go to memory at once.
 template <int Slices>
 __device__ void store_rows(bfloat16* to, Index stride, bool add, int rows, int width, const float (&c)[Slices][32],
                            const float (&factor)[2], bfloat16* tiles, const ThreadPosition& at) {

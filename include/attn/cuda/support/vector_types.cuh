@@ -7,6 +7,10 @@ namespace attn {
 
 using bfloat16 = __nv_bfloat16;
 
+// CUDA's, of plain numbers: the functions of activations by these names (tape/arithmetic.hpp) would hide them from kernels.
+using ::max;
+using ::min;
+
 // Kernels compute in float and keep their operands in T: float or bfloat16.
 
 __device__ inline float to_float(float x) { return x; }

@@ -1,0 +1,67 @@
+// A classifier: an encoder, the mean of its states, a linear layer and a cross-entropy with one label per sentence. It
+// learns whether a sequence begins and ends with the same token.
+
+#include <iostream>
+#include <vector>
+
+#include "attn/models/text_encoder.hpp"
+#include "attn/optim/adam.hpp"
+#include "attn/tape/losses.hpp"
+#include "attn/tape/reductions.hpp"
+#include "attn/tape/transfer.hpp"
+#include "device.hpp"
+
+using namespace attn;
+
+constexpr Index kTokens = 10;
+
+struct Classifier {
+  using DeviceType = Device;
+  TextEncoder<Device> encoder{{.vocabulary = kTokens + 1,
+                               .dropout = {.residual = 0},
+                               .shape = {.encoder_layers = 2, .width = 32, .heads = 4, .inner = 64}}};
+  Linear<Device> head{32, 2};
+
+  /// One row of two logits per sentence.
+  Variable<Device> operator()(Tape<Device>& tape, const Sentences& texts) const {
+    const Text text = upload(tape, texts);
+    return head(mean_rows(encoder(tape, text), text.rows));
+  }
+  void for_each_parameter(auto&& visit) { visit("encoder", encoder), visit("head", head); }
+};
+
+void draw(Random& random, Index count, Sentences& texts, Sentences& labels) {
+  for (Index i = 0; i < count; ++i) {
+    std::vector<Token> tokens(static_cast<std::size_t>(3 + random.below(5)));
+    for (Token& token : tokens) token = static_cast<Token>(random.below(kTokens));
+    if (random.below(2) == 0) tokens.back() = tokens.front();
+    const Token label = tokens.back() == tokens.front();
+    tokens.push_back(kTokens);  // the end
+    texts.push_back(tokens);
+    labels.push_back({&label, 1});
+  }
+}
+
+int main() {
+  Device device;
+  Network<Classifier> network(device, 1);
+  Adam adam(network);
+  Random random(2);
+  for (std::uint64_t step = 1; step <= 600; ++step) {
+    Sentences texts, labels;
+    draw(random, 64, texts, labels);
+    Tape<Device> tape(device, TapeMode::training(1, step));
+    Loss<Device> loss = cross_entropy((*network)(tape, texts), upload(tape, labels));
+    loss.backward();
+    adam.step(2e-3);
+    if (step % 100 == 0) std::cout << "step " << step << ": loss " << loss.value() << "\n";
+  }
+  Sentences texts, labels;
+  draw(random, 500, texts, labels);
+  Tape<Device> tape(device);  // inference: does not record
+  const std::vector<float> logits = download((*network)(tape, texts));
+  int right = 0;
+  for (std::size_t i = 0; i < 500; ++i) right += (logits[2 * i] < logits[2 * i + 1]) == (labels.tokens[i] == 1);
+  std::cout << right << " of 500 new sequences classified correctly\n";
+  return right > 475 ? 0 : 1;
+}

@@ -1,0 +1,27 @@
+#pragma once
+#include "attn/attention/policy.hpp"
+#include "attn/tape/rotary.hpp"
+
+namespace attn {
+
+/// Full self-attention whose queries and keys are rotated by their positions: only distances count. Use it with NoPositions. Su et
+/// al. 2021.
+struct Rope : Full<> {
+  using DecoderSelf = Rope;
+
+  template <class Device, int Width, int Heads>
+  struct QueryKey {
+    int heads, key_value_heads;
+
+    explicit QueryKey(const AttentionShape& shape) : heads(shape.heads), key_value_heads(shape.kv_heads()) {}
+    Variable<Device> query(Variable<Device> q, Ragged rows, FirstPositions first) const {
+      return rotary(q, rows, heads, first);
+    }
+    Variable<Device> key(Variable<Device> k, Ragged rows, FirstPositions first) const {
+      return rotary(k, rows, key_value_heads, first);
+    }
+    void for_each_parameter(auto&&) {}
+  };
+};
+
+}  // namespace attn

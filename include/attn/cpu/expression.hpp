@@ -1,0 +1,206 @@
+#pragma once
+#include <algorithm>
+
+#include "attn/cpu/device.hpp"
+#include "attn/cpu/pack.hpp"
+#include "attn/ops/expression_tree.hpp"
+
+namespace attn {
+
+namespace cpu {
+
+/// Some or all lanes of a pack, which the compiler knows where all are used.
+template <class T>
+struct AllLanes {
+  static Pack<T> load(const T* from) { return Pack<T>::load(from); }
+  static void store(T* to, const Pack<T>& pack) { pack.store(to); }
+  static Pack<T> used(const Pack<T>& pack) { return pack; }
+};
+template <class T>
+struct SomeLanes {
+  Index count;
+  Pack<T> load(const T* from) const { return Pack<T>::load(from, count); }
+  void store(T* to, const Pack<T>& pack) const { pack.store(to, count); }
+  /// The pack with 0 in the lanes that are not used.
+  Pack<T> used(const Pack<T>& pack) const {
+    T numbers[Pack<T>::lanes] = {};
+    pack.store(numbers, count);
+    return Pack<T>::load(numbers);
+  }
+};
+
+/// visit(j, lanes) for the packs of a row: whole ones, and one of the columns that remain.
+template <class T, class Visit>
+void for_each_pack(Index cols, const Visit& visit) {
+  constexpr Index kLanes = Pack<T>::lanes;
+  Index j = 0;
+  for (; j + kLanes <= cols; j += kLanes) visit(j, AllLanes<T>{});
+  if (j < cols) visit(j, SomeLanes<T>{cols - j});
+}
+
+/// Reads a leaf along one row.
+template <class T, class L>
+struct LeafReader;
+template <class T>
+struct LeafReader<T, DenseLeaf<T>> {
+  const T* row = nullptr;
+  void begin(const DenseLeaf<T>& leaf, Index i) { row = leaf.value.row(i); }
+  template <class Lanes>
+  Pack<T> read(Index j, const Lanes& lanes) const {
+    return lanes.load(row + j);
+  }
+};
+template <class T>
+struct LeafReader<T, RowLeaf<T, T>> {
+  const T* row = nullptr;
+  void begin(const RowLeaf<T, T>& leaf, Index) { row = leaf.value; }
+  template <class Lanes>
+  Pack<T> read(Index j, const Lanes& lanes) const {
+    return lanes.load(row + j);
+  }
+};
+template <class T>
+struct LeafReader<T, ColumnLeaf<T>> {
+  Pack<T> number;
+  void begin(const ColumnLeaf<T>& leaf, Index i) { number = *leaf.value.row(i); }
+  template <class Lanes>
+  Pack<T> read(Index, const Lanes&) const {
+    return number;
+  }
+};
+template <class T>
+struct LeafReader<T, ScalarLeaf> {
+  Pack<T> number;
+  void begin(const ScalarLeaf& leaf, Index) { number = leaf.value; }
+  template <class Lanes>
+  Pack<T> read(Index, const Lanes&) const {
+    return number;
+  }
+};
+template <class T>
+struct LeafReader<T, DropoutLeaf> {
+  bool active = false;
+  Dropout::Row row{};
+  void begin(const DropoutLeaf& leaf, Index i) {
+    active = leaf.dropout.active();
+    if (active) row = leaf.dropout.row(i);
+  }
+  template <class Lanes>
+  Pack<T> read(Index j, const Lanes&) const {
+    if (!active) return Pack<T>(1);
+    T factors[Pack<T>::lanes];
+    for (Index k = 0; k < Pack<T>::lanes; ++k) factors[k] = static_cast<T>(row(static_cast<std::uint32_t>(j + k)));
+    return Pack<T>::load(factors);
+  }
+};
+
+/// The readers of all leaves of an expression.
+template <class T, class E>
+struct Readers {
+  using Types = typename ExpressionNode<E>::Leaves;
+  template <class L>
+  using Reader = LeafReader<T, L>;
+  typename Types::template Wrapped<Reader> all;
+
+  void begin(const typename Types::Leaves& leaves, Index i) {
+    for_each_index<Types::count>([&]<int I>(StaticIndex<I>) { get<I>(all).begin(get<I>(leaves), i); });
+  }
+  /// The values of all nodes, from column j on.
+  template <class Lanes>
+  auto values(Index j, const Lanes& lanes) const {
+    return ExpressionNode<E>::template values<0, Pack<T>>(
+        [&]<int I>(StaticIndex<I>) { return get<I>(all).read(j, lanes); });
+  }
+};
+
+/// One row's gradients. Contributions to learned vectors are added to `sums`, each as wide as `padded` columns.
+template <class T, class E>
+void expression_gradient_row(const typename ExpressionNode<E>::Leaves::Leaves& leaves,
+                             const GradientPlan<ExpressionNode<E>::Leaves::count>& plan, const Matrix<const T>& dy, Index i,
+                             T* sums, Index padded) {
+  using Types = typename ExpressionNode<E>::Leaves;
+  constexpr int kLeaves = Types::count;
+  Readers<T, E> readers;
+  readers.begin(leaves, i);
+  Pack<T> row_sums[kLeaves];  // of columns
+  for (Pack<T>& sum : row_sums) sum = Pack<T>(0);
+  for_each_pack<T>(dy.cols, [&](Index j, const auto& lanes) {
+    Pack<T> gradients[kLeaves];
+    for (Pack<T>& gradient : gradients) gradient = Pack<T>(0);
+    const auto wanted = [&]<int First, int End>(StaticIndex<First>, StaticIndex<End>) { return plan.wanted(First, End); };
+    ExpressionNode<E>::template differentiate<0, Pack<T>>(
+        readers.values(j, lanes), lanes.load(dy.row(i) + j), wanted,
+        [&]<int I>(StaticIndex<I>, const Pack<T>& d) { gradients[I] = d; });
+    add_repeated<Types>(plan, gradients);
+    for_each_index<kLeaves>([&]<int I>(StaticIndex<I>) {
+      constexpr LeafKind kKind = Types::template kind<I>();
+      if (kKind == LeafKind::none || !plan.stores(I)) return;
+      if constexpr (kKind == LeafKind::dense) {
+        T* place = get<I>(leaves).gradient.to.row(i) + j;
+        lanes.store(place, plan.add[I] ? lanes.load(place) + gradients[I] : gradients[I]);
+      } else if constexpr (kKind == LeafKind::row) {
+        T* place = sums + Types::of_kind(LeafKind::row, I) * padded + j;
+        (Pack<T>::load(place) + gradients[I]).store(place);
+      } else if constexpr (kKind == LeafKind::column) {
+        row_sums[I] += lanes.used(gradients[I]);
+      }
+    });
+  });
+  for_each_index<kLeaves>([&]<int I>(StaticIndex<I>) {
+    if constexpr (Types::template kind<I>() == LeafKind::column)
+      if (plan.stores(I)) {
+        T numbers[Pack<T>::lanes], sum = 0;
+        row_sums[I].store(numbers);
+        for (const T number : numbers) sum += number;
+        T* place = get<I>(leaves).gradient.to.row(i);
+        *place = plan.add[I] ? *place + sum : sum;
+      }
+  });
+}
+
+}  // namespace cpu
+
+template <class T, class E>
+void evaluate(Cpu<T>& device, const EvaluateArgs<Cpu<T>, E>& args) {
+  const auto leaves = leaves_of(args.expression);
+  device.parallel_ranges(args.y.rows, 16, [&](Index first, Index last, int) {
+    cpu::Readers<T, E> readers;
+    for (Index i = first; i < last; ++i) {
+      readers.begin(leaves, i);
+      T* y = args.y.row(i);
+      cpu::for_each_pack<T>(args.y.cols,
+                            [&](Index j, const auto& lanes) { lanes.store(y + j, readers.values(j, lanes).value); });
+    }
+  });
+}
+
+template <class T, class E>
+void evaluate_gradient(Cpu<T>& device, const EvaluateGradientArgs<Cpu<T>, E>& args) {
+  using Types = typename ExpressionNode<E>::Leaves;
+  constexpr Index kLanes = cpu::Pack<T>::lanes;
+  const auto leaves = leaves_of(args.expression);
+  const auto plan = plan_gradients<Types>(leaves);
+  const Index rows = args.dy.rows, cols = args.dy.cols, padded = (cols + kLanes - 1) / kLanes * kLanes;
+  if (rows == 0 || cols == 0 || !plan.wanted(0, Types::count)) return;
+  // Blocks of rows, as many with any number of threads. Gradients of learned vectors are sums of the blocks' sums.
+  const Index height = std::max<Index>(16, (rows + 63) / 64), blocks = (rows + height - 1) / height;
+  constexpr int kVectors = Types::of_kind(LeafKind::row);
+  const Index size = kVectors * padded;
+  T* sums = kVectors == 0 ? nullptr : device.results(blocks * size);
+  device.parallel(blocks, [&](Index block, int) {
+    T* own = sums + block * size;
+    std::fill_n(own, size, T(0));
+    for (Index i = block * height; i < std::min(rows, (block + 1) * height); ++i)
+      cpu::expression_gradient_row<T, E>(leaves, plan, args.dy, i, own, padded);
+  });
+  for_each_index<Types::count>([&]<int I>(StaticIndex<I>) {
+    if constexpr (Types::template kind<I>() == LeafKind::row)
+      if (plan.stores(I))
+        for (Index block = 0; block < blocks; ++block) {
+          const T* part = sums + block * size + Types::of_kind(LeafKind::row, I) * padded;
+          for (Index j = 0; j < cols; ++j) get<I>(leaves).gradient[j] += part[j];
+        }
+  });
+}
+
+}  // namespace attn

@@ -1,0 +1,128 @@
+#pragma once
+#include <Eigen/Core>
+#include <limits>
+#include <type_traits>
+
+#include "attn/core/types.hpp"
+#include "attn/ops/number.hpp"
+
+namespace attn::cpu {
+
+/// The result of comparing two packs, lane by lane.
+template <class T>
+struct PackMask {
+  typename Eigen::internal::packet_traits<T>::type packet;
+};
+
+/// A processor's vector of numbers, with the math functions of ops/number.hpp.
+template <class T>
+struct Pack {
+  using Traits = Eigen::internal::packet_traits<T>;
+  using Packet = typename Traits::type;
+  static constexpr Index lanes = Traits::size;
+
+  Packet packet;
+
+  Pack() = default;
+  Pack(const Packet& numbers) : packet(numbers) {}
+  template <class A>
+  requires std::is_arithmetic_v<A> Pack(A number) : packet(Eigen::internal::pset1<Packet>(static_cast<T>(number))) {}
+
+  static Pack load(const T* from) { return Eigen::internal::ploadu<Packet>(from); }
+  void store(T* to) const { Eigen::internal::pstoreu(to, packet); }
+  /// The first `count` lanes; the others are 1.
+  static Pack load(const T* from, Index count) {
+    T numbers[lanes];
+    for (Index i = 0; i < lanes; ++i) numbers[i] = i < count ? from[i] : T(1);
+    return load(numbers);
+  }
+  void store(T* to, Index count) const {
+    T numbers[lanes];
+    store(numbers);
+    for (Index i = 0; i < count; ++i) to[i] = numbers[i];
+  }
+
+  friend Pack operator-(const Pack& a) { return Eigen::internal::pnegate(a.packet); }
+  friend Pack operator+(const Pack& a, const Pack& b) { return Eigen::internal::padd(a.packet, b.packet); }
+  friend Pack operator-(const Pack& a, const Pack& b) { return Eigen::internal::psub(a.packet, b.packet); }
+  friend Pack operator*(const Pack& a, const Pack& b) { return Eigen::internal::pmul(a.packet, b.packet); }
+  friend Pack operator/(const Pack& a, const Pack& b) { return Eigen::internal::pdiv(a.packet, b.packet); }
+  Pack& operator+=(const Pack& b) { return *this = *this + b; }
+  Pack& operator-=(const Pack& b) { return *this = *this - b; }
+  Pack& operator*=(const Pack& b) { return *this = *this * b; }
+  Pack& operator/=(const Pack& b) { return *this = *this / b; }
+
+  using Mask = PackMask<T>;
+  friend Mask operator<(const Pack& a, const Pack& b) { return {Eigen::internal::pcmp_lt(a.packet, b.packet)}; }
+  friend Mask operator<=(const Pack& a, const Pack& b) { return {Eigen::internal::pcmp_le(a.packet, b.packet)}; }
+  friend Mask operator>(const Pack& a, const Pack& b) { return b < a; }
+  friend Mask operator>=(const Pack& a, const Pack& b) { return b <= a; }
+  friend Mask operator==(const Pack& a, const Pack& b) { return {Eigen::internal::pcmp_eq(a.packet, b.packet)}; }
+  friend Mask operator!=(const Pack& a, const Pack& b) {
+    return {Pack::where(a == b, Pack(0), Pack(Eigen::internal::ptrue(a.packet))).packet};
+  }
+  static Pack where(const Mask& condition, const Pack& a, const Pack& b) {
+    return Eigen::internal::pselect(condition.packet, a.packet, b.packet);
+  }
+
+  /// f of each lane, for functions without vector instructions.
+  template <class F>
+  static Pack by_lane(const Pack& x, const F& f) {
+    T numbers[lanes];
+    x.store(numbers);
+    for (T& number : numbers) number = f(number);
+    return load(numbers);
+  }
+
+  Pack exp() const {
+    if constexpr (Traits::HasExp) {
+      // Eigen clamps its argument, also NaN. Beyond these bounds exp is infinite, or below the normal numbers and set to 0.
+      constexpr bool kFloat = sizeof(T) == 4;
+      constexpr T kHigh = kFloat ? T(88.72283) : T(709.782712893384), kLow = kFloat ? T(-87.33654) : T(-708.3964185322641);
+      const Pack inside =
+          where(Pack(kHigh) < *this, Pack(std::numeric_limits<T>::infinity()), Eigen::internal::pexp(packet));
+      return where(*this == *this, where(*this < Pack(kLow), Pack(0), inside), *this);
+    } else {
+      return by_lane(*this, [](T number) { return std::exp(number); });
+    }
+  }
+  Pack log() const {
+    if constexpr (Traits::HasLog)
+      return Eigen::internal::plog(packet);
+    else
+      return by_lane(*this, [](T number) { return std::log(number); });
+  }
+  /// The error of 1 + x is that of a quotient close to 1 (Higham 2002, section 1.14.1).
+  Pack log1p() const {
+    const Pack sum = Pack(1) + *this, rounded = sum - Pack(1);
+    const Pack scaled = where(sum < Pack(std::numeric_limits<T>::infinity()), sum.log() * (*this / rounded), sum.log());
+    return where(rounded == Pack(0), *this, scaled);
+  }
+  Pack sqrt() const {
+    if constexpr (Traits::HasSqrt)
+      return Eigen::internal::psqrt(packet);
+    else
+      return by_lane(*this, [](T number) { return std::sqrt(number); });
+  }
+  Pack abs() const { return Eigen::internal::pabs(packet); }
+  Pack tanh() const {
+    if constexpr (Traits::HasTanh) {
+      // Eigen's tanh of floats ends below 1 on some processors, and clamps NaN.
+      const Pack sign = where(*this < Pack(0), Pack(-1), Pack(1));
+      const Pack inside = where(Pack(T(9.1)) < abs(), sign, Eigen::internal::ptanh(packet));
+      return where(*this == *this, inside, *this);
+    } else {
+      return by_lane(*this, [](T number) { return std::tanh(number); });
+    }
+  }
+  Pack erf() const {
+    return by_lane(*this, [](T number) { return std::erf(number); });
+  }
+};
+
+}  // namespace attn::cpu
+
+namespace attn {
+template <class T>
+inline constexpr bool is_number<cpu::Pack<T>> = true;
+}  // namespace attn

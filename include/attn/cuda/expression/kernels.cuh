@@ -1,0 +1,172 @@
+#pragma once
+#include "attn/cuda/expression/leaves.cuh"
+
+// A block takes a range of rows of 32 * N columns. Each warp takes every eighth row, each lane the same N columns of all its
+// rows: a learned vector is loaded once, and the sum of its gradient stays in registers until the end.
+
+namespace attn::kernels {
+
+inline constexpr int kExpressionWarps = 8, kExpressionThreads = 32 * kExpressionWarps;
+
+template <class E, int N, class T>
+__global__ void __launch_bounds__(kExpressionThreads)
+    evaluate_expression(typename ExpressionNode<E>::Leaves::Leaves leaves, Matrix<T> y, Index rows_a_block) {
+  constexpr int kAtOnce = kExpressionRows<E>;
+  const int j = (static_cast<int>(blockIdx.x) * 32 + lane_of_warp()) * N;
+  if (j >= y.cols) return;
+  const Index first = rows_a_block * blockIdx.y, end = min(first + rows_a_block, y.rows);
+  LeafPacks<E, N> packs[kAtOnce];
+#pragma unroll
+  for (int r = 0; r < kAtOnce; ++r) packs[r].begin(leaves, j);
+  for (Index i = first + threadIdx.x / 32; i < end; i += kAtOnce * kExpressionWarps) {
+#pragma unroll
+    for (int r = 0; r < kAtOnce; ++r) packs[r].load(leaves, min(i + r * kExpressionWarps, end - 1), j);
+#pragma unroll
+    for (int r = 0; r < kAtOnce; ++r) {
+      if (i + r * kExpressionWarps >= end) continue;
+      Pack<T, N> result;
+#pragma unroll
+      for (int k = 0; k < N; ++k) result.set(k, packs[r].values(k).value);
+      store_pack(row_of(y, i + r * kExpressionWarps) + j, result);
+    }
+  }
+}
+
+/// Gradients of dense leaves are final. Sums over this block's rows go to row_parts (vector, block of rows, column of all
+/// blocks), sums over this block's columns to column_parts (column leaf, block of columns, row); null: nobody wants them.
+/// Repeated: leaves may share the place of their gradient. A test at each position would keep the compiler from interleaving
+/// positions.
+template <class E, int N, bool Repeated, class T>
+__global__ void __launch_bounds__(kExpressionThreads)
+    expression_gradient(typename ExpressionNode<E>::Leaves::Leaves leaves, GradientPlan<ExpressionNode<E>::leaves> plan,
+                        Matrix<const T> dy, Index rows_a_block, float* row_parts, float* column_parts) {
+  using Types = typename ExpressionNode<E>::Leaves;
+  constexpr int kLeaves = Types::count, kAtOnce = kExpressionRows<E>, kDense = Types::of_kind(LeafKind::dense),
+                kVectors = Types::of_kind(LeafKind::row), kColumns = Types::of_kind(LeafKind::column);
+  const int lane = lane_of_warp(), warp = static_cast<int>(threadIdx.x) / 32;
+  const int own = (static_cast<int>(blockIdx.x) * 32 + lane) * N;
+  const bool inside = own < dy.cols;
+  const int j = inside ? own : 0;  // lanes beyond the last column compute, for the warp's sums, and store nothing
+  const Index first = rows_a_block * blockIdx.y, end = min(first + rows_a_block, dy.rows);
+
+  float row_sums[kVectors > 0 ? kVectors : 1][N] = {};
+  LeafPacks<E, N> packs[kAtOnce];
+#pragma unroll
+  for (int r = 0; r < kAtOnce; ++r) packs[r].begin(leaves, j);
+  for (Index start = first + warp; start < end; start += kAtOnce * kExpressionWarps) {
+    Pack<T, N> dys[kAtOnce];
+#pragma unroll
+    for (int r = 0; r < kAtOnce; ++r) {
+      const Index i = min(start + r * kExpressionWarps, end - 1);
+      dys[r] = load_pack<N>(row_of(dy, i) + j);
+      packs[r].load(leaves, i, j);
+    }
+#pragma unroll
+    for (int r = 0; r < kAtOnce; ++r) {
+      const Index i = start + r * kExpressionWarps;
+      if (i >= end) continue;
+      Pack<T, N> dense[kDense > 0 ? kDense : 1];
+      float column_sums[kColumns > 0 ? kColumns : 1] = {};
+      for_each_index<kLeaves>([&]<int I>(StaticIndex<I>) {
+        if constexpr (Types::template kind<I>() == LeafKind::dense) {
+          constexpr int kAt = Types::of_kind(LeafKind::dense, I);
+          dense[kAt] = Pack<T, N>{};
+          if (plan.stores(I) && plan.add[I]) dense[kAt] = load_pack<N>(row_of(get<I>(leaves).gradient.to, i) + j);
+        }
+      });
+#pragma unroll
+      for (int k = 0; k < N; ++k) {
+        float gradients[kLeaves] = {};
+        ExpressionNode<E>::template differentiate<0, float>(
+            packs[r].values(k), dys[r][k], [](auto, auto) { return true; },
+            [&]<int I>(StaticIndex<I>, float d) { gradients[I] = d; });
+        if constexpr (Repeated) add_repeated<Types>(plan, gradients);
+        for_each_index<kLeaves>([&]<int I>(StaticIndex<I>) {
+          constexpr LeafKind kKind = Types::template kind<I>();
+          if constexpr (kKind == LeafKind::dense) {
+            constexpr int kAt = Types::of_kind(LeafKind::dense, I);
+            dense[kAt].set(k, dense[kAt][k] + gradients[I]);
+          } else if constexpr (kKind == LeafKind::row) {
+            row_sums[Types::of_kind(LeafKind::row, I)][k] += gradients[I];
+          } else if constexpr (kKind == LeafKind::column) {
+            column_sums[Types::of_kind(LeafKind::column, I)] += inside ? gradients[I] : 0;
+          }
+        });
+      }
+      for_each_index<kLeaves>([&]<int I>(StaticIndex<I>) {
+        constexpr LeafKind kKind = Types::template kind<I>();
+        if constexpr (kKind == LeafKind::dense) {
+          if (inside && plan.stores(I))
+            store_pack(row_of(get<I>(leaves).gradient.to, i) + j, dense[Types::of_kind(LeafKind::dense, I)]);
+        } else if constexpr (kKind == LeafKind::column) {
+          if (column_parts == nullptr) return;
+          constexpr int kAt = Types::of_kind(LeafKind::column, I);
+          const float sum = warp_sum(column_sums[kAt]);
+          if (lane == 0) column_parts[(Index{kAt} * gridDim.x + blockIdx.x) * dy.rows + i] = sum;
+        }
+      });
+    }
+  }
+
+  if constexpr (kVectors > 0) {
+    if (row_parts == nullptr) return;
+    __shared__ float shared[kExpressionWarps][32 * N];
+    const Index cols = Index{gridDim.x} * 32 * N;  // rounded up to whole blocks
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      __syncthreads();  // the sums of the vector before have been read
+#pragma unroll
+      for (int k = 0; k < N; ++k) shared[warp][lane * N + k] = row_sums[v][k];
+      __syncthreads();
+      for (int c = static_cast<int>(threadIdx.x); c < 32 * N; c += kExpressionThreads) {
+        float sum = 0;
+#pragma unroll
+        for (int w = 0; w < kExpressionWarps; ++w) sum += shared[w][c];
+        row_parts[(Index{v} * gridDim.y + blockIdx.y) * cols + blockIdx.x * 32 * N + c] = sum;
+      }
+    }
+  }
+}
+
+inline constexpr int kPartLanes = 32, kPartSums = 16;  // columns of a block; threads that share the parts of a column
+
+template <int Vectors>
+struct VectorGradients {
+  float* to[Vectors];  // null: none is wanted
+};
+
+/// Adds the parts of each learned vector's gradient, always in the same order. A row of blocks takes a vector.
+template <int Vectors>
+__global__ void __launch_bounds__(kPartLanes* kPartSums)
+    add_row_parts(const float* parts, int blocks, Index padded, Index cols, VectorGradients<Vectors> gradients) {
+  float* const gradient = gradients.to[blockIdx.y];
+  if (gradient == nullptr) return;
+  const int lane = static_cast<int>(threadIdx.x) % kPartLanes, share = static_cast<int>(threadIdx.x) / kPartLanes;
+  const Index column = Index{blockIdx.x} * kPartLanes + lane;
+  float sum = 0;
+  if (column < cols) {
+    const float* from = parts + Index{blockIdx.y} * blocks * padded + column;
+#pragma unroll 8
+    for (int block = share; block < blocks; block += kPartSums) sum += from[block * padded];
+  }
+  __shared__ float shared[kPartSums][kPartLanes];
+  shared[share][lane] = sum;
+  __syncthreads();
+  if (share != 0 || column >= cols) return;
+  float total = 0;
+#pragma unroll
+  for (int s = 0; s < kPartSums; ++s) total += shared[s][lane];
+  gradient[column] += total;
+}
+
+/// Adds the parts of a column leaf's gradient, a thread per row.
+template <class T>
+__global__ void __launch_bounds__(256) add_column_parts(const float* parts, int blocks, Sink<T> gradient) {
+  const Index i = Index{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i >= gradient.to.rows) return;
+  float sum[1] = {};
+  for (int block = 0; block < blocks; ++block) sum[0] += parts[block * gradient.to.rows + i];
+  put(gradient, i, 0, sum);
+}
+
+}  // namespace attn::kernels

@@ -1,0 +1,52 @@
+#pragma once
+#include <cfloat>
+
+#include "attn/cuda/support/vector_types.cuh"
+
+// Exponentials of rows that a block of threads walks along, shared by softmax and the losses.
+
+namespace attn {
+namespace kernels {
+
+/// e^x: in float accurately, else as the hardware's 2^x, which for x <= 0 is within 1e-6 of what is summed.
+template <class T>
+__device__ float exponential(float x) {
+  if constexpr (std::is_same_v<T, float>) return expf(x);
+  float power;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x * 1.44269504f));
+  return power;
+}
+
+/// The maximum of a row, and the sum of exp(x - maximum). The sum is 0 for a row that is empty or -inf throughout.
+struct RowExponentials {
+  float most, sum;
+};
+
+/// All 32 * Warps threads of a block call it, and all get the result. Each thread rescales its sum where its maximum grows.
+template <int Warps, class T>
+__device__ RowExponentials row_exponentials(const T* row, int count) {
+  float most = -FLT_MAX, sum = 0;
+  for (int j = static_cast<int>(threadIdx.x); j < count; j += 32 * Warps) {
+    const float x = to_float(row[j]);
+    if (x > most) {
+      sum *= exponential<T>(most - x);
+      most = x;
+    }
+    sum += exponential<T>(x - most);
+  }
+  const float peak = block_max<Warps>(most);
+  return {peak, block_sum<Warps>(sum * exponential<T>(most - peak))};
+}
+
+}  // namespace kernels
+
+/// run<Warps>(): the warps of a block that takes a row of so many columns.
+template <class Run>
+void with_row_warps(Index cols, const Run& run) {
+  if (cols <= 256)
+    run.template operator()<1>();
+  else
+    run.template operator()<8>();
+}
+
+}  // namespace attn

@@ -1,0 +1,242 @@
+#pragma once
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "attn/ops/dual.hpp"
+
+// Functions of numbers as types, for expressions (ops/expression.hpp). A function is a struct with
+//
+//   template <class T> static T value(T x, ...)    for any Number T, written with the functions of ops/number.hpp
+//   template <class T> static T derivative(T x)    optional; of N arguments: std::array<T, N> derivative(T a, T b, ...)
+//
+// A function without `derivative` is differentiated with dual numbers, one pass per argument. Functions that run on a GPU
+// are marked ATTN_BOTH. The library's own functions take their result as the last argument of `derivative`.
+
+namespace attn {
+
+/// The derivatives of a function with respect to its N arguments.
+template <class T, int N>
+struct Partials {
+  T by[N];
+};
+
+namespace functions {
+
+/// One pass per argument: argument I has slope 1, all others are constants.
+template <class F, std::size_t I, class T, std::size_t... J>
+ATTN_BOTH T slope_by(const Partials<T, static_cast<int>(sizeof...(J))>& x, std::index_sequence<J...>) {
+  return F::value(Dual<T>(x.by[J], T(I == J ? 1 : 0))...).slope;
+}
+template <class F, class T, std::size_t... I>
+ATTN_BOTH auto slopes(const Partials<T, static_cast<int>(sizeof...(I))>& x, std::index_sequence<I...> all) {
+  return Partials<T, static_cast<int>(sizeof...(I))>{{slope_by<F, I>(x, all)...}};
+}
+
+/// What `derivative` returned: a number, Partials, or std::array, whose operator[] device code cannot call.
+template <class T, int N, class Result>
+ATTN_BOTH Partials<T, N> partials_of(const Result& result) {
+  if constexpr (std::is_same_v<Result, Partials<T, N>>) {
+    return result;
+  } else if constexpr (std::is_convertible_v<Result, T>) {
+    static_assert(N == 1, "attn: a function of several arguments returns an array of derivatives");
+    return {{result}};
+  } else {
+    static_assert(sizeof(Result) == N * sizeof(T),
+                  "attn: a function of N arguments returns std::array<T, N> as derivative");
+    Partials<T, N> partials;
+    for (int i = 0; i < N; ++i) partials.by[i] = reinterpret_cast<const T*>(&result)[i];
+    return partials;
+  }
+}
+
+}  // namespace functions
+
+/// The derivatives of F at x..., where F's value is y.
+template <class F, class T, class... X>
+ATTN_BOTH Partials<T, static_cast<int>(sizeof...(X))> derivatives(const T& y, const X&... x) {
+  constexpr int kCount = static_cast<int>(sizeof...(X));
+  if constexpr (requires { F::derivative(x..., y); })
+    return functions::partials_of<T, kCount>(F::derivative(x..., y));
+  else if constexpr (requires { F::derivative(x...); })
+    return functions::partials_of<T, kCount>(F::derivative(x...));
+  else
+    return functions::slopes<F, T>(Partials<T, kCount>{{x...}}, std::index_sequence_for<X...>{});
+}
+
+/// Whether F's derivatives are 0 everywhere.
+template <class F>
+inline constexpr bool is_constant = requires {
+  requires F::constant;
+};
+
+#define ATTN_UNARY(Name, VALUE, DERIVATIVE)                                     \
+  struct Name {                                                                 \
+    template <class T>                                                          \
+    ATTN_BOTH static T value(T x) {                                             \
+      return VALUE;                                                             \
+    }                                                                           \
+    template <class T>                                                          \
+    ATTN_BOTH static T derivative([[maybe_unused]] T x, [[maybe_unused]] T y) { \
+      return DERIVATIVE;                                                        \
+    }                                                                           \
+  }
+#define ATTN_BINARY(Name, VALUE, BY_A, BY_B)                                                                       \
+  struct Name {                                                                                                    \
+    template <class T>                                                                                             \
+    ATTN_BOTH static T value(T a, T b) {                                                                           \
+      return VALUE;                                                                                                \
+    }                                                                                                              \
+    template <class T>                                                                                             \
+    ATTN_BOTH static Partials<T, 2> derivative([[maybe_unused]] T a, [[maybe_unused]] T b, [[maybe_unused]] T y) { \
+      return {{BY_A, BY_B}};                                                                                       \
+    }                                                                                                              \
+  }
+#define ATTN_COMPARISON(Name, OPERATOR)                   \
+  struct Name {                                           \
+    static constexpr bool constant = true;                \
+    template <class T>                                    \
+    ATTN_BOTH static T value(T a, T b) {                  \
+      return where(a OPERATOR b, T(1), T(0));             \
+    }                                                     \
+    template <class T>                                    \
+    ATTN_BOTH static Partials<T, 2> derivative(T, T, T) { \
+      return {{T(0), T(0)}};                              \
+    }                                                     \
+  }
+
+namespace functions {
+
+ATTN_BINARY(Add, a + b, T(1), T(1));
+ATTN_BINARY(Subtract, a - b, T(1), T(-1));
+ATTN_BINARY(Multiply, a* b, b, a);
+ATTN_BINARY(Divide, a / b, T(1) / b, -y / b);
+// At ties both arguments get half of the gradient, as in torch.maximum.
+ATTN_BINARY(Max, maximum(a, b), where(a == b, T(0.5), where(a < b, T(0), T(1))),
+            where(a == b, T(0.5), where(b < a, T(0), T(1))));
+ATTN_BINARY(Min, minimum(a, b), where(a == b, T(0.5), where(b < a, T(0), T(1))),
+            where(a == b, T(0.5), where(a < b, T(0), T(1))));
+
+ATTN_COMPARISON(Less, <);
+ATTN_COMPARISON(LessEqual, <=);
+ATTN_COMPARISON(Greater, >);
+ATTN_COMPARISON(GreaterEqual, >=);
+
+ATTN_UNARY(Negate, -x, T(-1));
+ATTN_UNARY(Exp, exp(x), y);
+ATTN_UNARY(Log, log(x), T(1) / x);
+ATTN_UNARY(Log1p, log1p(x), T(1) / (T(1) + x));
+ATTN_UNARY(Sqrt, sqrt(x), T(0.5) / y);
+ATTN_UNARY(Abs, abs(x), where(x > T(0), T(1), where(x < T(0), T(-1), T(0))));
+ATTN_UNARY(Tanh, tanh(x), T(1) - y * y);
+ATTN_UNARY(Sigmoid, sigmoid(x), y*(T(1) - y));
+ATTN_UNARY(Relu, relu(x), where(x > T(0), T(1), T(0)));
+ATTN_UNARY(Softplus, softplus(x), sigmoid(x));
+ATTN_UNARY(Square, x* x, x + x);
+ATTN_UNARY(Erf, erf(x), T(1.1283791670955126) * exp(-x * x));  // 2/√π exp(-x²)
+ATTN_UNARY(Reciprocal, reciprocal(x), -y* y);
+
+/// x sigmoid(x)
+struct Silu {
+  template <class T>
+  ATTN_BOTH static T value(T x) {
+    return silu(x);
+  }
+  template <class T>
+  ATTN_BOTH static T derivative(T x, T) {
+    const T s = sigmoid(x);
+    return s * (T(1) + x * (T(1) - s));
+  }
+};
+
+/// GELU in its tanh form.
+struct Gelu {
+  template <class T>
+  ATTN_BOTH static T value(T x) {
+    return gelu(x);
+  }
+  template <class T>
+  ATTN_BOTH static T derivative(T x, T) {
+    using namespace gelu_numbers;
+    const T near = maximum(minimum(x, T(flat)), T(-flat)), t = tanh_in_gelu(near);  // the cube of a huge x is infinite
+    return T(0.5) * (T(1) + t + near * (T(1) - t * t) * T(slope) * (T(1) + T(3 * cube) * near * near));
+  }
+};
+
+/// GELU with the error function.
+struct GeluExact {
+  template <class T>
+  ATTN_BOTH static T value(T x) {
+    return gelu_exact(x);
+  }
+  template <class T>
+  ATTN_BOTH static T derivative(T x, T) {
+    using namespace gelu_numbers;
+    const T density_at_x = T(density) * exp(T(-0.5) * x * x);
+    return T(0.5) * (T(1) + erf(x * T(root_half))) + x * density_at_x;
+  }
+};
+
+/// condition != 0 ? a : b. The condition gets no gradient.
+struct Where {
+  template <class T>
+  ATTN_BOTH static T value(T condition, T a, T b) {
+    return where(condition != T(0), a, b);
+  }
+  template <class T>
+  ATTN_BOTH static Partials<T, 3> derivative(T condition, T, T, T) {
+    return {{T(0), where(condition != T(0), T(1), T(0)), where(condition != T(0), T(0), T(1))}};
+  }
+};
+
+}  // namespace functions
+
+#undef ATTN_UNARY
+#undef ATTN_BINARY
+#undef ATTN_COMPARISON
+
+// Math functions of dual numbers, by the derivatives above.
+
+namespace functions {
+template <class F, class T>
+ATTN_BOTH Dual<T> dual(const Dual<T>& x) {
+  const T y = F::value(x.value);
+  return {y, derivatives<F>(y, x.value).by[0] * x.slope};
+}
+}  // namespace functions
+
+#define ATTN_DUAL(name, Name)                   \
+  template <class T>                            \
+  ATTN_BOTH Dual<T> name(const Dual<T>& x) {    \
+    return functions::dual<functions::Name>(x); \
+  }
+ATTN_DUAL(exp, Exp)
+ATTN_DUAL(log, Log)
+ATTN_DUAL(log1p, Log1p)
+ATTN_DUAL(sqrt, Sqrt)
+ATTN_DUAL(abs, Abs)
+ATTN_DUAL(tanh, Tanh)
+ATTN_DUAL(erf, Erf)
+ATTN_DUAL(reciprocal, Reciprocal)
+ATTN_DUAL(relu, Relu)
+ATTN_DUAL(sigmoid, Sigmoid)
+ATTN_DUAL(silu, Silu)
+ATTN_DUAL(softplus, Softplus)
+ATTN_DUAL(gelu, Gelu)
+ATTN_DUAL(gelu_exact, GeluExact)
+#undef ATTN_DUAL
+
+template <class T>
+ATTN_BOTH Dual<T> maximum(const Dual<T>& a, const Dual<T>& b) {
+  const T y = maximum(a.value, b.value);
+  const auto partials = derivatives<functions::Max>(y, a.value, b.value);
+  return {y, partials.by[0] * a.slope + partials.by[1] * b.slope};
+}
+template <class T>
+ATTN_BOTH Dual<T> minimum(const Dual<T>& a, const Dual<T>& b) {
+  const T y = minimum(a.value, b.value);
+  const auto partials = derivatives<functions::Min>(y, a.value, b.value);
+  return {y, partials.by[0] * a.slope + partials.by[1] * b.slope};
+}
+
+}  // namespace attn

@@ -1,0 +1,77 @@
+#pragma once
+#include "attn/core/matrix.hpp"
+#include "attn/core/ragged.hpp"
+#include "attn/ops/no_backend.hpp"
+
+// Matrix products of two activations, sentence by sentence. A_s and B_s are the rows of sentence s, and B_s has m rows:
+//
+//   ragged_scores           Y_s[:, 0:m] = scale * A_s B_sᵀ;  columns from m on are 0
+//   ragged_mix              Y_s = scale * W_s[:, 0:m] B_s
+//   ragged_mix_transposed   Y_s = scale * W_s[:, 0:m]ᵀ X_s
+//
+// Their gradients are the same three ops:
+//
+//   Y = ragged_scores(A, B):   dA = ragged_mix(dY, B),      dB = ragged_mix_transposed(dY, A)
+//   Y = ragged_mix(W, B):      dW = ragged_scores(dY, B),   dB = ragged_mix_transposed(W, dY)
+//
+// Columns of W from m on are never read. Where the sink sets, rows of Y outside all sentences are 0. Y overlaps no operand.
+
+namespace attn {
+
+template <class Device>
+struct RaggedScoresArgs {
+  using Scalar = typename Device::Scalar;
+  Matrix<const Scalar> a;  // rows of a x width
+  Ragged a_rows;
+  Matrix<const Scalar> b;  // rows of b x width
+  Ragged b_rows;           // the same number of sentences
+  double scale = 1;
+  Sink<Scalar> y;  // rows of a x at least b_rows.longest
+};
+
+template <class Device>
+struct RaggedMixArgs {
+  using Scalar = typename Device::Scalar;
+  Matrix<const Scalar> w;  // rows of a x at least b_rows.longest
+  Ragged a_rows;
+  Matrix<const Scalar> b;  // rows of b x width
+  Ragged b_rows;           // the same number of sentences
+  double scale = 1;
+  Sink<Scalar> y;  // rows of a x width
+};
+
+template <class Device>
+struct RaggedMixTransposedArgs {
+  using Scalar = typename Device::Scalar;
+  Matrix<const Scalar> w;  // rows of a x at least b_rows.longest
+  Ragged a_rows;
+  Matrix<const Scalar> x;  // rows of a x width
+  Ragged b_rows;           // the same number of sentences
+  double scale = 1;
+  Sink<Scalar> y;  // rows of b x width
+};
+
+/// Throws an Error if two layouts, or a matrix of `cols` scores per row, do not fit.
+inline void check_ragged_product(const char* op, const Ragged& a_rows, const Ragged& b_rows, Index cols) {
+  refuse_lists(op, a_rows);
+  refuse_lists(op, b_rows);
+  require(a_rows.count == b_rows.count, op, ": the left side has ", a_rows.count, " sentences and the right side has ",
+          b_rows.count, "; pass as many sentences on both sides");
+  require(b_rows.longest <= cols, op, ": a sentence on the right side has ", b_rows.longest, " rows, but the scores have ",
+          cols, " columns; use at least as many columns as the longest sentence has rows");
+}
+
+template <class Device>
+void ragged_scores(Device&, const RaggedScoresArgs<Device>&) {
+  no_backend<Device>();
+}
+template <class Device>
+void ragged_mix(Device&, const RaggedMixArgs<Device>&) {
+  no_backend<Device>();
+}
+template <class Device>
+void ragged_mix_transposed(Device&, const RaggedMixTransposedArgs<Device>&) {
+  no_backend<Device>();
+}
+
+}  // namespace attn

@@ -1,0 +1,34 @@
+#pragma once
+#include "attn/core/matrix.hpp"
+#include "attn/core/ragged.hpp"
+#include "attn/ops/no_backend.hpp"
+
+// Rotary position embedding of Su et al. 2021, in the layout of GPT-NeoX and Llama: in each head of d columns, column j and column
+// j + d/2 are the two coordinates of a point that turns by p / 10000^(2j / d) at position p.
+//
+//   rotary   y[j]       = x[j] cos - x[j + d/2] sin
+//            y[j + d/2] = x[j + d/2] cos + x[j] sin
+//
+// p = first_position + i - the first row of its sentence, as in ops/embedding.hpp. The inverse turns back, which is the gradient.
+// Rows outside all sentences are not touched.
+
+namespace attn {
+
+template <class Device>
+struct RotaryArgs {
+  using Scalar = typename Device::Scalar;
+  Matrix<const Scalar> x;  // rows x heads * d
+  Ragged rows;
+  Matrix<const Scalar> table;  // at least first_position + longest x d: d/2 sines, then d/2 cosines (SinusoidOrder::halves)
+  Index first_position = 0;
+  const std::int32_t* first_positions = nullptr;  // of each sentence, on the device, instead of the one; or none
+  bool inverse = false;
+  Sink<Scalar> y;  // rows x heads * d; may be x
+};
+
+template <class Device>
+void rotary(Device&, const RotaryArgs<Device>&) {
+  no_backend<Device>();
+}
+
+}  // namespace attn

@@ -1,0 +1,14 @@
+#pragma once
+#include "attn/core/matrix.hpp"
+#include "attn/core/ragged.hpp"
+
+namespace attn {
+
+/// For ops that write sentence by sentence: sets rows outside all sentences to 0, unless the sink adds. It may set all rows,
+/// so it comes before the op writes.
+template <class Device, class T>
+void zero_outside(Device& device, const Ragged& rows, const Sink<T>& sink) {
+  if (!sink.add && rows.rows < sink.to.rows) device.zero(sink.to);
+}
+
+}  // namespace attn

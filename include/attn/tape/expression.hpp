@@ -1,0 +1,275 @@
+#pragma once
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include "attn/core/tuple.hpp"
+#include "attn/ops/expression.hpp"
+#include "attn/tape/tape.hpp"
+
+namespace attn {
+
+// Arithmetic on activations. An expression is a type, as in Eigen: nothing runs until it becomes a Variable, by assignment or as
+// the argument of a layer. Then one kernel computes it, and one kernel its gradients, which recomputes intermediate values.
+//
+//     Variable<Device> y = x + sigmoid(gate) * f(x);
+//
+// Operands are activations of the same shape, columns (Variable<Device, 1>, one number per row), learned vectors (Parameter, one
+// number per column) and numbers. An expression that is used twice is computed twice: assign it to a Variable first.
+
+template <int Width, class F, class... E>
+struct Expression;
+template <int Width, class F, class... E>
+inline constexpr bool is_expression<Expression<Width, F, E...>> = true;
+
+/// A dropout mask as an operand.
+struct DropoutMask {
+  Dropout dropout;
+};
+
+namespace expression_detail {
+
+inline constexpr int any_width = 0;  // of a number, a learned vector or a mask: as wide as what they are combined with
+
+template <class Device, int Width>
+std::true_type is_variable_test(const Variable<Device, Width>*);
+std::false_type is_variable_test(const void*);
+template <class T>
+inline constexpr bool is_variable = decltype(is_variable_test(static_cast<const T*>(nullptr)))::value;
+template <class T>
+inline constexpr bool is_parameter = false;
+template <class Device>
+inline constexpr bool is_parameter<Parameter<Device>> = true;
+
+template <class T>
+constexpr int width_of() {
+  if constexpr (is_variable<T> || is_expression<T>)
+    return T::width;
+  else
+    return any_width;
+}
+
+/// The width of operands together: columns and operands of any width take the others'.
+template <class... T>
+constexpr int common_width() {
+  int width = any_width;
+  for (const int one : {width_of<T>()...})
+    if (width == any_width || width == 1 || (width == dynamic && one > 1)) width = one == any_width ? width : one;
+  return width;
+}
+template <class... T>
+constexpr bool same_widths() {
+  const int width = common_width<T...>();
+  for (const int one : {width_of<T>()...})
+    if (one > 1 && width > 1 && one != width) return false;
+  return true;
+}
+
+}  // namespace expression_detail
+
+/// An activation or an expression of activations.
+template <class T>
+concept Activation = expression_detail::is_variable<T> || is_expression<T>;
+/// What an expression is made of.
+template <class T>
+concept Operand =
+    Activation<T> || expression_detail::is_parameter<T> || std::same_as<T, DropoutMask> || std::is_arithmetic_v<T>;
+/// Operands of one function: at least one is no number.
+template <class... T>
+concept Operands = (Operand<T> && ...) && ((!std::is_arithmetic_v<T>) || ...);
+
+namespace expression_detail {
+
+/// How an operand is kept: without its static width unless it is a column, so that one kernel serves all widths.
+template <class T>
+auto kept(const T& operand) {
+  if constexpr (std::is_arithmetic_v<T>)
+    return static_cast<double>(operand);
+  else if constexpr (!is_variable<T>)
+    return operand;
+  else if constexpr (T::width == 1)
+    return operand;
+  else
+    return Variable<typename T::DeviceType>(operand);
+}
+template <class T>
+using Kept = decltype(kept(std::declval<const T&>()));
+
+/// visit(leaf) for each leaf of an operand.
+template <class T, class Visit>
+void for_each_leaf(const T& operand, const Visit& visit) {
+  if constexpr (is_expression<T>)
+    operand.for_each_leaf(visit);
+  else
+    visit(operand);
+}
+
+template <class T>
+struct DeviceOf {
+  using Type = void;
+};
+template <class T>
+requires is_variable<T> || is_expression<T>
+struct DeviceOf<T> {
+  using Type = typename T::DeviceType;
+};
+template <class Device>
+struct DeviceOf<Parameter<Device>> {
+  using Type = Device;
+};
+template <class First, class... Rest>
+struct FirstDevice {
+  using Type = typename DeviceOf<First>::Type;
+};
+template <class First, class Second, class... Rest>
+requires std::is_void_v<typename DeviceOf<First>::Type>
+struct FirstDevice<First, Second, Rest...> : FirstDevice<Second, Rest...> {
+};
+
+}  // namespace expression_detail
+
+/// F applied to operands.
+template <int Width, class F, class... E>
+struct Expression {
+  static constexpr int width = Width == expression_detail::any_width ? dynamic : Width;
+  using DeviceType = typename expression_detail::FirstDevice<E...>::Type;
+
+  Tuple<E...> of;
+
+  /// Computes it now. Assigning it to a Variable does the same.
+  Variable<DeviceType> evaluate() const {
+    using Device = DeviceType;
+    if constexpr (is_dropped_variable())
+      if (!get<1>(of).dropout.active()) return get<0>(of);
+    const Shape shape = check();
+    Tape<Device>& tape = *shape.tape;
+    Variable<Device> y = tape.make_result(shape.rows, shape.cols, shape.learns);
+    using attn::evaluate;  // found by argument-dependent lookup, past the member function of the same name
+    evaluate(tape.device, EvaluateArgs<Device, decltype(op(nullptr))>{op(nullptr), y.value});
+    tape.on_backward(y, [expression = *this](Tape<Device>& back, auto dy) {
+      expression.begin_gradients(back);
+      evaluate_gradient(back.device, EvaluateGradientArgs<Device, decltype(op(nullptr))>{expression.op(&back), dy});
+    });
+    return y;
+  }
+
+  template <class Visit>
+  void for_each_leaf(const Visit& visit) const {
+    for_each_index<int(sizeof...(E))>(
+        [&](auto i) { expression_detail::for_each_leaf(get<decltype(i)::value>(of), visit); });
+  }
+
+  /// The expression of ops; with a tape, with places for gradients.
+  auto op(Tape<DeviceType>* back) const {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return Apply<F, decltype(leaf(get<static_cast<int>(I)>(of), back))...>{{leaf(get<static_cast<int>(I)>(of), back)...}};
+    }
+    (std::index_sequence_for<E...>{});
+  }
+
+ private:
+  struct Shape {
+    Index rows = -1, cols = -1;
+    Tape<DeviceType>* tape = nullptr;
+    bool learns = false;
+  };
+
+  static constexpr bool is_dropped_variable() {
+    return std::is_same_v<Expression, Expression<Width, functions::Multiply, Variable<DeviceType>, DropoutMask>> ||
+           std::is_same_v<Expression, Expression<Width, functions::Multiply, Variable<DeviceType, 1>, DropoutMask>>;
+  }
+
+  /// If an activation and its slice are leaves, their gradients share memory: both are added to it, starting from 0.
+  void begin_gradients(Tape<DeviceType>& back) const {
+    for_each_slot([&](GradientSlot<DeviceType>* part) {
+      if (part->of == nullptr) return;
+      for_each_slot([&](GradientSlot<DeviceType>* whole) {
+        if (whole != part->of) return;
+        const auto sink = back.sink(*whole);
+        if (!sink.add) back.device.zero(sink.to);
+      });
+    });
+  }
+  template <class Visit>
+  void for_each_slot(const Visit& visit) const {
+    for_each_leaf([&](const auto& x) {
+      if constexpr (expression_detail::is_variable<std::remove_cvref_t<decltype(x)>>)
+        if (x.slot != nullptr) visit(x.slot);
+    });
+  }
+
+  template <class Leaf>
+  static auto leaf(const Leaf& x, Tape<DeviceType>* back) {
+    using Scalar = typename DeviceType::Scalar;
+    using Real = typename DeviceType::Real;
+    if constexpr (is_expression<Leaf>) {
+      return x.op(back);
+    } else if constexpr (std::is_same_v<Leaf, double>) {
+      return ScalarLeaf{x};
+    } else if constexpr (std::is_same_v<Leaf, DropoutMask>) {
+      return DropoutLeaf{x.dropout};
+    } else if constexpr (expression_detail::is_parameter<Leaf>) {
+      return RowLeaf<Scalar, Real>{x.values(), back != nullptr && x.learns() ? x.gradient : nullptr};
+    } else if constexpr (Leaf::width == 1) {
+      return ColumnLeaf<Scalar>{x.value, back != nullptr ? back->sink(x) : Sink<Scalar>{}};
+    } else {
+      return DenseLeaf<Scalar>{x.value, back != nullptr ? back->sink(x) : Sink<Scalar>{}};
+    }
+  }
+
+  /// The shape of the result; an Error if the operands do not fit together.
+  Shape check() const {
+    Shape shape;
+    for_each_leaf([&](const auto& x) { add_variable(shape, x); });
+    for_each_leaf([&](const auto& x) { add_vector(shape, x); });
+    require(shape.tape != nullptr,
+            "an expression needs at least one activation: numbers and parameters alone have no rows");
+    if (shape.cols < 0) shape.cols = 1;
+    return shape;
+  }
+  static void add_variable(Shape& shape, const auto& x) {
+    using Leaf = std::remove_cvref_t<decltype(x)>;
+    if constexpr (expression_detail::is_variable<Leaf>) {
+      Tape<DeviceType>& tape = x.tape();
+      if (shape.tape == nullptr || tape.number > shape.tape->number) shape.tape = &tape;
+      if (shape.rows < 0) shape.rows = x.rows();
+      constexpr bool column = Leaf::width == 1;
+      const Index cols = std::max<Index>(shape.cols, 1);  // of the operands before this one
+      if (!column && shape.cols < 0) shape.cols = x.cols();
+      require(x.rows() == shape.rows && (column || x.cols() == shape.cols), "an expression of activations of ", shape.rows,
+              " x ", cols, " and ", x.rows(), " x ", x.cols(),
+              !column && x.cols() == 1 ? "; to broadcast a column, convert it to Variable<Device, 1>" : "");
+      shape.learns = shape.learns || x.slot != nullptr;
+    }
+  }
+  static void add_vector(Shape& shape, const auto& x) {
+    if constexpr (expression_detail::is_parameter<std::remove_cvref_t<decltype(x)>>) {
+      if (shape.cols < 0) shape.cols = x.size();
+      require(x.size() == shape.cols && (x.cols == 1 || x.rows == 1), "an expression of ", shape.cols,
+              " columns with a parameter of ", x.rows, " x ", x.cols, "; a learned vector has one number per column");
+      shape.learns = shape.learns || x.learns();
+    }
+  }
+};
+
+/// A function of numbers (ops/functions.hpp, or your own) applied element by element: apply<MyFunction>(x, y).
+template <class F, class... E>
+requires Operands<E...>
+auto apply(const E&... operands) {
+  static_assert(expression_detail::same_widths<E...>(),
+                "attn: widths differ: the activations of an expression have the same width");
+  return Expression<expression_detail::common_width<E...>(), F, expression_detail::Kept<E>...>{
+      {expression_detail::kept(operands)...}};
+}
+
+/// The value of an operand as a Variable: computes an expression, returns a Variable as it is.
+template <Activation X>
+Variable<typename X::DeviceType> evaluated(const X& x) {
+  if constexpr (is_expression<X>)
+    return x.evaluate();
+  else
+    return x;
+}
+
+}  // namespace attn

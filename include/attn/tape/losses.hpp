@@ -1,0 +1,109 @@
+#pragma once
+#include <algorithm>
+
+#include "attn/ops/fill.hpp"
+#include "attn/ops/kl_divergence.hpp"
+#include "attn/ops/reduce_all.hpp"
+#include "attn/tape/arithmetic.hpp"
+#include "attn/tape/cross_entropy.hpp"
+#include "attn/tape/embedding.hpp"
+
+namespace attn {
+
+// Losses of activations. Each is a term that adds up with others (tape/loss.hpp).
+
+namespace loss_detail {
+
+/// scale * the sum of all elements.
+template <class Device>
+Loss<Device> scaled_sum(Variable<Device> x, double scale, std::string_view name) {
+  using Real = typename Device::Real;
+  return Loss<Device>(x.tape(), name, 1, x.slot != nullptr,
+                      [x, scale](Tape<Device>& tape, Real* sums, const double* weight) {
+                        for (Real* sum : {sums, sums + 1})
+                          reduce_all(tape.device, {.x = x.value, .y = sum, .scale = scale});
+                        if (weight != nullptr) fill(tape.device, {.value = *weight * scale, .y = tape.sink(x)});
+                      });
+}
+
+}  // namespace loss_detail
+
+/// The sum of all elements.
+template <Activation X>
+auto sum(const X& x) {
+  return loss_detail::scaled_sum(evaluated(x), 1, "sum");
+}
+
+/// The mean of all elements: mean(square(states)).
+template <Activation X>
+auto mean(const X& of) {
+  const auto x = evaluated(of);
+  return loss_detail::scaled_sum(x, 1 / static_cast<double>(std::max<Index>(x.rows() * x.cols(), 1)), "mean");
+}
+
+/// The mean squared error. torch.nn.MSELoss.
+template <Activation X, class Target>
+requires Operands<X, Target>
+auto mse(const X& x, const Target& target) { return mean(square(x - target)).named("mse"); }
+
+/// The binary cross-entropy of sigmoid(logits) against targets between 0 and 1. torch.nn.BCEWithLogitsLoss.
+template <Activation X, class Target>
+requires Operands<X, Target>
+auto binary_cross_entropy(const X& logits, const Target& targets) {
+  const auto x = evaluated(logits);
+  return mean(softplus(x) - x * targets).named("binary_cross_entropy");
+}
+
+/// The cross-entropy of softmax(logits) against labels, one per row. torch.nn.CrossEntropyLoss. Where logits are those of an
+/// output layer, Output::loss needs less memory.
+template <Activation X>
+auto cross_entropy(const X& of, const Text& labels, LossOptions options = {}) {
+  using Device = typename X::DeviceType;
+  using Real = typename Device::Real;
+  const Variable<Device> x = evaluated(of);
+  cross_entropy_detail::check(options);
+  check_labels(labels, x.rows(), x.cols());
+  const double normalizer = cross_entropy_detail::normalizer(options, x.rows());
+  return Loss<Device>(
+      x.tape(), "cross_entropy", normalizer, x.slot != nullptr,
+      [=, tokens = labels.tokens](Tape<Device>& tape, Real* sums, const double* weight) {
+        cross_entropy(tape.device, {.logits = x.value,  // stay as they are without a gradient
+                                    .labels = tokens,
+                                    .smoothing = options.smoothing,
+                                    .amount = options.amount,
+                                    .gradient = false,
+                                    .scale = 0,
+                                    .nll = sums,
+                                    .loss = sums + 1});
+        if (weight != nullptr)
+          cross_entropy_gradient(tape.device, {.logits = x.value,
+                                               .labels = tokens,
+                                               .smoothing = options.smoothing,
+                                               .amount = options.amount,
+                                               .scale = *weight / normalizer,
+                                               .dlogits = tape.sink(x)});
+      },
+      x.rows());
+}
+
+/// The mean over rows of the Kullback-Leibler divergence of softmax(logits) from probabilities, such as another model's: word-level
+/// distillation. The probabilities get no gradient. torch.nn.KLDivLoss(reduction="batchmean") of log_softmax(logits).
+template <Activation X, Activation P>
+auto kl_divergence(const X& of, const P& probabilities) {
+  using Device = typename X::DeviceType;
+  using Real = typename Device::Real;
+  const Variable<Device> x = evaluated(of), p = evaluated(probabilities);
+  require(x.rows() == p.rows() && x.cols() == p.cols(), "kl_divergence: logits of ", x.rows(), " x ", x.cols(),
+          " and probabilities of ", p.rows(), " x ", p.cols());
+  const double scale = 1 / static_cast<double>(std::max<Index>(x.rows(), 1));
+  return Loss<Device>(
+      x.tape(), "kl_divergence", 1, x.slot != nullptr, [=](Tape<Device>& tape, Real* sums, const double* weight) {
+        for (Real* sum : {sums, sums + 1})
+          kl_divergence(tape.device, {.logits = x.value, .target = p.value, .scale = scale, .y = sum});
+        if (weight != nullptr)
+          kl_divergence_gradient(tape.device,
+                                 {.logits = x.value, .target = p.value, .scale = *weight * scale, .dlogits = tape.sink(x)});
+      });
+}
+
+}  // namespace attn

@@ -1,0 +1,51 @@
+#pragma once
+#include "attn/core/ragged.hpp"
+#include "attn/ops/ragged_product.hpp"
+#include "attn/tape/arithmetic.hpp"
+
+namespace attn {
+
+// Matrix products of two activations, sentence by sentence: attention written by hand is
+//
+//     Variable<Device> weights = softmax(ragged_scores(q, queries, k, keys, scale), queries, keys, causal);
+//     Variable<Device> y = ragged_mix(weights, queries, v, keys);
+
+/// scale * Q Kᵀ of each sentence: a row per query, a column per key; columns beyond the sentence's keys are 0.
+template <Activation Q, Activation K>
+auto ragged_scores(const Q& of_queries, Ragged queries, const K& of_keys, Ragged keys, double scale = 1) {
+  using Device = typename Q::DeviceType;
+  const Variable<Device> q = evaluated(of_queries), k = evaluated(of_keys);
+  require(q.cols() == k.cols(), "ragged_scores: queries of ", q.cols(), " columns and keys of ", k.cols());
+  Tape<Device>& tape = q.tape();
+  auto y = tape.result(q.rows(), keys.longest, q, k);
+  ragged_scores(tape.device,
+                {.a = q.value, .a_rows = queries, .b = k.value, .b_rows = keys, .scale = scale, .y = {y.value}});
+  tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
+    if (q.slot != nullptr)
+      ragged_mix(back.device,
+                 {.w = dy, .a_rows = queries, .b = k.value, .b_rows = keys, .scale = scale, .y = back.sink(q)});
+    if (k.slot != nullptr)
+      ragged_mix_transposed(back.device,
+                            {.w = dy, .a_rows = queries, .x = q.value, .b_rows = keys, .scale = scale, .y = back.sink(k)});
+  });
+  return y;
+}
+
+/// W V of each sentence: a row per query, the sum of the values weighted by the query's row of W.
+template <Activation W, Activation V>
+auto ragged_mix(const W& weights, Ragged queries, const V& values, Ragged keys) {
+  using Device = typename W::DeviceType;
+  const Variable<Device> w = evaluated(weights), v = evaluated(values);
+  Tape<Device>& tape = w.tape();
+  auto y = tape.result(w.rows(), v.cols(), w, v);
+  ragged_mix(tape.device, {.w = w.value, .a_rows = queries, .b = v.value, .b_rows = keys, .y = {y.value}});
+  tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
+    if (w.slot != nullptr)
+      ragged_scores(back.device, {.a = dy, .a_rows = queries, .b = v.value, .b_rows = keys, .y = back.sink(w)});
+    if (v.slot != nullptr)
+      ragged_mix_transposed(back.device, {.w = w.value, .a_rows = queries, .x = dy, .b_rows = keys, .y = back.sink(v)});
+  });
+  return y;
+}
+
+}  // namespace attn

@@ -1,0 +1,120 @@
+#pragma once
+#include "attn/core/ragged.hpp"
+#include "attn/ops/reduce_columns.hpp"
+#include "attn/ops/reduce_rows.hpp"
+#include "attn/ops/repeat_rows.hpp"
+#include "attn/ops/softmax.hpp"
+#include "attn/tape/arithmetic.hpp"
+
+namespace attn {
+
+// Reductions over the columns of each row, over the rows of each sentence, and the broadcast back. They take activations or
+// expressions of them.
+
+namespace reduction_detail {
+
+template <class Device>
+Variable<Device> softmax(Variable<Device> x, bool log, const RaggedMask& mask) {
+  Tape<Device>& tape = x.tape();
+  auto y = tape.result(x.rows(), x.cols(), x);
+  softmax(tape.device, {.x = x.value, .y = y.value, .log = log, .mask = mask});
+  tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
+    softmax_gradient(back.device, {.y = y.value, .dy = dy, .dx = back.sink(x), .log = log, .mask = mask});
+  });
+  return y;
+}
+
+template <class Device>
+Variable<Device, 1> reduce_columns(Variable<Device> x, Reduction kind) {
+  Tape<Device>& tape = x.tape();
+  auto y = tape.result(x.rows(), 1, x);
+  reduce_columns(tape.device, {.kind = kind, .x = x.value, .y = y.value});
+  tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
+    reduce_columns_gradient(back.device, {.kind = kind, .x = x.value, .y = y.value, .dy = dy, .dx = back.sink(x)});
+  });
+  return y;
+}
+
+template <class Device>
+Variable<Device> reduce_rows(Variable<Device> x, Ragged rows, RowReduction kind) {
+  Tape<Device>& tape = x.tape();
+  auto y = tape.result(rows.count, x.cols(), x);
+  reduce_rows(tape.device, {.kind = kind, .x = x.value, .rows = rows, .y = y.value});
+  tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
+    reduce_rows_gradient(back.device,
+                         {.kind = kind, .x = x.value, .y = y.value, .rows = rows, .dy = dy, .dx = back.sink(x)});
+  });
+  return y;
+}
+
+}  // namespace reduction_detail
+
+/// Softmax of each row. torch.softmax(x, dim=1).
+template <Activation X>
+auto softmax(const X& x) {
+  return reduction_detail::softmax(evaluated(x), false, {});
+}
+template <Activation X>
+auto log_softmax(const X& x) {
+  return reduction_detail::softmax(evaluated(x), true, {});
+}
+
+/// Softmax of scores over the keys of each query's sentence (tape/ragged_product.hpp). With `causal`, a query sees no later key.
+template <Activation X>
+auto softmax(const X& scores, Ragged queries, Ragged keys, bool causal = false) {
+  return reduction_detail::softmax(evaluated(scores), false, {queries, keys, causal});
+}
+
+// One number per row, which broadcasts over columns in expressions.
+template <Activation X>
+auto sum_columns(const X& x) {
+  return reduction_detail::reduce_columns(evaluated(x), Reduction::sum);
+}
+template <Activation X>
+auto mean_columns(const X& x) {
+  return reduction_detail::reduce_columns(evaluated(x), Reduction::mean);
+}
+template <Activation X>
+auto max_columns(const X& x) {
+  return reduction_detail::reduce_columns(evaluated(x), Reduction::max);
+}
+
+// Pooling: one row per sentence.
+template <Activation X>
+auto sum_rows(const X& x, Ragged rows) {
+  return reduction_detail::reduce_rows(evaluated(x), rows, RowReduction::sum);
+}
+template <Activation X>
+auto mean_rows(const X& x, Ragged rows) {
+  return reduction_detail::reduce_rows(evaluated(x), rows, RowReduction::mean);
+}
+template <Activation X>
+auto max_rows(const X& x, Ragged rows) {
+  return reduction_detail::reduce_rows(evaluated(x), rows, RowReduction::max);
+}
+template <Activation X>
+auto first_rows(const X& x, Ragged rows) {
+  return reduction_detail::reduce_rows(evaluated(x), rows, RowReduction::first);
+}
+template <Activation X>
+auto last_rows(const X& x, Ragged rows) {
+  return reduction_detail::reduce_rows(evaluated(x), rows, RowReduction::last);
+}
+
+/// One row per sentence, repeated for each of the sentence's rows: the inverse of pooling.
+template <Activation X>
+auto repeat_rows(const X& of, Ragged rows) {
+  using Device = typename X::DeviceType;
+  const Variable<Device> x = evaluated(of);
+  require(x.rows() == rows.count, "repeat_rows: ", x.rows(), " rows for ", rows.count,
+          " sentences; it takes one per sentence");
+  Tape<Device>& tape = x.tape();
+  auto y = tape.result(rows.rows, x.cols(), x);
+  repeat_rows(tape.device, {.x = x.value, .rows = rows, .y = y.value});
+  tape.on_backward(y, [x, rows](Tape<Device>& back, auto dy) {
+    repeat_rows_gradient(back.device, {.dy = dy, .rows = rows, .dx = back.sink(x)});
+  });
+  return y;
+}
+
+}  // namespace attn

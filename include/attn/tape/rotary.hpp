@@ -1,0 +1,40 @@
+#pragma once
+#include "attn/core/ragged.hpp"
+#include "attn/ops/rotary.hpp"
+#include "attn/tape/embedding.hpp"
+
+namespace attn {
+
+/// Rotary position embedding of queries or keys (ops/rotary.hpp). Sentences start at these positions, 0 unless decoding says
+/// otherwise.
+template <class Device>
+Variable<Device> rotary(Variable<Device> x, Ragged rows, int heads, FirstPositions first = {}) {
+  Tape<Device>& tape = x.tape();
+  const Index width = x.cols() / heads;
+  require(width * heads == x.cols() && width % 2 == 0, "rotary: ", x.cols(), " columns are not ", heads,
+          " heads of an even width");
+  const auto table = [width, length = first.most + rows.longest](Device& device) {
+    const auto fill = [](Device& on, auto numbers) { sinusoid(on, numbers, SinusoidOrder::halves); };
+    return device.positions.get(device, width, length, fill, static_cast<int>(SinusoidOrder::halves));
+  };
+  auto y = tape.result(x.rows(), x.cols(), x);
+  RotaryArgs<Device> args{.x = x.value,
+                          .rows = rows,
+                          .table = table(tape.device),
+                          .first_position = first.most,
+                          .first_positions = first.each,
+                          .y = {y.value}};
+  if (rows.rows < x.rows()) tape.device.zero(y.value);
+  rotary(tape.device, args);
+  tape.on_backward(y, [args, x, table](Tape<Device>& back, auto dy) mutable {
+    args.table = table(back.device);  // a longer sentence may have replaced the one of the forward pass
+    args.x = dy;
+    args.y = back.sink(x);
+    args.inverse = true;
+    if (!args.y.add && args.rows.rows < x.rows()) back.device.zero(args.y.to);
+    rotary(back.device, args);
+  });
+  return y;
+}
+
+}  // namespace attn

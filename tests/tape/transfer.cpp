@@ -1,0 +1,42 @@
+#include "attn/tape/transfer.hpp"
+
+#include <doctest/doctest.h>
+
+#include "attn/cpu.hpp"
+#include "attn/tape/arithmetic.hpp"
+#include "attn/tape/columns.hpp"
+
+using namespace attn;
+using Host = Cpu<float>;
+
+TEST_CASE("numbers travel from the host to an activation and back, row by row") {
+  Host device;
+  Tape<Host> tape(device);
+  const std::vector<float> numbers{1, 2, 3, 4, 5, 6};
+  const Variable<Host> x = upload(tape, numbers, 2, 3);
+  CHECK(x.rows() == 2);
+  CHECK(x.cols() == 3);
+  CHECK(x.value(1, 0) == 4);
+  CHECK(download(x) == numbers);
+}
+
+TEST_CASE("a slice and an expression are downloaded without what is beside them") {
+  Host device;
+  Tape<Host> tape(device);
+  const Variable<Host> x = upload(tape, {1, 2, 3, 4, 5, 6}, 2, 3);
+  CHECK(download(slice(x, 1, 2)) == std::vector<float>{2, 3, 5, 6});
+  CHECK(download(2 * x + 1) == std::vector<float>{3, 5, 7, 9, 11, 13});
+  CHECK(download(upload(tape, {}, 0, 3)).empty());
+}
+
+TEST_CASE("uploaded numbers are constants") {
+  Host device;
+  Tape<Host> tape(device, TapeMode::gradients());
+  CHECK(upload(tape, {1, 2}, 1, 2).slot == nullptr);
+}
+
+TEST_CASE("a wrong number of numbers is an Error") {
+  Host device;
+  Tape<Host> tape(device);
+  CHECK_THROWS_WITH_AS(upload(tape, {1, 2, 3}, 2, 2), "upload: 3 numbers for an activation of 2 x 2", Error);
+}
