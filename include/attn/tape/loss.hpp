@@ -32,7 +32,6 @@ class Loss {
     bool learns = false;    // something it depends on has a gradient
     Real* sums = nullptr;   // 2
     bool own_sums = false, computed = false;
-    double weight = 0;  // in backward()
   };
   struct Sums {
     double nll, loss;
@@ -74,11 +73,9 @@ class Loss {
     require(learns,
             "backward: nothing this loss depends on learns: its parameters are frozen, or its network was made with "
             "Inference{}");
-    for_each([&](Term& term, double) { term.weight = 0; });
-    for_each([&](Term& term, double weight) { term.weight += weight; });
-    for_each([&](Term& term, double) {
-      if (term.learns && term.weight != 0)
-        compute(term, &std::as_const(term.weight)), term.weight = 0;
+    for_each([&](Term& term, double weight) {
+      if (term.learns && weight != 0)
+        compute(term, &weight);
       else if (!term.computed)
         compute(term, nullptr);
     });
@@ -97,11 +94,19 @@ class Loss {
   double mean() { return read().nll / static_cast<double>(std::max<Index>(labels(), 1)); }
   Index labels() { return first().labels; }
 
-  /// visit(term, weight) for each term.
+  /// visit(term, weight) for each term, once, with its weight in the sum.
   template <std::invocable<Term&, double> Visit>
   void for_each(const Visit& visit) const {
     if (tape_ != nullptr) tape_.check();
-    for (const Weighted* entry = terms_; entry != nullptr; entry = entry->next) visit(*entry->term, entry->weight);
+    for (const Weighted* entry = terms_; entry != nullptr; entry = entry->next) {
+      const Weighted* before = terms_;
+      while (before->term != entry->term) before = before->next;
+      if (before != entry) continue;  // visited
+      double weight = 0;
+      for (const Weighted* same = entry; same != nullptr; same = same->next)
+        if (same->term == entry->term) weight += same->weight;
+      visit(*entry->term, weight);
+    }
   }
 
   /// Names its last term for logs. The name must outlive the loss.
@@ -137,8 +142,10 @@ class Loss {
   }
 
   friend Loss operator+(const Loss& a, const Loss& b) {
+    require(a.tape_ == nullptr || b.tape_ == nullptr || &*a.tape_ == &*b.tape_,
+            "loss: losses of different tapes cannot be added: each tape has a backward pass of its own");
     Loss sum = a;
-    sum.tape_ = a.tape_ != nullptr ? a.tape_ : b.tape_;
+    if (a.tape_ == nullptr) sum.tape_ = b.tape_;
     const auto one = [](const Term&) { return 1.0; };
     sum.terms_ = copy(a, one, copy(b, one, nullptr));
     return sum;

@@ -16,7 +16,7 @@ auto ragged_scores(const Q& of_queries, Ragged queries, const K& of_keys, Ragged
   using Device = typename Q::DeviceType;
   const Variable<Device> q = evaluated(of_queries), k = evaluated(of_keys);
   require(q.cols() == k.cols(), "ragged_scores: queries of ", q.cols(), " columns and keys of ", k.cols());
-  Tape<Device>& tape = q.tape();
+  Tape<Device>& tape = innermost(q, k);
   auto y = tape.result(q.rows(), keys.longest, q, k);
   ragged_scores(tape.device,
                 {.a = q.value, .a_rows = queries, .b = k.value, .b_rows = keys, .scale = scale, .y = {y.value}});
@@ -36,7 +36,7 @@ template <Activation W, Activation V>
 auto ragged_mix(const W& weights, Ragged queries, const V& values, Ragged keys) {
   using Device = typename W::DeviceType;
   const Variable<Device> w = evaluated(weights), v = evaluated(values);
-  Tape<Device>& tape = w.tape();
+  Tape<Device>& tape = innermost(w, v);
   auto y = tape.result(w.rows(), v.cols(), w, v);
   ragged_mix(tape.device, {.w = w.value, .a_rows = queries, .b = v.value, .b_rows = keys, .y = {y.value}});
   tape.on_backward(y, [=](Tape<Device>& back, auto dy) {

@@ -261,4 +261,10 @@ class Tape {
   bool backward_ = false;
 };
 
+/// The tape of the two that began later: results of a step of decoding live on the step's tape.
+template <class Device>
+Tape<Device>& innermost(const Variable<Device>& a, const Variable<Device>& b) {
+  return a.tape().number > b.tape().number ? a.tape() : b.tape();
+}
+
 }  // namespace attn
