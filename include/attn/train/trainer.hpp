@@ -205,9 +205,9 @@ bool Trainer<Model, Optim, Rate>::step(Prefetch& training) {
   return true;
 }
 
-/// The loss of one batch of a step. A cross-entropy that takes the options is divided by the labels or sentences of the whole
-/// step. Other terms are means over their batch; they count by the batch's share of the step, so that several batches give the
-/// gradient of one.
+/// The loss of one batch of a step. A cross-entropy that takes the options is divided by the labels or sentences of the
+/// whole step. Other terms are means over their batch. They are weighted by the batch's share of the step, so that several
+/// batches give the gradient of one.
 template <class Model, class Optim, class Rate>
 Loss<typename Model::DeviceType> Trainer<Model, Optim, Rate>::loss_of(Tape<Device>& tape, const Batch& batch,
                                                                       const LossOptions& options) const {
