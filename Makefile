@@ -1,8 +1,9 @@
-# Two commands: make demo, make test; make test-more has what takes longer. Everything else is CMake: cmake --list-presets=all
+# make demo trains and translates, make test builds and tests everything, make test-more runs the slower tests. For other builds, use
+# CMake: cmake --list-presets=all
 
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN)
 export CTEST_PARALLEL_LEVEL ?= $(CMAKE_BUILD_PARALLEL_LEVEL)
-# Where there is nvcc all CUDA code is compiled; where there is a GPU its tests run.
+# With nvcc, make test compiles all CUDA code. With a GPU, it also runs the CUDA tests.
 cuda := $(if $(shell command -v nvcc),$(if $(shell nvidia-smi -L 2>/dev/null),cuda,cuda-compiles))
 
 .PHONY: demo test test-more fuzz benchmark benchmark-gpu docs format clean
@@ -13,7 +14,7 @@ demo:  ## trains a small Transformer on the bundled corpus and translates with i
 	@cmake --build build/cpu --target wmt14_train
 	@build/cpu/examples/wmt14_train --overwrite
 
-test:  ## builds and checks everything
+test:  ## builds and tests everything
 	@scripts/setup.sh build test
 	cmake --workflow --preset cpu
 ifneq ($(cuda),)
@@ -21,14 +22,14 @@ ifneq ($(cuda),)
 endif
 	@python3 scripts/compile_cost.py report build/cpu/compile_cost.tsv
 
-test-more:  ## the tests under sanitizers, each header alone, other compilers, other processors, fuzz cases
+test-more:  ## runs the tests under sanitizers, each header alone, other compilers, other processors, fuzz cases; MINUTES=n: those that fit
 	@scripts/setup.sh build test more
-	@scripts/test_more.sh
+	@scripts/test_more.sh $(if $(MINUTES),--minutes $(MINUTES))
 
-fuzz:  ## looks for files that break a reader, SECONDS=60 each
+fuzz:  ## searches for files that break a reader, SECONDS=60 per reader
 	@scripts/fuzz.sh $(or $(SECONDS),60)
 
-benchmark:  ## times attn side by side with PyTorch: the Transformer, ops one by one, recurrent models
+benchmark:  ## compares attn with PyTorch: the Transformer, single ops, recurrent models
 	@scripts/setup.sh build test
 	@cmake --preset cpu
 	@cmake --build build/cpu --target benchmarks
@@ -36,17 +37,17 @@ benchmark:  ## times attn side by side with PyTorch: the Transformer, ops one by
 	@build/cpu/benchmarks/micro_ops
 	@build/venv/bin/python benchmarks/versus_pytorch_recurrent.py --programs build/cpu/benchmarks
 
-benchmark-gpu:  ## the same on a GPU: what attn must reach there, its goals, and where the time goes
+benchmark-gpu:  ## the same on a GPU; ARCH=80 builds for compute capability 8.0
 	@scripts/gpu_benchmark.sh
 
-docs:  ## builds the site into build/site; a link to nowhere is an error
+docs:  ## builds the site in build/site; a broken link is an error
 	@scripts/setup.sh docs
 	@python3 scripts/site_pages.py build/site-pages
 	@NO_MKDOCS_2_WARNING=true build/docs-venv/bin/mkdocs build --quiet --strict
 	@echo "build/site/index.html"
 
-format:  ## formats every source in place
+format:  ## formats all sources in place
 	@scripts/format.sh
 
-clean:  ## removes what was built; keeps the virtual environment
+clean:  ## removes the build folders; keeps the virtual environment
 	rm -rf build/cpu build/cpu-debug build/cpu-tsan build/cuda build/cuda-compiles build/fuzz build/more

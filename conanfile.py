@@ -41,7 +41,7 @@ class AttnConan(ConanFile):
     def generate(self):
         CMakeDeps(self).generate()
         toolchain = CMakeToolchain(self)
-        for part in "TESTS", "EXAMPLES", "BENCHMARKS":
+        for part in "TESTS", "TOOLS", "EXAMPLES", "BENCHMARKS":
             toolchain.cache_variables[f"ATTN_BUILD_{part}"] = False
         toolchain.cache_variables["ATTN_COMPILED"] = bool(self.options.compiled)
         toolchain.generate()

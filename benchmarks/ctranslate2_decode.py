@@ -1,4 +1,5 @@
-"""CTranslate2's side of the comparison of decoding on the CPU: the work of benchmarks/decode_cpu.cpp. Prints one JSON line a measurement.
+"""CPU decoding benchmark for CTranslate2, with the same workload as benchmarks/decode_cpu.cpp. Prints one JSON line per
+measurement.
 Needs: pip install ctranslate2 numpy"""
 import argparse
 import json
@@ -16,7 +17,7 @@ WIDTH, INNER, LAYERS, HEADS, VOCABULARY, STEPS = 512, 2048, 6, 8, 32000, 59
 
 
 def base_model():
-    """A Transformer base of random weights: after the residual comes the norm, ReLU, one table for all words."""
+    """Transformer base with random weights: post-norm, ReLU, one shared embedding table."""
     drawn = np.random.default_rng(0)
     spec = TransformerSpec.from_config((LAYERS, LAYERS), HEADS, pre_norm=False, activation=common_spec.Activation.RELU)
 
@@ -56,7 +57,7 @@ def base_model():
 
 
 def lengths(seed, count, mean):
-    """As benchmarks/workload.hpp draws them."""
+    """The same lengths as in benchmarks/workload.hpp."""
     state = seed
 
     def uniform():
@@ -73,7 +74,7 @@ def lengths(seed, count, mean):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "ctranslate2_base", help="keeps the models")
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "ctranslate2_base", help="cache folder for the models")
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--batches", default="1,8,32,64")
     parser.add_argument("--beams", default="1,4")

@@ -1,6 +1,6 @@
-// A training step on several ranks of one core each: mpirun -n 2 data_parallel [REPEATS]. The Transformer of transformer_cpu.cpp;
-// every rank has batches of its own. Rank 0 prints one JSON line: tokens of all ranks and seconds of a step, of what it consists of,
-// and of sums, which is what scaling_model.py --check needs.
+// Times a data-parallel training step with one core per rank: mpirun -n 2 data_parallel [REPEATS]. Uses the Transformer of
+// transformer_cpu.cpp; each rank has its own batches. Rank 0 prints one JSON line with the tokens of all ranks and the
+// seconds of a step, its parts and the gradient sums, as scaling_model.py --check needs them.
 
 #include <cstdlib>
 #include <functional>
@@ -55,7 +55,7 @@ int main(int count, char** words) {
     std::function<void(GradientRange<float>)> complete = [&](GradientRange<float> range) { ranks.complete(range); };
     return median_seconds(repeats,
                           [&] {
-                            processes->meet();
+                            processes->barrier();
                             for (const Batch& batch : data) {
                               compute(batch, processes->ranks() > 1 ? &complete : nullptr);
                               if (processes->ranks() > 1) ranks.finish();

@@ -1,7 +1,7 @@
-// attn's side of the comparison of decoding on the CPU: greedy decoding and beam search of a Transformer base (width 512, 6 + 6
-// layers, 8 heads, inner 2048, vocabulary 32,000) of random weights, 59 steps a sentence, for several batch sizes, in every
-// precision that the processor has instructions for. Prints one JSON line a measurement; benchmarks/versus_ctranslate2.py does
-// the same work with CTranslate2.
+// CPU decoding benchmark for attn: greedy decoding and beam search with a Transformer base (width 512, 6 + 6 layers, 8
+// heads, inner 2048, vocabulary 32,000) with random weights. 59 steps per sentence, several batch sizes, every precision
+// with processor support. Prints one JSON line per measurement. benchmarks/versus_ctranslate2.py runs the same workload
+// with CTranslate2.
 //
 //     decode_cpu [--runs 3] [--batches 1,8,32,64] [--beams 1,4] [--modes float,bf16,int8] [--threads 0]
 
@@ -50,13 +50,13 @@ struct Settings {
         modes.clear();
         for (std::string part; std::getline(parts, part, ',');) modes.push_back(part);
       } else {
-        fail(name, " is no option; there are --runs --threads --batches --beams --modes");
+        fail(name, " is not an option. Options: --runs --threads --batches --beams --modes");
       }
     }
   }
 };
 
-/// The least of several runs: on the wall's clock, and of all cores' time, which others on the machine disturb less.
+/// The minimum of several runs: wall-clock time, and the processor time of all cores, which other programs disturb less.
 struct Seconds {
   double wall = 1e9, cores = 1e9;
 };
@@ -78,7 +78,7 @@ Seconds decode_seconds(Device& device, const Model& model, Index batch, Index be
       if (beam == 1)
         greedy(device, model, source, {.begin = 2, .end = -1, .limit = steps});
       else
-        search(device, model, source, {.begin = 2, .end = 3, .limit = steps, .beam = beam, .min_length = steps});
+        beam_search(device, model, source, {.begin = 2, .end = 3, .limit = steps, .beam = beam, .min_length = steps});
     });
     if (run > 0) best = {std::min(best.wall, seconds), std::min(best.cores, cores_now() - before)};
   }

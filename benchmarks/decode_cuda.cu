@@ -1,8 +1,8 @@
-// Decoding on a GPU: a base Transformer, vocabulary of 50,272, sources of 31 tokens, 59 steps. Greedy and with a beam of 4,
-// each with steps that are graphs and with steps of which the host makes each.
+// GPU decoding benchmark: base Transformer, vocabulary of 50,272, sources of 31 tokens, 59 steps. Greedy and with a beam of
+// 4, each with CUDA graphs and with steps launched by the host.
 //
 //   decode_cuda              the tables
-//   decode_cuda BATCH BEAM   one batch, once, after one that chooses plans: for a profiler; a beam of 1 is greedy decoding
+//   decode_cuda BATCH BEAM   one batch, for a profiler, after a warm-up that selects plans; a beam of 1 is greedy decoding
 
 #include <cuda_profiler_api.h>
 
@@ -37,7 +37,7 @@ double milliseconds(const Work& work) {
   return best;
 }
 
-/// So many sources of random words.
+/// `batch` sources of random tokens.
 Sentences sources(Index batch) {
   Sentences source;
   Random random(3);
@@ -69,7 +69,8 @@ int main(int count, char** arguments) {
     const Sentences source = sources(std::atoi(arguments[1]));
     const Index beam = std::atoi(arguments[2]);
     const auto decode = [&] {
-      beam == 1 ? (void)greedy(device, *network, source, kGreedy) : (void)search(device, *network, source, with_beam(beam));
+      beam == 1 ? (void)greedy(device, *network, source, kGreedy)
+                : (void)beam_search(device, *network, source, with_beam(beam));
     };
     decode();
     (void)cudaProfilerStart();
@@ -96,10 +97,10 @@ int main(int count, char** arguments) {
     const Sentences source = sources(batch);
     const SearchOptions options = with_beam(4);
     std::vector<std::vector<Hypothesis>> a, b;
-    const double held = milliseconds([&] { a = search(device, *network, source, options); });
+    const double held = milliseconds([&] { a = beam_search(device, *network, source, options); });
     const double plain = milliseconds([&] {
       ModelSteps steps(device, *network, source, options.limit, options.beam);
-      b = search(steps, options);
+      b = beam_search(steps, options);
     });
     Index same = 0;
     for (std::size_t i = 0; i < a.size(); ++i) same += a[i][0].tokens == b[i][0].tokens ? 1 : 0;

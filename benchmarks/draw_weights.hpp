@@ -5,7 +5,7 @@
 #include "attn/core/network.hpp"
 #include "attn/core/random.hpp"
 
-/// Gives a model for inference random weights, about as large as those that a training begins with.
+/// Gives an inference model random weights in the range of a freshly initialised model.
 template <class Model>
 void draw_weights(attn::Network<Model>& network) {
   attn::Random random(1);

@@ -1,6 +1,6 @@
 // Element-wise expressions on a GPU in bf16: the gated residual x + sigmoid(g) * f with a learned vector g, and SwiGLU's
 // product silu(a) * b. Times in microseconds, median of 30 samples of 10 calls each. The last column is the time to read
-// and write every matrix once at 4.3 TB/s, which an H200 reaches. benchmarks/pytorch_elementwise.py prints the same for
+// and write every matrix once at 4.3 TB/s, the achievable bandwidth of an H200. benchmarks/pytorch_elementwise.py measures
 // PyTorch.
 //
 //   elementwise_cuda
@@ -39,10 +39,10 @@ Memory random_matrix(Device& device, Index count, std::uint64_t stream) {
 template <class E>
 void measure(Device& device, const char* name, const E& expression, Matrix<bfloat16> y, Matrix<const bfloat16> dy) {
   StreamClock clock(device.stream());
-  const auto forward = [&] { evaluate(device, EvaluateArgs<Device, E>{expression, y}); };
+  const auto forward = [&] { evaluate_expression(device, ExpressionArgs<Device, E>{expression, y}); };
   const auto both = [&] {
     forward();
-    evaluate_gradient(device, EvaluateGradientArgs<Device, E>{expression, dy});
+    evaluate_expression_gradient(device, ExpressionGradientArgs<Device, E>{expression, dy});
   };
   const auto repeated = [](const auto& work) {
     return [&work] {

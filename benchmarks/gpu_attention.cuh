@@ -3,7 +3,7 @@
 #include "attn/tape/embedding.hpp"
 #include "gpu_transformer.cuh"
 
-/// Numbers in [-1, 1): zeros would run faster than life.
+/// Random numbers in [-1, 1). Zeros would be unrealistically fast.
 inline __global__ void fill_random(attn::bfloat16* numbers, attn::Index count, attn::RandomKey key) {
   using attn::Index;
   for (Index i = blockIdx.x * Index{blockDim.x} + threadIdx.x; i < count; i += Index{gridDim.x} * blockDim.x)
@@ -11,7 +11,7 @@ inline __global__ void fill_random(attn::bfloat16* numbers, attn::Index count, a
         static_cast<float>(static_cast<std::int32_t>(attn::random_bits(key, static_cast<std::uint32_t>(i)))) * 0x1p-31f);
 }
 
-/// Attention alone, forward and backward, 8 heads of 64, its operands side by side in one matrix as a layer has them.
+/// Attention alone, forward and backward, 8 heads of 64. Q, K and V are column slices of one matrix, as in a layer.
 inline void measure_attention(const std::string& name, const Run& run, attn::Index sentences, attn::Index length,
                               bool causal) {
   using namespace attn;

@@ -3,7 +3,7 @@
 #include "attn/models/text_encoder.hpp"
 #include "gpu_transformer.cuh"
 
-/// 65,536 tokens in sentences of equal length, and where they are on the device, once they are; their name as a measurement.
+/// 65,536 tokens in sentences of equal length, the same text on the device once uploaded, and the name of the measurement.
 struct EncoderWork {
   std::string name;
   attn::Sentences sentences;
@@ -15,7 +15,7 @@ struct EncoderWork {
   }
 };
 
-/// An encoder's forward passes over the works, embedding included, measured in turn. `k` of its Linformer, or 0.
+/// Measures an encoder's forward passes, embedding included, on several inputs in turn. `k` is the Linformer's k, or 0.
 template <class Encoder>
 void measure_encoder(const Run& run, Device& device, const Encoder& encoder, const std::vector<EncoderWork>& works,
                      double k) {
@@ -51,7 +51,7 @@ void measure_encoder(const Run& run, Device& device, const Encoder& encoder, con
   }
 }
 
-/// One encoder at those of three lengths that are wanted: its weights serve them all.
+/// Measures one encoder at the requested lengths. All lengths share its weights.
 template <class Attention>
 void measure_encoders(Run& run, const std::string& suffix, double k) {
   std::vector<EncoderWork> works;

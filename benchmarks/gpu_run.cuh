@@ -4,12 +4,12 @@
 #include "attn/cuda.cuh"
 #include "run.hpp"
 
-/// What the machine is, in a line of its own.
+/// Prints the GPU and the software versions on a line.
 template <class Device>
 void describe_machine() {
   const Device device;
   int driver = 0;
-  attn::check(cudaDriverGetVersion(&driver), "asking for the driver's version");
+  attn::check_cuda(cudaDriverGetVersion(&driver), "asking for the driver's version");
   Run::print({{"name", "machine"},
               {"mode", "attn"},
               {"gpu", device.description()},
@@ -18,12 +18,12 @@ void describe_machine() {
               {"wgmma", device.has_wgmma()}});
 }
 
-/// Three runs of some work, marked for a profiler.
+/// Runs some work three times, marked for a profiler.
 template <class Device, class Work>
 void run_profiled(Device& device, const Work& work) {
   device.synchronize();
-  attn::check(cudaProfilerStart(), "starting the profiler");
+  attn::check_cuda(cudaProfilerStart(), "starting the profiler");
   for (std::size_t i = 0; i < 3; ++i) work(i);
   device.synchronize();
-  attn::check(cudaProfilerStop(), "stopping the profiler");
+  attn::check_cuda(cudaProfilerStop(), "stopping the profiler");
 }

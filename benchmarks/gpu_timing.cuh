@@ -7,11 +7,11 @@
 #include "attn/cuda/support/error.cuh"
 #include "workload.hpp"
 
-/// Seconds that a stream takes for some work, by its own clock.
+/// Measures work on a stream with CUDA events.
 class StreamClock {
  public:
   explicit StreamClock(cudaStream_t stream) : stream_(stream) {
-    for (cudaEvent_t& event : events_) attn::check(cudaEventCreate(&event), "making an event");
+    for (cudaEvent_t& event : events_) attn::check_cuda(cudaEventCreate(&event), "making an event");
   }
   StreamClock(const StreamClock&) = delete;
   StreamClock& operator=(const StreamClock&) = delete;
@@ -21,16 +21,16 @@ class StreamClock {
 
   template <class Work>
   double seconds(const Work& work) {
-    attn::check(cudaEventRecord(events_[0], stream_), "starting the clock");
+    attn::check_cuda(cudaEventRecord(events_[0], stream_), "starting the clock");
     work();
-    attn::check(cudaEventRecord(events_[1], stream_), "stopping the clock");
-    attn::check(cudaEventSynchronize(events_[1]), "waiting for the clock");
+    attn::check_cuda(cudaEventRecord(events_[1], stream_), "stopping the clock");
+    attn::check_cuda(cudaEventSynchronize(events_[1]), "waiting for the clock");
     float milliseconds = 0;
-    attn::check(cudaEventElapsedTime(&milliseconds, events_[0], events_[1]), "reading the clock");
+    attn::check_cuda(cudaEventElapsedTime(&milliseconds, events_[0], events_[1]), "reading the clock");
     return milliseconds * 1e-3;
   }
-  /// The median of each of some works, after three runs that are not counted. They run in turn: a GPU's frequency follows its
-  /// load, and so it is the same for all.
+  /// The median time of each work, after three warm-up runs. The works take turns, because a GPU's frequency follows its
+  /// load: this way all run at the same frequency.
   std::vector<double> medians_in_turn(int rounds, const std::vector<std::function<void()>>& works) {
     std::vector<std::vector<double>> measured(works.size());
     for (int round = -3; round < rounds; ++round)
@@ -49,14 +49,14 @@ class StreamClock {
   cudaEvent_t events_[2] = {};
 };
 
-/// What some work puts on a device's stream, captured: it can be counted, and replayed at no cost to the host. The work must
-/// have run before, so that nothing is allocated or tuned. Afterwards the device should only replay: an upload's events may
-/// now belong to the capture.
+/// The work on a device's stream, captured as a CUDA graph. It can be counted, and replayed without host cost. Run the work
+/// once before, so that it neither allocates nor tunes. Afterwards only replay on the device: an upload's events may belong
+/// to the capture.
 class Graph {
  public:
   template <class Device, class Work>
   Graph(Device& device, const Work& work) : stream_(device.stream()) {
-    attn::check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed), "beginning a capture");
+    attn::check_cuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed), "beginning a capture");
     try {
       work();
     } catch (...) {
@@ -65,8 +65,8 @@ class Graph {
       release();
       throw;
     }
-    attn::check(cudaStreamEndCapture(stream_, &graph_), "ending a capture");
-    attn::check(cudaGraphInstantiate(&ready_, graph_, 0), "making a graph ready");
+    attn::check_cuda(cudaStreamEndCapture(stream_, &graph_), "ending a capture");
+    attn::check_cuda(cudaGraphInstantiate(&ready_, graph_, 0), "making a graph ready");
   }
   Graph(Graph&& other) noexcept
       : stream_(other.stream_),
@@ -75,17 +75,17 @@ class Graph {
   Graph& operator=(Graph&&) = delete;
   ~Graph() { release(); }
 
-  void replay() const { attn::check(cudaGraphLaunch(ready_, stream_), "replaying a graph"); }
+  void replay() const { attn::check_cuda(cudaGraphLaunch(ready_, stream_), "replaying a graph"); }
 
-  /// How many of its nodes are kernels; or copies, or memory being set.
+  /// The number of nodes of a type: kernels, copies or memsets.
   int count(cudaGraphNodeType type) const {
     std::size_t size = 0;
-    attn::check(cudaGraphGetNodes(graph_, nullptr, &size), "counting a graph's nodes");
+    attn::check_cuda(cudaGraphGetNodes(graph_, nullptr, &size), "counting a graph's nodes");
     std::vector<cudaGraphNode_t> nodes(size);
-    attn::check(cudaGraphGetNodes(graph_, nodes.data(), &size), "reading a graph's nodes");
+    attn::check_cuda(cudaGraphGetNodes(graph_, nodes.data(), &size), "reading a graph's nodes");
     return static_cast<int>(std::count_if(nodes.begin(), nodes.end(), [&](cudaGraphNode_t node) {
       cudaGraphNodeType found;
-      attn::check(cudaGraphNodeGetType(node, &found), "reading a graph's node");
+      attn::check_cuda(cudaGraphNodeGetType(node, &found), "reading a graph's node");
       return found == type;
     }));
   }
@@ -101,8 +101,8 @@ class Graph {
   cudaGraphExec_t ready_ = nullptr;
 };
 
-/// The GPU's memory taken since this was made, at most at the moments it was told to look: what the driver gave away, so
-/// the code of kernels and the libraries' own buffers are in it. Nobody else should be using the GPU.
+/// Peak GPU memory since construction, sampled by look(). Uses the driver's free memory, so it includes kernel code and
+/// library buffers. No other program may use the GPU.
 class MemoryWatch {
  public:
   MemoryWatch() : free_at_first_(free()) {}
@@ -113,7 +113,7 @@ class MemoryWatch {
  private:
   static std::size_t free() {
     std::size_t left = 0, total = 0;
-    attn::check(cudaMemGetInfo(&left, &total), "asking for free memory");
+    attn::check_cuda(cudaMemGetInfo(&left, &total), "asking for free memory");
     return left;
   }
 

@@ -5,8 +5,7 @@
 #include "gpu_timing.cuh"
 #include "training_workload.hpp"
 
-/// Steps over the batches by turns: what they take as a user runs them, what the host needs for its part, and what the GPU
-/// needs when the host is out of the way.
+/// Measures training steps over the batches in turn: the time of a normal step, the host's part, and the GPU's part alone.
 template <class Device, class Model, class Options>
 void measure_training(const std::string& name, const std::string& mode, const Run& run,
                       const std::vector<attn::Batch>& data, const Options& options, const attn::AdamOptions& adam_options,
@@ -22,7 +21,7 @@ void measure_training(const std::string& name, const std::string& mode, const Ru
     Tape<Device> tape(device, TapeMode::training(1, ++steps));
     model.loss(tape, batch).backward();
     adam.step(1e-4);
-    if (look) memory.look();  // before the tape ends: an arena that grew has not been made one block yet
+    if (look) memory.look();  // before the tape ends and the arena merges its blocks
   };
   for (int pass = 0; pass < 2; ++pass)
     for (const attn::Batch& batch : data) step(batch, true);
@@ -37,7 +36,7 @@ void measure_training(const std::string& name, const std::string& mode, const Ru
                                           device.synchronize();
                                         }) /
                          batches;
-  std::vector<double> host;  // until the last launch has returned, on a stream that was empty
+  std::vector<double> host;  // host time until the last launch returns, from an empty stream
   double flop = 0, source = 0, target = 0;
   for (const attn::Batch& batch : data) {
     device.synchronize();
@@ -51,9 +50,9 @@ void measure_training(const std::string& name, const std::string& mode, const Ru
     Tape<Device> tape(device);
     mean_loss = model.loss(tape, data[0]).mean();
   }
-  require(std::isfinite(mean_loss), name, ": the loss is ", mean_loss, ", so the time means nothing");
-  const std::size_t held =
-      device.held() + static_cast<std::size_t>(parameters.size()) * (4 * sizeof(float) + sizeof(typename Device::Scalar));
+  require(std::isfinite(mean_loss), name, ": the loss is ", mean_loss, ", so the time is meaningless");
+  const std::size_t held = device.reserved() + static_cast<std::size_t>(parameters.size()) *
+                                                   (4 * sizeof(float) + sizeof(typename Device::Scalar));
 
   Json line{{"name", name},
             {"mode", mode},
@@ -66,7 +65,7 @@ void measure_training(const std::string& name, const std::string& mode, const Ru
             {"flop", flop},
             {"tflops", flop / seconds * 1e-12},
             {"memory_gib", memory.gib()},
-            {"held_gib", static_cast<double>(held) / 0x1p30},
+            {"reserved_gib", static_cast<double>(held) / 0x1p30},
             {"parameters", parameters.count()},
             {"loss", mean_loss}};
   try {

@@ -2,11 +2,12 @@
 #include "attn/transformer.hpp"
 #include "gpu_training.cuh"
 
-using Device = attn::Cuda<attn::bfloat16>;  // of all that transformer_cuda measures
+using Device = attn::Cuda<attn::bfloat16>;  // of all measurements of transformer_cuda
 
 inline constexpr attn::Index vocabulary = 50272;
 
-/// Training steps of a Transformer whose encoder, and whose decoder in the encoder's states, look at `k` mixtures; 0: at all.
+/// Measures training steps of a Transformer. k > 0: Linformer encoder and cross-attention with projected length k; 0: full
+/// attention.
 template <class Model>
 void measure_transformer(const std::string& name, const Run& run, const std::vector<attn::Batch>& data, double k = 0) {
   const attn::TransformerOptions options{

@@ -1,8 +1,8 @@
-"""kernel_times.py [--steps N] FILE: a table of kernels, their calls and times, from what Nsight Compute wrote:
+"""kernel_times.py [--steps N] FILE: a table of kernels, their calls and times, from the output of Nsight Compute:
 
     ncu --csv --page raw --metrics gpu__time_duration.sum --log-file FILE PROGRAM...
 
---steps: how many times the profiled work ran; calls and times are of one. benchmarks/gpu_profile.sh does both.
+--steps: number of profiled steps; calls and times are per step. benchmarks/gpu_profile.sh runs both commands.
 """
 import argparse
 import csv
@@ -10,11 +10,11 @@ import re
 
 METRIC = "gpu__time_duration.sum"
 MICROSECONDS = {"ns": 1e-3, "nsecond": 1e-3, "us": 1.0, "usecond": 1.0, "ms": 1e3, "msecond": 1e3, "s": 1e6, "second": 1e6}
-PRODUCTS = re.compile(r"nvjet|cutlass|gemm|xmma|splitk", re.IGNORECASE)  # cuBLASLt's
+PRODUCTS = re.compile(r"nvjet|cutlass|gemm|xmma|splitk", re.IGNORECASE)  # of cuBLASLt
 
 
 def short(name, width=100):
-    """Without return type, parameters and namespaces: void attn::kernels::adam<float>(float *) is adam<float>."""
+    """Strips return type, parameters and namespaces: void attn::kernels::adam<float>(float *) becomes adam<float>."""
     name = re.sub(r"\(anonymous namespace\)::|<unnamed>::|\battn::(kernels::)?|^void ", "", name)
     depth = 0
     for i, letter in enumerate(name):
@@ -22,7 +22,7 @@ def short(name, width=100):
         if letter == "(" and depth == 0 and i > 0:
             name = name[:i]
             break
-    name = re.sub(r"\((int|bool|unsigned int|long)\)", "", name)  # of template arguments
+    name = re.sub(r"\((int|bool|unsigned int|long)\)", "", name)  # casts in template arguments
     return name if len(name) <= width else name[: width - 3] + "..."
 
 

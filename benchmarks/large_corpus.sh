@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# large_corpus.sh [MB] [STEPS] [FOLDER]: trains a small model for so many steps (300) on shards of so many megabytes (5000), and says what
-# memory that takes. A twentieth of their size in text is made into shards, and these are copied, in a folder (build/large_corpus) that
-# must not be there yet and is removed at the end. Both programs run on one core under a limit of a fifth of the shards' size on memory
-# of their own. PROGRAMS: where they are (build/cpu/examples).
+# large_corpus.sh [MB] [STEPS] [FOLDER]: trains a small model for STEPS steps (300) on MB megabytes of shards (5000) and
+# prints the memory use. Makes shards from a twentieth of their size in text, and copies them, in FOLDER
+# (build/large_corpus), which must not exist and is removed at the end. Both programs run on one core, with private memory
+# limited to a fifth of the shards' size. PROGRAMS: folder of the programs (build/cpu).
 set -euo pipefail
 cd "$(dirname "$0")/.."
-megabytes=${1:-5000} steps=${2:-300} folder=${3:-build/large_corpus} programs=${PROGRAMS:-build/cpu/examples}
+megabytes=${1:-5000} steps=${2:-300} folder=${3:-build/large_corpus} programs=${PROGRAMS:-build/cpu}
 [[ $megabytes =~ ^[0-9]+$ && $steps =~ ^[0-9]+$ ]] || { echo "large_corpus.sh: megabytes and steps are whole numbers" >&2; exit 2; }
-[[ -x $programs/tokenize && -x $programs/wmt14_train ]] || { echo "large_corpus.sh: no tokenize and wmt14_train in $programs" >&2; exit 2; }
-[[ ! -e $folder ]] || { echo "large_corpus.sh: $folder is there already" >&2; exit 2; }
+[[ -x $programs/tools/tokenize && -x $programs/examples/wmt14_train ]] || { echo "large_corpus.sh: no tokenize and wmt14_train in $programs" >&2; exit 2; }
+[[ ! -e $folder ]] || { echo "large_corpus.sh: $folder already exists" >&2; exit 2; }
 mkdir -p "$folder"
 trap 'rm -rf "$folder"' EXIT
 
-# Sentences of 5 to 45 words of a language of 20,000, each with a number, so that no pair is there twice; words translate one by one.
+# Sentences of 5 to 45 words from 20,000 words. A number in each makes all pairs distinct. Words translate one by one.
 python3 - "$((megabytes / 20))" "$folder" <<'PYTHON'
 import random, sys
 random.seed(1)
@@ -34,7 +34,7 @@ with open(sys.argv[2] + "/v.en", "w") as en, open(sys.argv[2] + "/v.de", "w") as
     de.write("".join(f"{line}\n" for line in target[:200]))
 PYTHON
 
-# watch NAME UNTIL COMMAND...: runs a command under the limit, until it ends or the log has the step UNTIL, and says its peaks.
+# watch NAME UNTIL COMMAND...: runs a command under the limit until it ends or logs step UNTIL, and prints its peak memory.
 watch() {
   local name=$1 until=$2 own=0 files=0 anon file ended=0
   shift 2
@@ -57,7 +57,7 @@ watch() {
 last_step() { sed -n 's/.*"event":"step".*"step":\([0-9]*\).*/\1/p' "$folder/run/log.jsonl" 2>/dev/null | tail -1 | grep . || echo 0; }
 
 echo "text: $(($(stat -c %s "$folder/a.en") + $(stat -c %s "$folder/a.de"))) bytes, $(wc -l <"$folder/a.en") pairs"
-watch tokenize 0 "$programs/tokenize" "$folder/shards" --source "$folder/a.en" --target "$folder/a.de" --vocabulary 4000 --threads 1
+watch tokenize 0 "$programs/tools/tokenize" "$folder/shards" --source "$folder/a.en" --target "$folder/a.de" --vocabulary 4000 --threads 1
 python3 - "$megabytes" "$folder/shards" <<'PYTHON'
 import json, os, shutil, sys
 least, folder = int(sys.argv[1]) * 1000000, sys.argv[2]
@@ -76,6 +76,6 @@ with open(folder + "/corpus.json", "w") as file:
     json.dump(card, file)
 print(f"shards: {copied} bytes, {card['pairs']} pairs")
 PYTHON
-watch wmt14_train "$steps" "$programs/wmt14_train" --shards "$folder/shards" --valid-source "$folder/v.en" --valid-target "$folder/v.de" \
+watch wmt14_train "$steps" "$programs/examples/wmt14_train" --shards "$folder/shards" --valid-source "$folder/v.en" --valid-target "$folder/v.de" \
   --size small --batch 4096 --batch-unit tokens --epochs 1 --validate-every 100 --device cpu --threads 1 --output "$folder/run"
 echo "training: $(last_step) steps; $(grep -o '"event":"validation".*' "$folder/run/log.jsonl" | sed 's/.*"loss":\([0-9.]*\).*/validation loss \1/' | tail -1)"

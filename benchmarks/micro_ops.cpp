@@ -1,4 +1,4 @@
-// The ops that a training step spends its time in, one by one: achieved GFLOP/s or GB/s beside the time.
+// The ops that dominate a training step, one by one, with achieved GFLOP/s or GB/s.
 
 #include <benchmark/benchmark.h>
 
@@ -26,7 +26,7 @@ void products(benchmark::State& state, const CpuOptions& options) {
   const Index rows = state.range(0), out = state.range(1), in = state.range(2);
   Device device(options);
   auto x = random_numbers(rows * in), weight = random_numbers(out * in), y = random_numbers(rows * out);
-  if (options.int8_weights) device.weights().hold(weight.data(), out * in);
+  if (options.int8_weights) device.weights().cache(weight.data(), out * in);
   for (auto _ : state)
     linear(device, {.x = Matrix<const float>{x.data(), rows, in},
                     .weight = Matrix<const float>{weight.data(), out, in},
@@ -93,7 +93,7 @@ void layer_norm_forward(benchmark::State& state) {
 }
 BENCHMARK(layer_norm_forward);
 
-/// The walk through time, without the product of the input side: sentences, steps, width.
+/// The recurrence without the input projection. Arguments: sentences, steps, width.
 void lstm_forward_backward(benchmark::State& state) {
   const Index sentences = state.range(0), steps = state.range(1), width = state.range(2), rows = sentences * steps;
   std::vector<std::int32_t> offsets, order;

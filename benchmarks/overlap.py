@@ -1,5 +1,5 @@
-"""overlap.py TRACE: how much of the time in which gradients are added up, by NCCL or through the host, other kernels of the process run;
-the kernels and copies by time. benchmarks/profile/kernel_trace.cpp says how to trace.
+"""overlap.py TRACE: the share of the gradient sums' time, by NCCL or through the host, that overlaps with other kernels of
+the process; also lists kernels and copies by time. See benchmarks/profile/kernel_trace.cpp for tracing.
 """
 import argparse
 import collections
@@ -18,7 +18,7 @@ def read(path):
 
 
 def joined(spans):
-    """The spans in order, those that touch as one."""
+    """Merges overlapping and adjacent spans, sorted."""
     found = []
     for start, end in sorted(spans):
         if found and start <= found[-1][1]:
@@ -33,7 +33,7 @@ def length(spans):
 
 
 def shared(a, b):
-    """The time that is in spans of both, each joined."""
+    """The length of the intersection of two lists of merged spans."""
     total = first = 0
     for start, end in a:
         while first < len(b) and b[first][1] <= start:
@@ -46,7 +46,7 @@ def shared(a, b):
 
 
 def readable(names):
-    """Names as the source has them, where c++filt is there to say."""
+    """Demangled names, if c++filt is installed."""
     if not names or shutil.which("c++filt") is None:
         return dict(zip(names, names))
     lines = subprocess.run(["c++filt"], input="\n".join(names), capture_output=True, text=True, check=True).stdout.splitlines()
@@ -64,7 +64,7 @@ def main():
     for process in sorted({event[0] for event in events}):
         mine = [event for event in events if event[0] == process]
         main_stream = collections.Counter(event[1] for event in mine if not event[4].startswith("copy ")).most_common(1)[0][0]
-        sums = joined([event[2:4] for event in mine if event[1] != main_stream])  # they have streams of their own
+        sums = joined([event[2:4] for event in mine if event[1] != main_stream])  # sums run on their own streams
         others = joined([event[2:4] for event in mine if event[1] == main_stream])
         every = joined([event[2:4] for event in mine])
         span = every[-1][1] - every[0][0]

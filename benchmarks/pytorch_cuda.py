@@ -1,13 +1,14 @@
-"""PyTorch's side of the GPU comparison: the base Transformer and the Linformer, written as well as PyTorch allows.
+"""GPU benchmark for PyTorch: the base Transformer and the Linformer, optimised as far as PyTorch allows.
 
-Width 512, 6+6 layers, 8 heads, inner 2048, vocabulary 50,272, post-norm, dropout 0.1, one embedding for both languages; bfloat16
-by autocast, fused AdamW. Prints one JSON line a measurement, named as by benchmarks/transformer_cuda.cu; `seconds` is a median:
+Width 512, 6+6 layers, 8 heads, inner 2048, vocabulary 50,272, post-norm, dropout 0.1, one embedding for both languages;
+bfloat16 by autocast, fused AdamW. Prints one JSON line per measurement, with the names of benchmarks/transformer_cuda.cu;
+`seconds` is a median:
 
   train, linformer32, linformer64    a training step over ragged batches of 88 sentences, mean over the batches
   fixed                              a training step over 88 sentences of 256 tokens on both sides
   attention 88x64 [causal] ...       scaled_dot_product_attention, forward and backward, in a CUDA graph
   encoder 128 [linformer] ...        inference over 65,536 tokens in sentences of that length
-  floor train, floor fixed           the matrix products of a training step and nothing else, in a CUDA graph
+  floor train, floor fixed           only the matrix products of a training step, in a CUDA graph
 """
 import argparse
 import functools
@@ -31,7 +32,7 @@ ENCODER_LENGTHS = (128, 1024, 16384)
 
 
 def padded_batch(i):
-    """Source, target, where the source is real; and how many real tokens there are."""
+    """Source, target and source mask, and the number of tokens without padding."""
     counts = lengths(2 * i + 1, SENTENCES, 31), lengths(2 * i + 2, SENTENCES, 59)
     generator = torch.Generator().manual_seed(i)
     sides = []
@@ -43,7 +44,7 @@ def padded_batch(i):
 
 
 def pack(source, target, real):
-    """The same batch without its padding; targets but for their last tokens, labels but for their first."""
+    """The same batch without padding. Drops the last token of targets and the first of labels."""
     def layout(counts):
         positions = torch.cat([torch.arange(int(count), device=DEVICE) for count in counts])
         return positions, (F.pad(counts.cumsum(0), (1, 0)).to(torch.int32), int(counts.max()))
@@ -65,7 +66,7 @@ def training_step(model, loss_of, **adam):
 
 
 def pass_seconds(step, data, repeats):
-    """Median seconds of a step in passes over the data, the host waiting at the end of each."""
+    """Median seconds per step over passes of the data, synchronised after each pass."""
     seconds = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -105,7 +106,7 @@ def train_fixed(mode, k, options):
 
 
 def seconds_in_turn(works, rounds):
-    """Median seconds of each of some works by the GPU's clock. They run in turn: its frequency follows the load, and so it is the same for all."""
+    """Median seconds of each work by CUDA events. They take turns: the GPU's frequency follows the load, so it is the same for all."""
     seconds = [[] for _ in works]
     for _ in range(rounds):
         for work, measured in zip(works, seconds):
@@ -119,7 +120,7 @@ def seconds_in_turn(works, rounds):
 
 
 def graph_seconds(work, repeats):
-    """Those of work captured into a CUDA graph, which costs the host nothing."""
+    """Median seconds of work captured in a CUDA graph, without host cost."""
     for _ in range(3):
         work()
     torch.cuda.synchronize()
@@ -145,7 +146,7 @@ def attention(backend, sentences, length, causal, options):
 
 @torch.no_grad()
 def encoders(k, options):
-    """Seconds of an encoder's forward pass, by the length of the sentences."""
+    """Seconds of an encoder's forward pass by sentence length."""
     def encoder(length):
         model = Transformer(k, length, encoder_only=True).to(DEVICE).to(torch.bfloat16).eval()
         text = torch.randint(FIRST_WORD, VOCABULARY, (ENCODER_TOKENS // length, length), device=DEVICE)
@@ -158,14 +159,14 @@ def encoders(k, options):
 
 @torch.no_grad()
 def floor(source, target, options):
-    """The products of linear layers over this many rows, forward and for both gradients."""
+    """The matrix products of all linear layers for these row counts: forward and both gradients."""
     attend, feed_forward = [(3 * WIDTH, WIDTH), (WIDTH, WIDTH)], [(INNER, WIDTH), (WIDTH, INNER)]
     encoder = [(source, *shape) for shape in attend + feed_forward]
     decoder = [(target, *shape) for shape in attend + [(WIDTH, WIDTH)] * 2 + feed_forward] + [(source, 2 * WIDTH, WIDTH)]
     shapes = (encoder + decoder) * LAYERS + [(target, VOCABULARY, WIDTH)]
     memory = {}
 
-    def matrix(kind, *shape):  # one for each kind and shape: the products read and write nothing that is needed later
+    def matrix(kind, *shape):  # one per kind and shape: the products' results are not needed
         if (kind, shape) not in memory:
             memory[kind, shape] = torch.randn(shape, device=DEVICE, dtype=torch.bfloat16)
         return memory[kind, shape]
@@ -182,7 +183,7 @@ def floor(source, target, options):
 
 
 def measurements(options):
-    """(name, mode, measure) of everything; what takes long and was never PyTorch's best only if asked for."""
+    """(name, mode, measure) of all measurements. Slow modes that were never PyTorch's best only run with --all-modes."""
     compiled = not options.quick
     def modes(usual, more):
         return [mode for mode in usual + (more if options.all_modes else ()) if compiled or "compile" not in mode]
@@ -210,9 +211,9 @@ def measurements(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="beginnings of the names of measurements, separated by commas")
-    parser.add_argument("--quick", action="store_true", help="fewer repeats, and nothing is compiled")
-    parser.add_argument("--all-modes", action="store_true", help="also the ways that were slower wherever they were tried")
+    parser.add_argument("--only", default="", help="name prefixes of the measurements to run, comma-separated")
+    parser.add_argument("--quick", action="store_true", help="fewer repeats, no torch.compile")
+    parser.add_argument("--all-modes", action="store_true", help="also run modes that were always slower")
     options = parser.parse_args()
     torch.manual_seed(0)
     torch.set_float32_matmul_precision("high")
@@ -223,7 +224,7 @@ def main():
         start = time.perf_counter()
         try:
             line = measure()
-        except Exception as error:  # a backend or a compiler that this machine does not have
+        except Exception as error:  # this machine may lack a backend or compiler
             line = {"failed": f"{type(error).__name__}: {error}"[:500]}
         print(json.dumps({"name": name, "mode": f"PyTorch {mode}", **line}), flush=True)
         print(f"{name}, {mode}: {time.perf_counter() - start:.1f} s in all", file=sys.stderr, flush=True)

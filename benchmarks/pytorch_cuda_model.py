@@ -1,6 +1,6 @@
-"""The base Transformer and the Linformer in PyTorch, padded or packed: what benchmarks/pytorch_cuda.py measures.
+"""The base Transformer and the Linformer in PyTorch, padded or packed, for benchmarks/pytorch_cuda.py.
 
-Post-norm, sinusoidal positions, one embedding for both languages, an output layer of its own.
+Post-norm, sinusoidal positions, one embedding for both languages, a separate output layer.
 """
 import math
 
@@ -13,7 +13,7 @@ PAD, LONGEST = 1, 16384
 
 
 class Attention(nn.Module):
-    """With k > 0 it looks at k mixtures of the keys and values of at most n positions: a Linformer."""
+    """k > 0: Linformer attention, with keys and values of at most n positions projected to length k."""
 
     def __init__(self, k=0, n=256):
         super().__init__()
@@ -51,7 +51,7 @@ class Attention(nn.Module):
 
 
 class Layer(nn.Module):
-    """Of the encoder; of the decoder if it also looks across."""
+    """An encoder layer, or with `across` a decoder layer with cross-attention."""
 
     def __init__(self, across, k=0, n=256):
         super().__init__()
@@ -102,7 +102,7 @@ class Transformer(nn.Module):
         return x
 
     def loss(self, source, target, real=None):
-        """Of a padded batch, `real` says where its source is none; or of one in which every row is as long."""
+        """Mean cross-entropy. `real` masks the padding of the source; None: all rows are equally long."""
         mask = None if real is None else real[:, None, None, :]
         memory = self.encode(source, mask, real)
         x = self.embed(target[:, :-1])

@@ -8,7 +8,7 @@ ROWS, CALLS, SAMPLES = 22528, 10, 30
 
 
 def microseconds(work):
-    """The median of several samples of several calls each, by the GPU's clock."""
+    """Median microseconds per call over several samples of several calls, by CUDA events."""
     for _ in range(CALLS):
         work()
     samples = []

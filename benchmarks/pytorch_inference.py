@@ -1,10 +1,11 @@
-"""PyTorch's times beside those of `wmt14_experiment --part figures`: a forward pass at a constant number of tokens against the
-length of sentences, of the base Transformer and of Linformers, encoder alone and encoder-decoder. Writes a table of the same columns.
+"""PyTorch's times for `wmt14_experiment --part figures`: a forward pass at a constant number of tokens for several sentence
+lengths, with the base Transformer and Linformers, encoder alone and encoder-decoder. Writes a table with the same
+columns.
 
   python benchmarks/pytorch_inference.py --to runs/wmt14_experiment/pytorch.tsv
 
-bfloat16 on a GPU, float on a CPU; no padding, so no masks; of an encoder-decoder up to the decoder's hidden states, its target as
-long as its source. The mean of 10 passes after two that are not counted, the host waiting once at the end, as attn's are timed.
+bfloat16 on a GPU, float on a CPU; no padding, so no masks. The encoder-decoder runs up to the decoder's hidden states, with
+targets as long as the sources. The mean of 10 passes after two warm-up passes, synchronised once at the end, as for attn.
 """
 import argparse
 import time
@@ -18,7 +19,7 @@ FIRST_WORD, LENGTHS = 4, 7
 
 
 def forward(model, text):
-    """Hidden states: of the encoder, or of the decoder if there is one."""
+    """Hidden states of the decoder, or of the encoder if there is no decoder."""
     memory = model.encode(text)
     if not model.decoder:
         return memory
@@ -43,9 +44,9 @@ def milliseconds(model, text, repeats):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--to", type=Path, required=True, help="the file for its table")
+    parser.add_argument("--to", type=Path, required=True, help="output file")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--tokens", type=int, help="of a forward pass: 16,384 on a GPU, 1,024 on a CPU")
+    parser.add_argument("--tokens", type=int, help="tokens per forward pass (default 16,384 on a GPU, 1,024 on a CPU)")
     parser.add_argument("--repeats", type=int, default=10)
     options = parser.parse_args()
     torch.manual_seed(0)

@@ -1,13 +1,13 @@
-"""PyTorch's side of the comparison of recurrent models: training steps (loss, backward pass, clipping, Adam), and greedy decoding of 64
-sentences ("decode ..."), from the source to the words on the host.
+"""Benchmark of recurrent models in PyTorch: training steps (loss, backward pass, clipping, Adam), and greedy decoding of 64
+sentences ("decode ..."), from the source to the tokens on the host.
 
-Sentences of a batch are equally long, so that nothing is padded. Prints one JSON line a measurement, named as by
-benchmarks/recurrent.cpp and recurrent_cuda.cu; `seconds` is a median, `least_seconds` the smallest. Ways:
+All sentences of a batch have the same length, so there is no padding. Prints one JSON line per measurement, with the names of
+benchmarks/recurrent.cpp and recurrent_cuda.cu; `seconds` is a median, `least_seconds` the minimum. Modes:
 
   eager        float32
   fused        float32, Adam in one kernel
-  autocast     the same in bfloat16
-  graph        CUDA: autocast, a whole step, or all steps of decoding, replayed as a CUDA graph
+  autocast     like fused, in bfloat16
+  graph        CUDA: like autocast, with a training step or all decoding steps in one CUDA graph
 """
 import argparse
 import contextlib
@@ -25,7 +25,7 @@ DECODED = 64  # sentences
 
 
 class Scores(nn.Module):
-    """How well the decoder's states match those of a memory; the context of each: [time, batch, width] both."""
+    """Attention of decoder states over a memory. States and contexts are [time, batch, width]."""
 
     def __init__(self, kind, width):
         super().__init__()
@@ -49,7 +49,7 @@ class Scores(nn.Module):
 
 
 class Comparison(nn.Module):
-    """Chittersu's models: two layers that read both ways, two that write, attention on the encoder and perhaps on the past."""
+    """Chittersu's models: two bidirectional encoder layers, two decoder layers, attention over the encoder and, with `back`, the past."""
 
     def __init__(self, kind, back, words=128, width=64, source=14546, target=22892):
         super().__init__()
@@ -73,7 +73,7 @@ class Comparison(nn.Module):
         seen = [y, self.attention(y, memory)]
         if self.past is not None:
             steps = torch.arange(len(y), device=y.device)
-            hidden = steps[:, None] <= steps  # a state sees those before it; the first, which sees none, all alike
+            hidden = steps[:, None] <= steps  # a state attends to those before it; the first attends uniformly
             seen.append(self.past(y, y, hidden))
         return self.output(torch.cat(seen, -1))
 
@@ -92,7 +92,7 @@ class Comparison(nn.Module):
 
 
 class InputFeeding(nn.Module):
-    """The Edinburgh coursework's model: Luong's general attention, fed back; perhaps with the lexical model on top."""
+    """The Edinburgh coursework's model: Luong's general attention with input feeding, optionally with the lexical model."""
 
     def __init__(self, source=5048, target=4420, words=64, width=128, encoder=1, decoder=1, lexical=False):
         super().__init__()
@@ -109,7 +109,7 @@ class InputFeeding(nn.Module):
 
     def read(self, source):
         words = self.drop(self.source(source))
-        memory = self.drop(self.encoder(words)[0]).transpose(0, 1)  # batch first: the products of attention want it so
+        memory = self.drop(self.encoder(words)[0]).transpose(0, 1)  # batch first, for the products of attention
         states = [(memory.new_zeros(source.shape[1], self.width),) * 2 for _ in self.cells]
         return words.transpose(0, 1), memory, self.keys(memory).transpose(1, 2), states
 
@@ -134,7 +134,7 @@ class InputFeeding(nn.Module):
             outputs.append(fed)
             weights.append(looked)
         logits = self.output(torch.stack(outputs))
-        return logits if self.lexical is None else logits + self.lexical_logits(torch.cat(weights, 1), words)  # of all steps at once
+        return logits if self.lexical is None else logits + self.lexical_logits(torch.cat(weights, 1), words)  # all steps at once
 
     def translate(self, source, steps):
         words, memory, keys, states = self.read(source)
@@ -148,7 +148,7 @@ class InputFeeding(nn.Module):
 
 
 class Large(nn.Module):
-    """The first layer reads both ways, three more one way; four write; multiplicative attention."""
+    """Encoder with a bidirectional first layer and three unidirectional ones, four decoder layers, multiplicative attention."""
 
     def __init__(self, vocabulary=32000, width=1024):
         super().__init__()
@@ -257,7 +257,7 @@ def measure(name, way, device, seconds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("device", choices=("cpu", "cuda"))
-    parser.add_argument("--only", default="", help="beginnings of names, separated by commas")
+    parser.add_argument("--only", default="", help="name prefixes, comma-separated")
     parser.add_argument("--quick", action="store_true", help="fewer repeats")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
@@ -269,7 +269,7 @@ def main():
             line = {"name": name, "mode": f"PyTorch {way}"}
             try:
                 line |= measure(name, way, options.device, 1 if options.quick else 2)
-            except Exception as error:  # a way that a version of PyTorch does not know leaves the others
+            except Exception as error:  # this version of PyTorch may not support the mode
                 line["failed"] = f"{type(error).__name__}: {error}"[:300]
             print(json.dumps(line), flush=True)
 

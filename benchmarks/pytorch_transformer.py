@@ -1,9 +1,10 @@
-"""PyTorch's side of the CPU comparison: training steps and greedy decoding of a Transformer, written as well as PyTorch allows.
+"""CPU benchmark for PyTorch: training steps and greedy decoding of a Transformer, optimised as far as PyTorch allows.
 
-Width 256, 3+3 layers, 4 heads, inner 1024, vocabulary 8,000, post-norm, dropout 0.1, float32, no weights shared. Prints one JSON
-line a measurement; `seconds` is the median over the repeats of the time of one training step (mean over the batches) or of one
-decoding of all sentences, `cpu_seconds` the processor time of all threads in it (when it is much less than seconds times threads,
-other programs were using the cores); `tokens` counts real tokens, source and target in training, produced ones in decoding.
+Width 256, 3+3 layers, 4 heads, inner 1024, vocabulary 8,000, post-norm, dropout 0.1, float32, no shared weights. Prints one
+JSON line per measurement. `seconds` is the median over the repeats of the time of one training step (mean over the batches)
+or of one decoding of all sentences, `cpu_seconds` the processor time of all threads in it (if it is much less than seconds
+times threads, other programs used the cores). `tokens` excludes padding: source and target tokens in training, generated
+tokens in decoding.
 """
 import argparse
 import json
@@ -22,7 +23,7 @@ LONGEST = 257
 
 
 def lengths(seed, count, mean):
-    """`count` sentence lengths from 3 to 256, log-normal with sigma 0.6; plain 64-bit arithmetic that any language can repeat."""
+    """`count` sentence lengths from 3 to 256, log-normal with sigma 0.6; portable 64-bit arithmetic."""
     state = seed
 
     def uniform():
@@ -118,7 +119,7 @@ class Transformer(nn.Module):
         return x
 
     def loss(self, source, mask, target, labels, real=None):
-        """Mean cross-entropy of the labels that are not padding; `real` picks their rows before the output layer."""
+        """Mean cross-entropy of the labels that are not padding; `real` selects their rows before the output layer."""
         memory = self.encode(source, mask)
         x = self.embed(self.target_embedding, target)
         for layer in self.decoder:
@@ -145,7 +146,7 @@ def training_batch(i, sentences=32):
 
 
 def measure(work, repeats, parts=1):
-    """Median seconds of one of the equal parts of the work, after a first run that compiles and finds the memory."""
+    """Median seconds of one of `parts` equal parts of the work, after a warm-up run that compiles and allocates."""
     work()
     wall, processor = [], []
     for _ in range(repeats):
@@ -178,7 +179,7 @@ def measure_training(mode, batches, repeats):
 
 @torch.inference_mode()
 def greedy(model, source, limits, drop_finished):
-    """Translations of given lengths (a sentence is finished at its limit); every step computes one row a sentence."""
+    """Greedy translations of given lengths: a sentence ends at its limit. Every step computes one row per sentence."""
     count, longest = len(source), int(limits.max())
     mask = (source != PAD)[:, None, None, :]
     memory = model.encode(source, mask)
@@ -205,7 +206,7 @@ def greedy(model, source, limits, drop_finished):
         if drop_finished:
             unfinished = limits[alive] > position + 1
             left = int(unfinished.sum())
-            if 0 < left <= 0.8 * len(alive):  # moving the caches has a price: wait until it pays
+            if 0 < left <= 0.8 * len(alive):  # moving the caches costs time: wait until it pays off
                 keep = unfinished.nonzero().squeeze(1)
                 alive, tokens, mask = alive[keep], tokens[keep], mask[keep]
                 cache = cache.index_select(2, keep)
@@ -217,7 +218,7 @@ def measure_decoding(drop_finished, repeats, sentences=64):
     torch.manual_seed(0)
     model = Transformer().eval()
     for module in model.modules():
-        if isinstance(module, nn.Linear):  # products of few rows run a third faster on weights stored by columns
+        if isinstance(module, nn.Linear):  # with few rows, column-major weights are a third faster
             module.weight.data = module.weight.data.T.contiguous().T
     source = padded(lengths(1, sentences, 31), torch.Generator().manual_seed(0))
     limits = torch.tensor(lengths(2, sentences, 59))
@@ -227,13 +228,13 @@ def measure_decoding(drop_finished, repeats, sentences=64):
 
 
 def report(measurements):
-    """Prints each, then the fastest again with "best": true."""
+    """Prints each measurement, then repeats the fastest with "best": true."""
     done = []
     for name, measure in measurements:
         try:
             done.append(measure())
             print(json.dumps(done[-1]), flush=True)
-        except Exception as error:  # torch.compile needs a compiler that not every machine has
+        except Exception as error:  # torch.compile needs a compiler, which may be missing
             print(json.dumps({"mode": name, "failed": f"{type(error).__name__}: {error}"[:300]}), flush=True)
     if done:
         print(json.dumps(min(done, key=lambda m: m["seconds"]) | {"best": True}), flush=True)

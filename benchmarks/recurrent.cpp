@@ -1,11 +1,11 @@
-// attn's side of the CPU comparison of recurrent models, in float and, where the processor has instructions for them, with
-// bf16 matrix products: training steps (loss, backward pass, clipping, Adam) and greedy decoding. Prints one JSON line a
-// measurement, like benchmarks/pytorch_recurrent.py, which does the same work.
+// CPU benchmark of attn's recurrent models, in float and, if the processor supports it, with bf16 matrix products: training
+// steps (loss, backward pass, clipping, Adam) and greedy decoding. Prints one JSON line per measurement, like
+// benchmarks/pytorch_recurrent.py, which runs the same workload.
 //
 //   recurrent [--only NAME,...] [--quick] [--profile]
 //
-// NAME is the beginning of a measurement's name: comparison, coursework lexical, input feeding, large, decode and so on. --profile
-// runs some steps of those named in full and measures nothing.
+// NAME is a prefix of a measurement's name: comparison, coursework lexical, input feeding, large, decode and so on. With
+// --profile, NAME is a full name, and the program runs some steps without measuring.
 
 #include "recurrent_decoding.hpp"
 
@@ -35,7 +35,7 @@ void measure(const std::string& name, const Run& run, const RecurrentWork& work,
   const double flop = recurrent_flop(parameters, work), enough = run.profile ? 10 : run.quick ? 1 : 4;
   for (double spent = seconds[0]; spent < enough || seconds.size() < 3; spent += seconds.back())
     seconds.push_back(host_seconds(step));
-  require(std::isfinite(loss), name, ": the loss is ", loss, ", so the time means nothing");
+  require(std::isfinite(loss), name, ": the loss is ", loss, ", so the time is meaningless");
   const double typical = median(seconds);
   Run::print({{"name", name},
               {"mode", bfloat16_products ? "attn bf16" : "attn"},

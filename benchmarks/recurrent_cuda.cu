@@ -1,11 +1,11 @@
-// attn's side of the GPU comparison of recurrent models, in bfloat16 and in float: training steps (loss,
-// backward pass, clipping, Adam) and greedy decoding. Prints one JSON line a measurement, like benchmarks/pytorch_recurrent.py, which does the
-// same work.
+// GPU benchmark of attn's recurrent models, in bfloat16 and in float: training steps (loss, backward pass, clipping, Adam)
+// and greedy decoding. Prints one JSON line per measurement, like benchmarks/pytorch_recurrent.py, which runs the same
+// workload.
 //
 //   recurrent_cuda [--only NAME,...] [--quick] [--profile]
 //
-// NAME is the beginning of a measurement's name: comparison, coursework lexical, input feeding, large, decode and so on. --profile
-// runs three steps of those named in full, marked for a profiler, and measures nothing.
+// NAME is a prefix of a measurement's name: comparison, coursework lexical, input feeding, large, decode and so on. With
+// --profile, NAME is a full name, and the program runs three steps, marked for a profiler, without measuring.
 
 #include "gpu_training.cuh"
 #include "recurrent_decoding.hpp"

@@ -4,8 +4,8 @@
 #include "recurrent_workload.hpp"
 #include "run.hpp"
 
-/// Times greedy decoding of 64 sentences, as long as those that the model trains on, from the source to the words on the host, and
-/// prints a line "decode ...".
+/// Times greedy decoding of 64 sentences with the length of the training sentences, from the source to the tokens on the
+/// host. Prints a line "decode ...".
 template <class Model, class Device>
 void measure_decoding(Run& run, const std::string& mode, Device& device, const RecurrentWork& work) {
   constexpr attn::Index kSentences = 64;

@@ -1,21 +1,21 @@
 #pragma once
+#include "attn/models/recurrent_models.hpp"
 #include "attn/optim/adam.hpp"
 #include "attn/seq2seq.hpp"
-#include "papers/recurrent_models.hpp"
 #include "training_workload.hpp"
 
-// The recurrent models whose training steps are timed beside PyTorch's, and the batches they are timed on.
+// The recurrent models of the comparison with PyTorch, and their training batches.
 
-/// Google's translation system, small: the first layer reads both ways, three more one way, the decoder begins with 0. Wu et
-/// al. 2016, without input feeding and residual connections.
+/// A smaller version of Google's translation system (Wu et al. 2016) without input feeding and residual connections: a
+/// bidirectional first encoder layer, three unidirectional ones, and a zero initial decoder state.
 struct FirstLayerBothWays {
   template <class Device, attn::RecurrentShape Shape>
   struct Encoder {
-    attn::WordEmbedding<Device, Shape.words> embedding;
-    attn::BidirectionalLstm<Device, Shape.words, Shape.width> first;
+    attn::WordEmbedding<Device, Shape.embedding> embedding;
+    attn::BidirectionalLstm<Device, Shape.embedding, Shape.width> first;
     attn::LstmStack<Device, Shape.width, Shape.width, Shape.encoder_layers - 1> others;
 
-    Encoder(attn::Index vocabulary, const attn::RecurrentDropout& rates) : embedding(vocabulary, rates.words) {}
+    Encoder(attn::Index vocabulary, const attn::RecurrentDropout& rates) : embedding(vocabulary, rates.embedding) {}
 
     attn::Encoded<Device, Shape> operator()(attn::Tape<Device>& tape, const attn::Text& text) const {
       const auto layout = time_major(tape, text.rows, text.offsets);
@@ -31,8 +31,9 @@ struct FirstLayerBothWays {
   };
 };
 
-inline constexpr attn::RecurrentShape wide_shape{.words = 512, .width = 512, .encoder_layers = 2, .decoder_layers = 2};
-inline constexpr attn::RecurrentShape large_shape{.words = 1024, .width = 1024, .encoder_layers = 4, .decoder_layers = 4};
+inline constexpr attn::RecurrentShape wide_shape{.embedding = 512, .width = 512, .encoder_layers = 2, .decoder_layers = 2};
+inline constexpr attn::RecurrentShape large_shape{
+    .embedding = 1024, .width = 1024, .encoder_layers = 4, .decoder_layers = 4};
 
 template <class Device>
 using WideInputFeeding = attn::InputFeeding<Device, wide_shape>;
@@ -45,20 +46,20 @@ struct RecurrentWork {
   attn::RecurrentOptions options;
 };
 
-/// measure.template operator()<Model>(work) for each of them.
+/// Calls measure.template operator()<Model>(work) for each model.
 template <class Device, class Measure>
 void for_each_recurrent(const Measure& measure) {
   using namespace attn;
-  using namespace papers;
   const auto comparison = [&]<class Model>(const char* name) {
     measure.template operator()<Model>(RecurrentWork{name, 300, 20, {14546, 22892, {}}});
   };
-  comparison.template operator()<AdditiveOnEncoder<Device>>("comparison additive encoder");
-  comparison.template operator()<AdditiveOnEncoderAndPast<Device>>("comparison additive both");
-  comparison.template operator()<MultiplicativeOnEncoder<Device>>("comparison multiplicative encoder");
-  comparison.template operator()<MultiplicativeOnEncoderAndPast<Device>>("comparison multiplicative both");
-  comparison.template operator()<ScaledDotOnEncoder<Device>>("comparison dot encoder");
-  comparison.template operator()<ScaledDotOnEncoderAndPast<Device>>("comparison dot both");
+  comparison.template operator()<ComparisonModel<Device, OnEncoder<Additive<64>>>>("comparison additive encoder");
+  comparison.template operator()<ComparisonModel<Device, OnEncoderAndPast<Additive<64>>>>("comparison additive both");
+  comparison.template operator()<ComparisonModel<Device, OnEncoder<Multiplicative>>>("comparison multiplicative encoder");
+  comparison.template operator()<ComparisonModel<Device, OnEncoderAndPast<Multiplicative>>>(
+      "comparison multiplicative both");
+  comparison.template operator()<ComparisonModel<Device, OnEncoder<ScaledDot>>>("comparison dot encoder");
+  comparison.template operator()<ComparisonModel<Device, OnEncoderAndPast<ScaledDot>>>("comparison dot both");
   const auto coursework = [&]<class Model>(const char* name) {
     measure.template operator()<Model>(RecurrentWork{name, 10, 13, {5048, 4420, coursework_dropout}});
   };
@@ -80,8 +81,8 @@ inline std::vector<attn::Batch> recurrent_batch(const RecurrentWork& work) {
 }
 
 /// Multiplications and additions of a training step's matrix products outside attention. Source and target have the same
-/// number of rows, so that every weight meets each of them once, and its gradient and its input's gradient once more; the
-/// few that see only sentences' last states are taken for ones that see all rows. Attention is some tenths of a per cent.
+/// number of rows, so each weight has three products with them: forward, weight gradient and input gradient. Counts the few
+/// weights that only apply to last states as if they applied to all rows. Omits attention, some tenths of a per cent.
 template <class Device>
 double recurrent_flop(const attn::Parameters<Device>& parameters, const RecurrentWork& work) {
   double weights = 0;

@@ -9,11 +9,11 @@
 #include "attn/core/error.hpp"
 #include "workload.hpp"
 
-using Json = nlohmann::ordered_json;  // of a measurement
+using Json = nlohmann::ordered_json;  // a measurement
 
-/// What was asked for on the command line, and how it went.
+/// The command line, and whether a measurement failed.
 struct Run {
-  std::vector<std::string> only;  // beginnings of names, or, for a profile, whole names; none: everything
+  std::vector<std::string> only;  // name prefixes, or full names with --profile; empty: all
   bool quick = false, profile = false, failed = false;
 
   Run(int count, char** words) {
@@ -27,7 +27,7 @@ struct Run {
         std::istringstream names(words[++i]);
         for (std::string name; std::getline(names, name, ',');) only.push_back(name);
       } else {
-        attn::fail(word, " is no option; there are --only NAME,... --quick --profile");
+        attn::fail(word, " is not an option. Options: --only NAME,... --quick --profile");
       }
     }
   }
@@ -43,7 +43,7 @@ struct Run {
     std::fflush(stdout);
   }
 
-  /// measure(name), if it is wanted. One that fails says so in its line, and the others go on.
+  /// Runs measure(name) if the name is selected. A failure is printed, and other measurements continue.
   template <class Measure>
   void operator()(const std::string& name, const Measure& measure) {
     if (!wants(name)) return;

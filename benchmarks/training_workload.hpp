@@ -2,10 +2,9 @@
 #include "attn/core/batch.hpp"
 #include "workload.hpp"
 
-// The training batches of the comparisons, and the floating-point operations of a Transformer's step over one.
+// The training batches of the comparisons, and the floating-point operations of a Transformer's step.
 
-/// A batch of these lengths. A target of n tokens is n - 1 inputs and n - 1 labels, each token but the first being the label
-/// of the one before it.
+/// A batch of these lengths. A target of n tokens gives n - 1 inputs and n - 1 labels, where each label is the next token.
 inline attn::Batch training_batch(const std::vector<attn::Index>& source, const std::vector<attn::Index>& target,
                                   attn::Index source_vocabulary, attn::Index target_vocabulary, attn::Random& random) {
   attn::Batch batch;
@@ -29,31 +28,31 @@ inline std::vector<attn::Batch> ragged_batches(int count, attn::Index vocabulary
   return batches;
 }
 
-/// One batch of 88 sentences of 256 tokens on both sides, labels too.
+/// One batch of 88 sentences with 256 source tokens, decoder inputs and labels each.
 inline std::vector<attn::Batch> fixed_batch(attn::Index vocabulary) {
   attn::Random random(1);
   return {
       training_batch(std::vector<attn::Index>(88, 256), std::vector<attn::Index>(88, 257), vocabulary, vocabulary, random)};
 }
 
-/// Sizes of a Transformer whose encoder, and whose decoder in the encoder's states, look at `k` mixtures; k = 0: at all.
+/// Sizes of a Transformer. k > 0: Linformer encoder and cross-attention with projected length k; 0: full attention.
 struct Sizes {
   double width = 512, inner = 2048, layers = 6, vocabulary = 50272, k = 0;
 };
 
 /// Multiplications and additions of the encoder's forward pass over sentences of these lengths.
 inline double encoder_flop(const attn::Sentences& source, const Sizes& m) {
-  double pairs = 0;  // of queries and keys
+  double pairs = 0;  // query-key pairs
   for (attn::Index i = 0; i < source.size(); ++i) {
     const auto n = static_cast<double>(source.length(i));
-    pairs += n * (m.k > 0 ? 2 * m.k : n);  // mixing keys and values costs as much again as looking at them
+    pairs += n * (m.k > 0 ? 2 * m.k : n);  // projecting keys and values costs as much as attention
   }
   const double weights = 4 * m.width * m.width + 2 * m.width * m.inner;
   return m.layers * (2 * static_cast<double>(source.tokens.size()) * weights + 4 * m.width * pairs);
 }
 
-/// Those of a training step: what the formulas ask for, each product of the forward pass once more for either operand's
-/// gradient. What a kernel computes again to save memory does not count, nor what is not a matrix product.
+/// Multiplications and additions of a training step's matrix products by the formulas. Each forward product counts again
+/// for the gradient of each operand. Excludes recomputation, which saves memory, and other operations.
 inline double training_flop(const attn::Batch& batch, const Sizes& m) {
   const auto source = static_cast<double>(batch.source.tokens.size()),
              target = static_cast<double>(batch.target_input.tokens.size());

@@ -1,6 +1,6 @@
-// attn's side of the CPU comparison: training steps and greedy decoding of a Transformer of width 256, 3+3 layers, 4 heads,
-// inner 1024, vocabulary 8,000; in float and, where the processor has instructions for them, with bf16 matrix products.
-// Prints one JSON line a measurement, like benchmarks/pytorch_transformer.py, which does the same work.
+// CPU benchmark for attn: training steps and greedy decoding of a Transformer of width 256, 3+3 layers, 4 heads, inner
+// 1024, vocabulary 8,000; in float and, if the processor supports it, with bf16 matrix products. Prints one JSON line per
+// measurement, like benchmarks/pytorch_transformer.py, which runs the same workload.
 
 #include <cstdio>
 #include <cstdlib>
@@ -50,7 +50,7 @@ double greedy_decoding(Device& device, int repeats, double& tokens) {
   Parameters<Device> parameters(device, model, 1);
   Random random(1);
   const Sentences source = random_sentences(lengths(1, 64, 31), vocabulary, random);
-  const std::vector<Index> limits = lengths(2, 64, 59);  // weights are random: each sentence ends at a length given for it
+  const std::vector<Index> limits = lengths(2, 64, 59);  // weights are random, so every sentence has a given length
   const GreedyOptions options{.begin = 2, .end = 3, .limit = *std::max_element(limits.begin(), limits.end())};
   tokens = 0;
   for (const Index limit : limits) tokens += static_cast<double>(limit);

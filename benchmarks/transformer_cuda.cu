@@ -1,11 +1,11 @@
-// attn's side of the GPU comparison, in bfloat16: training steps of the base Transformer and the Linformer, attention alone,
-// encoders. Prints one JSON line a measurement, like benchmarks/pytorch_cuda.py, which does the same work.
+// GPU benchmark for attn in bfloat16: training steps of the base Transformer and the Linformer, attention alone, encoders.
+// Prints one JSON line per measurement, like benchmarks/pytorch_cuda.py, which runs the same workload.
 //
 //   transformer_cuda [--only NAME,...] [--quick] [--profile]
 //
-// NAME is the beginning of a measurement's name: train, linformer32, linformer64, fixed, attention 88x64, attention 88x64 causal,
-// encoder 128, encoder 128 linformer and so on. --profile runs three steps of those named in full, marked for a profiler, and
-// measures nothing.
+// NAME is a prefix of a measurement's name: train, linformer32, linformer64, fixed, attention 88x64, attention 88x64
+// causal, encoder 128, encoder 128 linformer and so on. With --profile, NAME is a full name, and the program runs three
+// steps, marked for a profiler, without measuring.
 
 #include "gpu_attention.cuh"
 #include "gpu_encoder.cuh"

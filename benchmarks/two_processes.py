@@ -1,7 +1,8 @@
-"""How much two processes of one core each gain over one process on one core: two_processes.py PROGRAM [--record FILE]
+"""Measures the speed-up of two single-core processes over one: two_processes.py PROGRAM [--record FILE]
 
-PROGRAM is data_parallel, built with MPI. Both run three times by turns, and the medians count; nothing else should run. Ends with 1 where two
-processes have less than 1.8 times the speed of one. --record writes what was measured for scaling_model.py --check.
+PROGRAM is data_parallel, built with MPI. Both run three times in turn, and the medians count. The machine should be idle.
+Exits with 1 if two processes are less than 1.8 times as fast as one. --record writes the measurements for scaling_model.py
+--check.
 """
 
 import argparse
@@ -16,7 +17,7 @@ WANTED = 1.8
 
 
 def measure(program, repeats, ranks, cores):
-    """Each rank on a core of its own."""
+    """Runs the program with each rank pinned to its own core."""
     pin = ["sh", "-c", f'set -- {" ".join(map(str, cores))} "$@"; shift ${{OMPI_COMM_WORLD_LOCAL_RANK:-0}}; core=$1; '
            f'shift $(({ranks} - ${{OMPI_COMM_WORLD_LOCAL_RANK:-0}})); exec taskset -c $core "$@"', "sh", program, str(repeats)]
     start = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)] if ranks > 1 else []
@@ -35,7 +36,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--record", type=Path)
     parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--repeats", type=int, default=5, help="of each measurement in a turn")
+    parser.add_argument("--repeats", type=int, default=5, help="repeats of each measurement per turn")
     arguments = parser.parse_args()
     cores = sorted(os.sched_getaffinity(0))[:2]
     if len(cores) < 2:
@@ -50,7 +51,7 @@ def main():
     print(f"one process: {speed(one, 'step'):,.0f} tokens/s, two: {speed(two, 'step'):,.0f} tokens/s "
           f"(sums after the backward pass: {speed(two, 'step_after'):,.0f})")
     print(f"sums of {sum(two['layers']) + two['rest']:,} bytes take {1e3 * two['sum']:.1f} ms of a step's {1e3 * two['step']:.1f} ms")
-    print(f"{ratio:.2f} times the speed of one process; {WANTED} are wanted")
+    print(f"{ratio:.2f} times the speed of one process; at least {WANTED} required")
     if arguments.record:
         arguments.record.write_text(json.dumps({"one": one, "several": [two]}, indent=1) + "\n")
     sys.exit(0 if ratio >= WANTED else 1)

@@ -1,4 +1,5 @@
-"""Runs attn's and CTranslate2's decoding on this machine's cores in turns, and prints a Markdown table: of each the best of all turns.
+"""Runs decoding with attn and CTranslate2 in turn on this machine's CPU, and prints a Markdown table with the best time of
+each.
 Needs: pip install ctranslate2 numpy"""
 import argparse
 import json
@@ -9,13 +10,13 @@ from pathlib import Path
 
 from versus_pytorch import processor
 
-# What attn's best mode has to be times as fast as CTranslate2's int8: from figures in ms on two cores of a Neoverse-V1.
+# Required speed-up of attn's best mode over CTranslate2's int8, from times in ms on two cores of a Neoverse-V1.
 MUST = {(1, 1): 302 / 150, (1, 8): 510 / 320, (1, 32): 1541 / 950, (1, 64): 3042 / 1500,
         (4, 1): 410 / 270, (4, 8): 1479 / 950, (4, 32): 5271 / 3300}
 
 
 def measure(command, seconds, name, clock):
-    os.environ["OMP_WAIT_POLICY"] = "passive" if name == "CTranslate2" else "active"  # each as it is faster
+    os.environ["OMP_WAIT_POLICY"] = "passive"  # CTranslate2 is faster with it; attn does not use OpenMP
     for line in subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines():
         if line.startswith("{"):
             found = json.loads(line)
@@ -27,12 +28,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", default="build/cpu/benchmarks/decode_cpu", help="attn's compiled benchmark")
     parser.add_argument("--turns", type=int, default=2)
-    parser.add_argument("--runs", type=int, default=3, help="in each turn")
+    parser.add_argument("--runs", type=int, default=3, help="runs per turn")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--batches", default="1,8,32,64")
     parser.add_argument("--beams", default="1,4")
     parser.add_argument("--core-seconds", action="store_true",
-                        help="compare time on cores instead of the wall's clock: with one thread, for machines that others use too")
+                        help="compare processor time instead of wall-clock time; for a single thread on a shared machine")
     options = parser.parse_args()
     clock = "core_seconds" if options.core_seconds else "seconds"
     given = ["--runs", str(options.runs), "--threads", str(options.threads)]

@@ -1,4 +1,4 @@
-"""Runs attn and PyTorch side by side on this machine's cores, and prints a Markdown table: attn, PyTorch, then attn again, in one run."""
+"""Runs attn, PyTorch and attn again on this machine's CPU, and prints a Markdown table."""
 import argparse
 import json
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 
 WORK = {"train_step": "training step, 32 sentences", "greedy": "greedy decoding, 64 sentences"}
 GOALS = {"train_step": 2, "greedy": 3}
-GOAL_MODES = {"train_step": "eager", "greedy": "all sentences to the end"}  # the padded batch as it is; caches, and nothing more
+GOAL_MODES = {"train_step": "eager", "greedy": "all sentences to the end"}  # a padded batch; decoding with caches only
 
 
 def measurements(command):
@@ -43,7 +43,7 @@ def main():
     reached = True
     for name, work in WORK.items():
         ours = [m for m in attn_before + attn_after if m.get("name") == name and m["mode"] == "attn"]
-        seconds = max(m["seconds"] for m in ours)  # the slower of before and after
+        seconds = max(m["seconds"] for m in ours)  # the slower of both runs
         low = max((m["seconds"] for m in attn_before + attn_after if m.get("name") == name and m["mode"] == "attn bf16"), default=None)
         for peer in (m for m in torch if m.get("name") == name and not m.get("best")):
             ratio = peer["seconds"] / seconds

@@ -1,14 +1,14 @@
-"""Runs attn and PyTorch one after the other on this machine's GPU and prints Markdown tables: each workload with PyTorch's best,
-what attn must reach and its goal; then what a training step is made of. Fails when attn misses what it must reach."""
+"""Runs attn and PyTorch on this machine's GPU and prints Markdown tables: each workload with PyTorch's best time,
+attn's requirement and goal; then a breakdown of a training step. Fails if attn misses a requirement."""
 import argparse
 import json
 import subprocess
 import sys
 from pathlib import Path
 
-UNITS = {"ms": ("seconds", 1e3), "us": ("seconds", 1e6), "GiB": ("memory_gib", 1)}  # a measurement's number, and its factor
+UNITS = {"ms": ("seconds", 1e3), "us": ("seconds", 1e6), "GiB": ("memory_gib", 1)}  # key of the measurement, and its factor
 
-# name, words, unit, what attn must reach, its goal (a name: no slower than that)
+# name, title, unit, requirement for attn, goal (a name: no slower than that measurement)
 ROWS = [
     ("train", "training, 88 ragged sentences, Transformer", "ms", 9, 6.5),
     ("linformer32", "the same, Linformer k = 32", "ms", 9, "train"),
@@ -30,12 +30,18 @@ ROWS = [
     ("encoder 1024 linformer", "the same, n = 1,024", "ms", 8, 6),
     ("encoder 16384 linformer", "the same, n = 16,384", "ms", 8, 6),
 ]
-FLATNESS = 1.05  # the Linformer's encoder: its slowest n against its fastest
+# Requirements and goals for a build without wgmma on an H200: the attention, projection and training kernels of other GPUs.
+WITHOUT_WGMMA = {
+    "train": (9.5, 8.5), "linformer32": (10.5, 9.5), "linformer64": (10.5, 9.5), "fixed": (35, 31),
+    "attention 88x64": (100, None), "attention 88x256": (400, None), "attention 32x1024": (1350, None), "attention 4x8192": (8500, None),
+    "encoder 128": (7, 6), "encoder 1024": (10, 8), "encoder 16384": (55, 42),
+}
+FLATNESS = 1.05  # Linformer encoder: slowest n over fastest n
 FLAT = [name for name, *_ in ROWS if name.endswith(" linformer")]
 
 
 def measurements(command, record):
-    """The JSON lines a program prints, shown as they come: a run that is cut short leaves what it had."""
+    """The JSON lines of a program. Prints and records them immediately, so that an interrupted run keeps its results."""
     lines = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
         for line in filter(lambda line: line.startswith("{"), program.stdout):
@@ -54,12 +60,12 @@ def recorded(path):
 
 
 def best(lines, name, number="seconds"):
-    """The line of this name with the smallest number, or None."""
+    """The line with this name and the smallest number, or None."""
     return min((line for line in lines if line["name"] == name and number in line), key=lambda line: line[number], default=None)
 
 
 def show(line, number="seconds", scale=1.0):
-    """A number of a line with three digits or so; a dash where there is none."""
+    """A number of a line with about three digits, or a dash if it is missing."""
     if line is None or number not in line:
         return "-"
     value = line[number] * scale
@@ -103,7 +109,7 @@ def speed(attn, torch, wants, work=None):
                 other = best(attn, goal)
                 goal = other and other[number] * scale
             add(words, unit, best(attn, name, number), best(torch, name, number), number, scale, must, goal)
-    if work is None and all(map(wants, FLAT)):
+    if (work is None or FLAT[0] in [name for name, *_ in work]) and all(map(wants, FLAT)):
         spreads = []
         for lines in (attn, torch):
             times = [line["seconds"] for line in (best(lines, name) for name in FLAT) if line]
@@ -118,7 +124,7 @@ STEP = ["training step", "kernels + copies + sets", "ms", "host, ms", "GPU alone
 
 
 def steps(attn, torch, floors):
-    """What a training step is made of: launches, the host's part, the GPU's alone, arithmetic, the floor (a measurement of PyTorch's)."""
+    """Breakdown of a training step: launches, host time, GPU time alone, arithmetic, and the floor (a PyTorch measurement)."""
     for name, floor in floors.items():
         line, least = best(attn, name), best(torch, floor)
         if line:
@@ -126,11 +132,11 @@ def steps(attn, torch, floors):
             yield [name, f"{nodes[0]} + {nodes[1]} + {nodes[2]}", show(line, scale=1e3), show(line, "host_seconds", 1e3),
                    show(line, "graph_seconds", 1e3), show(line, "flop", 1e-12), show(line, "tflops"), show(least, scale=1e3),
                    f"{line['seconds'] / least['seconds']:.2f}" if least else "-", f"{line['tokens'] / line['seconds']:,.0f}",
-                   f"{line['memory_gib']:.2f} ({line['held_gib']:.2f})"]
+                   f"{line['memory_gib']:.2f} ({line['reserved_gib']:.2f})"]
 
 
 def kernels(attn, torch):
-    """Attention and encoders: forward alone, launched one by one, in a graph."""
+    """Attention and encoders: forward alone, launched individually, in a graph."""
     for line in (line for line in attn if line["name"].startswith(("attention", "encoder")) and "seconds" in line):
         theirs = best(torch, line["name"], "forward_seconds")
         yield [line["name"], show(line, scale=1e6), show(line, "forward_seconds", 1e6), show(theirs, "forward_seconds", 1e6) + how(theirs),
@@ -138,7 +144,7 @@ def kernels(attn, torch):
 
 
 def finish(attn, torch, rows):
-    """PyTorch's ways one by one, what failed, and the exit status."""
+    """Prints PyTorch's modes and failures. Exits with the status."""
     print("PyTorch's ways, ms:", "; ".join(f"{m['name']} {m['mode'].removeprefix('PyTorch ')} {show(m, scale=1e3)}" for m in torch if "seconds" in m))
     for line in attn + torch:
         for trouble in ("failed", "graph_failed"):
@@ -152,10 +158,10 @@ def finish(attn, torch, rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--programs", default="build/cuda/benchmarks", help="folder of attn's compiled benchmarks")
-    parser.add_argument("--only", default="", help="beginnings of names, separated by commas: train, fixed, linformer, attention, encoder")
-    parser.add_argument("--quick", action="store_true", help="fewer batches and repeats, and PyTorch compiles nothing")
-    parser.add_argument("--all-modes", action="store_true", help="also PyTorch's ways that were slower wherever they were tried")
-    parser.add_argument("--record", type=Path, help="a file for the measurements, one JSON line each, as they come")
+    parser.add_argument("--only", default="", help="name prefixes, comma-separated: train, fixed, linformer, attention, encoder")
+    parser.add_argument("--quick", action="store_true", help="fewer batches and repeats, no torch.compile")
+    parser.add_argument("--all-modes", action="store_true", help="also PyTorch modes that were always slower")
+    parser.add_argument("--record", type=Path, help="write measurements to this file immediately, one JSON line each")
     parser.add_argument("--attn-from", type=Path, metavar="FILE", help="take attn's side from an earlier record")
     parser.add_argument("--pytorch-from", type=Path, metavar="FILE", help="take PyTorch's side from an earlier record: while tuning only")
     options = parser.parse_args()
@@ -169,8 +175,10 @@ def main():
     torch = [line for line in lines if line["mode"] != "attn"]
 
     gpu, version = next((m for m in attn if "gpu" in m), {}), next((m["torch"] for m in torch if "torch" in m), "-")
-    print(f"{gpu.get('gpu', '-')}, CUDA {gpu.get('cuda', '-')}, PyTorch {version}{', quick' if options.quick else ''}\n")
-    rows = speed(attn, torch, lambda name: name.startswith(tuple(options.only.split(","))))
+    print(f"{gpu.get('gpu', '-')}, {'wgmma' if gpu.get('wgmma', True) else 'mma.sync'} attention kernels, CUDA {gpu.get('cuda', '-')}, PyTorch {version}{', quick' if options.quick else ''}\n")
+    work = None if gpu.get("wgmma", True) else [(name, words, unit, *(WITHOUT_WGMMA.get(name, (None, None)) if unit != "GiB" else (must, goal)))
+                                                for name, words, unit, must, goal in ROWS]
+    rows = speed(attn, torch, lambda name: name.startswith(tuple(options.only.split(","))), work)
     table(["workload", "PyTorch's best", "attn", "times as good", "must reach", "goal", "reached"], rows)
     table(STEP, steps(attn, torch, FLOORS))
     table(["attention, encoders", "us", "forward, us", "PyTorch's forward, us", "launched, us", "graph, us", "kernels", "TFLOP/s"], kernels(attn, torch))

@@ -1,6 +1,7 @@
-"""Runs attn and PyTorch on training steps and greedy decoding of recurrent models and prints Markdown tables. On a CPU one workload after the other,
-each by attn, by PyTorch and by attn again, of which the slower run counts; on a GPU (--cuda) each program once. Both sides in float, and with
-bf16 matrix products where the processor has them. Fails when attn's best misses what it must reach beside PyTorch's best."""
+"""Runs training steps and greedy decoding of recurrent models with attn and PyTorch, and prints Markdown tables. On a CPU,
+each workload runs with attn, PyTorch and attn again, and the slower attn run counts. On a GPU (--cuda), each program
+runs once. Both in float, and with bf16 matrix products if supported. Fails if attn's best mode misses the required
+speed-up over PyTorch's best."""
 import argparse
 import os
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 from versus_pytorch import processor
 from versus_pytorch_cuda import STEP, best, finish, how, measurements, recorded, show, speed, steps, table
 
-# name: words, times PyTorch that a CPU must reach, ms that an H200 must reach, its goal
+# name: title, required speed-up over PyTorch on a CPU, required ms on an H200, goal in ms
 ROWS = {
     "comparison additive encoder": ("300 x 20 + 20, additive, encoder", 2, None, None),
     "comparison additive both": ("the same, encoder and past", 2, 3, 2),
@@ -25,11 +26,11 @@ ROWS = {
 }
 
 
-DECODING = 5  # times PyTorch as people write it, one step after the other, that greedy decoding must reach
+DECODING = 5  # required speed-up of greedy decoding over a usual PyTorch loop, one step after the other
 
 
 def decoded(attn, torch, asked):
-    """Prints the table of greedy decoding; the names that missed what they must reach."""
+    """Prints the table of greedy decoding. Returns the names that missed the requirement."""
     rows, missed = [], []
     for name in (f"decode {name}" for name in ROWS):
         ours, graph = best(attn, name), best([line for line in torch if line["mode"] == "PyTorch graph"], name)
@@ -85,7 +86,7 @@ def on_gpu(options, names, decoding):
     attn, torch = ([line for line in lines if line["mode"].startswith(side)] for lines, side in ((ours, "attn"), (theirs, "PyTorch")))
     gpu, version = next((m for m in attn if "gpu" in m), {}), next((m["torch"] for m in torch if "torch" in m), "-")
     print(f"{gpu.get('gpu', '-')}, CUDA {gpu.get('cuda', '-')}, PyTorch {version}{', quick' if options.quick else ''}\n")
-    lowest = [line for line in attn if line["mode"] == "attn"]  # in bfloat16
+    lowest = [line for line in attn if line["mode"] == "attn"]  # bfloat16
     rows = speed(lowest, torch, lambda name: name in names, [(name, words, "ms", *limits) for name, (words, _, *limits) in ROWS.items()])
     table(["workload", "PyTorch's best", "attn", "times as good", "must reach", "goal", "reached"], rows)
     table(STEP, steps(lowest, torch, dict.fromkeys(names, "")))
@@ -98,9 +99,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cuda", action="store_true", help="on the GPU")
     parser.add_argument("--programs", help="folder of attn's compiled benchmarks")
-    parser.add_argument("--only", default="", help="beginnings of names, separated by commas: comparison, coursework, input feeding, large, decode")
+    parser.add_argument("--only", default="", help="name prefixes, comma-separated: comparison, coursework, input feeding, large, decode")
     parser.add_argument("--quick", action="store_true", help="fewer repeats")
-    parser.add_argument("--record", type=argparse.FileType("w"), help="a file for the measurements, one JSON line each, as they come")
+    parser.add_argument("--record", type=argparse.FileType("w"), help="write measurements to this file immediately, one JSON line each")
     parser.add_argument("--attn-from", type=Path, metavar="FILE", help="GPU: take attn's side from an earlier record")
     parser.add_argument("--pytorch-from", type=Path, metavar="FILE", help="GPU: take PyTorch's side from an earlier record")
     options = parser.parse_args()

@@ -8,8 +8,8 @@
 #include "attn/core/random.hpp"
 #include "attn/core/sentences.hpp"
 
-/// Sentence lengths from 3 to 256, log-normal with sigma 0.6, from a 64-bit generator that any language can repeat: what
-/// PyTorch's side of the comparison draws too.
+/// Sentence lengths from 3 to 256, log-normal with sigma 0.6. The 64-bit generator is portable, so that PyTorch's
+/// benchmarks draw the same lengths.
 inline std::vector<attn::Index> lengths(std::uint64_t seed, int count, double mean) {
   std::uint64_t state = seed;
   const auto uniform = [&] {
@@ -25,7 +25,7 @@ inline std::vector<attn::Index> lengths(std::uint64_t seed, int count, double me
   return drawn;
 }
 
-/// Random words for sentences of these lengths.
+/// Random tokens for sentences of these lengths.
 inline attn::Sentences random_sentences(const std::vector<attn::Index>& of, attn::Index vocabulary, attn::Random& random) {
   attn::Sentences sentences;
   std::vector<attn::Token> words;
@@ -43,7 +43,7 @@ inline double median(std::vector<double> numbers) {
   return *middle;
 }
 
-/// Seconds of some work on the host's clock.
+/// Wall-clock seconds of some work on the host.
 template <class Work>
 double host_seconds(const Work& work) {
   const auto start = std::chrono::steady_clock::now();
@@ -51,7 +51,7 @@ double host_seconds(const Work& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Median seconds of some work, after a first run that is not counted.
+/// Median seconds of some work, after a warm-up run.
 template <class Work>
 double median_seconds(int repeats, const Work& work) {
   work();

@@ -1,4 +1,4 @@
-# NCCL::NCCL: NVIDIA's sums over GPUs, which ship no package file for CMake. Beside CUDA, or where NCCL_ROOT says.
+# Defines NCCL::NCCL. NCCL has no CMake package file. Searches the CUDA folders and NCCL_ROOT.
 find_path(NCCL_INCLUDE_DIR nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
 find_library(NCCL_LIBRARY nccl HINTS ${CUDAToolkit_LIBRARY_DIR})
 mark_as_advanced(NCCL_INCLUDE_DIR NCCL_LIBRARY)

@@ -1,4 +1,4 @@
-// A layer of your own. Its members are its parameters, for_each_parameter names them, and the call operator is its formula,
+// A custom layer. Its members are its parameters, for_each_parameter names them, and the call operator is its formula,
 // written with differentiable functions. You do not write a gradient. This one learns to read the cipher rot13.
 
 #include <iostream>
@@ -12,6 +12,7 @@
 #include "attn/optim/adam.hpp"
 #include "attn/tape/arithmetic.hpp"
 #include "attn/tape/linear.hpp"
+#include "attn/tape/transfer.hpp"
 
 using namespace attn;
 
@@ -24,9 +25,9 @@ struct Block {
 
   Block(int width, int inner)
       : norm(width),
-        up{inner, width, Initial::xavier(width, inner)},  // its shape, and how its values are initialised
-        up_bias{inner, 1},                                // zeros
-        down{width, inner, Initial::xavier(inner, width)},
+        up{inner, width, Initializer::xavier(width, inner)},  // its shape, and how its values are initialised
+        up_bias{inner, 1},                                    // zeros
+        down{width, inner, Initializer::xavier(inner, width)},
         down_bias{width, 1} {}
 
   Variable<Device> operator()(Variable<Device> x) const {
@@ -91,10 +92,7 @@ int main() {
   std::vector<Token> letters;
   for (const char letter : message) letters.push_back(letter == ' ' ? 26 : letter - 'a');
   Tape<Host> tape(device);  // does not record: the same forward pass, for inference
-  const Variable<Host> logits = reader.output.logits(reader(tape, upload(tape, Sentences{letters})));
-  Token* best = tape.array<Token>(logits.rows());
-  argmax(device, {.logits = logits.value, .best = best});
-  device.download(letters.data(), best, logits.rows());
+  letters = argmax(reader.output.logits(reader(tape, upload(tape, letters))));
   std::string answer;
   for (const Token letter : letters) answer += letter == 26 ? ' ' : static_cast<char>('a' + letter);
   std::cout << message << " -> " << answer << "\n";

@@ -1,6 +1,5 @@
-// An attention policy of your own: it normalises keys, so that no key wins by its length alone. A policy is written with
-// layers, so it needs no gradient, and a Transformer takes it as a template argument. The model learns to write words
-// backwards.
+// A custom attention policy: it normalises keys, so that no key wins by its length alone. A policy is written with layers,
+// so it needs no gradient, and a Transformer takes it as a template argument. The model learns to reverse words.
 
 #include <algorithm>
 #include <iostream>

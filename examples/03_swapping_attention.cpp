@@ -63,7 +63,7 @@ Outcome train(const char* name, const ValidationSplit& text, SpecialTokens speci
 
   const double before = perplexity(network, validation).mean();
   const auto start = std::chrono::steady_clock::now();
-  Trainer trainer(network, adam, Constant{3e-3}, {.epochs = 4});
+  Trainer trainer(network, adam, ConstantRate{3e-3}, {.epochs = 4});
   trainer.run(training, validation);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   std::cout << name << ": " << network.parameters.count() << " parameters, loss " << before << " -> " << trainer.state.best

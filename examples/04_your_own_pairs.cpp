@@ -28,7 +28,7 @@ const ParallelText few{
 
 int main(int count, char** words) try {
   const ParallelText text = count == 3 ? read_parallel(words[1], words[2]) : few;
-  require(!text.source.empty(), words[1], " has no sentences; give a text to learn from");
+  require(!text.source.empty(), words[1], " has no sentences. Pass a text to train on.");
 
   const ByteBpe tokenizer = learn_byte_bpe(8000, text.source, text.target);  // one vocabulary for both languages
   std::cout << text.source.size() << " pairs, " << tokenizer.size() << " tokens in the vocabulary; the first sentence is "
@@ -48,7 +48,7 @@ int main(int count, char** words) try {
                          1);
   Adam adam(network, {.beta2 = 0.98, .clip_norm = 1});
   const Index epochs = count == 3 ? 20 : 300;
-  Trainer trainer(network, adam, Constant{1e-3}, {.epochs = epochs, .report_every = 50, .validate_every = 100});
+  Trainer trainer(network, adam, ConstantRate{1e-3}, {.epochs = epochs, .report_every = 50, .validate_every = 100});
   TerminalCallback terminal(std::cout, false, epochs * training.batches_per_epoch());
   trainer.run(training, validation, {&terminal});
 

@@ -1,4 +1,4 @@
-"""05_read_in_python.py MODEL: reads what 05_loading_into_python wrote, runs its encoder in PyTorch, and compares."""
+"""05_read_in_python.py MODEL: reads the file of 05_loading_into_python, runs the encoder in PyTorch and compares."""
 
 import sys
 

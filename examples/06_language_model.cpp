@@ -49,7 +49,7 @@ int main(int count, char** words) try {
   Adam adam(network, {.clip_norm = 1});
   const double before = perplexity(network, validation).value();
   const Index epochs = 8;
-  Trainer trainer(network, adam, Constant{3e-3}, {.epochs = epochs, .report_every = 50});
+  Trainer trainer(network, adam, ConstantRate{3e-3}, {.epochs = epochs, .report_every = 50});
   TerminalCallback terminal(std::cout, false, epochs * training.batches_per_epoch());
   trainer.run(training, validation, {&terminal});
 

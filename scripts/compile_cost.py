@@ -1,8 +1,9 @@
-"""What compiling costs.
+"""Cost of compilation.
 
-compile_cost.py record LOG COMMAND...   runs a compiler's command and appends its object and costs to LOG
+compile_cost.py record LOG COMMAND...   runs a compiler command and appends its object file and cost to LOG
 compile_cost.py report LOG              prints seconds per target and the slowest translation units
-compile_cost.py below SECONDS COMMAND...  runs the command, up to three times; fails unless one takes less than SECONDS of processor time
+compile_cost.py below RATIO REFERENCE COMMAND...  compares the command with the compilation of the file REFERENCE by the same command;
+                                        fails if it takes more than RATIO times as much processor time
 """
 
 import os
@@ -12,11 +13,11 @@ import time
 
 
 def run(command):
-    """Exit status, seconds on the clock, peak memory in MB and processor seconds of a command and the processes it starts."""
+    """Exit status, wall-clock seconds, peak memory in MB and processor seconds of a command and its child processes."""
     start = time.monotonic()
     child = os.posix_spawnp(command[0], command, os.environ)
     _, status, usage = os.wait4(child, 0)
-    unit = 2**20 if sys.platform == "darwin" else 2**10  # ru_maxrss counts bytes there, KiB elsewhere
+    unit = 2**20 if sys.platform == "darwin" else 2**10  # ru_maxrss is in bytes on macOS, in KiB elsewhere
     seconds = time.monotonic() - start
     return os.waitstatus_to_exitcode(status), seconds, usage.ru_maxrss / unit, usage.ru_utime + usage.ru_stime
 
@@ -32,7 +33,7 @@ def record(log, *command):
 
 def report(log):
     root = os.path.dirname(log)
-    cost = {}  # of each object, its last compilation: seconds, MB, processor seconds
+    cost = {}  # last compilation of each object: seconds, MB, processor seconds
     for line in open(log):
         name, *numbers = line.rstrip("\n").split("\t")
         if os.path.exists(os.path.join(root, name)):
@@ -46,7 +47,7 @@ def report(log):
         seconds, memory, busy = zip(*parts)
         print(f"{sum(seconds):9.1f} {sum(busy):11.1f} {max(memory):6.0f} {len(parts):6}  {name}")
 
-    print(f"\nCompile cost, {root}. Processor seconds are those of the clock on an idle machine.")
+    print(f"\nCompile cost, {root}. On an idle machine, processor seconds equal wall-clock seconds.")
     print(f"\n{'seconds':>9} {'processor s':>11} {'MB':>6} {'files':>6}  target")
     for target, parts in sorted(targets.items(), key=lambda item: -sum(numbers[2] for numbers in item[1])):
         row(parts, target)
@@ -58,15 +59,20 @@ def report(log):
     return 0
 
 
-def below(limit, *command):
-    # Judged by processor seconds: those of the clock when the machine is idle, and less lengthened by other programs when not. What
-    # shares the processor's cores lengthens them too, half as much again within minutes: the best of three runs is the program's own.
-    for _ in range(3):
-        status, seconds, memory, busy = run(command)
-        if status != 0:
-            return status
-        print(f"{busy:.2f} s of processor time, {seconds:.2f} s on the clock, {memory:.0f} MB; the limit is {limit} s")
-        if busy < float(limit):
+def below(ratio, reference, *command):
+    # A ratio holds on fast and slow machines, seconds do not. Other programs on the same cores increase processor time by up to half,
+    # so both take turns and the shortest run of each counts.
+    source = command.index("-c") + 1
+    commands = [command, (*command[:source], reference, *command[source + 1 :])]
+    shortest = [float("inf")] * 2
+    for _ in range(5):
+        for which, each in enumerate(commands):
+            status, _, memory, busy = run(each)
+            if status != 0:
+                return status
+            shortest[which] = min(shortest[which], busy)
+        print(f"{shortest[0]:.2f} s of processor time; {reference} alone takes {shortest[1]:.2f} s, and {ratio} times that is the limit")
+        if shortest[0] < float(ratio) * shortest[1]:
             return 0
     return 1
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# format.sh: formats every C++ and CUDA file in place. format.sh --check: changes nothing, fails when a file is not formatted.
+# format.sh formats every C++ and CUDA file in place. format.sh --check fails if a file is not formatted, and changes nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Releases of clang-format disagree in details; the project follows 14, that of Debian 12.
+# Releases of clang-format format differently. The project uses 14, the version in Debian 12.
 for tool in clang-format-14 clang-format; do
   if version=$("$tool" --version 2>/dev/null) && [[ $version == *"version 14."* ]]; then break; fi
   tool=
@@ -20,5 +20,5 @@ else  # an unpacked archive
 fi
 mode=(-i)
 [[ ${1:-} == --check ]] && mode=(--dry-run --Werror)
-# A file deleted but not yet committed is still listed.
+# git still lists a deleted file until the deletion is committed.
 "${list[@]}" | while IFS= read -rd '' file; do [[ -f $file ]] && printf '%s\0' "$file"; done | xargs -0r "$tool" "${mode[@]}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# fuzz.sh [SECONDS] [NAME...]: builds the fuzz targets with libFuzzer and lets each, or those named, look for cases that break it,
-# for so many seconds (60). What breaks is left in build/fuzz/found/NAME; mended, it becomes a file of tests/fuzz/cases/NAME.
+# fuzz.sh [SECONDS] [NAME...]: builds the fuzz targets with libFuzzer and runs all of them, or the named ones, for SECONDS each (60).
+# Failing inputs are in build/fuzz/found/NAME. After fixing a bug, add its input to tests/fuzz/cases/NAME as a regression test.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-60}

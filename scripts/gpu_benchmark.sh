@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# gpu_benchmark.sh [options of benchmarks/versus_pytorch_cuda.py]: builds attn's GPU benchmarks and runs them side by side with PyTorch;
-# without options the recurrent models too.
-# About four minutes on an H200. ATTN_PYTHON names a Python that has PyTorch with CUDA, if python3 does not.
+# gpu_benchmark.sh [options of benchmarks/versus_pytorch_cuda.py]: builds the GPU benchmarks of attn and compares them with PyTorch.
+# Without options, it also runs decoding and the recurrent models. Takes about five minutes on an H200.
+#
+#   ARCH=80            build for this architecture instead of the GPU of this machine, and compare with the requirements of that build
+#   ATTN_PYTHON=...    a Python with PyTorch and CUDA, if python3 does not have them
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,9 +17,14 @@ done
 [[ -n $python ]] || { echo "gpu_benchmark.sh needs a Python with PyTorch that sees the GPU: ATTN_PYTHON=... $0" >&2; exit 1; }
 
 export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(getconf _NPROCESSORS_ONLN)}
-cmake --preset cuda -DATTN_BUILD_TESTS=OFF -DATTN_BUILD_EXAMPLES=OFF
-cmake --build build/cuda --target transformer_cuda recurrent_cuda
+build=build/cuda${ARCH:+-$ARCH}
+cmake --preset cuda -B "$build" -DATTN_BUILD_TESTS=OFF -DATTN_BUILD_TOOLS=OFF -DATTN_BUILD_EXAMPLES=OFF ${ARCH:+-DCMAKE_CUDA_ARCHITECTURES=$ARCH}
+cmake --build "$build" --target transformer_cuda decode_cuda recurrent_cuda
 status=0
-"$python" benchmarks/versus_pytorch_cuda.py --programs build/cuda/benchmarks "$@" || status=$?
-(($#)) || "$python" benchmarks/versus_pytorch_recurrent.py --cuda --programs build/cuda/benchmarks || status=$?
+"$python" benchmarks/versus_pytorch_cuda.py --programs "$build/benchmarks" "$@" || status=$?
+if (($# == 0)); then
+  "$build/benchmarks/decode_cuda" || status=$?
+  "$python" benchmarks/pytorch_decode.py || status=$?
+  "$python" benchmarks/versus_pytorch_recurrent.py --cuda --programs "$build/benchmarks" || status=$?
+fi
 exit $status

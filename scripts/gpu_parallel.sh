@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# gpu_parallel.sh BUILD_FOLDER: trainings on several processes, on a machine with one GPU. BUILD_FOLDER has wmt14_train, built by
+# gpu_parallel.sh BUILD_FOLDER: tests training on several processes, on a machine with one GPU. First build
 #
 #   cmake --preset cuda -DATTN_NCCL=ON && cmake --build build/cuda --target wmt14_train kernel_trace
 #
-# NCCL with one rank has the bits of a training alone; two and four ranks share the GPU through MPI and learn what one learns that
-# accumulates; a step of the base model is timed with sums in its backward pass and after it, and a trace shows which kernels run meanwhile.
-# Some two minutes on an H200. Needs a GPU, its driver, mpirun and python3; nothing is installed.
+# Checks that NCCL with one rank gives the same bits as training without ranks, and that two and four ranks sharing the GPU through
+# MPI learn the same as one rank with accumulation. Times a step of the base model with sums during and after the backward pass, and
+# traces the kernels that overlap with them. About two minutes on an H200. Needs a GPU, mpirun and python3; installs nothing.
 set -euo pipefail
 
 program=${1:-}/examples/wmt14_train
@@ -19,17 +19,16 @@ trap 'rm -rf "$folder"' EXIT
 export OMP_NUM_THREADS=2 OMPI_MCA_btl_vader_single_copy_mechanism=none  # containers may not read each other's memory
 failures=0
 
-# says OK WHAT
+# says OK WHAT: prints the result of a check
 says() {
   if (($1)); then echo "ok      $2"; else echo "FAILED  $2"; failures=$((failures + 1)); fi
 }
 
-# train NAME RANKS OPTIONS...: a run in the folder NAME; plans of matrix products that another has left are used again
+# train NAME RANKS OPTIONS...: trains in the folder NAME
 train() {
   local name=$1 ranks=$2 start=() status=0
   shift 2
   mkdir -p "$folder/$name"
-  cp "$folder"/plans_*.txt "$folder/$name" 2>/dev/null || true
   if ((ranks > 0)); then start=(mpirun --allow-run-as-root --oversubscribe --bind-to none -n "$ranks"); fi
   timeout 60 "${start[@]}" "$program" --device cuda --output "$folder/$name" "$@" >"$folder/$name.txt" 2>&1 || status=$?
   if ((status)) && [[ $name != refused ]]; then
@@ -37,10 +36,9 @@ train() {
     grep "wmt14_train:" "$folder/$name.txt" || tail -n 5 "$folder/$name.txt"
     failures=$((failures + 1))
   fi
-  cp "$folder/$name"/plans_*.txt "$folder" 2>/dev/null || true
 }
 
-# of NAME WHAT: validation losses, the communicator, the median tokens/s of its steps, or its median share of communication in per cent
+# of NAME WHAT: prints its validation losses, its communicator, the median tokens/s, or the median share of communication in per cent
 of() {
   python3 - "$folder/$1/log.jsonl" "$2" <<'PYTHON'
 import json, statistics, sys
@@ -49,7 +47,7 @@ try:
 except OSError:
     events = []
 found = {kind: [e for e in events if e["event"] == kind] for kind in ("start", "step", "validation")}
-steps = found["step"][3:] or found["step"]  # the first ones take memory and choose plans
+steps = found["step"][3:] or found["step"]  # the first steps allocate memory
 if sys.argv[2] == "losses":
     print(*(e["loss"] for e in found["validation"]))
 elif sys.argv[2] == "communicator":
@@ -61,7 +59,7 @@ else:
 PYTHON
 }
 
-# near A B: whether two lists of losses are as long and agree to a thousandth
+# near A B: whether two lists of losses have the same length and agree within 0.1 %
 near() {
   python3 -c '
 import sys
@@ -71,16 +69,16 @@ print(int(len(a) == len(b) > 0 and all(abs(x - y) < 1e-3 * y for x, y in zip(a, 
 
 tiny=(--generated-pairs 2000 --epochs 2 --validate-every 0 --warmup 100 --rate 3e-4 --batch 32 --batch-unit sentences --vocabulary 400 --limit 20 --precision float)
 
-# ---- One rank: NCCL changes no bit ----
+# ---- One rank: NCCL changes no bits ----
 
 train alone 0 "${tiny[@]}"
 train nccl 1 "${tiny[@]}" --sums nccl
 says "$([[ $(of nccl communicator) == NCCL ]] && echo 1 || echo 0)" "NCCL sums with one rank ($(of nccl communicator))"
 for file in model.safetensors training.safetensors; do
-  says "$(cmp -s "$folder/alone/$file" "$folder/nccl/$file" && echo 1 || echo 0)" "NCCL with one rank has the bits of a training alone: $file"
+  says "$(cmp -s "$folder/alone/$file" "$folder/nccl/$file" && echo 1 || echo 0)" "NCCL with one rank gives the bits of a training without ranks: $file"
 done
 
-# ---- Several ranks on the one GPU ----
+# ---- Several ranks on one GPU ----
 
 for ranks in 2 4; do
   train "accumulates$ranks" 0 "${tiny[@]}" --accumulate "$ranks"
@@ -91,7 +89,7 @@ done
 train sharded 2 "${tiny[@]}" --shard-optimiser
 says "$(near "$(of accumulates2 losses)" "$(of sharded losses)")" "so do 2 ranks with a part of the optimiser's state each: $(of sharded losses)"
 train refused 2 "${tiny[@]}" --sums nccl
-says "$(grep -q 'has the GPU of rank 0: NCCL needs one for each' "$folder/refused.txt" && echo 1 || echo 0)" "NCCL refuses two ranks on one GPU, in words"
+says "$(grep -q 'has the GPU of rank 0: NCCL needs one GPU per rank' "$folder/refused.txt" && echo 1 || echo 0)" "NCCL rejects two ranks on one GPU with a message"
 
 # ---- A step of the base model ----
 
@@ -106,16 +104,16 @@ done
 says "$(python3 -c "print(int($(of base_nccl tokens) > 0.95 * $(of base_alone tokens)))")" "with NCCL and overlap, one rank is at most 5 % slower than alone"
 says "$(python3 -c "print(int($(of base_nccl tokens) > 0.97 * $(of base_after tokens)))")" "sums in the backward pass are not slower than sums after it"
 
-# ---- What runs while gradients travel through the host ----
+# ---- Kernels that overlap with gradient sums through the host ----
 
-# watch NAME OPTIONS...: traces a training of two ranks
+# watch NAME OPTIONS...: traces a training on two ranks
 watch() {
   local name=$1
   shift
   CUDA_INJECTION64_PATH=$(realpath "$trace") ATTN_TRACE=$folder/$name.tsv train "$name" 2 --size base --batch 24576 --batch-unit tokens \
     --epochs 1 --validate-every 0 --limit 20 --sums host "$@"
 }
-# overlap NAME: of the time in which the sums' copies run, the share in which kernels of the same process do, in per cent
+# overlap NAME: the share of the sums' copy time that overlaps with kernels of the same process, in per cent
 overlap() {
   python3 "$(dirname "$0")/../benchmarks/overlap.py" "$folder/$1.tsv" | sed -n 's/.* ms, \([0-9.]*\) % of them while.*/\1/p' | head -n 1
 }

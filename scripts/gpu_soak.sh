@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# gpu_soak.sh BUILD_FOLDER [LINES]: translates so many lines on a GPU, 100,000 unless told, greedily and with a beam of 4, and checks that
-# after its first third the program holds no more memory, on the GPU and on the host. BUILD_FOLDER has wmt14_train and translate, built by
+# gpu_soak.sh BUILD_FOLDER [LINES]: translates LINES lines (100,000) on a GPU, greedily and with a beam of 4, and checks that the memory of
+# the program, on the GPU and on the host, does not grow after the first third. First build
 #
 #   cmake --preset cuda && cmake --build build/cuda --target wmt14_train translate
 #
-# Needs a GPU, nvidia-smi and python3; nothing is installed. ATTN_DEVICE=cpu does the same on the CPU.
+# Needs a GPU, nvidia-smi and python3; installs nothing. ATTN_DEVICE=cpu does the same on the CPU.
 set -euo pipefail
 
-examples=${1:-}/examples lines=${2:-100000} device=${ATTN_DEVICE:-cuda}
-[[ $# -ge 1 && -x $examples/wmt14_train && -x $examples/translate ]] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+examples=${1:-}/examples tools=${1:-}/tools lines=${2:-100000} device=${ATTN_DEVICE:-cuda}
+[[ $# -ge 1 && -x $examples/wmt14_train && -x $tools/translate ]] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
@@ -23,7 +23,7 @@ for i in range(int(sys.argv[1])):
     print(" ".join("".join(random.choices(letters, k=random.randint(1, 9))) for _ in range(words)))
 PYTHON
 
-python3 - "$device" "$examples/translate" "$folder" "$lines" <<'PYTHON'
+python3 - "$device" "$tools/translate" "$folder" "$lines" <<'PYTHON'
 import subprocess, sys, time
 device, program, folder, lines = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
 

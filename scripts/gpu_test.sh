@@ -1,52 +1,52 @@
 #!/usr/bin/env bash
-# gpu_test.sh [--quick] [--sanitize] [--record [FILE]]: builds the tests of the CUDA backend and runs them on this machine's GPU.
+# gpu_test.sh [--quick] [--sanitize] [--record [FILE]] [--arch ARCH]: builds the tests of the CUDA backend and runs them on this GPU.
 #
-#   --quick      without the large cases
-#   --sanitize   then again, without the large cases, under compute-sanitizer's memcheck, and without the long ones under its racecheck:
-#                long, single cases of attention take up to five minutes
-#   --record     first records PyTorch's errors, which attn's are measured with, in tests/files/pytorch_errors.json or in FILE;
-#                ATTN_PYTHON names a Python that has PyTorch with CUDA, if python3 does not
+#   --quick      skip the large cases
+#   --sanitize   repeat the tests under compute-sanitizer: memcheck without the large cases, racecheck also without the long ones.
+#                A single long attention case takes up to five minutes
+#   --record     first record the errors of PyTorch, the scale for attn's errors, in tests/files/pytorch_errors.json or in FILE.
+#                ATTN_PYTHON names a Python with PyTorch and CUDA, if python3 does not have them
+#   --arch       build for this architecture instead of this GPU, in build/cuda-ARCH: 80 tests the kernels of other GPUs
 #
-# Needs a GPU, its driver, nvcc, g++, CMake, ninja, Eigen, nlohmann-json and doctest; nothing is installed.
+# Needs a GPU, its driver, nvcc, g++, CMake, ninja, Eigen, nlohmann-json and doctest; installs nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-quick='' sanitize='' record='' record_to=tests/files/pytorch_errors.json
+quick='' sanitize='' record='' architecture='' record_to=tests/files/pytorch_errors.json
 while (($#)); do
   case $1 in
     --quick) quick=1 ;;
     --sanitize) sanitize=1 ;;
+    --arch) architecture=${2:?--arch needs an architecture, such as 80}; shift ;;
     --record) record=1; if [[ ${2:-} == [!-]* ]]; then record_to=$2; shift; fi ;;
-    *) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    *) sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
   esac
   shift
 done
-# nvcc and compute-sanitizer are often installed where no PATH leads.
+# nvcc and compute-sanitizer are often installed outside PATH.
 for folder in "${CUDA_HOME:-}/bin" /usr/local/cuda/bin; do [[ ! -x $folder/nvcc ]] || PATH=$PATH:$folder; done
 for tool in nvidia-smi nvcc cmake ninja; do
   command -v "$tool" >/dev/null || { echo "gpu_test.sh needs $tool, and a machine with an NVIDIA GPU" >&2; exit 1; }
 done
 
-# ---- Build, for the GPU that is here: 9.0 is sm_90a, whose matrix instructions attn's kernels use ----
+# ---- Build ----
 
-capability=$(nvidia-smi --id=0 --query-gpu=compute_cap --format=csv,noheader)
-architecture=${capability//./}
-[[ $architecture != 90 ]] || architecture=90a
+build=build/cuda${architecture:+-$architecture}
 nvidia-smi --id=0 --query-gpu=name,driver_version --format=csv,noheader
 jobs=${CMAKE_BUILD_PARALLEL_LEVEL:-$(getconf _NPROCESSORS_ONLN)}
 started=$SECONDS
 mkdir -p build
-cmake --preset cuda -DATTN_BUILD_EXAMPLES=OFF -DATTN_BUILD_BENCHMARKS=OFF -DCMAKE_CUDA_ARCHITECTURES="$architecture" \
-  >build/gpu_test.log 2>&1 || { cat build/gpu_test.log >&2; exit 1; }
-cmake --build build/cuda --target test_cuda --parallel "$jobs"
-program=build/cuda/tests/test_cuda
-echo "built for sm_$architecture in $((SECONDS - started)) s"
+cmake --preset cuda -B "$build" -DATTN_BUILD_TOOLS=OFF -DATTN_BUILD_EXAMPLES=OFF -DATTN_BUILD_BENCHMARKS=OFF \
+  ${architecture:+-DCMAKE_CUDA_ARCHITECTURES=$architecture} >build/gpu_test.log 2>&1 || { cat build/gpu_test.log >&2; exit 1; }
+cmake --build "$build" --target test_cuda --parallel "$jobs"
+program=$build/tests/test_cuda
+echo "built for ${architecture:-this GPU} in $((SECONDS - started)) s"
 
 # ---- Run ----
 
 summary=()
 failures=0
-# run WHAT COMMAND...: its output, and a line for the summary.
+# run WHAT COMMAND...: runs the command and adds a line to the summary.
 run() {
   local what=$1 from=$SECONDS status=0
   shift
@@ -67,20 +67,16 @@ if [[ $record ]]; then
 fi
 
 if [[ $quick ]]; then export ATTN_TEST_QUICK=1; fi
-# The first run leaves its plans of matrix products; under the sanitizers, where timing algorithms would take minutes, they are read.
-ATTN_TEST_PLANS=$(mktemp -d)
-export ATTN_TEST_PLANS
-trap 'rm -rf "$ATTN_TEST_PLANS"' EXIT
 run "tests" "$program"
 
 if [[ $sanitize ]]; then
   sanitizer=$(command -v compute-sanitizer) || { echo "gpu_test.sh --sanitize needs compute-sanitizer, a part of CUDA" >&2; exit 1; }
   export ATTN_TEST_QUICK=1
-  # Every op, and every kernel that a step of training starts; the CPU's own cases have nothing to be watched.
+  # Every op, and every kernel of a training step. CPU cases launch no kernels, so they are skipped.
   ops='near the truth: *<Cuda*' models='models: nothing but empty*<Cuda*'
   run "memcheck" "$sanitizer" --tool memcheck --error-exitcode 9 --print-limit 20 \
     "$program" --test-case="$ops,${models}"
-  # Looking for races is slow, and programs do not hinder each other: several for each op, each with a share of its cases.
+  # racecheck is slow, so several processes run in parallel for each op, each with a share of its cases.
   shares=8
   racecheck() {
     "$program" --no-version --list-test-cases --test-case="$ops" | grep '^near the truth' |

@@ -1,4 +1,4 @@
-"""named_tests.py README: fails unless every test that the table in README names is there, and every row names one."""
+"""named_tests.py README: fails unless every test in the table of README exists, and every row has a test."""
 import pathlib
 import re
 import sys
@@ -15,7 +15,7 @@ programs |= set(re.findall(r"NAME (check/\w+)", (tests / "check/CMakeLists.txt")
 
 rows = [line for line in readme.read_text().splitlines() if line.startswith("|")][2:]
 wrong = [f"no test is named '{name}'" for row in rows for name in re.findall(r"`([^`]+)`", row) if name not in cases | programs]
-wrong += [f"no test stands in the row {row}" for row in rows if "`" not in row]
+wrong += [f"no test in the row {row}" for row in rows if "`" not in row]
 if not rows:
     wrong.append(f"{readme} has no table")
 print("\n".join(wrong) or f"{len(rows)} rows, all with tests")

@@ -1,6 +1,7 @@
-"""site_pages.py FOLDER: lays out the pages of the site, for mkdocs: README.md as its home, docs/ and the pages beside it as they
-are, and every source file that a page links to as a page that shows it."""
+"""site_pages.py FOLDER: writes the pages of the site for mkdocs: all Markdown files of the root and of docs/, and a page for every source
+file that they link to. As a hook of mkdocs, it renders the formulas."""
 
+import html
 import pathlib
 import re
 import shutil
@@ -8,6 +9,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LINK = re.compile(r"(?<=\]\()([^)#:\s]+)(?=[)#])")
+FORMULA = re.compile(r'<(span|div) class="arithmatex">(?:\\\(|\\\[)(.*?)(?:\\\)|\\\])</\1>', re.DOTALL)
 LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".cuh": "cpp", ".cu": "cpp", ".py": "python", ".sh": "bash", ".txt": "cmake"}
 
 
@@ -26,7 +28,7 @@ def main(folder):
         place.parent.mkdir(parents=True, exist_ok=True)
 
         def shown(match):
-            """A link to a source becomes one to the page that shows it."""
+            """Replaces a link to a source file by a link to its page."""
             source = (page.parent / match[1]).resolve()
             if not source.is_file() or source.is_relative_to(ROOT / "docs") or source.suffix == ".md":
                 return match[1]
@@ -38,6 +40,17 @@ def main(folder):
             return f"{match[1]}.md"
 
         place.write_text(LINK.sub(shown, page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def on_page_content(content, **_):
+    """Converts $formulas$ to MathML, which browsers draw without a script."""
+    from latex2mathml.converter import convert
+
+    def drawn(found):
+        drawing = convert(html.unescape(found[2]), display="inline" if found[1] == "span" else "block")
+        return re.sub(r"(?<=<mi>log</mi>)(?=<mi>|<msub>)", '<mspace width="0.17em"/>', drawing)
+
+    return FORMULA.sub(drawn, content)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""together.py OUT FILE...: writes OUT, which compiles the C++ files FILE as one, each in a namespace of its own.
+"""together.py OUT FILE...: writes OUT, which compiles the C++ files FILE as one translation unit, each in its own namespace.
 
-What they include comes first, once for all; their own #include lines then find #pragma once and bring nothing. So headers are read,
-and templates compiled, once instead of once a file.
+OUT includes all their headers first. Because of #pragma once, the #include lines of the files then have no effect. Headers are
+therefore read, and templates compiled, once instead of once per file.
 """
 
 import re

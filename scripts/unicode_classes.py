@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes include/attn/text/unicode_tables.hpp: the ranges of letters, numbers and white space.
 
-Hugging Face's tokenizers, from 0.21.4 on, know Unicode 16.0, and the tables must agree with them code point by code point, so this
-script insists on that version: run it with Python 3.14, or with any Python after `pip install unicodedata2==16.0.0`.
-tests/python/byte_bpe.py compares the outcome with tokenizers over all code points.
+Hugging Face's tokenizers use Unicode 16.0 since 0.21.4, and the tables must agree with them for every code point. This script therefore
+requires that version: run it with Python 3.14, or with any Python after `pip install unicodedata2==16.0.0`. tests/python/byte_bpe.py
+compares the tables with tokenizers for all code points.
 """
 import argparse
 import pathlib
@@ -32,19 +32,23 @@ def category(code):
 
 
 def is_space(code):
-    """The property White_Space, which categories alone do not give: the control characters are spaces too."""
+    """The property White_Space. It differs from the category, because it includes control characters."""
     return category(code)[0] == "Z" or 0x9 <= code <= 0xD or code == 0x85
 
 
 def table(name, pairs):
-    cells = [f"{{0x{first:X}, 0x{last:X}}}," for first, last in pairs]
+    """Gaps and lengths in turn: they are shorter than the pairs."""
+    cells, end = [], 0
+    for first, last in pairs:
+        cells += [f"{first - end},", f"{last - first},"]
+        end = last
     lines, line = [], "   "
     for cell in cells:
         if len(line) + 1 + len(cell) > 124:
             lines.append(line)
             line = "   "
         line += " " + cell
-    return "\n".join([f"inline constexpr CodeRange {name}[] = {{", *lines, line, "};\n"])
+    return "\n".join([f"inline constexpr auto {name} = unpack({{", *lines, line.removesuffix(","), "});\n"])
 
 
 def main():
@@ -58,6 +62,8 @@ def main():
     output.write_text(f"""#pragma once
 // Unicode {VERSION}. Written by scripts/unicode_classes.py; do not edit.
 // clang-format off
+#include <array>
+#include <cstddef>
 
 namespace attn::unicode {{
 
@@ -65,6 +71,19 @@ namespace attn::unicode {{
 struct CodeRange {{
   char32_t first, last;
 }};
+
+/// Ranges from gaps and lengths in turn: a range begins `gap` after the end of the one before, and ends `length` later.
+template <std::size_t N>
+constexpr auto unpack(const int (&packed)[N]) {{
+  std::array<CodeRange, N / 2> ranges{{}};
+  int at = 0;
+  for (std::size_t i = 0; i < N / 2; ++i) {{
+    const int first = at + packed[2 * i];
+    at = first + packed[2 * i + 1];
+    ranges[i] = {{static_cast<char32_t>(first), static_cast<char32_t>(at)}};
+  }}
+  return ranges;
+}}
 
 {table("letters", ranges(lambda code: category(code)[0] == "L"))}
 {table("numbers", ranges(lambda code: category(code)[0] == "N"))}

@@ -1,5 +1,5 @@
 #include "attn/cpu.hpp"
 
 namespace attn {
-ATTN_EVERY_OP(template, Cpu<double>)
+ATTN_OP_LIST(template, Cpu<double>)
 }  // namespace attn

@@ -1,5 +1,5 @@
 #include "attn/cpu.hpp"
 
 namespace attn {
-ATTN_EVERY_OP(template, Cpu<float>)
+ATTN_OP_LIST(template, Cpu<float>)
 }  // namespace attn

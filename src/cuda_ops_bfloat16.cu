@@ -1,5 +1,5 @@
 #include "attn/cuda.cuh"
 
 namespace attn {
-ATTN_EVERY_OP(template, Cuda<bfloat16>)
+ATTN_OP_LIST(template, Cuda<bfloat16>)
 }  // namespace attn

@@ -1,5 +1,5 @@
 #include "attn/cuda.cuh"
 
 namespace attn {
-ATTN_EVERY_OP(template, Cuda<float>)
+ATTN_OP_LIST(template, Cuda<float>)
 }  // namespace attn

@@ -5,13 +5,12 @@ namespace attn {
 ModelRegistry& models() {
   static ModelRegistry registry = [] {
     ModelRegistry all;
-    add_cpu_transformers(all);
-    add_cpu_linformers(all);
-    add_cpu_marians(all);
+    add_cpu_models(all);
+    add_cpu_recurrent_models(all);
 #ifdef ATTN_CUDA
-    add_cuda_transformers(all);
-    add_cuda_linformers(all);
-    add_cuda_marians(all);
+    add_cuda_float_models(all);
+    add_cuda_bfloat16_models(all);
+    add_cuda_recurrent_models(all);
 #endif
     return all;
   }();

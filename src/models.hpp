@@ -1,16 +1,15 @@
 #pragma once
 #include "attn/run/model_registry.hpp"
 
-// What the files of this folder compile, side by side: the library's models for either device.
+// Each file of this folder compiles the library's models for one device.
 
 namespace attn {
 
-void add_cpu_transformers(ModelRegistry& registry);
-void add_cpu_linformers(ModelRegistry& registry);
-void add_cpu_marians(ModelRegistry& registry);
-void add_cuda_transformers(ModelRegistry& registry);
-void add_cuda_linformers(ModelRegistry& registry);
-void add_cuda_marians(ModelRegistry& registry);
+void add_cpu_models(ModelRegistry& registry);
+void add_cpu_recurrent_models(ModelRegistry& registry);
+void add_cuda_float_models(ModelRegistry& registry);
+void add_cuda_bfloat16_models(ModelRegistry& registry);
+void add_cuda_recurrent_models(ModelRegistry& registry);
 GpuSupport cuda_support();
 
 }  // namespace attn

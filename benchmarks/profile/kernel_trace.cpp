@@ -1,9 +1,9 @@
-// When each kernel and each copy of a program ran, and on which stream: a library that CUDA loads into any program,
+// A library that CUDA injects into any program to trace when each kernel and copy runs, and on which stream:
 //
 //   CUDA_INJECTION64_PATH=$PWD/build/cuda/benchmarks/libkernel_trace.so ATTN_TRACE=trace.tsv PROGRAM...
 //
-// writes a line each: process, stream, start and end in nanoseconds, name. benchmarks/overlap.py reads it. Kernels of graphs are
-// traced one by one, which slows them down a little.
+// Writes one line per kernel or copy: process, stream, start and end in nanoseconds, name. benchmarks/overlap.py reads the
+// trace. Traces the kernels of graphs individually, which slows them down a little.
 
 #include <cupti.h>
 #include <unistd.h>
@@ -65,7 +65,7 @@ extern "C" int InitializeInjection() {
                  path != nullptr ? path : "trace.tsv");
     return 1;
   }
-  std::setvbuf(file, nullptr, _IOLBF, 1 << 16);  // processes that share the file write whole lines
+  std::setvbuf(file, nullptr, _IOLBF, 1 << 16);  // line-buffered: processes can share the file
   std::atexit(finish);
   return 1;
 }

@@ -30,15 +30,14 @@ struct Classifier {
   void for_each_parameter(auto&& visit) { visit("encoder", encoder), visit("head", head); }
 };
 
-void draw(Random& random, Index count, Sentences& texts, Sentences& labels) {
+void draw(Random& random, Index count, Sentences& texts, std::vector<Token>& labels) {
   for (Index i = 0; i < count; ++i) {
     std::vector<Token> tokens(static_cast<std::size_t>(3 + random.below(5)));
     for (Token& token : tokens) token = static_cast<Token>(random.below(kTokens));
     if (random.below(2) == 0) tokens.back() = tokens.front();
-    const Token label = tokens.back() == tokens.front();
+    labels.push_back(tokens.back() == tokens.front());
     tokens.push_back(kTokens);  // the end
     texts.push_back(tokens);
-    labels.push_back({&label, 1});
   }
 }
 
@@ -48,7 +47,8 @@ int main() {
   Adam adam(network);
   Random random(2);
   for (std::uint64_t step = 1; step <= 600; ++step) {
-    Sentences texts, labels;
+    Sentences texts;
+    std::vector<Token> labels;
     draw(random, 64, texts, labels);
     Tape<Device> tape(device, TapeMode::training(1, step));
     Loss<Device> loss = cross_entropy((*network)(tape, texts), upload(tape, labels));
@@ -56,12 +56,13 @@ int main() {
     adam.step(2e-3);
     if (step % 100 == 0) std::cout << "step " << step << ": loss " << loss.value() << "\n";
   }
-  Sentences texts, labels;
+  Sentences texts;
+  std::vector<Token> labels;
   draw(random, 500, texts, labels);
   Tape<Device> tape(device);  // inference: does not record
-  const std::vector<float> logits = download((*network)(tape, texts));
+  const std::vector<Token> predicted = argmax((*network)(tape, texts));
   int right = 0;
-  for (std::size_t i = 0; i < 500; ++i) right += (logits[2 * i] < logits[2 * i + 1]) == (labels.tokens[i] == 1);
+  for (std::size_t i = 0; i < 500; ++i) right += predicted[i] == labels[i];
   std::cout << right << " of 500 new sequences classified correctly\n";
   return right > 475 ? 0 : 1;
 }

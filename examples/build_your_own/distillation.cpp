@@ -18,7 +18,7 @@ constexpr Index kTokens = 12;
 
 struct Reverser {
   using DeviceType = Device;
-  using Options = TransformerShape;  // what its constructor takes
+  using Options = TransformerShape;  // constructor argument
   TextEncoder<Device> encoder;
   Output<Device> output;
 

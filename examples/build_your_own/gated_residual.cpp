@@ -1,4 +1,4 @@
-// A residual connection of your own: y = x + sigmoid(g) * f(norm(x)), where g is a learned vector. Its gates start almost
+// A custom residual connection: y = x + sigmoid(g) * f(norm(x)), where g is a learned vector. Its gates start almost
 // closed, so that a deep stack starts close to the identity. A model takes it as its norm policy. The encoder learns to
 // sort.
 
@@ -22,7 +22,7 @@ struct GatedResidual {
     RmsNorm<Device, Width> norm;
     Parameter<Device> gate;
 
-    Connection(int width, float /* dropout */) : norm(width), gate{width, 1, Initial::constant(-2)} {}
+    Connection(int width, float /* dropout */) : norm(width), gate{width, 1, Initializer::constant(-2)} {}
 
     template <class Sublayer>
     Variable<Device, Width> operator()(Variable<Device, Width> x, const Sublayer& f) const {

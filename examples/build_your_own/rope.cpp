@@ -1,5 +1,5 @@
-// Positions of your own: queries and keys are normalised and rotated, as in Qwen 3. The rest is Llama's: RMS norm, SwiGLU,
-// heads of queries that share keys and values. The model learns to continue repeating patterns that it has never seen.
+// Custom positions: queries and keys are normalised and rotated, as in Qwen 3. The rest is Llama's: RMS norm, SwiGLU,
+// grouped-query attention. The model learns to continue repeating patterns that it has never seen.
 
 #include <iostream>
 #include <vector>

@@ -1,5 +1,5 @@
-// A feed-forward block of your own: SwiGLU is three matrices and one line of arithmetic. A model takes it as a template
-// argument. The encoder learns to write sequences backwards. (attn has this block as SwiGlu.)
+// A custom feed-forward block: SwiGLU is three matrices and one line of arithmetic. A model takes it as a template
+// argument. The encoder learns to reverse sequences. (attn has this block as SwiGlu.)
 
 #include <algorithm>
 #include <iostream>

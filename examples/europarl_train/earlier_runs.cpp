@@ -4,14 +4,14 @@
 #include <charconv>
 #include <set>
 
-#include "attn/run/begin_run.hpp"
-#include "attn/run/earlier_run.hpp"
+#include "common/begin_run.hpp"
+#include "common/earlier_run.hpp"
 
 using namespace attn;
 
 namespace {
 
-/// The seeds that a folder of a row has runs of, in order.
+/// The seeds of all runs in a row's folder, sorted.
 std::set<std::uint64_t> seeds_in(const std::filesystem::path& folder) {
   std::set<std::uint64_t> seeds;
   std::error_code none;
@@ -47,14 +47,14 @@ std::vector<Job> runs_beside(const std::vector<Job>& jobs) {
 void prepare_folder(const std::vector<Job>& jobs, const std::vector<Job>& others) {
   for (const Job& job : jobs)
     if (job.options.resume && (job.begun() || job.finished()))
-      check_same_settings(job.folder(), read_run_card(job.folder()).settings, settings_of(job),
+      check_same_settings(job.folder(), read_run_config(job.folder()).settings, settings_of(job),
                           job.begun() ? may_change : std::vector<std::string>{});
   for (const Job& other : others) {
-    const std::string difference = different_setting(read_run_card(other.folder()).settings, settings_of(other));
-    require(difference.empty(), other.folder().string(), ", which the same table tells of, was trained with ", difference,
-            "; give its options, or another folder (--output)");
+    const std::string difference = different_setting(read_run_config(other.folder()).settings, settings_of(other));
+    require(difference.empty(), other.folder().string(), ", a run of the same table, was trained with ", difference,
+            ". Use its options, or another folder (--output).");
   }
-  // All of them at once: what is stopped in between then goes on with --resume.
+  // Clears all runs before the first one starts, so that --resume works after an interruption.
   for (const Job& job : jobs)
     if (job.options.overwrite) clear_run(job.folder(), false);
 }

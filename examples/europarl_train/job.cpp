@@ -3,24 +3,25 @@
 #include <algorithm>
 
 #include "attn/optim/schedules.hpp"
-#include "attn/run/begin_run.hpp"
-#include "attn/run/draw_attention.hpp"
 #include "attn/run/open_translator.hpp"
-#include "attn/run/stop_signal.hpp"
-#include "attn/train/log_summary.hpp"
+#include "attn/run/recurrent_names.hpp"
+#include "attn/run/run_folder.hpp"
+#include "attn/text/plain_tokenizer.hpp"
 #include "attn/train/tensorboard.hpp"
-#include "papers/commit.hpp"
-#include "papers/models.hpp"
-#include "papers/plain_tokenizer.hpp"
+#include "common/begin_run.hpp"
+#include "common/commit.hpp"
+#include "common/draw_attention.hpp"
+#include "common/log_summary.hpp"
+#include "common/stop_signal.hpp"
 
 using namespace attn;
 using nlohmann::json;
 
 namespace {
 
-using Translations = std::vector<std::vector<std::string>>;  // of each test
+using Translations = std::vector<std::vector<std::string>>;  // one list per test set
 
-/// Scores the translations by the weights of the best epoch and by those of the last; writes the former and outcome.json.
+/// Scores the translations of the best epoch and of the last one. Writes those of the best epoch, and outcome.json.
 void finish(const Job& job, const AnyModel& model, const Metadata& settings, const Translations& best,
             const Translations& last) {
   const Experiment& experiment = job.options.experiment;
@@ -52,10 +53,10 @@ void finish(const Job& job, const AnyModel& model, const Metadata& settings, con
                   {"tests", tests},
                   {"settings", settings}});
   write_file(job.folder() / "outcome.json", outcome.dump(2) + "\n");
-  job.progress.say(line);
+  job.progress.print(line);
 }
 
-/// From the recipe to the settings of the library.
+/// Converts the recipe to the library's settings.
 TrainingRun training_run(const Job& job, const Metadata& settings) {
   const Recipe& recipe = job.options.experiment.recipe;
   TrainingRun run{
@@ -67,92 +68,91 @@ TrainingRun training_run(const Job& job, const Metadata& settings) {
       .validation_batches = {.size = std::max<Index>(recipe.batches.size, 100), .order = BatchOrder::pooled},
       .adam = recipe.adam,
       .train = recipe.train,
-      .schedule = [rate = recipe.rate](Index, Index) { return Constant{rate}; },
+      .schedule = [rate = recipe.rate](Index, Index) { return ConstantRate{rate}; },
       .title = job.row.name + ", seed " + std::to_string(job.seed),
       .metadata = settings,
       .resume = job.options.resume && job.begun(),
-      .say = [&job](const std::string& text) { job.progress.say(job.name() + ": " + text); },
+      .print = [&job](const std::string& text) { job.progress.print(job.name() + ": " + text); },
       .progress = [&job](Index step,
                          Index all) { return std::make_unique<RunProgress>(job.progress, job.name(), step, all); }};
   run.batches.seed = run.train.seed = job.seed;
   run.train.stop = [] { return stop_signal() != 0; };
-  if (const Index batches = recipe.train.validate_every; batches > 0) {  // steps end it, not passes over the text
+  if (const Index batches = recipe.train.validate_every; batches > 0) {  // limits steps, not passes over the text
     const Index all = recipe.train.epochs * batches;
     run.train.steps = recipe.train.steps > 0 ? std::min(recipe.train.steps, all) : all;
-    run.train.epochs = std::numeric_limits<Index>::max();
+    run.train.epochs = run.train.steps;  // an epoch has a step or more
   }
   return run;
 }
 
-/// What model.json says.
-RunCard run_card(const Job& job) {
+/// The contents of model.json.
+RunConfig run_config(const Job& job) {
   const auto& [name, recipe, rows, paper_bleu, score] = job.options.experiment;
   const papers::EuroparlCorpus& corpus = job.corpus;
-  const bool plain = name == "attention", recurrent = papers::is_recurrent(job.row.model);
+  const bool plain = name == "attention", recurrent = is_recurrent(job.row.model);
   const auto tokenizer = [&](const WordVocabulary& words, const std::string& language) -> AnyTokenizer {
     if (!plain) return words;
-    return papers::PlainTokenizer(words, language == "en" ? papers::Language::english : papers::Language::german);
+    return PlainTokenizer(words, language == "en" ? Language::english : Language::german);
   };
-  RunCard card{.model = {.name = job.row.model,
-                         .source_vocabulary = corpus.source.padded_size(),
-                         .target_vocabulary = corpus.target.padded_size(),
-                         .dropout = recurrent ? (plain ? 0 : 0.25) : 0.1,
-                         .attention_dropout = recurrent ? 0 : 0.2,
-                         .activation_dropout = recurrent ? 0 : 0.1},
-               .source = tokenizer(corpus.source, corpus.source_language),
-               .target = tokenizer(corpus.target, corpus.target_language),
-               .source_language = corpus.source_language,
-               .target_language = corpus.target_language,
-               .truncate = keep_all_tokens,
-               .limit = recipe.limit,
-               .suppress_unknown = !recipe.unknown,
-               .settings = recipe.settings(),
-               .seed = job.seed,
-               .commit = papers::commit(),
-               .about = {{"experiment", name}, {"row", job.row.name}, {"title", job.row.title}}};
-  card.settings.insert({{"experiment", name},
-                        {"row", job.row.name},
-                        {"seed", std::to_string(job.seed)},
-                        {"source.hash", std::to_string(corpus.source.hash())},
-                        {"target.hash", std::to_string(corpus.target.hash())},
-                        {"training text", std::to_string(content_hash(corpus.training))},
-                        {"validation text", std::to_string(content_hash(corpus.validation))}});
-  return card;
+  RunConfig config{.model = {.name = job.row.model,
+                             .source_vocabulary = corpus.source.padded_size(),
+                             .target_vocabulary = corpus.target.padded_size(),
+                             .dropout = recurrent ? (plain ? 0 : 0.25) : 0.1,
+                             .attention_dropout = recurrent ? 0 : 0.2,
+                             .activation_dropout = recurrent ? 0 : 0.1},
+                   .source = tokenizer(corpus.source, corpus.source_language),
+                   .target = tokenizer(corpus.target, corpus.target_language),
+                   .source_language = corpus.source_language,
+                   .target_language = corpus.target_language,
+                   .truncate = keep_all_tokens,
+                   .limit = recipe.limit,
+                   .suppress_unknown = !recipe.unknown,
+                   .settings = recipe.settings(),
+                   .seed = job.seed,
+                   .commit = attn::program_commit(),
+                   .about = {{"experiment", name}, {"row", job.row.name}, {"title", job.row.title}}};
+  config.settings.insert({{"experiment", name},
+                          {"row", job.row.name},
+                          {"seed", std::to_string(job.seed)},
+                          {"source.hash", std::to_string(corpus.source.hash())},
+                          {"target.hash", std::to_string(corpus.target.hash())},
+                          {"training text", std::to_string(content_hash(corpus.training))},
+                          {"validation text", std::to_string(content_hash(corpus.validation))}});
+  return config;
 }
 
 }  // namespace
 
-Metadata settings_of(const Job& job) { return run_card(job).settings; }
+Metadata settings_of(const Job& job) { return run_config(job).settings; }
 
 void run(const Job& job) {
-  RunCard card = run_card(job);
+  RunConfig config = run_config(job);
   if (job.options.resume && job.finished() &&
-      different_setting(read_run_card(job.folder()).settings, card.settings).empty())
+      different_setting(read_run_config(job.folder()).settings, config.settings).empty())
     return;
   make_folder(job.folder());
   DeviceOptions device = job.options.device;
   device.threads = job.threads;
-  device.plans = job.options.group();
-  const TrainingRun training = training_run(job, card.settings);
-  const std::shared_ptr<AnyModel> model = begin_run(job.folder(), card, device, training.resume, may_change);
+  const TrainingRun training = training_run(job, config.settings);
+  const std::shared_ptr<AnyModel> model = begin_run(job.folder(), config, device, training.resume, may_change);
   const TrainingOutcome outcome = model->train(training);
   if (stop_signal() != 0) return;
 
-  card.source = job.corpus.source;  // the tests are words with spaces between them already
-  card.target = job.corpus.target;
-  const FolderTranslator translator(card, model);
+  config.source = job.corpus.source;  // the test texts are already split into words
+  config.target = job.corpus.target;
+  const FolderTranslator translator(config, model);
   const auto translate_all = [&] {
     Translations translations;
     for (const papers::TestSet& test : job.corpus.tests) translations.push_back(translator(test.text.source));
     return translations;
   };
   const Translations last = translate_all();
-  model->load(job.folder() / "model.safetensors");
-  const Translations best = outcome.state.stale == 0 ? last : translate_all();  // the last may be the best
+  model->load(SafetensorsFile(job.folder() / "model.safetensors"));
+  const Translations best = outcome.state.stale == 0 ? last : translate_all();  // the last epoch is the best
   if (job.options.maps > 0) {
     std::vector<std::string> lines = job.corpus.tests[0].text.source;
     lines.resize(std::min(lines.size(), static_cast<std::size_t>(job.options.maps)));
     draw_attention(translator, lines, job.folder() / "maps");
   }
-  finish(job, *model, card.settings, best, last);
+  finish(job, *model, config.settings, best, last);
 }

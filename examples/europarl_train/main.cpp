@@ -1,5 +1,5 @@
-// Repeats two comparisons of translation models on Europarl: "Attention Mechanisms in Neural Machine Translation", every
-// attention over an LSTM, and the University of Edinburgh's NLU coursework, input feeding against a Transformer.
+// Repeats two comparisons of translation models on Europarl: "Attention Mechanisms in Neural Machine Translation"
+// (attention mechanisms on an LSTM) and the University of Edinburgh's NLU coursework (input feeding against a Transformer).
 
 #include <unistd.h>
 
@@ -9,23 +9,20 @@
 #include <thread>
 
 #include "attn/core/error.hpp"
-#include "attn/core/folder_lock.hpp"
 #include "attn/run/open_translator.hpp"
-#include "attn/run/run_several.hpp"
-#include "attn/run/say_device.hpp"
-#include "attn/run/standard_output.hpp"
+#include "common/folder_lock.hpp"
+#include "common/print_device.hpp"
+#include "common/run_several.hpp"
+#include "common/standard_output.hpp"
 #include "earlier_runs.hpp"
 #include "job.hpp"
-#include "papers/models.hpp"
 #include "table.hpp"
 
 using namespace attn;
 
 int main(int count, char** words) try {
-  papers::add_models(models());
   const Options options = read_options(count, words);
-  say_device(std::cout, options.device);
-  make_folder(options.output);
+  print_device(std::cout, options.device);
   const FolderLock lock(options.output);
   require_no_earlier_runs(options);
   const papers::EuroparlCorpus corpus =
@@ -47,12 +44,12 @@ int main(int count, char** words) try {
       std::ssize(jobs), options.jobs, [&](Index i) { run(job(i)); },
       [&](Index i, const std::exception& error) {
         const bool memory = dynamic_cast<const OutOfMemory*>(&error) != nullptr;
-        progress.say(job(i).name() + ": " + error.what() + (memory ? ": with --batch or --jobs" : ""));
+        progress.print(job(i).name() + ": " + error.what() + (memory ? " (--batch or --jobs)" : ""));
       });
   const std::string table = write_table(jobs, others);
   if (!table.empty()) std::cout << "\n" << table << "\nwritten to " << options.output.string() << "\n";
   if (stop_signal() != 0) {
-    std::cout << "stopped; go on with the same options and --resume"
+    std::cout << "stopped. Continue with the same options and --resume"
               << (options.overwrite ? " instead of --overwrite\n" : "\n");
     return stop_status();
   }

@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <set>
 
-#include "attn/run/command_line.hpp"
+#include "common/command_line.hpp"
 
 using namespace attn;
 
 namespace {
 
 const char* about =
-    R"(Repeats two comparisons of translation models on Europarl, and writes their tables beside the
+    R"(Repeats two comparisons of translation models on Europarl and writes their tables with the
 papers' figures.
 
-  europarl_train --experiment attention    every attention: 13 models, English to German
+  europarl_train --experiment attention    attention mechanisms: 13 models, English to German
                                            (Chittersu 2019)
   europarl_train --experiment coursework   input feeding, deeper, lexical, Transformer: 4 models,
                                            German to English (Edinburgh, NLU coursework 2022)
@@ -22,28 +22,29 @@ The data folder holds, for 'attention', europarl-seed003/{en.vocab,de.vocab,proc
 proc.test.tsv} and europarl/{train*.en,train*.de,test.en,test.de}, the training files plain or as
 .xz; for 'coursework', europarl-10k/{train,val,test}.{de,en}. The output folder gets EXPERIMENT.md
 and .json, and in EXPERIMENT/ a learning curve for each row and a folder for each run: its best
-model, all it takes to --resume, log, curve, translations, attention maps and scores.
+model, a checkpoint to --resume, log, curve, translations, attention maps and scores.
 )";
 
 void list_recipe(const auto& add, Recipe& r) {
   add("--epochs", r.train.epochs, "attention 10, coursework 100", whole_number(1));
-  add("--epoch-batches", r.train.validate_every, "Batches of an epoch; 0: one pass; attention 600", whole_number(0));
-  add("--steps", r.train.steps, "At most so many steps; 0: as many as the epochs have", whole_number(0));
-  add("--patience", r.train.patience, "Epochs without improvement until it stops; 0: never; coursework 10",
+  add("--epoch-batches", r.train.validate_every, "Batches per epoch; 0: one pass over the text; attention 600",
       whole_number(0));
-  add("--batch", r.batches.size, "Sentences of a batch; attention 300, coursework 10", whole_number(1));
-  add("--pool", r.batches.pool, "Batches of sentences that are sorted by length together; attention 100, coursework all",
+  add("--steps", r.train.steps, "Maximum number of steps; 0: no limit", whole_number(0));
+  add("--patience", r.train.patience, "Stop after this many epochs without improvement; 0: never; coursework 10",
+      whole_number(0));
+  add("--batch", r.batches.size, "Sentences per batch; attention 300, coursework 10", whole_number(1));
+  add("--pool", r.batches.pool, "Batches per group sorted by length; attention 100, coursework all",
       whole_number(1, 1 << 30));
   add("--rate", r.rate, "Learning rate; attention 0.01, coursework 0.0003", positive_number());
-  add("--clip", r.adam.clip_norm, "Largest norm of a step's gradients, 0: any; attention 5, coursework 4", number(0, 1e9));
-  add("--epsilon", r.adam.epsilon, "Of Adam; attention 0.001, coursework 1e-8", positive_number());
-  add("--amsgrad,!--no-amsgrad", r.adam.amsgrad, "Adam divides by the largest second moment so far; attention does");
-  add("--limit", r.limit, "Words of a translation; attention 14, coursework 100", whole_number(1));
-  add("--unknown,!--no-unknown", r.unknown, "A translation may hold <unk>; attention's may");
-  add("--training-pairs", r.training_pairs, "Only the first so many; 0: all", whole_number(0));
+  add("--clip", r.adam.clip_norm, "Maximum gradient norm; 0: no clipping; attention 5, coursework 4", number(0, 1e9));
+  add("--epsilon", r.adam.epsilon, "Epsilon of Adam; attention 0.001, coursework 1e-8", positive_number());
+  add("--amsgrad,!--no-amsgrad", r.adam.amsgrad, "AMSGrad: divide by the largest second moment so far; on for attention");
+  add("--limit", r.limit, "Maximum words per translation; attention 14, coursework 100", whole_number(1));
+  add("--unknown,!--never-unknown,!--no-unknown", r.unknown, "Allow <unk> in translations; on for attention");
+  add("--training-pairs", r.training_pairs, "Train on the first N pairs; 0: all", whole_number(0));
 }
 
-/// Keeps the rows that are wanted; none is all.
+/// Keeps the requested rows; an empty set keeps all.
 void choose_rows(Experiment& experiment, const std::set<std::string>& wanted) {
   std::string names;
   for (const Row& row : experiment.rows) names += (names.empty() ? "" : ", ") + row.name;
@@ -66,34 +67,33 @@ Options read_options(int count, char** words) {
   Options o;
   o.command = typed_command("europarl_train", count, words);
   CLI::App app(about, "europarl_train");
-  // Options are taken in the order in which they are added: the recipe's defaults are the experiment's.
+  // CLI11 processes options in the order they are added: --experiment must come first, because it sets the recipe's
+  // defaults.
   const auto choose = [&](const std::string& name) { o.experiment = experiment(name); };
-  app.add_option_function<std::string>("--experiment", choose, "Which one")
+  app.add_option_function<std::string>("--experiment", choose, "Experiment to run")
       ->group("What")
       ->default_str("coursework")
       ->check(CLI::IsMember({"attention", "coursework"}));
   std::vector<std::string> rows;
   const AddOptions what{app, "What"}, results{app, "Results"};
-  what("--rows", rows, "Only these rows, comma-separated, as in baseline,lexical")->delimiter(',');
-  what("--seeds", o.seeds, "A run of every row for each, comma-separated; default 1")->delimiter(',');
+  what("--rows", rows, "Run only these rows, comma-separated, e.g. baseline,lexical")->delimiter(',');
+  what("--seeds", o.seeds, "Seeds, comma-separated: one run per row and seed; default 1")->delimiter(',');
   what("--data", o.data, "Folder of the texts")->capture_default_str();
   list_recipe(AddOptions{app, "Training (defaults: the paper's)"}, o.experiment.recipe);
   add_device_options(app, o.device);
-  AddOptions{app, "Device"}("--jobs", o.jobs, "Runs at a time, each with a share of the cores, or all on the one GPU",
-                            whole_number(1, 64))
+  AddOptions{app, "Device"}("--jobs", o.jobs, "Parallel runs, which share the cores or the GPU", whole_number(1, 64))
       ->capture_default_str();
-  results("--output", o.output, "Folder for what it writes")->capture_default_str();
-  results("--maps", o.maps, "Draw where a model looked in so many sentences of the first test", whole_number(0))
+  results("--output", o.output, "Output folder")->capture_default_str();
+  results("--maps", o.maps, "Draw attention maps for the first N sentences of the first test", whole_number(0))
       ->capture_default_str();
-  results("--resume", o.resume, "Pass over runs that are finished, go on with those that are not");
-  results("--overwrite", o.overwrite, "Replace those of these runs that the output folder has");
+  results("--resume", o.resume, "Skip finished runs and resume the others");
+  results("--overwrite", o.overwrite, "Replace existing runs in the output folder");
   read_command_line(app, count, words, [&] {
     const std::set<std::string> wanted(rows.begin(), rows.end());
     choose_rows(o.experiment, wanted);
     if (wanted.size() < rows.size() || std::set(o.seeds.begin(), o.seeds.end()).size() < o.seeds.size())
-      throw CLI::ValidationError("--rows and --seeds: name each one once");
-    if (o.resume && o.overwrite)
-      throw CLI::ValidationError("--resume goes on with runs, --overwrite replaces them: give one");
+      throw CLI::ValidationError("--rows or --seeds names one twice");
+    if (o.resume && o.overwrite) throw CLI::ValidationError("--resume conflicts with --overwrite");
   });
   return o;
 }

@@ -3,33 +3,34 @@
 #include <algorithm>
 #include <set>
 
+#include "attn/core/file.hpp"
 #include "attn/metrics/bleu.hpp"
-#include "attn/metrics/run_statistics.hpp"
 #include "attn/run/machine.hpp"
-#include "attn/train/log_summary.hpp"
-#include "papers/commit.hpp"
+#include "common/commit.hpp"
+#include "common/log_summary.hpp"
+#include "common/run_statistics.hpp"
+#include "coursework_pages.hpp"
 
 using namespace attn;
 using nlohmann::json;
 
 namespace {
 
-/// A row of the table as JSON: the paper's figures, and the outcome of each run that is finished.
+/// A row of the table as JSON: the paper's results and the outcome of each finished run.
 json describe(const Row& row, const std::vector<Job>& jobs) {
   json runs = json::array();
   for (const Job& job : jobs)
     if (job.row.name == row.name && job.finished()) runs.push_back(json::parse(read_file(job.folder() / "outcome.json")));
   return {{"row", row.name},
           {"title", row.title},
+          {"note", row.note},
           {"paper", {{"bleu", row.bleu}, {"perplexity", row.perplexity}, {"training_loss", row.training_loss}}},
           {"runs", runs}};
 }
 
-/// All seeds of a row in one picture.
+/// Draws the learning curves of all seeds of a row in one figure.
 void draw_curves(const Row& row, const std::vector<Job>& jobs) {
-  const auto drawn = [&](const Job& job) {
-    return job.row.name == row.name && std::filesystem::exists(job.folder() / "log.jsonl");
-  };
+  const auto drawn = [&](const Job& job) { return job.row.name == row.name && file_exists(job.folder() / "log.jsonl"); };
   const bool several = std::ranges::count_if(jobs, drawn) > 1;
   std::vector<Series> curves;
   for (const Job& job : jobs) {
@@ -40,10 +41,10 @@ void draw_curves(const Row& row, const std::vector<Job>& jobs) {
     log.validations.name = "validation" + seed;
     curves.insert(curves.end(), {log.training, log.validations});
   }
-  if (!curves.empty()) write_learning_curve(jobs[0].options.group() / (row.name + ".svg"), row.title, curves);
+  if (!curves.empty()) write_file(jobs[0].options.group() / (row.name + ".svg"), draw_learning_curve(row.title, curves));
 }
 
-/// A figure, where a row's JSON has the paper's, or where that of a run has it.
+/// A column of the table: its title and the JSON path of its value in the row (paper) or in each run.
 struct Column {
   std::string head, place;
   int decimals;
@@ -89,6 +90,8 @@ std::string markdown(const std::vector<papers::TestSet>& tests, const json& abou
           ". sacreBLEU: " + about.at("sacrebleu").get<std::string>() +
           ". Perplexity of the validation text; the best epoch is that of the lowest. Training loss of the last epoch, "
           "with dropout, in nats per token. Several runs: mean ± standard deviation.\n\n";
+  for (const json& row : about.at("rows"))
+    if (const std::string note = row.at("note"); !note.empty()) text += note + "\n\n";
   for (const char* key : {"command", "seeds", "commit", "machine", "settings"}) {
     const json& value = about.at(key);
     text += std::string("- ") + key + ": `" + (value.is_string() ? value.get<std::string>() : value.dump()) + "`\n";
@@ -111,13 +114,14 @@ std::string write_table(std::vector<Job> jobs, const std::vector<Job>& others) {
     if (!found.at("runs").empty()) rows.push_back(found);
   }
   if (rows.empty()) return "";
+  if (experiment.name == "coursework") draw_figure1(jobs), write_sample_tables(jobs);
   const json& first = rows[0].at("runs")[0];
   json settings = first.at("settings");
   for (const char* key : {"row", "seed"}) settings.erase(key);
   const json about{{"experiment", experiment.name},
                    {"command", options.command},
                    {"seeds", seeds},
-                   {"commit", papers::commit()},
+                   {"commit", attn::program_commit()},
                    {"machine", processor_name() + "; " + first.at("device").get<std::string>()},
                    {"bleu", experiment.paper_bleu},
                    {"sacrebleu", Bleu().signature()},

@@ -18,7 +18,7 @@ using namespace attn;
 
 namespace detail {
 
-/// The ids of one side of a line, without the special tokens around them.
+/// The ids of one side of a line, without the surrounding special tokens.
 inline std::span<const Token> read_ids(std::string_view side, const WordVocabulary& vocabulary, const LineReader& reader,
                                        std::vector<Token>& ids) {
   const auto check = [&](bool right, const auto&... parts) {
@@ -32,7 +32,7 @@ inline std::span<const Token> read_ids(std::string_view side, const WordVocabula
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), id);
     check(error == std::errc() && end == number.data() + number.size() && id >= 0, "'", number, "' is not an id");
     check(id < vocabulary.size(), "no word has the id ", id, ": the vocabulary has ", vocabulary.size(),
-          "; is it the one that the file was made with?");
+          ". Use the vocabulary that the file was created with.");
     ids.push_back(id);
   }
   check(ids.size() >= 2 && ids.front() == vocabulary.begin() && ids.back() == vocabulary.end(),
@@ -42,8 +42,8 @@ inline std::span<const Token> read_ids(std::string_view side, const WordVocabula
 
 }  // namespace detail
 
-/// Reads a file of encoded pairs: on each line the ids of the source, a tab, the ids of the target; each side between <sos>
-/// and <eos>, which the corpus does not keep.
+/// Reads a file of encoded pairs: per line the source ids, a tab and the target ids. Each side is between <sos> and <eos>,
+/// which the corpus drops.
 inline ParallelCorpus load_encoded_pairs(const std::filesystem::path& path, const WordVocabulary& source,
                                          const WordVocabulary& target) {
   ParallelCorpus corpus;
@@ -53,7 +53,7 @@ inline ParallelCorpus load_encoded_pairs(const std::filesystem::path& path, cons
     const std::string_view text = line;
     const std::size_t tab = text.find('\t');
     require(tab != text.npos && text.find('\t', tab + 1) == text.npos, reader.name(), ", line ", reader.lines(),
-            ": not two sides with one tab between them");
+            ": not two sides separated by one tab");
     corpus.source.push_back(detail::read_ids(text.substr(0, tab), source, reader, ids));
     corpus.target.push_back(detail::read_ids(text.substr(tab + 1), target, reader, ids));
   }

@@ -11,13 +11,13 @@ namespace papers {
 
 using namespace attn;
 
-/// A text to translate, as words with spaces between them, and what it should become.
+/// A text to translate, as space-separated words, and its reference translation.
 struct TestSet {
   std::string name, title;
   ParallelText text;
 };
 
-/// The texts of an experiment. Read once; all runs share it and none changes it.
+/// The texts of an experiment. Read once; all runs share them read-only.
 struct EuroparlCorpus {
   std::string source_language, target_language;
   WordVocabulary source, target;
@@ -25,8 +25,8 @@ struct EuroparlCorpus {
   std::vector<TestSet> tests;
 };
 
-/// Reads the texts of "attention" (Chittersu) or "coursework" (Edinburgh) below the folder `data`, at most `training_pairs` to
-/// train on (0: all), and says what it found.
+/// Reads the texts of "attention" (Chittersu) or "coursework" (Edinburgh) from the folder `data`, with at most
+/// `training_pairs` training pairs (0: all). Prints their sizes.
 EuroparlCorpus load_europarl(const std::string& experiment, const std::filesystem::path& data, Index training_pairs);
 
 }  // namespace papers

@@ -12,8 +12,8 @@ namespace papers::grammar {
 
 using namespace attn;
 
-/// Everything in the bundled corpus that is left to chance below the level of sentences: words, phrases and clauses. No call takes two
-/// arguments that are left to chance: compilers differ in which they compute first, and a seed must give the same text everywhere.
+/// The random choices of the bundled corpus below the sentence level: words, phrases and clauses. No call takes two random
+/// arguments: their evaluation order depends on the compiler, and a seed must give the same text everywhere.
 class Choices {
  public:
   explicit Choices(std::uint64_t seed) : random_(seed) {}
@@ -25,7 +25,7 @@ class Choices {
     return table[static_cast<std::size_t>(random_.below(std::ssize(table)))];
   }
 
-  /// An entry for which the condition holds; there must be one.
+  /// Picks an entry that meets the condition. At least one entry must.
   template <class Table, class Condition>
   const auto& pick_where(const Table& table, Condition condition) {
     while (true) {
@@ -35,7 +35,7 @@ class Choices {
 
   // ---- Phrases ----
 
-  /// A noun of these kinds, other than that of `other`, with a determiner and sometimes an adjective or a number.
+  /// A noun of these kinds, different from the noun of `other`, with a determiner and sometimes an adjective or a number.
   NounPhrase noun_phrase(unsigned kinds, const NounPhrase& other = {}) {
     using enum Determiner;
     static constexpr Determiner determiners[] = {the, the, the, the, a, a, my, his, her, these};
@@ -49,7 +49,7 @@ class Choices {
     return phrase;
   }
 
-  /// Somebody or something that acts; never a bare plural, which would speak about all of a kind.
+  /// A phrase for the acting person, animal or thing. Never a bare plural, which would be generic.
   NounPhrase subject(unsigned kinds) {
     if (kinds & person && chance(0.25)) return personal_pronoun();
     NounPhrase phrase = noun_phrase(kinds);
@@ -61,7 +61,7 @@ class Choices {
     return kinds & person && chance(0.15) ? personal_pronoun(subject) : noun_phrase(kinds, subject);
   }
 
-  /// An adjective for these kinds, other than `other`, so that nothing old is said to be old.
+  /// An adjective for these kinds, different from `other`, to avoid "the old man is old".
   const Adjective& adjective_for(unsigned kinds, const Adjective* other = nullptr) {
     return pick_where(adjectives, [&](const Adjective& entry) { return entry.kinds & kinds && &entry != other; });
   }
@@ -77,7 +77,7 @@ class Choices {
     return prepositional(place.english_preposition, place.german_preposition, phrase, Case::dative);
   }
 
-  /// When it happens. A denied habit ("not every day") would need another order, so a negated present has only "today".
+  /// A time expression. A negated habit ("not every day") needs another word order, so a negated present only gets "today".
   Phrase time(Tense tense, bool negated) {
     if (tense == Tense::past) {
       static constexpr const char* units[][2] = {{"days", "Tagen"}, {"weeks", "Wochen"}, {"years", "Jahren"}};
@@ -113,7 +113,7 @@ class Choices {
     return pick(tenses);
   }
 
-  /// A verb that fits the subject, with its objects and nothing else.
+  /// A random verb for the subject, with its objects only.
   Event bare_event(Tense tense, const NounPhrase& subject) {
     Event event{.subject = subject, .tense = tense};
     event.verb = &pick_where(verbs, [&](const Verb& verb) { return verb.subjects & kinds_of(subject); });
@@ -133,10 +133,10 @@ class Choices {
     return event;
   }
 
-  /// An event with time, place or company, or with a negation.
+  /// An event, negated or with optional time, adverb and adjunct.
   Event event(Tense tense) {
     Event event = bare_event(tense, subject(chance(0.85) ? person : animal));
-    event.negated = tense != Tense::must && chance(0.2);  // "must not" is not what "muss nicht" says
+    event.negated = tense != Tense::must && chance(0.2);  // "must not" differs in meaning from "muss nicht"
     if (chance(0.35)) event.time = time(tense, event.negated);
     if (event.negated) {
       if (event.recipient) event.recipient->number = 0;
@@ -152,7 +152,7 @@ class Choices {
     return event;
   }
 
-  /// What somebody or something is like.
+  /// A clause about a property: "the house is very old".
   Clause state(const NounPhrase& subject) {
     const unsigned kinds = kinds_of(subject);
     const Adjective& adjective = adjective_for(kinds, subject.adjective);
@@ -177,7 +177,7 @@ class Choices {
     return {join({very ? "very" : "too", adjective.english}), join({very ? "sehr" : "zu", adjective.german})};
   }
 
-  /// Prices, ages, and what there is.
+  /// A clause with a price, an age or "there is".
   Clause count() {
     if (chance(0.4)) {
       const std::string digits = std::to_string(2 + random_.below(98));

@@ -4,7 +4,7 @@
 
 #include "papers/grammar_phrases.hpp"
 
-/// Clauses of the bundled corpus: what a verb does to its objects, and where German puts the verb.
+/// Clauses of the bundled corpus: the objects of a verb and the German verb position.
 namespace papers::grammar {
 
 using namespace attn;
@@ -12,7 +12,7 @@ using namespace attn;
 /// The English past tense is the German perfect: bought, hat gekauft.
 enum class Tense { present, past, future, can, must, want, should };
 
-/// One clause in both languages, cut wherever the order of words may differ.
+/// One clause in both languages, split wherever the word order can differ.
 struct Clause {
   struct {
     std::string subject, auxiliary, verb, base, complement, time;  // he | does | buys | buy | a book | every day
@@ -37,7 +37,7 @@ inline Phrase statement_after(const Phrase& front, const Clause& clause) {
           join({front.german, g.finite, g.subject, g.pronouns, g.time, g.middle, g.last})};
 }
 
-/// A question, yes or no when nothing is asked: wann ruft er sie an, ruft er sie an.
+/// A question. A yes-no question if `asked` is empty: wann ruft er sie an, ruft er sie an.
 inline Phrase question(const Phrase& asked, const Clause& clause) {
   const auto& [e, g] = clause;
   return {join({asked.english, e.auxiliary, e.subject, e.base, e.complement, e.time}),
@@ -52,7 +52,7 @@ inline Phrase subordinate(const Phrase& conjunction, const Clause& clause) {
           join({conjunction.german, g.subject, g.pronouns, g.time, g.middle, verbs})};
 }
 
-/// Somebody does something.
+/// An event: a subject does something.
 struct Event {
   NounPhrase subject{};
   const Verb* verb = nullptr;
@@ -119,7 +119,7 @@ inline Clause clause(const Event& event) {
   g.time = join({event.time.german, event.adverb.german});
   e.time = event.time.english;
 
-  // Pronouns come first; a negation is kein at an indefinite object, else nicht at the end.
+  // Pronouns come first. Negation turns an indefinite object's article into kein, else adds nicht at the end.
   std::string objects;
   bool denied = !event.negated;
   const auto add = [&](const std::optional<NounPhrase>& object, Case grammatical_case) {
@@ -137,7 +137,7 @@ inline Clause clause(const Event& event) {
   return clause;
 }
 
-/// A clause with "to be": what is said about the subject, and when.
+/// A clause with "to be": subject, predicate and optional time.
 inline Clause being(const NounPhrase& subject, bool past, bool negated, const Phrase& what, const Phrase& time = {}) {
   const bool plural = subject.plural();
   Clause clause;
@@ -163,7 +163,7 @@ inline Clause costing(const NounPhrase& subject, const Phrase& price) {
   return clause;
 }
 
-/// there is a dog in the garden: German says that "it gives" the dog, in the accusative
+/// there is a dog in the garden: German uses "es gibt" with the accusative.
 inline Clause existing(const NounPhrase& what, const Phrase& place) {
   Clause clause;
   auto& [e, g] = clause;

@@ -24,13 +24,14 @@ struct SentencePair {
   bool operator==(const SentencePair&) const = default;
 };
 
-/// An endless English-German corpus from a small grammar and lexicon, the same on every machine for a seed, so that
-/// everything runs without a download. What makes it worth translating: agreement of articles and adjectives in three
-/// genders and cases, verbs in second and in last place, separable verbs, participles and infinitives at the end, kein and
-/// nicht, numbers whose digits change places, and pronouns whose gender is decided by a noun far away. German is a function
-/// of English: a sentence always has the same translation, so a perfect model scores BLEU 100.
+/// An endless English-German corpus from a small grammar and lexicon. It needs no download, and a seed gives the same text
+/// on every machine. It covers agreement of articles and adjectives in three genders and cases, verb-second and verb-final
+/// clauses, separable verbs, clause-final participles and infinitives, kein and nicht, reversed digits in number words, and
+/// pronouns whose gender depends on a distant noun. German is a function of English: each sentence has one translation, so
+/// a perfect model scores BLEU 100.
 ///
-/// The layers, each its own header: lexicon, phrases (agreement), clauses (word order), choices (chance), sentences (here).
+/// Layers, one header each: lexicon, phrases (agreement), clauses (word order), choices (randomness), sentences (this
+/// file).
 class GrammarCorpus {
  public:
   explicit GrammarCorpus(std::uint64_t seed) : choices_(seed) {}
@@ -57,7 +58,7 @@ class GrammarCorpus {
   using Determiner = grammar::Determiner;
 
   SentencePair sentence() {
-    static constexpr std::string_view kinds = "mmmmmmmmqqqqccccttpprr";  // each as often as it stands here
+    static constexpr std::string_view kinds = "mmmmmmmmqqqqccccttpprr";  // frequencies
     switch (choices_.pick(kinds)) {
       case 'q':
         return finish(question(), '?');
@@ -76,8 +77,8 @@ class GrammarCorpus {
 
   static SentencePair finish(Phrase phrase, char mark) {
     for (std::string* text : {&phrase.english, &phrase.german}) {
-      text->front() =
-          static_cast<char>(std::toupper(static_cast<unsigned char>(text->front())));  // no sentence starts with ä
+      // ASCII suffices: no sentence starts with an umlaut.
+      text->front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text->front())));
       *text += mark;
     }
     return {std::move(phrase.english), std::move(phrase.german)};
@@ -87,7 +88,7 @@ class GrammarCorpus {
     return {first.english + ' ' + dependent.english, first.german + ", " + dependent.german};
   }
 
-  /// The subject first, or a time or a place.
+  /// A statement with the subject, a time or a place first.
   Phrase main_clause() {
     if (choices_.chance(0.3)) return statement(choices_.chance(0.5) ? choices_.state() : choices_.count());
     Event event = choices_.event(choices_.tense());
@@ -116,7 +117,7 @@ class GrammarCorpus {
     return question_about_object(event);
   }
 
-  /// What is asked for moves to the front and takes its German case along.
+  /// Moves the object in question to the front. It keeps its German case.
   Phrase question_about_object(Event event) {
     const Case asked_case = event.object ? Case::accusative : Case::dative;
     std::optional<NounPhrase>& asked = event.object ? event.object : event.recipient;
@@ -137,7 +138,7 @@ class GrammarCorpus {
                              rest);
   }
 
-  /// Two clauses with because, although or if, the subordinate one last or first.
+  /// Two clauses with because, although or if. The subordinate clause comes last or first.
   Phrase two_clauses() {
     static constexpr const char* conjunctions[][2] = {{"because", "weil"}, {"although", "obwohl"}, {"if", "wenn"}};
     const auto& [english, german] = choices_.pick(conjunctions);
@@ -158,12 +159,12 @@ class GrammarCorpus {
     return with_comma(opening, subordinate({"that", "dass"}, choices_.any_clause(choices_.tense())));
   }
 
-  /// A reason about a noun that was named before: er, sie or es as that noun's gender wants. It is the only one "it" can
-  /// mean, so that the translation has no choice.
+  /// A reason about an earlier noun, with er, sie or es by its gender. Only one noun can be the antecedent of "it", so the
+  /// translation is unambiguous.
   Phrase pronoun_clause() {
     NounPhrase named;
     Clause main;
-    const grammar::Adjective* said = nullptr;  // about the noun, so that the reason is another one
+    const grammar::Adjective* said = nullptr;  // adjective of the main clause, excluded from the reason
     if (choices_.chance(0.3)) {
       named = choices_.subject(grammar::thing | grammar::food | grammar::animal);
       named.adjective = nullptr;
@@ -180,7 +181,7 @@ class GrammarCorpus {
     }
     const Phrase reason = choices_.degree(choices_.adjective_for(kinds_of(named), said));
     NounPhrase again{.pronoun = pronoun_for(named)};
-    if (!again.pronoun) again = NounPhrase{.noun = named.noun};  // a child or a girl: "the child"
+    if (!again.pronoun) again = NounPhrase{.noun = named.noun};  // no pronoun for a child or a girl: repeats "the child"
     const Phrase conjunction = choices_.chance(0.5) ? Phrase{"because", "weil"} : Phrase{"although", "obwohl"};
     return with_comma(statement(main), subordinate(conjunction, being(again, false, false, reason)));
   }
@@ -215,9 +216,9 @@ class GrammarCorpus {
   grammar::Choices choices_;
 };
 
-/// The first `count` different pairs of a seed; no English sentence comes twice.
+/// The first `count` distinct pairs of a seed. No English sentence repeats.
 inline std::vector<SentencePair> generate_pairs(Index count, std::uint64_t seed) {
-  require(count >= 0, "generate_pairs: cannot make ", count, " pairs; ask for 0 or more");
+  require(count >= 0, "generate_pairs: cannot generate ", count, " pairs; ask for 0 or more");
   GrammarCorpus corpus(seed);
   std::vector<SentencePair> pairs;
   std::unordered_set<std::string> seen;
@@ -228,16 +229,16 @@ inline std::vector<SentencePair> generate_pairs(Index count, std::uint64_t seed)
   return pairs;
 }
 
-/// Pairs to train with, and pairs to judge with that do not occur among them.
+/// Training, validation and test pairs without overlap.
 struct CorpusSplit {
   std::vector<SentencePair> train, validation, test;
 };
 
-/// A split of different pairs. Validation and test come first out of the seed, so they stay the same for any size of
-/// training.
+/// Splits distinct pairs. Validation and test come first in the seed's sequence, so they do not depend on the training
+/// size.
 inline CorpusSplit generate_split(Index train, Index validation, Index test, std::uint64_t seed) {
-  require(train >= 0 && validation >= 0 && test >= 0, "generate_split: cannot make ", train, " + ", validation, " + ", test,
-          " pairs; ask for 0 or more of each");
+  require(train >= 0 && validation >= 0 && test >= 0, "generate_split: cannot generate ", train, " + ", validation, " + ",
+          test, " pairs; ask for 0 or more of each");
   std::vector<SentencePair> pairs = generate_pairs(train + validation + test, seed);
   const auto from = std::make_move_iterator(pairs.begin()), to = std::make_move_iterator(pairs.end());
   const Index held_out = validation + test;

@@ -1,15 +1,15 @@
 #pragma once
 
-/// The words of the bundled English-German corpus (papers/grammar_corpus.hpp). An English word has one German equivalent
-/// wherever the grammar uses it, so words whose translation depends on the reader's guess are left out, and so are words
-/// that look the same in two forms ("read", "fish", "sheep"). Adding a line to a table adds the word to the corpus.
+/// The words of the bundled English-German corpus (papers/grammar_corpus.hpp). Each English word has one German translation
+/// wherever the grammar uses it. The lexicon excludes ambiguous words and words with two identical forms ("read", "fish",
+/// "sheep"). To add a word, add a line to a table.
 namespace papers::grammar {
 
 using namespace attn;
 
 enum class Gender { masculine, feminine, neuter };
 
-/// What a noun names; verbs and adjectives say which kinds they go with. A noun can be of several kinds, one bit each.
+/// Semantic kinds of nouns, which verbs and adjectives select. One bit each, since a noun can have several.
 enum Kind : unsigned {
   person = 1,
   animal = 2,
@@ -20,10 +20,10 @@ enum Kind : unsigned {
   machine = 64,    // can be repaired and cleaned
   cookable = 128,  // can be cooked
   location = 256,
-  unowned = 512  // sounds odd after my, his or her
+  unowned = 512  // unidiomatic after my, his or her
 };
 
-/// A weak noun has its plural form in the singular, too, except in the nominative: der Junge, den Jungen.
+/// A weak noun uses its plural form in the singular too, except in the nominative: der Junge, den Jungen.
 struct Noun {
   const char *english, *english_plural;
   Gender gender;
@@ -32,7 +32,7 @@ struct Noun {
   bool weak = false;
 };
 
-/// A dictionary gives the gender by the article.
+/// Dictionaries mark gender by the article.
 inline constexpr Gender der = Gender::masculine, die = Gender::feminine, das = Gender::neuter;
 
 inline constexpr Noun nouns[] = {
@@ -73,7 +73,7 @@ inline constexpr Noun nouns[] = {
     {"potato", "potatoes", die, "Kartoffel", "Kartoffeln", food | cookable},
 };
 
-/// A place stands in the singular, with its own preposition; the German one takes the dative here.
+/// A singular noun with its own preposition. The German preposition takes the dative here.
 struct Place {
   const char *english_preposition, *german_preposition;
   Noun noun;
@@ -87,7 +87,7 @@ inline constexpr Place places[] = {
     {"at", "an", {"station", "", der, "Bahnhof", "", location}}, {"on", "auf", {"bridge", "", die, "Brücke", "", location}},
 };
 
-/// The stem takes the endings; it differs from the bare form in müde and teuer.
+/// Endings attach to the stem, which differs from the bare form in müde and teuer.
 struct Adjective {
   const char *english, *german, *german_stem;
   unsigned kinds;
@@ -110,17 +110,17 @@ inline constexpr Adjective adjectives[] = {
     {"good", "gut", "gut", food},
 };
 
-/// Which objects a verb takes: "dative_accusative" is first a person in the dative, then a thing in the accusative.
+/// The objects of a verb. dative_accusative: first a person in the dative, then a thing in the accusative.
 enum class Frame { none, accusative, dative, dative_accusative };
 
-/// The German plural is the infinitive. A separable verb leaves its prefix at the end of a main clause: ruft ... an.
+/// The German plural equals the infinitive. A separable verb leaves its prefix at the end of a main clause: ruft ... an.
 struct Verb {
   const char *english, *english_third, *english_past;
   const char *prefix, *german, *german_third, *participle;
   Frame frame;
   unsigned subjects, objects;
   bool with_sein = false;    // ist angekommen, not hat
-  bool for_someone = false;  // can be done for somebody
+  bool for_someone = false;  // can take "for somebody"
 };
 
 inline constexpr Verb verbs[] = {
@@ -159,7 +159,7 @@ inline constexpr Verb verbs[] = {
     {"bring", "brings", "brought", "", "bringen", "bringt", "gebracht", Frame::dative_accusative, person, thing | food},
 };
 
-/// Verbs that say what somebody thinks: "knows that ...", "weiß, dass ...".
+/// Verbs with a that-clause: "knows that ...", "weiß, dass ...".
 struct ThatVerb {
   const char *english, *english_third, *german, *german_third;
 };
@@ -171,7 +171,7 @@ inline constexpr ThatVerb that_verbs[] = {
     {"hope", "hopes", "hoffen", "hofft"},
 };
 
-/// Personal pronouns; the English object form and the German cases are written out.
+/// Personal pronouns with the English object form and the German cases.
 struct Pronoun {
   const char *english, *english_object;
   const char* german[3];  // nominative, accusative, dative

@@ -11,12 +11,12 @@ namespace papers::grammar {
 
 using namespace attn;
 
-/// The same in both languages.
+/// A phrase in both languages.
 struct Phrase {
   std::string english, german;
 };
 
-/// The parts with a space between each two; empty parts leave no trace.
+/// Joins the non-empty parts with spaces.
 inline std::string join(std::initializer_list<std::string_view> parts) {
   std::string text;
   for (const std::string_view part : parts) {
@@ -26,7 +26,7 @@ inline std::string join(std::initializer_list<std::string_view> parts) {
   return text;
 }
 
-/// A number in words, 2 to 12 or 20 to 39: the order of tens and ones flips, twenty-one and einundzwanzig.
+/// A number in words, 2 to 12 or 20 to 39. German reverses tens and ones: twenty-one, einundzwanzig.
 inline Phrase number_words(Index number) {
   static constexpr const char* english[] = {"",      "one",   "two",  "three", "four",   "five",  "six",
                                             "seven", "eight", "nine", "ten",   "eleven", "twelve"};
@@ -42,16 +42,16 @@ inline Phrase number_words(Index number) {
 
 enum class Case { nominative, accusative, dative };
 
-/// "a" in the plural is no word at all.
+/// The plural of "a" is empty.
 enum class Determiner { the, these, which, a, no, my, his, her };
 
-/// A pronoun, or a noun with what stands before it.
+/// A pronoun, or a noun with its determiner, number and adjective.
 struct NounPhrase {
   const Pronoun* pronoun = nullptr;
   const Noun* noun = nullptr;
   Determiner determiner = Determiner::the;
   bool several = false;
-  Index number = 0;  // how many, or 0 to leave it unsaid
+  Index number = 0;  // 0: no number
   const Adjective* adjective = nullptr;
 
   bool plural() const { return pronoun ? pronoun->plural : several; }
@@ -59,7 +59,7 @@ struct NounPhrase {
   bool indefinite() const { return !pronoun && determiner == Determiner::a; }
 };
 
-/// What the phrase is about; pronouns other than "it" are people.
+/// The semantic kinds of the phrase. Pronouns other than "it" are people.
 inline unsigned kinds_of(const NounPhrase& phrase) { return phrase.pronoun ? unsigned{person} : phrase.noun->kinds; }
 
 namespace detail {
@@ -70,7 +70,7 @@ inline constexpr Endings article = {
     {"der", "die", "das", "die"}, {"den", "die", "das", "die"}, {"dem", "der", "dem", "den"}};
 inline constexpr Endings like_dieser = {{"er", "e", "es", "e"}, {"en", "e", "es", "e"}, {"em", "er", "em", "en"}};
 inline constexpr Endings like_ein = {{"", "e", "", "e"}, {"en", "e", "", "e"}, {"em", "er", "em", "en"}};
-// An adjective repeats the gender only where no determiner has shown it: der alte Mann, ein alter Mann, alte Männer.
+// An adjective shows the gender only if the determiner does not: der alte Mann, ein alter Mann, alte Männer.
 inline constexpr Endings after_der = {{"e", "e", "e", "en"}, {"en", "e", "e", "en"}, {"en", "en", "en", "en"}};
 inline constexpr Endings after_ein = {{"er", "e", "es", "en"}, {"en", "e", "es", "en"}, {"en", "en", "en", "en"}};
 inline constexpr Endings after_nothing = {{"er", "e", "es", "e"}, {"en", "e", "es", "e"}, {"em", "er", "em", "en"}};
@@ -116,7 +116,7 @@ inline std::string german(const NounPhrase& phrase, Case grammatical_case) {
   return join({determiner, number, adjective, german_noun(phrase, grammatical_case)});
 }
 
-/// The English phrase; only pronouns differ between subject and object.
+/// The English phrase. Only pronouns differ between subject and object.
 inline std::string english(const NounPhrase& phrase, bool object = false) {
   if (phrase.pronoun) return object ? phrase.pronoun->english_object : phrase.pronoun->english;
   const std::string number = phrase.number ? number_words(phrase.number).english : "";
@@ -128,7 +128,7 @@ inline std::string english(const NounPhrase& phrase, bool object = false) {
   return join({phrase.several ? forms.english_plural : forms.english, rest});
 }
 
-/// A preposition with its noun phrase; in and an melt together with dem.
+/// A preposition with its noun phrase. Contracts in dem to im and an dem to am.
 inline Phrase prepositional(const char* english_preposition, const char* german_preposition, const NounPhrase& phrase,
                             Case grammatical_case) {
   std::string text = join({german_preposition, german(phrase, grammatical_case)});
@@ -137,13 +137,13 @@ inline Phrase prepositional(const char* english_preposition, const char* german_
   return {join({english_preposition, english(phrase, true)}), text};
 }
 
-/// der, die, das: the pronoun of a relative clause about the phrase, nominative or accusative.
+/// The relative pronoun for the phrase, nominative or accusative: der, die, das, ...
 inline std::string relative_pronoun(const NounPhrase& phrase, Case grammatical_case) {
   return detail::pick_ending(detail::article, phrase, grammatical_case);
 }
 
-/// The pronoun that can stand for a noun phrase later in the sentence; none for a single child or girl, whom English calls
-/// he or she without the sentence saying which.
+/// The pronoun that can refer to a noun phrase later in the sentence. Null for a single child or girl: English needs he or
+/// she, and the sentence does not say which.
 inline const Pronoun* pronoun_for(const NounPhrase& phrase) {
   if (phrase.pronoun) return phrase.pronoun;
   if (phrase.several) return &they;

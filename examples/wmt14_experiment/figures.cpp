@@ -3,10 +3,10 @@
 #include <iostream>
 
 #include "attn/core/file.hpp"
-#include "attn/run/stop_signal.hpp"
+#include "attn/pictures/chart.hpp"
 #include "attn/train/progress.hpp"
+#include "common/stop_signal.hpp"
 #include "inference.hpp"
-#include "line_figure.hpp"
 #include "paper.hpp"
 
 using namespace attn;
@@ -14,7 +14,7 @@ using namespace attn;
 namespace {
 
 constexpr Index kAll[] = {0, 32, 64, 128};  // k of the models; 0: the Transformer
-constexpr int kLengths = 7;                 // the longest is all tokens, each of the others half of the next
+constexpr int kLengths = 7;  // sequence lengths per figure: each is twice the one before; the longest is all tokens
 
 std::string model_title(Index k) { return k == 0 ? "Transformer" : "Linformer, k = " + std::to_string(k); }
 
@@ -24,7 +24,7 @@ std::vector<Index> lengths_of(Index tokens) {
   return lengths;
 }
 
-/// Whether the times have one of this model at every length.
+/// Whether `times` covers this model at every length.
 bool has_all(const std::vector<InferenceTime>& times, const InferenceWork& work) {
   return std::ranges::all_of(work.lengths, [&](Index n) {
     return std::ranges::any_of(times, [&](const InferenceTime& one) {
@@ -33,12 +33,12 @@ bool has_all(const std::vector<InferenceTime>& times, const InferenceWork& work)
   });
 }
 
-/// The times in the file, with those that were missing; as many as there was time for if the program was asked to stop.
+/// Reads the times in the file and measures missing ones, until done or until a stop signal.
 std::vector<InferenceTime> measure_all(const ExperimentOptions& options, const std::filesystem::path& file) {
   const bool gpu = backend(options.training.device).starts_with("cuda");
   const Index tokens = options.figure_tokens > 0 ? options.figure_tokens : gpu ? 16'384 : 1'024;
   std::vector<InferenceTime> times;
-  if (std::filesystem::exists(file)) times = read_times(file);
+  if (file_exists(file)) times = read_times(file);
   std::erase_if(times, [&](const InferenceTime& one) { return one.tokens != tokens; });
   for (const char* kind : {"encoder", "encoder-decoder"})
     for (const Index k : kAll) {
@@ -47,8 +47,8 @@ std::vector<InferenceTime> measure_all(const ExperimentOptions& options, const s
       std::erase_if(times, [&](const InferenceTime& one) { return one.kind == kind && one.k == k; });
       const auto found = (gpu ? measure_on_gpu : measure_on_cpu)(work, options.training.device);
       if (!times.empty() && times[0].device != found[0].device)
-        fail(file.string(), " has times of ", times[0].device, ", and this is ", found[0].device,
-             ": remove the file, or choose another folder (--output)");
+        fail(file.string(), " has times of ", times[0].device, ", but this is ", found[0].device,
+             ". Remove the file, or choose another folder (--output).");
       times.insert(times.end(), found.begin(), found.end());
       write_times(file, times);
       std::cout << kind << ", " << model_title(k) << ", ms:";
@@ -58,25 +58,25 @@ std::vector<InferenceTime> measure_all(const ExperimentOptions& options, const s
   return times;
 }
 
-/// A line for each model of the kind.
-void add_lines(Figure& figure, const std::vector<InferenceTime>& times, const std::string& kind, const std::string& whose,
-               FigureLine::Stroke stroke) {
+/// Adds one line for each model of the kind.
+void add_lines(Chart& figure, const std::vector<InferenceTime>& times, const std::string& kind, const std::string& whose,
+               ChartLine::Stroke stroke) {
   int colour = 0;
   for (const Index k : kAll) {
-    FigureLine line{whose + ": " + model_title(k), {}, colour++, stroke};
+    ChartLine line{whose + ": " + model_title(k), {}, colour++, stroke};
     for (const InferenceTime& one : times)
-      if (one.kind == kind && one.k == k) line.points.emplace_back(static_cast<double>(one.n), one.milliseconds);
-    std::ranges::sort(line.points);
+      if (one.kind == kind && one.k == k) line.points.push_back({static_cast<double>(one.n), one.milliseconds});
+    std::ranges::sort(line.points, {}, &ChartLine::Point::x);
     if (!line.points.empty()) figure.lines.push_back(line);
   }
 }
 
-void add_paper(Figure& figure) {
-  FigureLine transformer{"paper, RTX 3090: Transformer", {}, 0, FigureLine::dotted};
-  FigureLine linformer{"paper, RTX 3090: Linformer, k = 128", {}, 3, FigureLine::dotted};
+void add_paper(Chart& figure) {
+  ChartLine transformer{"paper, RTX 3090: Transformer", {}, 0, ChartLine::dotted};
+  ChartLine linformer{"paper, RTX 3090: Linformer, k = 128", {}, 3, ChartLine::dotted};
   for (const auto& [n, milliseconds] : paper_encoder_milliseconds) {
-    transformer.points.emplace_back(static_cast<double>(n), milliseconds);
-    linformer.points.emplace_back(static_cast<double>(n), paper_linformer128_milliseconds);
+    transformer.points.push_back({static_cast<double>(n), milliseconds});
+    linformer.points.push_back({static_cast<double>(n), paper_linformer128_milliseconds});
   }
   figure.lines.insert(figure.lines.end(), {transformer, linformer});
 }
@@ -90,24 +90,24 @@ void draw_figures(const ExperimentOptions& options) {
   const auto usual = options.folder() / "pytorch.tsv";
   const auto file = !options.pytorch.empty() ? options.pytorch : usual;
   std::vector<InferenceTime> pytorch;
-  if (std::filesystem::exists(file)) pytorch = read_times(file);
+  if (file_exists(file)) pytorch = read_times(file);
   std::erase_if(pytorch, [&](const InferenceTime& one) { return one.tokens != tokens; });
   if (pytorch.empty())
     std::cout << "no times of PyTorch for " << format_count(tokens) << " tokens in " << file.string()
-              << ": benchmarks/pytorch_inference.py writes them\n";
+              << ". benchmarks/pytorch_inference.py writes them.\n";
 
   const auto draw = [&](const char* name, const std::string& kind, const std::string& title) {
-    Figure figure{.title = title,
-                  .x_label = "tokens of a sentence, n; " + format_count(tokens) + " in all" +
-                             (kind == "encoder" ? "" : ", on either side") + "; " + times[0].device,
-                  .y_label = "milliseconds of a forward pass",
-                  .x_logarithmic = true,
-                  .y_logarithmic = true};
-    add_lines(figure, times, kind, "attn", FigureLine::solid);
-    if (!pytorch.empty()) add_lines(figure, pytorch, kind, "PyTorch", FigureLine::dashed);
+    Chart figure{.title = title,
+                 .x_label = "tokens of a sentence, n; " + format_count(tokens) + " in all" +
+                            (kind == "encoder" ? "" : ", on either side") + "; " + times[0].device,
+                 .y_label = "milliseconds of a forward pass",
+                 .legend_columns = 2};
+    add_lines(figure, times, kind, "attn", ChartLine::solid);
+    if (!pytorch.empty()) add_lines(figure, pytorch, kind, "PyTorch", ChartLine::dashed);
     if (kind == "encoder" && tokens == paper_encoder_milliseconds.back().first) add_paper(figure);
-    for (const Index n : lengths_of(tokens)) figure.x_ticks.push_back({static_cast<double>(n), format_count(n)});
-    figure.y_ticks = logarithmic_ticks(figure.lines);
+    std::vector<Axis::Tick> ticks;
+    for (const Index n : lengths_of(tokens)) ticks.push_back({static_cast<double>(n), format_count(n)});
+    figure.x = Axis::between(ticks, true), figure.y = axes::logarithmic(chart::ranges(figure.lines).y, 5, axes::label);
     write_file(options.folder() / name, figure.draw());
     std::cout << "written to " << (options.folder() / name).string() << "\n";
   };

@@ -1,7 +1,7 @@
 #pragma once
 #include "options.hpp"
 
-/// Measures forward passes at constant tokens against the length of sentences (inference.tsv; what is there already of this
-/// device is kept), and draws figure 1, the encoder-decoder, and figure 2, the encoder alone, beside PyTorch's times, if
-/// there are any, and the paper's.
+/// Measures forward passes with a constant number of tokens and varying sentence length (inference.tsv; keeps existing
+/// times of the same device). Draws figure 1 (encoder-decoder) and figure 2 (encoder) with the paper's times and, if
+/// present, PyTorch's.
 void draw_figures(const ExperimentOptions& options);

@@ -19,7 +19,7 @@ Number number_in(const std::string& text, const std::filesystem::path& file) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   require(error == std::errc() && end == text.data() + text.size() && value >= 0, file.string(), ": '", text,
-          "' is not a number; remove the file and measure again");
+          "' is not a number. Remove the file and measure again.");
   return value;
 }
 
@@ -29,13 +29,13 @@ std::vector<InferenceTime> read_times(const std::filesystem::path& file) {
   std::vector<InferenceTime> times;
   const std::vector<std::string> lines = read_lines(file);
   require(!lines.empty() && lines[0] == head, file.string(), " does not begin with the columns ", head,
-          "; give a file of times of forward passes");
+          ". Pass a file of forward-pass times.");
   for (std::size_t i = 1; i < lines.size(); ++i) {
     std::vector<std::string> cells;
     std::istringstream in(lines[i]);
     for (std::string cell; std::getline(in, cell, '\t');) cells.push_back(cell);
     require(cells.size() == 7, file.string(), ", line ", i + 1, " has ", cells.size(),
-            " columns, not 7; remove the file and measure again");
+            " columns, not 7. Remove the file and measure again.");
     times.push_back({cells[0], cells[1], number_in<Index>(cells[2], file), number_in<Index>(cells[3], file),
                      number_in<Index>(cells[4], file), number_in<double>(cells[5], file), cells[6]});
   }
@@ -52,6 +52,6 @@ void write_times(const std::filesystem::path& file, const std::vector<InferenceT
 
 #ifndef ATTN_CUDA
 std::vector<InferenceTime> measure_on_gpu(const InferenceWork&, const DeviceOptions&) {
-  fail("this program was built without CUDA; use --device cpu");
+  fail("this program was built without CUDA. Use --device cpu.");
 }
 #endif

@@ -6,12 +6,12 @@
 #include "attn/core/types.hpp"
 #include "attn/run/device_options.hpp"
 
-/// The time of a forward pass, as inference.tsv has it.
+/// The time of a forward pass: one row of inference.tsv.
 struct InferenceTime {
-  std::string whose;              // attn, PyTorch
-  std::string kind;               // encoder, encoder-decoder
-  attn::Index k = 0;              // of its Linformer; 0: a Transformer
-  attn::Index n = 0, tokens = 0;  // of a sentence; of all, on either side
+  std::string whose;              // attn or PyTorch
+  std::string kind;               // encoder or encoder-decoder
+  attn::Index k = 0;              // k of the Linformer; 0: Transformer
+  attn::Index n = 0, tokens = 0;  // tokens per sentence; tokens in the batch, per side
   double milliseconds = 0;
   std::string device;
 
@@ -21,7 +21,7 @@ struct InferenceTime {
 std::vector<InferenceTime> read_times(const std::filesystem::path& file);
 void write_times(const std::filesystem::path& file, const std::vector<InferenceTime>& times);
 
-/// What to measure: one model at several lengths.
+/// A measurement: one model at several lengths.
 struct InferenceWork {
   std::string kind;
   attn::Index k, tokens;
@@ -29,8 +29,8 @@ struct InferenceWork {
   attn::Index repeats;
 };
 
-/// Times of a Transformer or Linformer of the paper's size, weights drawn at random, over random sentences: mean of the
-/// repeats after two that are not counted. Of an encoder-decoder up to the decoder's hidden states, its target as long as
-/// its source.
+/// Forward-pass times of a Transformer or Linformer of the paper's size with random weights and sentences: mean of the
+/// repeats after two warm-up passes. The encoder-decoder runs up to the decoder's hidden states, with targets as long as
+/// the sources.
 std::vector<InferenceTime> measure_on_cpu(const InferenceWork& work, const attn::DeviceOptions& device);
 std::vector<InferenceTime> measure_on_gpu(const InferenceWork& work, const attn::DeviceOptions& device);

@@ -9,11 +9,11 @@
 #include "attn/tape/batch.hpp"
 #include "inference.hpp"
 
-// The body of measure_on_cpu and measure_on_gpu, for a device of either.
+// The implementation of measure_on_cpu and measure_on_gpu.
 
 namespace inference {
 
-inline constexpr attn::Index vocabulary = 50272;  // BART's, padded
+inline constexpr attn::Index vocabulary = 50272;  // BART's vocabulary, padded
 inline constexpr int longest = 16384;
 
 inline attn::Sentences random_sentences(attn::Index count, attn::Index length) {
@@ -32,7 +32,7 @@ void wait_for(Device& device) {
   if constexpr (requires { device.synchronize(); }) device.synchronize();
 }
 
-/// `pass(tape, text)` over texts of each length.
+/// Times `pass(tape, text)` on texts of each length.
 template <class Device, class Pass>
 std::vector<InferenceTime> measure(const InferenceWork& work, Device& device, const Pass& pass) {
   using Clock = std::chrono::steady_clock;
@@ -85,7 +85,7 @@ std::vector<InferenceTime> measure_on(const InferenceWork& work, const attn::Dev
     case 128:
       return measure_attention<Device, attn::Linformer<128, longest>>(work, *device);
     default:
-      attn::fail("no Linformer of k = ", work.k, " is compiled; there are 32, 64 and 128");
+      attn::fail("no Linformer with k = ", work.k, " is compiled. Use 32, 64 or 128.");
   }
 }
 

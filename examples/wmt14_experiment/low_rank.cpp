@@ -7,12 +7,11 @@
 #include "attn/core/file.hpp"
 #include "attn/core/format_count.hpp"
 #include "attn/data/parallel_corpus.hpp"
-#include "attn/run/begin_run.hpp"
 #include "attn/run/model_registry.hpp"
 #include "attn/run/run_folder.hpp"
-#include "attn/run/stop_signal.hpp"
 #include "attn/train/progress.hpp"
-#include "line_figure.hpp"
+#include "common/begin_run.hpp"
+#include "common/stop_signal.hpp"
 #include "singular_values.hpp"
 #include "train_models.hpp"
 
@@ -20,13 +19,13 @@ using namespace attn;
 
 namespace {
 
-constexpr int kPlaces = 64;  // points of a curve, at equal shares of the number of singular values
+constexpr int kPlaces = 64;  // points per curve, evenly spaced over the singular values
 
-/// Of one layer: the mean of its matrices' curves.
+/// The mean curve over a layer's attention matrices.
 struct LayerCurve {
-  std::string looks;  // who at what: encoder, decoder, cross
+  std::string looks;  // kind of attention: encoder, decoder, cross
   std::vector<double> share = std::vector<double>(kPlaces + 1);
-  double values = 0, matrices = 0;  // singular values of a matrix, on average; matrices
+  double values = 0, matrices = 0;  // mean number of singular values; number of matrices
 
   void add(const AttentionMap& map) {
     const std::vector<double> cumulated = cumulated_share(singular_values(map.rows, map.cols, map.weights));
@@ -38,9 +37,9 @@ struct LayerCurve {
   }
 };
 
-using Curves = std::map<std::string, LayerCurve>;  // by the layer's name
+using Curves = std::map<std::string, LayerCurve>;  // by layer name
 
-/// Some of the longer half of the pairs, evenly spaced among them by length: short sentences have few singular values.
+/// `count` pairs from the longer half, evenly spaced by length. Short sentences have few singular values.
 std::vector<Index> longer_pairs(const ParallelCorpus& pairs, Index count) {
   std::vector<Index> places;
   for (Index i = 0; i < pairs.size(); ++i)
@@ -55,10 +54,10 @@ std::vector<Index> longer_pairs(const ParallelCorpus& pairs, Index count) {
   return some;
 }
 
-/// Nothing where the program was asked to stop.
-std::optional<Curves> curves_of(AnyModel& model, const RunCard& card, const ParallelCorpus& pairs,
+/// Empty after a stop signal.
+std::optional<Curves> curves_of(AnyModel& model, const RunConfig& config, const ParallelCorpus& pairs,
                                 const std::vector<Index>& places) {
-  const SpecialTokens special_tokens = special_tokens_of(card.source, card.target);
+  const SpecialTokens special_tokens = special_tokens_of(config.source, config.target);
   Curves curves;
   for (const Index i : places) {
     if (stop_signal() != 0) return std::nullopt;
@@ -82,15 +81,17 @@ std::string as_tsv(const Curves& trained, const Curves& untrained) {
   return text;
 }
 
-FigureLine as_line(const std::string& name, const std::vector<double>& share, int colour, FigureLine::Stroke stroke) {
-  FigureLine line{name, {}, colour, stroke};
+ChartLine as_line(const std::string& name, const std::vector<double>& share, int colour, ChartLine::Stroke stroke) {
+  ChartLine line{name, {}, colour, stroke};
   for (int i = 0; i <= kPlaces; ++i)
-    line.points.emplace_back(static_cast<double>(i) / kPlaces, share[static_cast<std::size_t>(i)]);
+    line.points.push_back({static_cast<double>(i) / kPlaces, share[static_cast<std::size_t>(i)]});
   return line;
 }
 
-Figure draw(const Curves& trained, const Curves& untrained, std::size_t sentences) {
-  Figure figure{.x_label = "largest singular values, as a share of their number", .y_label = "share of their sum"};
+Chart draw(const Curves& trained, const Curves& untrained, std::size_t sentences) {
+  Chart figure{.x_label = "largest singular values, as a share of their number",
+               .y_label = "share of their sum",
+               .legend_columns = 2};
   double values = 0, layers = 0;
   std::vector<double> mean(kPlaces + 1);
   for (const auto& [layer, curve] : trained) {
@@ -99,7 +100,7 @@ Figure draw(const Curves& trained, const Curves& untrained, std::size_t sentence
     const auto number = static_cast<int>(figure.lines.size());
     figure.lines.push_back(as_line("encoder, layer " + std::to_string(number + 1) + ": the largest quarter makes up " +
                                        format_decimals(100 * interpolated(curve.share, 0.25), 0) + " %",
-                                   curve.share, number, FigureLine::solid));
+                                   curve.share, number, ChartLine::solid));
   }
   for (const auto& [layer, curve] : untrained) {
     if (curve.looks != "encoder") continue;
@@ -108,13 +109,9 @@ Figure draw(const Curves& trained, const Curves& untrained, std::size_t sentence
   }
   figure.title = "Singular values of attention matrices: " + counted(sentences, "sentence") + " of " +
                  format_decimals(values, 0) + " tokens on average";
-  figure.lines.push_back(as_line("before training, mean of the layers", mean, 5, FigureLine::dashed));
-  figure.lines.push_back({"were all of them equal", {{0, 0}, {1, 1}}, 5, FigureLine::dotted});
-  for (int i = 0; i <= 4; ++i) {
-    const double at = i / 4.0;
-    figure.x_ticks.push_back({at, format_decimals(100 * at, 0) + " %"});
-    figure.y_ticks.push_back({at, format_decimals(100 * at, 0) + " %"});
-  }
+  figure.lines.push_back(as_line("before training, mean of the layers", mean, 5, ChartLine::dashed));
+  figure.lines.push_back({"if all were equal", {{0, 0}, {1, 1}}, 5, ChartLine::dotted});
+  figure.x = figure.y = Axis::between({{0, "0 %"}, {0.25, "25 %"}, {0.5, "50 %"}, {0.75, "75 %"}, {1, "100 %"}}, false);
   return figure;
 }
 
@@ -124,26 +121,26 @@ void write_singular_values(const ExperimentOptions& options) {
   const auto folder = folder_of(options, "transformer"), weights = folder / "model.safetensors";
   const auto picture = options.folder() / "singular-values.svg", table = options.folder() / "singular-values.tsv";
   require(is_finished_run(folder), "the Transformer in ", folder.string(),
-          " is not trained to its end: run the part train first");
+          " is not fully trained. Run the part train first.");
   const auto newer = [&](const std::filesystem::path& file) {
-    return std::filesystem::exists(file) &&
-           std::filesystem::last_write_time(file) > std::filesystem::last_write_time(weights);
+    return file_exists(file) && std::filesystem::last_write_time(file) > std::filesystem::last_write_time(weights);
   };
   if (newer(table) && newer(picture)) {
-    std::cout << "singular values are there already: " << picture.string() << "\n";
+    std::cout << "singular values exist already: " << picture.string() << "\n";
     return;
   }
-  const RunCard card = read_run_card(folder);
-  const ParallelCorpus pairs = encode_corpus(kept_text(options, "validation"), card.source, card.target, card.truncate);
+  const RunConfig config = read_run_config(folder);
+  const ParallelCorpus pairs =
+      encode_corpus(kept_text(options, "validation"), config.source, config.target, config.truncate);
   const std::vector<Index> places = longer_pairs(pairs, options.matrices_of);
-  const auto model = models().make(card.model, options.training.device, card.seed);
-  const std::optional<Curves> untrained = curves_of(*model, card, pairs, places);
-  model->load(weights);
-  const std::optional<Curves> trained = curves_of(*model, card, pairs, places);
+  const auto model = models().make(config.model, options.training.device, config.seed);
+  const std::optional<Curves> untrained = curves_of(*model, config, pairs, places);
+  model->load(SafetensorsFile(weights));
+  const std::optional<Curves> trained = curves_of(*model, config, pairs, places);
   if (!trained || !untrained) return;
-  const Figure figure = draw(*trained, *untrained, places.size());
+  const Chart figure = draw(*trained, *untrained, places.size());
   write_file(table, as_tsv(*trained, *untrained));
   write_file(picture, figure.draw());
-  for (const FigureLine& line : figure.lines) std::cout << line.name << "\n";
+  for (const ChartLine& line : figure.lines) std::cout << line.name << "\n";
   std::cout << "written to " << picture.string() << "\n";
 }

@@ -1,7 +1,7 @@
 #pragma once
 #include "options.hpp"
 
-/// Writes how much of the sum of an attention matrix's singular values the largest of them make up, mean over heads and
-/// validation sentences: every layer's of the Transformer, trained and with its first weights, to singular-values.tsv, and
-/// the encoder's as singular-values.svg. Does nothing where both are newer than the weights.
+/// Writes the cumulative share of the singular values of attention matrices, averaged over heads and validation sentences.
+/// Covers every layer of the Transformer, trained and untrained (singular-values.tsv); plots the encoder
+/// (singular-values.svg). Does nothing if both files are newer than the weights.
 void write_singular_values(const ExperimentOptions& options);

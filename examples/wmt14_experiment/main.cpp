@@ -1,16 +1,15 @@
-// The experiment of "Evaluating Linformer's performance on the WMT14 EN-DE machine translation task": trains its three
-// models on the same text and writes its tables, translations and figures.
+// The experiment of "Evaluating Linformer's performance on the WMT14 EN-DE machine translation task": trains the paper's
+// three models on the same text and writes its tables, translations and figures.
 
 #include <exception>
 #include <iostream>
 
-#include "attn/core/folder_lock.hpp"
-#include "attn/run/say_device.hpp"
-#include "attn/run/standard_output.hpp"
-#include "attn/run/stop_signal.hpp"
+#include "common/folder_lock.hpp"
+#include "common/print_device.hpp"
+#include "common/standard_output.hpp"
+#include "common/stop_signal.hpp"
 #include "figures.hpp"
 #include "low_rank.hpp"
-#include "papers/models.hpp"
 #include "side_by_side.hpp"
 #include "tables.hpp"
 #include "train_models.hpp"
@@ -18,10 +17,8 @@
 using namespace attn;
 
 int main(int count, char** words) try {
-  papers::add_models(models());
   const ExperimentOptions options = read_options(count, words);
-  say_device(std::cout, options.training.device);
-  make_folder(options.folder());
+  print_device(std::cout, options.training.device);
   const FolderLock lock(options.folder());
   using Part = std::pair<const char*, void (*)(const ExperimentOptions&)>;
   for (const auto& [name, run] : {Part("train", train_models),
@@ -30,10 +27,10 @@ int main(int count, char** words) try {
                                   {"singular-values", write_singular_values},
                                   {"figures", draw_figures}}) {
     if (!options.wants(name)) continue;
-    if (name != std::string("train")) watch_stop_signals();  // which the training does, once there is something to save
+    if (name != std::string("train")) watch_stop_signals();  // training does so itself, later
     run(options);
     if (stop_signal() != 0) {
-      std::cout << "stopped in the part " << name << "; the same command goes on\n";
+      std::cout << "stopped in the part " << name << ". Repeat the command to resume it.\n";
       return stop_status();
     }
   }

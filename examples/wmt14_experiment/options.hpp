@@ -6,15 +6,15 @@
 #include "attn/core/types.hpp"
 #include "wmt14_train/options.hpp"
 
-/// Everything that wmt14_experiment can be told.
+/// The command line of wmt14_experiment.
 struct ExperimentOptions {
-  std::vector<std::string> parts;  // none: all
-  Options training;                // of every model; its output is the experiment's folder
-  attn::Index samples = 12;        // sentences that are shown, beside the paper's
-  attn::Index matrices_of = 100;   // sentences whose attention is looked at
-  attn::Index figure_tokens = 0;   // of a forward pass; 0: 16,384 on a GPU, 1,024 on a CPU
-  attn::Index repeats = 10;        // of a forward pass
-  std::filesystem::path pytorch;   // its times; none: pytorch.tsv of the folder, if it is there
+  std::vector<std::string> parts;  // empty: all
+  Options training;                // of every model; training.output is the experiment's folder
+  attn::Index samples = 12;        // sentences to show besides the paper's
+  attn::Index matrices_of = 100;   // sentences to compute attention matrices for
+  attn::Index figure_tokens = 0;   // per forward pass; 0: 16,384 on a GPU, 1,024 on a CPU
+  attn::Index repeats = 10;        // forward passes per measurement
+  std::filesystem::path pytorch;   // PyTorch's times; empty: pytorch.tsv in the folder, if it exists
 
   const std::filesystem::path& folder() const { return training.output; }
   bool wants(const std::string& part) const {
@@ -22,5 +22,5 @@ struct ExperimentOptions {
   }
 };
 
-/// Reads the command line; prints help or what is wrong and ends the program where that is all there is to do.
+/// Reads the command line. Prints help or an error and exits if there is nothing else to do.
 ExperimentOptions read_options(int count, char** words);

@@ -4,8 +4,8 @@
 
 #include "attn/core/file.hpp"
 #include "attn/core/format_count.hpp"
-#include "attn/run/begin_run.hpp"
 #include "attn/train/progress.hpp"
+#include "common/begin_run.hpp"
 #include "paper.hpp"
 #include "train_models.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-/// Places of the paper's examples in a text.
+/// Line indices of the paper's examples in a text.
 std::vector<std::size_t> examples_in(const Lines& source) {
   std::vector<std::size_t> places;
   for (const char* beginning : paper_examples)
@@ -27,7 +27,7 @@ std::vector<std::size_t> examples_in(const Lines& source) {
   return places;
 }
 
-/// The middles of `count` equal parts of a text of so many lines.
+/// The middles of `count` equal parts of a text with `lines` lines.
 std::vector<std::size_t> evenly_spaced(std::size_t lines, std::size_t count) {
   count = std::min(count, lines);
   std::vector<std::size_t> places;
@@ -35,14 +35,14 @@ std::vector<std::size_t> evenly_spaced(std::size_t lines, std::size_t count) {
   return places;
 }
 
-/// As a cell of a Markdown table shows it, whatever it holds.
+/// Escapes text for a cell of a Markdown table.
 std::string cell(const std::string& text) {
   std::string safe;
   for (const char letter : text) {
     if (std::string("\\|*_`<>[]").find(letter) != std::string::npos) safe += '\\';
     safe += letter;
   }
-  return safe.empty() ? "(nothing)" : safe;
+  return safe.empty() ? "(empty)" : safe;
 }
 
 }  // namespace
@@ -54,10 +54,10 @@ void write_samples(const ExperimentOptions& options) {
     if (const auto folder = folder_of(options, model.name); is_finished_run(folder)) {
       models.emplace_back(model.title, read_lines(folder / "translations.txt"));
       require(models.back().second.size() == test.source.size(), (folder / "translations.txt").string(), " has ",
-              counted(models.back().second.size(), "line"), ", and the test text ", test.source.size(),
-              ": they are of different texts; train the model again, in another folder");
+              counted(models.back().second.size(), "line"), ", but the test text has ", test.source.size(),
+              ". Train the model again, in another folder.");
     }
-  require(!models.empty(), "no model in ", options.folder().string(), " is trained to its end: run the part train first");
+  require(!models.empty(), "no model in ", options.folder().string(), " is fully trained. Run the part train first.");
 
   std::string text = "# Translations side by side\n\nTest sentences and their translations.\n";
   const auto add = [&](const std::string& title, const std::vector<std::size_t>& places) {

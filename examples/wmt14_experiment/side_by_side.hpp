@@ -1,6 +1,6 @@
 #pragma once
 #include "options.hpp"
 
-/// Writes test sentences, their references and the models' translations to samples.md: those that the paper shows, where
-/// the test text has them, then some that are evenly spaced in it.
+/// Writes test sentences with references and the models' translations to samples.md: first the paper's examples that are in
+/// the test text, then evenly spaced sentences.
 void write_samples(const ExperimentOptions& options);

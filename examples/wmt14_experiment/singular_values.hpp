@@ -7,18 +7,17 @@
 
 #include "attn/core/types.hpp"
 
-/// The singular values of a matrix (rows x cols, row by row), the largest first; min(rows, cols) of them. One-sided Jacobi:
-/// rotates pairs of columns until all are orthogonal, which leaves the values as their lengths, small ones as exact as
-/// large ones.
+/// The min(rows, cols) singular values of a row-major matrix, in descending order. One-sided Jacobi: rotates pairs of
+/// columns until all are orthogonal; the values are then the column norms. Small values are as accurate as large ones.
 inline std::vector<double> singular_values(attn::Index rows, attn::Index cols, const std::vector<float>& matrix) {
   const auto m = static_cast<std::size_t>(std::max(rows, cols)), n = static_cast<std::size_t>(std::min(rows, cols));
-  std::vector<std::vector<double>> columns(n, std::vector<double>(m));  // of the matrix, or of its transpose
+  std::vector<std::vector<double>> columns(n, std::vector<double>(m));  // of the matrix or its transpose
   for (std::size_t j = 0; j < n; ++j)
     for (std::size_t i = 0; i < m; ++i) columns[j][i] = matrix[rows >= cols ? i * n + j : j * m + i];
   const auto dot = [](const std::vector<double>& a, const std::vector<double>& b) {
     return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
   };
-  constexpr int kSweeps = 60;  // about ten are needed
+  constexpr int kSweeps = 60;  // about ten suffice
   bool rotated = true;
   for (int sweep = 0; rotated && sweep < kSweeps; ++sweep) {
     rotated = false;
@@ -43,7 +42,7 @@ inline std::vector<double> singular_values(attn::Index rows, attn::Index cols, c
   return values;
 }
 
-/// How much of the sum of all values the largest of them make up: 0 for none of them, 1 for all.
+/// Cumulative share of the sum: entry i is the share of the i largest values.
 inline std::vector<double> cumulated_share(const std::vector<double>& values) {
   std::vector<double> share{0};
   for (const double value : values) share.push_back(share.back() + value);
@@ -52,7 +51,7 @@ inline std::vector<double> cumulated_share(const std::vector<double>& values) {
   return share;
 }
 
-/// A curve of equally spaced points from 0 to 1, at a place between them: in a straight line from neighbour to neighbour.
+/// Linear interpolation of a curve with equally spaced points on [0, 1].
 inline double interpolated(const std::vector<double>& curve, double place) {
   const double at = place * static_cast<double>(curve.size() - 1);
   const auto left = std::min(static_cast<std::size_t>(at), curve.size() - 2);

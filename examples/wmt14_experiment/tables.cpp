@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "attn/core/format_count.hpp"
-#include "attn/run/begin_run.hpp"
-#include "attn/train/log_summary.hpp"
 #include "attn/train/progress.hpp"
+#include "common/begin_run.hpp"
+#include "common/log_summary.hpp"
 #include "paper.hpp"
 #include "train_models.hpp"
 
@@ -15,23 +15,23 @@ using nlohmann::json;
 
 namespace {
 
-/// What a run's folder tells of it.
+/// The results in a run's folder.
 struct Outcome {
   const PaperModel& paper;
-  RunCard card;
+  RunConfig config;
   LogSummary log;
-  json start, test;  // events
+  json start, test;  // log events
   std::string processor;
-  std::optional<double> seconds;  // with validation; none where a crash has left a part of the run untold
+  std::optional<double> seconds;  // including validation; empty if a crash lost part of the log
 
-  const std::string& setting(const std::string& name) const { return card.settings.at(name); }
+  const std::string& setting(const std::string& name) const { return config.settings.at(name); }
 };
 
 Outcome read_outcome(const ExperimentOptions& options, const PaperModel& paper) {
   const auto folder = folder_of(options, paper.name);
   const LogEvents log = read_log_events(folder / "log.jsonl");
   const json machine = json::parse(read_file(folder / "model.json")).at("machine");
-  Outcome outcome{paper, read_run_card(folder), summary_of(log), {}, {}, machine.at("processor"), {}};
+  Outcome outcome{paper, read_run_config(folder), summary_of(log), {}, {}, machine.at("processor"), {}};
   int begun = 0, ended = 0;
   double seconds = 0;
   for (const json& event : log.others) {
@@ -44,7 +44,7 @@ Outcome read_outcome(const ExperimentOptions& options, const PaperModel& paper) 
   return outcome;
 }
 
-/// Three decimals, or as many as three digits take.
+/// Three decimals, or more for small values to keep three significant digits.
 std::string format_seconds(double seconds) {
   return format_decimals(seconds, seconds >= 0.1 ? 3 : seconds >= 0.01 ? 4 : 5);
 }
@@ -83,7 +83,7 @@ std::string table4(const std::vector<Outcome>& outcomes) {
 
 std::string page(const std::vector<Outcome>& outcomes) {
   const Outcome& first = outcomes[0];
-  const std::string test = first.card.about.value("test", "");
+  const std::string test = first.config.about.value("test", "");
   const auto sentences = static_cast<Index>(number_of(first.test, "sentences").value_or(0));
   const auto beam = static_cast<Index>(number_of(first.test, "beam").value_or(1));
   const bool same_batches = first.setting("batch") == "88" && first.setting("batch-unit") == "sentences";
@@ -100,7 +100,7 @@ std::string page(const std::vector<Outcome>& outcomes) {
       "translations that the paper's models wrote of all 3,003 sentences of newstest2014: that is what to compare with.\n\n"
       "Perplexity is per token of the tokenizer, so that figures of different tokenizers and texts do not compare: here a "
       "vocabulary of " +
-      format_count(first.card.source.size()) +
+      format_count(first.config.source.size()) +
       ", in the paper BART's of 50,265, and half of WMT14's training text, of which the last 1 % validates.\n\n"
       "## Table 4: time\n\n" +
       table4(outcomes) + "\nThe paper's times are of an RTX 3090 and include validation. " +
@@ -108,11 +108,11 @@ std::string page(const std::vector<Outcome>& outcomes) {
                     : "A batch is " + format_count(std::stoll(first.setting("batch"))) + " " + first.setting("batch-unit") +
                           " here and 88 sentences there.\n\n") +
       "## How\n\n";
-  json settings = first.card.settings;
+  json settings = first.config.settings;
   settings.erase("model");
-  for (const auto& [name, value] : {std::pair<std::string, std::string>("command", first.card.about.value("command", "")),
-                                    {"commit", first.card.commit},
-                                    {"machine", first.processor + "; " + first.card.device},
+  for (const auto& [name, value] : {std::pair<std::string, std::string>("command", first.config.about.value("command", "")),
+                                    {"commit", first.config.commit},
+                                    {"machine", first.processor + "; " + first.config.device},
                                     {"settings", settings.dump()}})
     text += "- " + name + ": `" + value + "`\n";
   return text;
@@ -124,7 +124,7 @@ void write_tables(const ExperimentOptions& options) {
   std::vector<Outcome> outcomes;
   for (const PaperModel& model : paper_models)
     if (is_finished_run(folder_of(options, model.name))) outcomes.push_back(read_outcome(options, model));
-  require(!outcomes.empty(), "no model in ", options.folder().string(), " is trained to its end: run the part train first");
+  require(!outcomes.empty(), "no model in ", options.folder().string(), " is fully trained. Run the part train first.");
   write_file(options.folder() / "tables.md", page(outcomes));
   std::cout << "\n"
             << table3(outcomes) << "\n"

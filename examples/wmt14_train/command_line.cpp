@@ -2,36 +2,36 @@
 
 #include <unistd.h>
 
-#include "attn/run/training_command_line.hpp"
-#include "papers/models.hpp"
+#include "attn/run/recurrent_names.hpp"
+#include "common/training_command_line.hpp"
 
 using namespace attn;
 
 namespace {
 
 const char* about =
-    R"(Trains a Transformer, a Linformer or a recurrent model to translate, and scores it: BLEU on text
-it has not seen. With no options: a corpus from a small grammar, a small Transformer, about two
-minutes on two cores. With files of your own, line i of one the translation of line i of the other:
+    R"(Trains a Transformer, a Linformer or a recurrent model to translate, and scores it: BLEU on unseen
+text. Without options: a corpus from a small grammar, a small Transformer, about two minutes on two
+cores. With your own files, where line i of one translates line i of the other:
 
   wmt14_train --train-source train.en --train-target train.de \
     --test-source test.en --test-target test.de
 
-What is not given follows from the text's size, and is printed. The output folder gets the best
-model, with which `translate FOLDER` translates, a log, learning curves and the test's
-translations; --resume goes on from its training.safetensors. With BART's tokenizer (--vocab,
---merges), --recipe paper and --model linformer32 it trains a model of the Linformer paper on WMT14.
+Options that you omit depend on the size of the text and are printed. The output folder gets the best
+model (for `translate FOLDER`), a log, learning curves and the translations of the test;
+--resume continues from its training.safetensors. With BART's tokenizer (--vocab, --merges),
+--recipe paper and --model linformer32 it trains a model of the Linformer paper on WMT14.
 )";
 
-void check(const CLI::App& app, const Options& o) {
-  check_options(o);
-  if (papers::is_recurrent(o.model))
+void check(const CLI::App& app, Options& o) {
+  check_options(app, o);
+  if (is_recurrent(o.model))
     for (const char* name : {"--size", "--norm", "--attention-dropout", "--activation-dropout", "--shared"})
       if (app.count(name) > 0)
-        throw CLI::ValidationError(std::string(name) + " is an option of Transformers and Linformers, not of " + o.model);
+        throw CLI::ValidationError(std::string(name) + " requires a Transformer or Linformer, not " + o.model);
 }
 
-/// Standard output, for lines of JSON; from now on words go to standard error.
+/// Standard output reserved for JSON lines: redirects std::cout to standard error.
 std::ostream& output_of_json() {
   static std::ostream out(std::cout.rdbuf());
   std::cout.rdbuf(std::cerr.rdbuf());
@@ -45,19 +45,17 @@ Options read_options(int count, char** words) {
   o.output = "runs/wmt14";
   o.command = typed_command("wmt14_train", count, words);
   CLI::App app(about, "wmt14_train");
-  app.set_config("--config", "", "Read options from a file: lines of name=value, named as here without the dashes");
+  app.set_config("--config", "", "Read options from a file with lines name=value, without the dashes");
   add_text_options(app, o);
   add_model_name(app, o);
   add_model_options(app, o);
   add_training_options(app, o);
   bool json = false;
   add_result_options(app, o);
-  AddOptions{app, "Results"}(
-      "--json", json, "Standard output gets the lines of log.jsonl as they are written, and standard error the words");
+  AddOptions{app, "Results"}("--json", json,
+                             "Stream the lines of log.jsonl to standard output, and messages to standard error");
   read_command_line(app, count, words, [&] { check(app, o); });
-  note_given(app, o);
-  if (papers::is_recurrent(o.model)) o.shared = false;
-  o.device.plans = o.output;
+  if (is_recurrent(o.model)) o.shared = false;
   if (json) o.json = &output_of_json();
   o.terminal = ::isatty(json ? STDERR_FILENO : STDOUT_FILENO) != 0;
   return o;

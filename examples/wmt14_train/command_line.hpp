@@ -1,5 +1,5 @@
 #pragma once
 #include "options.hpp"
 
-/// Reads the command line; prints help or what is wrong and ends the program where that is all there is to do.
+/// Reads the command line. Prints help or an error and exits if there is nothing else to do.
 Options read_options(int count, char** words);

@@ -25,8 +25,8 @@ TrainingText read_texts(const Options& options) {
   return {in_parallel(split.train), in_parallel(split.validation), in_parallel(split.test)};
 }
 
-TrainingCorpus encode_texts(const Options& options, TrainingText& texts, std::optional<AnyTokenizer> tokenizer,
+TrainingCorpus encode_texts(const Options& options, TrainingText& texts, std::optional<CorpusTokenizers> tokenizers,
                             Communicator& ranks) {
-  return encode_training_text(options.text, texts, std::move(tokenizer), ranks, std::cout,
+  return encode_training_text(options.text, texts, std::move(tokenizers), ranks, std::cout,
                               options.bundled() ? "bundled English-German corpus" : "corpus");
 }

@@ -1,25 +1,32 @@
 #pragma once
+#include <array>
 #include <optional>
 #include <string>
 
-#include "attn/run/training_options.hpp"
+#include "common/training_options.hpp"
 
 namespace CLI {
 class App;
 }
 
-/// Everything that wmt14_train can be told. What it is not told follows from the text: see recipe.hpp.
+enum class RecipeKind { library, best, paper };
+template <>
+inline constexpr std::array<attn::SettingName<RecipeKind>, 3> attn::setting_names<RecipeKind>{
+    {{"library", RecipeKind::library}, {"best", RecipeKind::best}, {"paper", RecipeKind::paper}}};
+
+/// The command line of wmt14_train. Missing options follow from the text: see recipe.hpp.
 struct Options : attn::TrainingOptions {
-  std::optional<attn::Index> generated_pairs;  // of the bundled corpus, which no text means: 56,000 unless told
-  std::string command;                         // as it was typed
+  RecipeKind recipe = RecipeKind::library;     // for options that are not given
+  std::optional<attn::Index> generated_pairs;  // size of the bundled corpus; default 56,000
+  std::string command;                         // as typed
 
   bool bundled() const { return text.train_source.empty() && text.shards.empty(); }
 };
 
-/// Groups of options that are this program's, in place of the library's.
+/// Option groups that replace the library's.
 void add_text_options(CLI::App& app, Options& options);
 void add_model_name(CLI::App& app, Options& options);
 void add_training_options(CLI::App& app, Options& options);
 
-/// What must fit together; throws CLI::ValidationError.
-void check_options(const Options& options);
+/// Records the given options and checks their combinations. Throws CLI::ValidationError.
+void check_options(const CLI::App& app, Options& options);

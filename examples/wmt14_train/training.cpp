@@ -2,17 +2,17 @@
 
 #include <iostream>
 
-#include "attn/run/train_and_test.hpp"
-#include "attn/run/training_command_line.hpp"
-#include "papers/commit.hpp"
+#include "common/commit.hpp"
+#include "common/train_and_test.hpp"
+#include "common/training_command_line.hpp"
 
 using namespace attn;
 
 bool train(const Options& options, const TrainingText& texts, const TrainingCorpus& corpus,
-           const std::optional<RunCard>& before, Communicator& ranks) {
-  RunCard card = run_card(options, corpus, settings_of(options), before);
-  card.commit = papers::commit();
-  card.about["command"] = before ? before->about.value("command", options.command) : options.command;
-  if (before) card.about["resumed"] = options.command;
-  return train_and_test(options, texts, corpus, card, ranks, std::cout);
+           const std::optional<RunConfig>& before, Communicator& ranks) {
+  RunConfig config = run_config(options, corpus, settings_of(options), before);
+  config.commit = attn::program_commit();
+  config.about["command"] = before ? before->about.value("command", options.command) : options.command;
+  if (before) config.about["resumed"] = options.command;
+  return train_and_test(options, texts, corpus, config, ranks, std::cout);
 }

@@ -5,7 +5,7 @@
 #include "attn/run/run_folder.hpp"
 #include "corpus.hpp"
 
-/// Trains and tests (attn/run/train_and_test.hpp), with the program's commit and command on the run's card; `before` is the
-/// card of the run that goes on, if one does, whose command is kept beside the one that resumed it. False where a signal has stopped the training.
+/// Trains and tests (common/train_and_test.hpp), and records the program's commit and command. `before` is the config of
+/// a resumed run; its command is kept next to the one that resumes it. Returns false if a signal stopped the training.
 bool train(const Options& options, const attn::TrainingText& texts, const attn::TrainingCorpus& corpus,
-           const std::optional<attn::RunCard>& before, attn::Communicator& ranks);
+           const std::optional<attn::RunConfig>& before, attn::Communicator& ranks);

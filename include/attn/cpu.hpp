@@ -1,6 +1,6 @@
 #pragma once
 
-/// The CPU backend: the device Cpu<float> or Cpu<double>, and the body of every op on Eigen.
+/// The CPU backend: the devices Cpu<float> and Cpu<double>, and all ops implemented with Eigen.
 
 #include "attn/cpu/adam.hpp"
 #include "attn/cpu/additive_attention.hpp"
@@ -15,6 +15,7 @@
 #include "attn/cpu/expression.hpp"
 #include "attn/cpu/fill.hpp"
 #include "attn/cpu/gather_rows.hpp"
+#include "attn/cpu/greedy_step.hpp"
 #include "attn/cpu/input_feeding.hpp"
 #include "attn/cpu/kl_divergence.hpp"
 #include "attn/cpu/layer_norm.hpp"
@@ -34,13 +35,13 @@
 #include "attn/cpu/sgd.hpp"
 #include "attn/cpu/softmax.hpp"
 #include "attn/cpu/sum_of_squares.hpp"
-#include "attn/cpu/take_words.hpp"
 #include "attn/cpu/top_k.hpp"
-#include "attn/ops/every_op.hpp"
+#include "attn/ops/lstm_cell.hpp"
+#include "attn/ops/op_list.hpp"
 
 #ifdef ATTN_OPS_ELSEWHERE
 namespace attn {
-ATTN_EVERY_OP(extern template, Cpu<float>)
-ATTN_EVERY_OP(extern template, Cpu<double>)
+ATTN_OP_LIST(extern template, Cpu<float>)
+ATTN_OP_LIST(extern template, Cpu<double>)
 }  // namespace attn
 #endif

@@ -16,6 +16,7 @@
 #include "attn/cuda/expression.cuh"
 #include "attn/cuda/fill.cuh"
 #include "attn/cuda/gather_rows.cuh"
+#include "attn/cuda/greedy_step.cuh"
 #include "attn/cuda/input_feeding.cuh"
 #include "attn/cuda/kl_divergence.cuh"
 #include "attn/cuda/layer_norm.cuh"
@@ -38,14 +39,14 @@
 #include "attn/cuda/support/convert.cuh"
 #include "attn/cuda/support/step_graph.cuh"
 #include "attn/cuda/support/watched_counts.cuh"
-#include "attn/cuda/take_words.cuh"
 #include "attn/cuda/top_k.cuh"
-#include "attn/ops/every_op.hpp"
+#include "attn/ops/linear_argmax.hpp"
+#include "attn/ops/op_list.hpp"
 #include "attn/parallel/through_host.cuh"
 
 #ifdef ATTN_OPS_ELSEWHERE
 namespace attn {
-ATTN_EVERY_OP(extern template, Cuda<float>)
-ATTN_EVERY_OP(extern template, Cuda<bfloat16>)
+ATTN_OP_LIST(extern template, Cuda<float>)
+ATTN_OP_LIST(extern template, Cuda<bfloat16>)
 }  // namespace attn
 #endif

@@ -1,10 +1,10 @@
 #pragma once
 
-/// Recurrent models with every attention, and the CPU to run them on.
+/// Recurrent models with every kind of attention, and the CPU backend.
 
 #include "attn/core/network.hpp"
 #include "attn/models/input_feeding.hpp"
 #include "attn/models/seq2seq.hpp"
-#ifndef __CUDACC__  // nvcc must not see Eigen: it would lose its vectors, and take seconds more
+#ifndef __CUDACC__  // nvcc must not see Eigen: it disables vectorisation and adds seconds of compile time
 #include "attn/cpu.hpp"
 #endif

@@ -1,4 +1,4 @@
 #pragma once
 
-/// The one place that states the version; CMake and Conan read it from here.
-#define ATTN_VERSION "0.2.0"
+/// The single definition of the version; CMake and Conan read it from here.
+#define ATTN_VERSION "0.3.0"

@@ -119,8 +119,9 @@ TEST_CASE("IBM model 1: reports, prunes, refuses") {
   CHECK(pruned.table == train_ibm_model1(german, english, {.iterations = 3}).table.pruned(0.3));
   CHECK(pruned.table.entries() < 10);
 
-  CHECK(contains(error_of([] { train_ibm_model1({{1}}, {{1}, {2}}); }), "1 source sentences do not pair with 2"));
-  CHECK(contains(error_of([] { train_ibm_model1({{}}, {{1}}); }), "nothing to learn from a text without words"));
-  CHECK(contains(error_of([] { train_ibm_model1({{1}}, {{-1}}); }), "a word has the id -1"));
-  CHECK(contains(error_of([] { train_ibm_model1(german, english, {.iterations = 0}); }), "0 iterations learn nothing"));
+  CHECK(contains(error_of([] { train_ibm_model1({{1}}, {{1}, {2}}); }), "1 source sentences, but 2 target sentences"));
+  CHECK(contains(error_of([] { train_ibm_model1({{}}, {{1}}); }), "the text has no words. Pass at least one pair"));
+  CHECK(contains(error_of([] { train_ibm_model1({{1}}, {{-1}}); }), "the word id -1 is negative"));
+  CHECK(contains(error_of([] { train_ibm_model1(german, english, {.iterations = 0}); }),
+                 "iterations is 0, but must be at least 1"));
 }

@@ -49,8 +49,8 @@ TEST_CASE("lexical table: pruning leaves out the improbable") {
 }
 
 TEST_CASE("lexical table: what is no table") {
-  CHECK(contains(error_of([] { LexicalTable({0, 2}, {1}, {0.5F}); }), "its rows do not cover 1 targets"));
-  CHECK(contains(error_of([] { LexicalTable({0, 2, 2}, {3, 1}, {0.5F, 0.5F}); }), "row 0 is not one of rising ids"));
+  CHECK(contains(error_of([] { LexicalTable({0, 2}, {1}, {0.5F}); }), "numbers of targets, 1, and of probabilities, 1"));
+  CHECK(contains(error_of([] { LexicalTable({0, 2, 2}, {3, 1}, {0.5F, 0.5F}); }), "row 0 needs rising ids"));
   CHECK(contains(error_of([] { LexicalTable({0, 1, 1}, {3}, {1.5F}); }), "probabilities from 0 to 1"));
 }
 
@@ -75,9 +75,14 @@ TEST_CASE("lexical table: a file gives back the same table, and damage is notice
     CHECK(!error_of([&] { load_lexical_table(path); }).empty());
   }
   write_file(path, whole + "x");
-  CHECK(contains(error_of([&] { load_lexical_table(path); }), "is damaged: it is shorter or longer than it says"));
+  CHECK(contains(error_of([&] { load_lexical_table(path); }), "is damaged: its size does not match its header"));
+  write_file(path, whole + std::string(8 * 1000, '\0'));
+  CHECK(contains(error_of([&] { load_lexical_table(path); }), "is damaged: its size does not match its header"));
+  std::filesystem::resize_file(path, std::uintmax_t{4} << 30);  // a hole, which takes no space
+  CHECK(
+      contains(error_of([&] { load_lexical_table(path); }), "it is larger than 1 GiB. It is damaged, or the wrong file."));
   write_file(path, "something else");
-  CHECK(contains(error_of([&] { load_lexical_table(path); }), "is no lexical table of this version"));
+  CHECK(contains(error_of([&] { load_lexical_table(path); }), "is not a lexical table of this version"));
   CHECK(contains(error_of([&] { load_lexical_table(folder / "none"); }), "cannot open"));
 }
 
@@ -85,18 +90,16 @@ TEST_CASE("lexical table: a file says of which tokenizers it is, and is refused 
   const TemporaryFolder folder;
   const auto path = folder / "table";
   const auto refused = [&] { return error_of([&] { load_lexical_table(path, {3, 5}); }); };
-  const std::string remedy =
-      "; learn one with `align TEXT TRANSLATION --tokens FOLDER --save FILE`, FOLDER being the model's";
+  const std::string remedy = ". Create one with `align TEXT TRANSLATION --tokens MODEL_FOLDER --save FILE`.";
   save_lexical_table(small_table(), path, {3, 5});
   CHECK(load_lexical_table(path, {3, 5}) == small_table());
   CHECK(load_lexical_table(path) == small_table());
   for (const auto& others : {TableTokenizers{3, 4}, {4, 5}, {5, 3}}) {
     save_lexical_table(small_table(), path, others);
-    CHECK(refused() == path.string() + " is a table of other tokenizers than the model's" + remedy);
+    CHECK(refused() == path.string() + " was made with other tokenizers than the model" + remedy);
   }
-  const std::string silent = path.string() +
-                             " does not say of which tokenizers it is: it is a table of words, or an earlier " +
-                             "attn wrote it" + remedy;
+  const std::string silent =
+      path.string() + " does not name its tokenizers: it is a table of words, or an earlier " + "attn wrote it" + remedy;
   save_lexical_table(small_table(), path);
   CHECK(refused() == silent);
 

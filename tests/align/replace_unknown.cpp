@@ -43,5 +43,5 @@ TEST_CASE("links beyond the sentences are refused") {
   const WordTranslation translate(table, source, target);
   const std::vector<WordLink> beyond{{1, 0}};
   CHECK(contains(error_of([&] { replace_unknown(Words{"<unk>"}, "<unk>", beyond, Words{"house"}, translate); }),
-                 "a link of word 1 of the source with word 0 of the translation, but they have 1 and 1 words"));
+                 "the link 1-0 is out of range for 1 source words and 1 words of the translation"));
 }

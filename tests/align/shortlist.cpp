@@ -25,7 +25,8 @@ TEST_CASE("shortlist: what is always there and the best translations of each wor
   CHECK(Shortlist(table, {}, 1)(Tokens{0, 1}) == Tokens{11, 12});
   CHECK(Shortlist(table, {1}, 0)(Tokens{0, 1}) == Tokens{1});
   CHECK(std::ranges::equal(two.of_word(0), Tokens{11, 12}));
-  CHECK(contains(error_of([] { Shortlist(table, {}, -1); }), "-1 translations of a word"));
+  CHECK(two.of_word(3).empty());  // the first id that the table does not know as a source word
+  CHECK(contains(error_of([] { Shortlist(table, {}, -1); }), "for_each_word is -1, but must be at least 0"));
 }
 
 TEST_CASE("the most frequent words of a text") {

@@ -28,6 +28,11 @@ TEST_CASE("symmetrisation: growing from the intersection") {
   CHECK(symmetrize(forward, backward, grow_diag_final_and) == Links{{0, 0}, {1, 1}, {3, 3}, {3, 4}, {6, 7}});
 }
 
+TEST_CASE("symmetrisation: where two links compete at the end, the forward one wins") {
+  CHECK(symmetrize({{0, 0}}, {{0, 1}}, grow_diag_final_and) == Links{{0, 0}});
+  CHECK(symmetrize({{0, 1}}, {{0, 0}}, grow_diag_final_and) == Links{{0, 1}});
+}
+
 TEST_CASE("symmetrisation: growth follows a chain, and stops where both words have links") {
   const Links chain{{0, 0}, {1, 1}, {2, 2}, {3, 3}}, first{{0, 0}};
   CHECK(symmetrize(chain, first, grow_diag) == chain);
@@ -50,6 +55,6 @@ TEST_CASE("symmetrisation: by name, and the other side") {
   CHECK(symmetrization("grow-diag") == grow_diag);
   CHECK(symmetrization("grow-diag-final") == grow_diag_final);
   CHECK(symmetrization("grow-diag-final-and") == grow_diag_final_and);
-  CHECK(contains(error_of([] { symmetrization("grow"); }), "there is no symmetrisation 'grow'"));
+  CHECK(contains(error_of([] { symmetrization("grow"); }), "unknown symmetrisation 'grow'"));
   CHECK(transposed({{0, 5}, {1, 2}}) == Links{{2, 1}, {5, 0}});
 }

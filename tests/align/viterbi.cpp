@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
+#include <utility>
 
 #include "attn/align/ibm_model1.hpp"
 #include "attn/align/pharaoh.hpp"
@@ -20,6 +23,32 @@ using Links = std::vector<WordLink>;
 
 Links links_of(const LexicalTable& table, const std::vector<Token>& source, const std::vector<Token>& target) {
   return viterbi_alignment(table, source, target);
+}
+
+/// t(target word | source word) of IBM model 1 after five iterations, by the formulas of Brown et al. 1993 as they are written,
+/// word pair by word pair. Source word -1 is the empty word.
+std::map<std::pair<Token, Token>, double> model1_by_hand(const Sentences& source, const Sentences& target) {
+  std::map<std::pair<Token, Token>, double> t;
+  for (int iteration = 0; iteration < 5; ++iteration) {
+    std::map<std::pair<Token, Token>, double> counts;
+    std::map<Token, double> totals;
+    for (Index s = 0; s < source.size(); ++s) {
+      std::vector<Token> words(source[s].begin(), source[s].end());
+      words.push_back(-1);
+      for (const Token f : target[s]) {
+        std::vector<double> shares;
+        double sum = 0;
+        for (const Token e : words) sum += shares.emplace_back(iteration == 0 ? 1 : t[{e, f}]);
+        for (std::size_t i = 0; i < words.size(); ++i) {
+          counts[{words[i], f}] += shares[i] / sum;
+          totals[words[i]] += shares[i] / sum;
+        }
+      }
+    }
+    t = std::move(counts);
+    for (auto& [pair, probability] : t) probability /= totals[pair.first];
+  }
+  return t;
 }
 
 }  // namespace
@@ -44,6 +73,41 @@ TEST_CASE("Viterbi: a repeated word is linked near the diagonal") {
 TEST_CASE("Pharaoh's format counts from 0, source first") {
   CHECK(pharaoh_line(Links{{0, 0}, {1, 2}, {12, 1}}) == "0-0 1-2 12-1");
   CHECK(pharaoh_line(Links{}).empty());
+}
+
+TEST_CASE("Viterbi: links of real sentences are the most probable ones of a model trained by hand") {
+  if (!has_data("alignment-gold")) return;
+  const std::filesystem::path data = ATTN_TEST_DATA;
+  ParallelText text = read_parallel(data / "alignment-gold/test.en", data / "alignment-gold/test.de");
+  text.source.resize(25), text.target.resize(25);
+  WordCounts source_words, target_words;
+  for (const std::string& line : text.source) source_words.add(line);
+  for (const std::string& line : text.target) target_words.add(line);
+  const ParallelCorpus corpus = encode_corpus(text, WordVocabulary(source_words), WordVocabulary(target_words));
+  const LexicalTable table = train_ibm_model1(corpus.source, corpus.target).table;
+  auto t = model1_by_hand(corpus.source, corpus.target);
+  Index linked = 0;
+  double worst_probability = 0,
+         worst_choice = 0;  // relative: words of one sentence alone are as probable, but for rounding
+  for (Index s = 0; s < corpus.size(); ++s) {
+    const auto source = corpus.source[s], target = corpus.target[s];
+    std::vector<Token> chosen(target.size(), -1);
+    for (const WordLink& link : viterbi_alignment(table, source, target))
+      chosen[static_cast<std::size_t>(link.target)] = source[static_cast<std::size_t>(link.source)];
+    for (std::size_t j = 0; j < target.size(); ++j) {
+      double most = t[{-1, target[j]}];
+      for (const Token word : source) {
+        const double expected = t[{word, target[j]}];
+        most = std::max(most, expected);
+        worst_probability = std::max(worst_probability, std::abs(table.probability(word, target[j]) / expected - 1));
+      }
+      worst_choice = std::max(worst_choice, 1 - t[{chosen[j], target[j]}] / most);
+      linked += chosen[j] >= 0;
+    }
+  }
+  CHECK(worst_probability < 1e-6);
+  CHECK(worst_choice < 1e-6);
+  CHECK(linked > 250);
 }
 
 TEST_CASE("IBM model 1 aligns real sentences better than attention does") {

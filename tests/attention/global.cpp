@@ -27,10 +27,11 @@ void with_each(auto&& test) {
 
 /// test<Layer>() for each score with each memory.
 void every_score_and_memory(auto&& test) {
-  with_each<Attention<Dot, States>, Attention<ScaledDot, States>, Attention<Multiplicative, States>,
-            Attention<ReducedRank<2>, States>, Attention<Additive<5>, States>, Attention<Dot, Narrow>,
-            Attention<ScaledDot, Narrow>, Attention<Multiplicative, Narrow>, Attention<ReducedRank<2>, Narrow>,
-            Attention<Additive<5>, Narrow>, Attention<ScaledDot, Same>>(test);
+  with_each<Attention<DotProduct, SharedKeyValue>, Attention<ScaledDot, SharedKeyValue>,
+            Attention<Multiplicative, SharedKeyValue>, Attention<ReducedRank<2>, SharedKeyValue>,
+            Attention<Additive<5>, SharedKeyValue>, Attention<DotProduct, Narrow>, Attention<ScaledDot, Narrow>,
+            Attention<Multiplicative, Narrow>, Attention<ReducedRank<2>, Narrow>, Attention<Additive<5>, Narrow>,
+            Attention<ScaledDot, Same>>(test);
 }
 
 }  // namespace
@@ -152,7 +153,7 @@ TEST_CASE("global attention: the scores are those of the papers") {
 TEST_CASE("global attention: a tape that is asked to notes the weights of every call, of every head") {
   D device(1);
   MultiHead<D, kWidth, 2> heads;
-  Attention<Additive<5>, States> additive;
+  Attention<Additive<5>, SharedKeyValue> additive;
   Input<D, kWidth> input(10), memory(8);
   Together model(heads, additive, input, memory);
   Parameters<D> parameters(device, model, 1);

@@ -96,8 +96,9 @@ TEST_CASE("grouped-query attention: a language model generates with a cache as f
 }
 
 TEST_CASE("grouped-query attention: heads that cannot share evenly are an error that names both numbers") {
-  CHECK(complaint([] { MultiHead<D> layer(attention_shape(3)); }).find("4 heads cannot share 3 heads of keys and values") !=
-        std::string::npos);
-  CHECK(complaint([] { MultiHead<D> layer(attention_shape(8)); }).find("4 heads cannot share 8 heads") !=
+  CHECK(complaint([] {
+          MultiHead<D> layer(attention_shape(3));
+        }).find("4 heads are not a multiple of 3 heads of keys and values") != std::string::npos);
+  CHECK(complaint([] { MultiHead<D> layer(attention_shape(8)); }).find("4 heads are not a multiple of 8 heads") !=
         std::string::npos);
 }

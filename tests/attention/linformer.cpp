@@ -26,7 +26,7 @@ std::set<std::string> names_of(Layer& layer) {
 
 TEST_CASE_TEMPLATE("linformer: gradients of self- and cross-attention", Policy, Linformer<3, 5, Sharing::none>,
                    Linformer<3, 5>, Linformer<3, 5, Sharing::key_value>, Linformer<3, 5, Sharing::layers>,
-                   Linformer<2, 5, Sharing::heads, Dot>, Linformer<6, 5>) {
+                   Linformer<2, 5, Sharing::heads, DotProduct>, Linformer<6, 5>) {
   D device;
   MultiHead<D, 8, 2, Policy> layer(0.3f);
   Input<D, 8> input(10), memory(9);
@@ -111,6 +111,22 @@ TEST_CASE("linformer: what each sharing learns") {
   CHECK(names_of(one).count("projection.values") == 0);
 }
 
+TEST_CASE("linformer: fresh projections are normal with standard deviation 1 / sqrt n, and E is not F") {
+  D device;
+  MultiHead<D, 8, 2, Linformer<40, 400>> layer;
+  Parameters<D> parameters(device, layer, 1);
+  const auto e = parameters.read(parameters.find("projection.keys")),
+             f = parameters.read(parameters.find("projection.values"));
+  for (const auto& numbers : {e, f}) {
+    double sum = 0, squares = 0;
+    for (const double number : numbers) sum += number, squares += number * number;
+    const auto count = static_cast<double>(numbers.size());
+    CHECK(std::abs(sum / count) < 0.002);                                          // five standard errors
+    CHECK(std::sqrt(squares / count) == doctest::Approx(1 / 20.0).epsilon(0.03));  // 1 / sqrt 400, five standard errors
+  }
+  CHECK(e != f);
+}
+
 TEST_CASE("linformer: a sentence longer than n is refused, with both numbers") {
   D device;
   MultiHead<D, 8, 2, Linformer<3, 5>> layer;
@@ -119,5 +135,5 @@ TEST_CASE("linformer: a sentence longer than n is refused, with both numbers") {
   Parameters<D> parameters(device, model, 1);
   Tape<D> tape(device);
   const std::string said = complaint([&] { layer(input(tape), upload(tape, sentences({{1, 1, 1, 1, 1, 1}})).rows); });
-  CHECK(said.find("a sentence of 6 tokens is longer than the projection's 5") != std::string::npos);
+  CHECK(said.find("a sentence of 6 tokens exceeds the projection's n = 5") != std::string::npos);
 }

@@ -12,8 +12,9 @@ const Sentences keys = sentences({{1, 1}, {1}, {1, 1, 1, 1}, {1}, {}});  // the 
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("multi-head: gradients of self-attention", Layer, MultiHead<D, 8, 2>, MultiHead<D, 8, 4, Full<Dot>>,
-                   MultiHead<D, 8, 2, Full<>, Mask::causal>, MultiHead<D, 8, 1, Full<Dot>, Mask::causal>) {
+TEST_CASE_TEMPLATE("multi-head: gradients of self-attention", Layer, MultiHead<D, 8, 2>,
+                   MultiHead<D, 8, 4, Full<DotProduct>>, MultiHead<D, 8, 2, Full<>, Mask::causal>,
+                   MultiHead<D, 8, 1, Full<DotProduct>, Mask::causal>) {
   D device;
   Layer layer(0.3f);
   Input<D, 8> input(10);
@@ -26,7 +27,7 @@ TEST_CASE_TEMPLATE("multi-head: gradients of self-attention", Layer, MultiHead<D
 }
 
 TEST_CASE_TEMPLATE("multi-head: gradients of cross-attention, to both texts", Layer, MultiHead<D, 8, 2>,
-                   MultiHead<D, 8, 4, Full<Dot>>) {
+                   MultiHead<D, 8, 4, Full<DotProduct>>) {
   D device;
   Layer layer(0.3f);
   Input<D, 8> input(10), memory(8);
@@ -122,7 +123,7 @@ TEST_CASE("multi-head: both sides must hold the same sentences") {
   const std::string said = complaint([&] {
     layer(input(tape), upload(tape, sentences({{1}, {1}, {1}})).rows, remembered);
   });
-  CHECK(said.find("queries of 3 sentences cannot look at keys of 2") != std::string::npos);
+  CHECK(said.find("queries of 3 sentences, but keys of 2") != std::string::npos);
 }
 
 TEST_CASE("multi-head: Xavier's bound is that of three square matrices") {

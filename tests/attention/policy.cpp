@@ -30,9 +30,9 @@ struct Mixed {
 }  // namespace
 
 static_assert(MultiHeadScore<Sharp> && !GlobalScore<Sharp, D, 8, 8> && AttentionPolicy<Mixed, D, 8, 2>);
-static_assert(MultiHeadScore<Dot> && MultiHeadScore<ScaledDot>);
+static_assert(MultiHeadScore<DotProduct> && MultiHeadScore<ScaledDot>);
 static_assert(!MultiHeadScore<Multiplicative> && !MultiHeadScore<ReducedRank<2>> && !MultiHeadScore<Additive<2>>);
-static_assert(GlobalScore<Dot, D, 8, 8> && GlobalScore<ScaledDot, D, 8, 8> && GlobalScore<Multiplicative, D, 8, 6> &&
+static_assert(GlobalScore<DotProduct, D, 8, 8> && GlobalScore<ScaledDot, D, 8, 8> && GlobalScore<Multiplicative, D, 8, 6> &&
               GlobalScore<ReducedRank<2>, D, 8, 6> && GlobalScore<Additive<2>, D, 8, 6>);
 static_assert(Full<>::causal_allowed && !Linformer<3>::causal_allowed);
 
@@ -51,6 +51,6 @@ TEST_CASE_TEMPLATE("policy: one that a user writes gets its gradients from its p
 }
 
 TEST_CASE("policy: the scales of the scores") {
-  CHECK(Dot::scale(64) == 1);
+  CHECK(DotProduct::scale(64) == 1);
   CHECK(ScaledDot::scale(64) == 0.125f);
 }

@@ -25,7 +25,7 @@ TEST_CASE("checked: an activation that is used after its tape is an error") {
     CHECK(&y.tape() == &tape);
   }
   CHECK(contains(error_of([&] { y.tape(); }), "used after its tape has ended"));
-  CHECK(contains(error_of([&] { attn::linear(x, weight); }), "keep the Tape alive, or compute it again"));
+  CHECK(contains(error_of([&] { attn::linear(x, weight); }), "Keep the Tape alive, or compute it again"));
   CHECK(contains(error_of([] { Variable().tape(); }), "on no tape"));
 }
 
@@ -70,4 +70,7 @@ TEST_CASE("checked: a loss that is used after its tape is an error") {
   CHECK(contains(error_of([&] { loss.value(); }), "used after its tape has ended"));
   CHECK(contains(error_of([&] { loss.mean(); }), "used after its tape has ended"));
   CHECK(contains(error_of([&] { loss.backward(); }), "used after its tape has ended"));
+  CHECK(contains(error_of([&] { loss + loss; }), "used after its tape has ended"));
+  CHECK(contains(error_of([&] { 2 * loss; }), "used after its tape has ended"));
+  CHECK(contains(error_of([&] { loss.named("loss"); }), "used after its tape has ended"));
 }

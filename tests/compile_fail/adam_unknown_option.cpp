@@ -1,4 +1,4 @@
-// refused: attn: Adam: no such option. AdamOptions has beta1
+// refused: attn: no such option. AdamOptions has beta1
 #include "attn/cpu.hpp"
 #include "attn/optim/adam.hpp"
 

@@ -1,4 +1,4 @@
-// refused: static assertion failed.*this attention cannot be causal: projecting a sentence along its length mixes future
+// refused: static assertion failed.*this attention cannot be causal: its projection along the sentence mixes future
 // positions into the past
 #include "attn/attention/linformer.hpp"
 #include "attn/attention/multi_head.hpp"

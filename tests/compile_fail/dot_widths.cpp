@@ -1,4 +1,4 @@
-// refused: static assertion failed.*Dot and ScaledDot multiply a query and a key element by element
+// refused: static assertion failed.*DotProduct and ScaledDot multiply a query and a key element by element
 #include "attn/attention/global.hpp"
 #include "device.hpp"
 

@@ -9,8 +9,8 @@ using Result = attn::Variable<Device, 8>;
 #endif
 
 template <class E>
-void evaluate(Device&, const attn::EvaluateArgs<Device, E>&);
+void evaluate_expression(Device&, const attn::ExpressionArgs<Device, E>&);
 template <class E>
-void evaluate_gradient(Device&, const attn::EvaluateGradientArgs<Device, E>&);
+void evaluate_expression_gradient(Device&, const attn::ExpressionGradientArgs<Device, E>&);
 
 Result doubled(attn::Variable<Device, 8> x) { return 2 * x; }

@@ -2,9 +2,9 @@
 #include "recurrent_device.hpp"
 
 #ifdef ATTN_REFUSED
-constexpr attn::RecurrentShape shape{.words = 8, .width = 8, .encoder_layers = 1, .decoder_layers = 2};
+constexpr attn::RecurrentShape shape{.embedding = 8, .width = 8, .encoder_layers = 1, .decoder_layers = 2};
 #else
-constexpr attn::RecurrentShape shape{.words = 8, .width = 8, .encoder_layers = 2, .decoder_layers = 2};
+constexpr attn::RecurrentShape shape{.embedding = 8, .width = 8, .encoder_layers = 2, .decoder_layers = 2};
 #endif
 
 attn::InputFeeding<Device, shape, attn::OneWay, attn::NoAttention> model({.source_vocabulary = 8, .target_vocabulary = 8});

@@ -6,7 +6,7 @@ struct Policy : attn::Full<> {
 #ifdef ATTN_REFUSED
   using Score = attn::Additive<32>;  // no multiple of a product: only global attention can
 #else
-  using Score = attn::Dot;
+  using Score = attn::DotProduct;
 #endif
 };
 

@@ -1,4 +1,4 @@
-// refused: attn: Network: a model says which device it runs on
+// refused: attn: Network: a model needs  using DeviceType
 #include "attn/core/network.hpp"
 
 #include "device.hpp"

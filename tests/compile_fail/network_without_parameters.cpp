@@ -1,4 +1,4 @@
-// refused: static assertion failed: attn: Network: a model names its layers and parameters:  void for_each_parameter
+// refused: static assertion failed: attn: Network: a model needs  void for_each_parameter
 #include "attn/core/network.hpp"
 
 #include "device.hpp"

@@ -1,4 +1,4 @@
-// refused: attn: Sgd: no such option. SgdOptions has momentum
+// refused: attn: no such option.*SgdOptions has momentum
 #include "attn/cpu.hpp"
 #include "attn/optim/sgd.hpp"
 

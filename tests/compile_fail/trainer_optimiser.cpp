@@ -1,4 +1,4 @@
-// refused: attn: Trainer: an optimiser has
+// refused: attn: Trainer: an optimiser needs
 #include "attn/optim/adam.hpp"
 #include "attn/train/trainer.hpp"
 #include "attn/transformer.hpp"
@@ -16,5 +16,6 @@ struct Optimiser {
   void for_each_state(const auto&) {}
 };
 
-using Trained = attn::Trainer<Model, Optimiser, attn::Constant>;
-static_assert(sizeof(Trained) > 0);
+void train(attn::Network<Model>& network, Optimiser& optimiser) {
+  attn::Trainer trainer(network, optimiser, attn::ConstantRate{1e-3});
+}

@@ -1,4 +1,4 @@
-// refused: static assertion failed: attn: Trainer: a model has  Loss<Device> loss\(
+// refused: static assertion failed: attn: Trainer: a model needs  Loss<Device> loss\(
 #include "attn/optim/adam.hpp"
 #include "attn/train/trainer.hpp"
 #include "attn/transformer.hpp"
@@ -15,6 +15,6 @@ struct Model {
 };
 
 void train(attn::Network<Model>& network, attn::Adam<Device>& adam, attn::Batches& batches) {
-  attn::Trainer trainer(network, adam, attn::Constant{1e-3});
+  attn::Trainer trainer(network, adam, attn::ConstantRate{1e-3});
   trainer.run(batches);
 }

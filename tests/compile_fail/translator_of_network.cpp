@@ -1,4 +1,4 @@
-// refused: static assertion failed: attn: Translator: takes a Network alone
+// refused: static assertion failed: attn: Translator: pass a Network without its device
 #include "attn/decode/translator.hpp"
 #include "attn/text/word_vocabulary.hpp"
 #include "attn/transformer.hpp"

@@ -35,5 +35,5 @@ TEST_CASE("a cleared batch is empty and can be filled again") {
 
 TEST_CASE("sentences that do not pair make no batch") {
   const std::string sentence = error_of([] { Batch::of({{5}, {6}}, {{6}}, {.begin = 0, .end = 2}); });
-  CHECK(sentence == "Batch: 2 source sentences do not pair with 1 target sentences");
+  CHECK(sentence == "Batch: 2 source sentences, but 1 target sentences. Pass one target per source.");
 }

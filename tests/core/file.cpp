@@ -36,13 +36,52 @@ TEST_CASE("file: missing files and folders are refused by name") {
   CHECK(contains(error_of([&] { read_file(folder / ""); }), "it is a folder"));
   CHECK(contains(error_of([&] { write_file(folder / "no/where.txt", "x"); }),
                  "cannot write " + (folder / "no/where.txt").string() + ": the folder " + (folder / "no").string() +
-                     " does not exist: make it"));
+                     " does not exist. Create it."));
   write_file(folder / "file", "x");
   CHECK(contains(error_of([&] { write_file(folder / "file/x", "x"); }), "file/x: Not a directory"));
   fs::create_directories(folder / "taken/inside");
   CHECK(contains(error_of([&] { write_file(folder / "taken", "x"); }),
                  "cannot write " + (folder / "taken").string() + ": Is a directory"));
   CHECK_FALSE(fs::exists(folder / "taken.partial"));
+}
+
+TEST_CASE("file: one that was padded to more than 1 GiB is refused before it is read") {
+  const TemporaryFolder folder;
+  write_file(folder / "file", "{}");
+  fs::resize_file(folder / "file", std::uintmax_t{8} << 30);  // a hole, which takes no space
+  CHECK(contains(error_of([&] { read_file(folder / "file"); }), "file: it is larger than 1 GiB. It is damaged"));
+}
+
+TEST_CASE("file: whether there is one, and where the system cannot tell why not") {
+  const TemporaryFolder folder;
+  CHECK(file_exists(folder / ""));
+  CHECK_FALSE(file_exists(folder / "none"));
+  CHECK(is_folder(folder.path()));
+  CHECK_FALSE(is_file(folder.path()));
+  CHECK_FALSE(is_folder(folder / "none"));
+  CHECK_FALSE(is_file(folder / "none"));
+  write_file(folder / "file", "");
+  CHECK(is_file(folder / "file"));
+  CHECK_FALSE(is_folder(folder / "file"));
+  fs::create_symlink("b", folder / "a");
+  fs::create_symlink("a", folder / "b");
+  for (const auto& question : {file_exists, is_folder, is_file})
+    CHECK(contains(error_of([&] { question(folder / "a"); }),
+                   "cannot open " + (folder / "a").string() + ": Too many levels of symbolic links"));
+}
+
+TEST_CASE("file: a text that ends with NUL bytes is damaged") {
+  const TemporaryFolder folder;
+  for (const std::string& whole : {std::string("a\n"), std::string("a\0\n", 3), std::string()}) {
+    write_file(folder / "file", whole);
+    CHECK(read_text_file(folder / "file") == whole);
+  }
+  write_file(folder / "file", "a\n");
+  fs::resize_file(folder / "file", 3);
+  CHECK(contains(error_of([&] { read_text_file(folder / "file"); }),
+                 "file is damaged: it has only NUL bytes from byte 3 on; copy it again"));
+  write_file(folder / "file", std::string(1, '\0'));
+  CHECK(contains(error_of([&] { read_text_file(folder / "file"); }), "from byte 1 on"));
 }
 
 TEST_CASE("file: a full disk is noticed and the old file kept") {

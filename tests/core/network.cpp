@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <type_traits>
+#include <vector>
 
 #include "attn/cpu/device.hpp"
 #include "support/errors.hpp"
@@ -14,8 +15,8 @@ namespace {
 
 struct Plain {
   using DeviceType = Device;
-  Parameter<Device> weight{3, 2, Initial::uniform(1)};
-  Parameter<Device> bias{3, 1, Initial::constant(0.25)};
+  Parameter<Device> weight{3, 2, Initializer::uniform(1)};
+  Parameter<Device> bias{3, 1, Initializer::constant(0.25)};
   void for_each_parameter(auto&& visit) {
     visit("weight", weight);
     visit("bias", bias);
@@ -32,6 +33,20 @@ struct Sized : Plain {
     weight.rows = options.rows;
     weight.cols = options.cols;
   }
+};
+
+struct HalfVisited {
+  Parameter<Device> weight{3, 2}, up{3, 2}, bias{3, 1};
+  void for_each_parameter(auto&& visit) { visit("weight", weight), visit("bias", bias); }
+};
+
+struct Forgetful {
+  using DeviceType = Device;
+  Parameter<Device> first{2, 2};
+  std::vector<HalfVisited> gates{HalfVisited{}, HalfVisited{}};
+  HalfVisited forgotten;
+  Parameter<Device> last{2, 2};
+  void for_each_parameter(auto&& visit) { visit("first", first), visit("gate0", gates[0]), visit("gate1", gates[1]); }
 };
 
 static_assert(!std::is_copy_constructible_v<Network<Plain>> && !std::is_move_constructible_v<Network<Plain>>);
@@ -60,7 +75,8 @@ TEST_CASE("a model that needs no options makes a network from a seed") {
 
 TEST_CASE("a network can change how its parameters are drawn before they are") {
   Device device(1);
-  const Network<Sized> network(device, {.rows = 2}, 1, [](Sized& model) { model.bias.initial = Initial::constant(-1); });
+  const Network<Sized> network(device, {.rows = 2}, 1,
+                               [](Sized& model) { model.bias.initial = Initializer::constant(-1); });
   CHECK(network->bias.matrix()(0, 0) == -1);
 }
 
@@ -71,11 +87,24 @@ TEST_CASE("a network for inference has numbers and no gradients") {
   network.parameters.write(network.parameters.find("bias"), {1, 2, 3});
   CHECK(network->bias.matrix()(2, 0) == 3);
   CHECK(network->weight.gradient == nullptr);
-  CHECK(contains(error_of([&] { network->weight.gradient_matrix(); }), "its model was made for inference"));
+  CHECK(contains(error_of([&] { network->weight.gradient_matrix(); }), "its network was made for inference"));
   const std::string sentence = error_of([&] { network.parameters.gradients(); });
   CHECK(contains(sentence, "made for inference and has no gradients"));
   CHECK(contains(sentence, "give a seed instead of Inference{}"));
   CHECK(contains(error_of([&] { network.parameters.read_gradient(network.parameters.find("bias")); }), "no gradients"));
   const Network<Plain> other(device, Inference{});
   CHECK(other.parameters.count() == 9);
+}
+
+TEST_CASE("a parameter that for_each_parameter does not visit is an error that names its layer and the member before it") {
+  Device device(1);
+  const Network<Forgetful> network(device, 1);
+  const auto error = [](const Parameter<Device>& parameter) { return error_of([&] { parameter.values(); }); };
+  CHECK(error(network->gates[1].up).ends_with(": it is a member of 'gate1', declared after 'gate1.weight'."));
+  CHECK(
+      error(network->gates[0].up.row_range(1, 2)).ends_with(": it is a member of 'gate0', declared after 'gate0.weight'."));
+  CHECK(error(network->forgotten.bias).ends_with(": it is a member of the model, declared after 'first'."));
+  CHECK(error(network->last).find("it is a member of the model, declared after 'first'") != std::string::npos);
+  CHECK(error(Parameter<Device>{2, 3}).ends_with("does not visit this parameter or its layer."));
+  CHECK(error(network->gates[1].bias).empty());
 }

@@ -2,10 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace attn;
@@ -32,4 +35,35 @@ TEST_CASE("of the exceptions that parallel_for meets, the one of the lowest numb
     }
     CHECK(what == "1");
   }
+}
+
+#ifdef __linux__
+TEST_CASE("the usable cores are those that the process is restricted to") {
+  std::thread([] {  // the restriction holds for this thread only
+    cpu_set_t before, one;
+    REQUIRE(::sched_getaffinity(0, sizeof before, &before) == 0);
+    CHECK(usable_cores() == CPU_COUNT(&before));
+    int core = 0;
+    while (!CPU_ISSET(core, &before)) ++core;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    REQUIRE(::sched_setaffinity(0, sizeof one, &one) == 0);
+    CHECK(usable_cores() == 1);
+  })
+      .join();
+}
+#endif
+
+TEST_CASE("the default number of threads is that of OMP_NUM_THREADS, otherwise one per usable core") {
+  const char* before = std::getenv("OMP_NUM_THREADS");
+  const std::string kept = before == nullptr ? "" : before;
+  const Index cores = usable_cores();
+  ::unsetenv("OMP_NUM_THREADS");
+  CHECK(all_threads() == cores);
+  for (const auto& [value, threads] :
+       {std::pair("37", Index{37}), {"1", 1}, {"0", cores}, {"-2", cores}, {"many", cores}, {"99999999999", 1024}}) {
+    ::setenv("OMP_NUM_THREADS", value, 1);
+    CHECK(all_threads() == threads);
+  }
+  before == nullptr ? ::unsetenv("OMP_NUM_THREADS") : ::setenv("OMP_NUM_THREADS", kept.c_str(), 1);
 }

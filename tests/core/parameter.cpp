@@ -7,16 +7,16 @@
 #include "attn/cpu/device.hpp"
 #include "support/errors.hpp"
 
-using attn::Initial;
+using attn::Initializer;
 using attn::Random;
 
 TEST_CASE("initial numbers are drawn as their kind says") {
   Random random(1);
-  CHECK(Initial::zero().draw(random) == 0);
-  CHECK(Initial::constant(2.5).draw(random) == 2.5);
+  CHECK(Initializer::zero().draw(random) == 0);
+  CHECK(Initializer::constant(2.5).draw(random) == 2.5);
   double least = 1, most = -1, squares = 0;
   for (int i = 0; i < 2000; ++i) {
-    const double x = Initial::uniform(0.5).draw(random), y = Initial::normal(3).draw(random);
+    const double x = Initializer::uniform(0.5).draw(random), y = Initializer::normal(3).draw(random);
     least = std::min(least, x);
     most = std::max(most, x);
     squares += y * y;
@@ -30,18 +30,18 @@ TEST_CASE("initial numbers are drawn as their kind says") {
 
 TEST_CASE("constants draw nothing from the stream") {
   Random random(1), other(1);
-  Initial::constant(1).draw(random);
+  Initializer::constant(1).draw(random);
   CHECK(random() == other());
 }
 
 TEST_CASE("Xavier's bound is the square root of 6 over both fans") {
-  CHECK(Initial::xavier(2, 4).scale == doctest::Approx(1).epsilon(1e-15));
-  CHECK(Initial::xavier(512, 512).scale == doctest::Approx(0.0765465545).epsilon(1e-9));
+  CHECK(Initializer::xavier(2, 4).scale == doctest::Approx(1).epsilon(1e-15));
+  CHECK(Initializer::xavier(512, 512).scale == doctest::Approx(0.0765465545).epsilon(1e-9));
 }
 
 TEST_CASE("some rows of a parameter are a parameter of their own over the same numbers") {
   std::vector<double> value{0, 1, 2, 3, 4, 5}, gradient(6);
-  const attn::Parameter<attn::Cpu<double>> all{3, 2, Initial::uniform(1), value.data(), gradient.data()};
+  const attn::Parameter<attn::Cpu<double>> all{3, 2, Initializer::uniform(1), value.data(), gradient.data()};
   const auto rows = all.row_range(1, 2);
   CHECK(all.size() == 6);
   CHECK(rows.size() == 4);
@@ -56,7 +56,7 @@ TEST_CASE("a parameter without memory is an error that names the remedy, one of 
   const attn::Parameter<attn::Cpu<double>> unbound{3, 2}, none{};
   for (const std::string& sentence : {error_of([&] { unbound.matrix(); }), error_of([&] { unbound.values(); })}) {
     CHECK(contains(sentence, "a parameter of 3 x 2 has no memory"));
-    CHECK(contains(sentence, "make a Network of its model"));
+    CHECK(contains(sentence, "Create a Network of its model"));
   }
   for (const std::string& sentence :
        {error_of([&] { unbound.gradient_matrix(); }), error_of([&] { unbound.gradients(); })}) {

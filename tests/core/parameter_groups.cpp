@@ -123,7 +123,7 @@ TEST_CASE("freezing one of two tied parameters freezes the values that both have
   network.unfreeze(network->output);
   CHECK_FALSE(network->embedding.frozen);
   CHECK(error_of([&] { network.group("output", {.rate = 2}); }) ==
-        "group: 'output' is tied to 'embedding', whose group applies to the shared values; group that parameter");
+        "group: 'output' is tied to 'embedding'. Group that parameter instead.");
   network.group("*", {.rate = 3});
   CHECK(network.parameters.find("embedding").group.rate == 3);
 }

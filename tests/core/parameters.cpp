@@ -6,7 +6,7 @@
 #include "support/errors.hpp"
 
 using attn::Index;
-using attn::Initial;
+using attn::Initializer;
 using Device = attn::Cpu<double>;
 using Parameter = attn::Parameter<Device>;
 using Parameters = attn::Parameters<Device>;
@@ -14,8 +14,8 @@ using Parameters = attn::Parameters<Device>;
 namespace {
 
 struct Layer {
-  Parameter weight{3, 5, Initial::uniform(1)};
-  Parameter bias{3, 1, Initial::constant(0.25)};
+  Parameter weight{3, 5, Initializer::uniform(1)};
+  Parameter bias{3, 1, Initializer::constant(0.25)};
   void for_each_parameter(auto&& visit) {
     visit("weight", weight);
     visit("bias", bias);
@@ -24,7 +24,7 @@ struct Layer {
 
 struct Model {
   Layer first, second;
-  Parameter table{70, 1, Initial::normal(1)};
+  Parameter table{70, 1, Initializer::normal(1)};
   Parameter none{0, 4};
   bool tied = false;
   void for_each_parameter(auto&& visit) {
@@ -38,13 +38,13 @@ struct Model {
 
 template <class D>
 struct Square {
-  attn::Parameter<D> weight{4, 4, Initial::uniform(1)};
+  attn::Parameter<D> weight{4, 4, Initializer::uniform(1)};
   void for_each_parameter(auto&& visit) { visit("weight", weight); }
 };
 
 /// first -> second -> third, or, closed, back to first.
 struct Chain {
-  Parameter first{2, 2}, second{2, 2}, third{2, 2, Initial::constant(3)};
+  Parameter first{2, 2}, second{2, 2}, third{2, 2, Initializer::constant(3)};
   bool closed = false;
   void for_each_parameter(auto&& visit) {
     visit("first", first);
@@ -175,6 +175,18 @@ TEST_CASE("numbers that are written are what is read and what the model computes
   const std::string sentence = error_of([&] { parameters.write(entry, {1, 2}); });
   CHECK(contains(sentence, "second.bias"));
   CHECK(contains(sentence, "2 numbers for a parameter of 3"));
+}
+
+TEST_CASE("the entry of a larger model is an error that names it") {
+  Device device(1);
+  Model model;
+  Layer layer;
+  Parameters large(device, model, 1), small(device, layer, 1);
+  const auto& entry = large.find("table");
+  const std::string sentence = "'table' is not a parameter of this model";
+  CHECK(error_of([&] { small.read(entry); }) == sentence);
+  CHECK(error_of([&] { small.read_gradient(entry); }) == sentence);
+  CHECK(error_of([&] { small.write(entry, std::vector<double>(70)); }) == sentence);
 }
 
 TEST_CASE("a model without parameters has none") {

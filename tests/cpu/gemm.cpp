@@ -76,7 +76,7 @@ TEST_CASE("gemm allocates no workspace once it has seen its largest product") {
 }
 
 TEST_CASE("a device of another type, or without the instructions, refuses bf16 matrix products") {
-  CHECK_THROWS_WITH_AS(Cpu<double>({.bfloat16_products = true}), "bf16 matrix products are for Cpu<float>", attn::Error);
+  CHECK_THROWS_WITH_AS(Cpu<double>({.bfloat16_products = true}), "bf16 matrix products need Cpu<float>", attn::Error);
   if (attn::kHasBfloat16Products)
     CHECK(Cpu<float>({.threads = 2, .bfloat16_products = true}).description() == "2 threads, bf16 matrix products");
   else

@@ -75,9 +75,9 @@ using DotProduct = Int8DotProduct;
 using DotProduct = Int8Portable;
 #endif
 
-const Index kSizes[][3] = {{1, 1, 1},    {1, 4, 16},    {1, 7, 5},    {2, 3, 64},     {3, 513, 70},
-                           {5, 64, 64},  {6, 8, 65},    {7, 31, 129}, {13, 66, 1},    {16, 64, 32},
-                           {17, 65, 33}, {32, 129, 97}, {49, 20, 63}, {100, 12, 200}, {290, 70, 16}};
+const Index kSizes[][3] = {{1, 1, 1},    {1, 4, 16},     {1, 7, 5},     {2, 3, 64},   {3, 513, 70}, {5, 64, 64},
+                           {6, 8, 65},   {7, 31, 129},   {13, 66, 1},   {16, 64, 32}, {17, 65, 33}, {32, 129, 97},
+                           {49, 20, 63}, {100, 12, 200}, {290, 70, 16}, {12, 9, 32},  {25, 64, 31}, {40, 8192, 33}};
 
 }  // namespace
 
@@ -92,8 +92,7 @@ TEST_CASE("int8 weights: literal values") {
 
 TEST_CASE_TEMPLATE("int8 weights: every variant of the instructions gives what a plain loop gives, for every size", Lanes,
                    Int8Portable, Int8Lanes, Avx2, AvxVnni, Vnni, DotProduct) {
-  for (const auto& [m, k, n] : kSizes) {
-    const Index rows = m, depth = k, outputs = n;  // clang 16 with OpenMP captures no bindings
+  for (const auto& [rows, depth, outputs] : kSizes) {
     CAPTURE(rows);
     CAPTURE(depth);
     CAPTURE(outputs);

@@ -19,7 +19,7 @@ Numbers product(Cpu<T>& device, bool held, Index rows, Index depth, Index output
   const Tensor<D> x(device, rows, depth, random_numbers(rows * depth, 1), 3);
   const Tensor<D> w(device, outputs, depth, random_numbers(outputs * depth, 2));
   const Tensor<D> b(device, outputs, 1, random_numbers(outputs, 3)), y(device, rows, outputs, kUnset, 2);
-  if (held) device.weights().hold(w.data(), outputs * depth);
+  if (held) device.weights().cache(w.data(), outputs * depth);
   linear(device, {.x = x, .weight = w, .bias = bias ? b.data() : nullptr, .y = y, .relu = relu});
   device.weights().forget(w.data(), outputs * depth);
   CHECK(y.outside_untouched());
@@ -40,10 +40,9 @@ struct Layer {
 TEST_CASE_TEMPLATE("packed weights give what weights in place give, for every size, with and without bias and ReLU", T,
                    float, double) {
   Cpu<T> device(2);
-  for (const auto& [m, k, n] : kSizes)
+  for (const auto& [rows, depth, outputs] : kSizes)
     for (const bool bias : {true, false})
       for (const bool relu : {true, false}) {
-        const Index rows = m, depth = k, outputs = n;  // clang 16 with OpenMP captures no bindings
         CAPTURE(rows);
         CAPTURE(depth);
         CAPTURE(outputs);
@@ -60,7 +59,7 @@ TEST_CASE("int8 weights are used where the device holds the weights, and nowhere
   CHECK(error > 1e-4);
   CHECK(error < 0.15);
   CHECK(int8.description() == "1 thread, int8 weights");
-  CHECK_THROWS_WITH_AS(Cpu<double>({.int8_weights = true}), "int8 weights are for Cpu<float>", attn::Error);
+  CHECK_THROWS_WITH_AS(Cpu<double>({.int8_weights = true}), "int8 weights need Cpu<float>", attn::Error);
 }
 
 TEST_CASE("products with packed weights have bits that depend neither on the number of rows nor on that of threads") {
@@ -123,27 +122,34 @@ TEST_CASE("a part of the weights' rows is packed for itself; other memory, and c
   Cpu<float> device(1);
   const Tensor<Cpu<float>> w(device, 6, 4, random_numbers(24, 1)), other(device, 6, 4, random_numbers(24, 1));
   using Packed = attn::cpu::PanelWeights<float>;
-  device.weights().hold(w.data(), 24);
+  device.weights().cache(w.data(), 24);
   const Matrix<const float> whole = w, part = whole.row_range(2, 3);
   const auto* packed = device.weights().find<Packed>(whole);
   REQUIRE(packed != nullptr);
   CHECK(device.weights().find<Packed>(whole) == packed);
   CHECK(device.weights().find<Packed>(part) != nullptr);
   CHECK(device.weights().find<Packed>(part) != packed);
+  const auto* first_rows = device.weights().find<Packed>(whole.row_range(0, 3));  // begins where the whole does
+  CHECK(first_rows != nullptr);
+  CHECK(first_rows != packed);
   CHECK(device.weights().find<Packed>(whole.columns(0, 2)) == nullptr);
   CHECK(device.weights().find<Packed>(other) == nullptr);
   CHECK(device.weights().find<Packed>(Matrix<const float>(w.data(), 7, 4)) == nullptr);
+  using Int8 = attn::cpu::Int8Weights<>;  // one matrix can be packed in several ways
+  CHECK(device.weights().find<Int8>(whole) != nullptr);
+  CHECK(device.weights().find<Packed>(whole) == packed);
   device.weights().forget(w.data(), 24);
   CHECK(device.weights().find<Packed>(whole) == nullptr);
+  CHECK(device.weights().find<Int8>(whole) == nullptr);
 }
 
-TEST_CASE("a device beside another has one thread, its precision, and what was made of its weights") {
+TEST_CASE("Cpu::like: one thread, the same precision, shared packed weights") {
   Cpu<float> device({.threads = 3, .int8_weights = true});
-  const auto beside = Cpu<float>::beside(device);
-  CHECK(beside->description() == "1 thread, int8 weights");
+  const auto other = Cpu<float>::like(device);
+  CHECK(other->description() == "1 thread, int8 weights");
   const Tensor<Cpu<float>> w(device, 6, 4, random_numbers(24, 1));
-  device.weights().hold(w.data(), 24);
-  CHECK(beside->weights().find<attn::cpu::Int8Weights<>>(w) == device.weights().find<attn::cpu::Int8Weights<>>(w));
+  device.weights().cache(w.data(), 24);
+  CHECK(other->weights().find<attn::cpu::Int8Weights<>>(w) == device.weights().find<attn::cpu::Int8Weights<>>(w));
   device.weights().forget(w.data(), 24);
-  CHECK(beside->weights().find<attn::cpu::Int8Weights<>>(w) == nullptr);
+  CHECK(other->weights().find<attn::cpu::Int8Weights<>>(w) == nullptr);
 }

@@ -85,7 +85,7 @@ void check_listed_keys(const AttentionRows<Device>& rows, const OpCase& test, co
                                    .dropout = dropout_of(test),
                                    .y = y,
                                    .lse = lse.data()};
-  args.keys.listed = list.data();
+  args.keys.row_indices = list.data();
   if (!may_list_keys(args)) return;
   attention(rows.device, args);
   attn::require(same_bits(y.read("y"), straight[0].numbers) && same_bits(lse.read("lse"), straight[1].numbers),

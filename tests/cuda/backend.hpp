@@ -57,8 +57,8 @@ class Training {
   /// The best two of a beam of 4; log P of each token of given translations, in one pass.
   virtual std::vector<std::vector<attn::Hypothesis>> search(const attn::Sentences& source) const = 0;
   /// With these options, by steps that are repeated, if its model allows it; and by single steps.
-  virtual std::vector<std::vector<attn::Hypothesis>> held_search(const attn::Sentences& source,
-                                                                 const attn::SearchOptions& options) const = 0;
+  virtual std::vector<std::vector<attn::Hypothesis>> graph_beam_search(const attn::Sentences& source,
+                                                                       const attn::SearchOptions& options) const = 0;
   virtual std::vector<std::vector<attn::Hypothesis>> stepwise_search(const attn::Sentences& source,
                                                                      const attn::SearchOptions& options) const = 0;
   virtual std::vector<std::vector<double>> forced(const attn::Sentences& source, const attn::Sentences& target) const = 0;
@@ -77,10 +77,6 @@ class Backend {
   virtual std::unique_ptr<Training> training(Kind kind, std::uint64_t seed) = 0;
   /// Bytes that the device holds beside parameters and optimiser state.
   virtual std::size_t held() const = 0;
-  /// Its plans of matrix products, where it makes any: how many; to a file; from one.
-  virtual std::size_t plans() const { return 0; }
-  virtual void save_plans(const std::filesystem::path&) const {}
-  virtual bool load_plans(const std::filesystem::path&) { return false; }
   /// What it says when more memory is asked for than any machine has.
   virtual std::string out_of_memory() = 0;
 };

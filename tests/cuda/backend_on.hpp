@@ -51,7 +51,7 @@ class BackendOn : public Backend {
     if (op == "expression") return expression_case(device_, test, precision);
     if (op == "scatter_rows") return scatter_rows_case(device_, test, precision);
     if (op == "copy_rows") return copy_rows_case(device_, test, precision);
-    if (op == "take_words") return take_words_case(device_, test, precision);
+    if (op == "greedy_step") return greedy_step_case(device_, test, precision);
     if (op == "beam_step") return beam_step_case(device_, test, precision);
     if (op == "embedding") return embedding_case(device_, test, precision);
     if (op == "sinusoid") return sinusoid_case(device_, test, precision);
@@ -88,21 +88,10 @@ class BackendOn : public Backend {
   }
 
   std::size_t held() const override {
-    if constexpr (requires { device_.held(); })
-      return device_.held();
+    if constexpr (requires { device_.reserved(); })
+      return device_.reserved();
     else
       return device_.activations.capacity() + device_.gradients.capacity();
-  }
-  std::size_t plans() const override {
-    if constexpr (requires { device_.plans; }) return device_.plans.size();
-    return 0;
-  }
-  void save_plans(const std::filesystem::path& path) const override {
-    if constexpr (requires { device_.plans; }) device_.plans.save(path, device_.description());
-  }
-  bool load_plans(const std::filesystem::path& path) override {
-    if constexpr (requires { device_.plans; }) return device_.plans.load(path, device_.description());
-    return false;
   }
   std::string out_of_memory() override {
     try {

@@ -40,7 +40,7 @@ Results beam_step_case(Device& device, const OpCase& test, Precision) {
                        .log_probabilities = log_probabilities,
                        .beam = beam,
                        .end = 0,
-                       .words = words.data(),
+                       .tokens = words.data(),
                        .totals = totals.data(),
                        .step = step.data(),
                        .logged = logged.data(),

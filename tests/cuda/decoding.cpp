@@ -65,7 +65,7 @@ TEST_CASE_TEMPLATE("decoding: a search by steps that are repeated finds what one
       CAPTURE(beam);
       options.beam = beam, options.n_best = std::min<attn::Index>(beam, 2);
       const auto here = device_under_test<Device>().training(kind, 5);
-      const auto held = here->held_search(source, options), stepwise = here->stepwise_search(source, options);
+      const auto held = here->graph_beam_search(source, options), stepwise = here->stepwise_search(source, options);
       REQUIRE(held.size() == stepwise.size());
       std::set<std::size_t> sizes;
       attn::Sentences best;

@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <utility>
 
 #include "attn/cpu/device.hpp"
@@ -55,30 +54,10 @@ bool is_here() {
   return why.empty();
 }
 
-/// A device whose plans of matrix products are those of a file, if the environment names a folder for them in
-/// ATTN_TEST_PLANS: the first program that ends leaves its plans there, and others need not time algorithms.
-class PlannedBackend {
- public:
-  PlannedBackend(std::unique_ptr<Backend> backend, Precision precision) : backend_(std::move(backend)) {
-    const char* folder = std::getenv("ATTN_TEST_PLANS");
-    if (folder == nullptr) return;
-    file_ = std::filesystem::path(folder) / (precision == Precision::float32 ? "plans_float.txt" : "plans_bf16.txt");
-    if (std::filesystem::exists(file_)) backend_->load_plans(file_);
-  }
-  ~PlannedBackend() {
-    if (!file_.empty() && !std::filesystem::exists(file_) && backend_->plans() > 0) backend_->save_plans(file_);
-  }
-  Backend& operator*() const { return *backend_; }
-
- private:
-  std::unique_ptr<Backend> backend_;
-  std::filesystem::path file_;
-};
-
 /// The device, made once; the truth is computed in double.
 template <class Device>
 Backend& device_under_test() {
-  static const PlannedBackend backend(Device::make(), Device::precision);
+  static const std::unique_ptr<Backend> backend = Device::make();
   return *backend;
 }
 inline Backend& truth() {

@@ -70,8 +70,8 @@ class ExpressionOperands {
   /// The expression's value and the gradients of its operands. Those that it does not have keep their NaN, and are left out.
   template <class E>
   Results run(const E& expression) {
-    evaluate_gradient(device_, attn::EvaluateGradientArgs<Device, E>{expression, dy_});
-    evaluate(device_, attn::EvaluateArgs<Device, E>{expression, in_place_ ? a_.view() : y_.view()});
+    evaluate_expression_gradient(device_, attn::ExpressionGradientArgs<Device, E>{expression, dy_});
+    evaluate_expression(device_, attn::ExpressionArgs<Device, E>{expression, in_place_ ? a_.view() : y_.view()});
     // Sums of many numbers, and functions of float hardware that are good to two units, of which an expression has several.
     // Far from 0, 1 - t² in the slope of GELU cancels, and is then multiplied by up to 60; PyTorch computes the same.
     const double floor = bound_ > 4 ? 0x1p-19 : 0x1p-21, unless_rounded = precision_ == Precision::float32 ? floor : 0;

@@ -1,14 +1,52 @@
 #include <doctest/doctest.h>
+#include <sys/wait.h>
 
-#include "attn/cuda/support/error.cuh"
+#include <cstdio>
+#include <string>
+
+#include "attn/cuda/device.cuh"
+#include "cuda/devices.hpp"
 #include "support/errors.hpp"
 
-TEST_CASE("lost device: what a kernel or a GPU that went wrong says, and what helps") {
-  const auto said = [](cudaError_t status) { return error_of([&] { attn::check(status, "adam"); }); };
-  for (const cudaError_t status : {cudaErrorIllegalAddress, cudaErrorLaunchFailure, cudaErrorECCUncorrectable})
-    CHECK(contains(said(status), "; the GPU is lost to this process: start it again, and go on from the last checkpoint"));
-  CHECK(contains(said(cudaErrorIllegalAddress),
-                 "CUDA, adam: an illegal memory access was encountered (cudaErrorIllegalAddress)"));
+namespace {
+
+const std::string lost = "; the GPU is lost to this process: start it again, and go on from the last checkpoint";
+
+__global__ void write_to(int* address) { *address = 1; }
+
+}  // namespace
+
+TEST_CASE("lost device: what statuses of CUDA say that no test can cause") {
+  const auto said = [](cudaError_t status) { return error_of([&] { attn::check_cuda(status, "adam"); }); };
+  for (const cudaError_t status : {cudaErrorLaunchFailure, cudaErrorECCUncorrectable}) CHECK(contains(said(status), lost));
   CHECK_FALSE(contains(said(cudaErrorMemoryAllocation), "lost"));
   CHECK(said(cudaSuccess).empty());
+}
+
+// Only runs in the child process of the next case: afterwards its process cannot use the GPU.
+TEST_CASE("lost device: a kernel writes to address 0" * doctest::skip()) {
+  attn::Cuda<float> device;
+  float* const numbers = device.workspace<float>(4);
+  float copy[4];
+  write_to<<<1, 1, 0, device.stream()>>>(nullptr);
+  std::printf("first: %s\n", error_of([&] { device.synchronize(); }).c_str());
+  std::printf("later: %s\n", error_of([&] { device.download(copy, numbers, 4); }).c_str());
+}
+
+TEST_CASE(
+    "lost device: an illegal access is reported by the call that waits and by later ones, and the process ends well") {
+  if (!is_here<CudaFloat>()) return;
+  std::FILE* const child =
+      ::popen("exec /proc/$PPID/exe --no-skip --test-case='lost device: a kernel writes to address 0'", "r");
+  REQUIRE(child != nullptr);
+  std::string output;
+  char some[256];
+  while (std::fgets(some, sizeof some, child) != nullptr) output += some;
+  const int status = ::pclose(child);
+  CAPTURE(output);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);  // device and memory are destroyed after the error
+  const std::string illegal = ": an illegal memory access was encountered (cudaErrorIllegalAddress)" + lost;
+  CHECK(contains(output, "first: CUDA, waiting for the GPU" + illegal));
+  CHECK(contains(output, "later: CUDA, download" + illegal));
 }

@@ -50,7 +50,7 @@ TEST_CASE("NCCL: ranks that share a GPU are told so, or sum through the host") {
   }
   const std::string error =
       error_of([] { thread_ranks::on_ranks(2, [](attn::Communicator& rank) { attn::join_gpus(rank, 0, true); }); });
-  CHECK(error == "rank 1 on thread 1 has the GPU of rank 0: NCCL needs one for each");
+  CHECK(error == "rank 1 on thread 1 has the GPU of rank 0: NCCL needs one GPU per rank");
   thread_ranks::on_ranks(2, [](attn::Communicator& rank) { attn::require(!attn::join_gpus(rank, 0), "they share one"); });
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("NCCL: ranks that share a GPU are told so, or sum through the host") {
 TEST_CASE("NCCL: a program that is built without it says so where it is asked for") {
   attn::Communicator host;
   CHECK(attn::join_gpus(host, 0) == nullptr);
-  CHECK(contains(error_of([&] { attn::join_gpus(host, 0, true); }), "built without NCCL: build it with -DATTN_NCCL=ON"));
+  CHECK(contains(error_of([&] { attn::join_gpus(host, 0, true); }), "built without NCCL. Build it with -DATTN_NCCL=ON"));
 }
 
 #endif

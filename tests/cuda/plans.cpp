@@ -2,10 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-
-#include "support/files.hpp"
-
 using attn::Plans;
 
 namespace {
@@ -32,10 +28,6 @@ TEST_CASE("plans: rows round up to eighths of powers of two") {
     CHECK(Plans::rounded(rows) >= rows);
     CHECK(Plans::rounded(Plans::rounded(rows)) == Plans::rounded(rows));
     if (rows > 16) CHECK(Plans::rounded(rows) - rows < (rows + 7) / 8);
-    const attn::Index fewest = Plans::fewest(Plans::rounded(rows));
-    CHECK(fewest <= rows);
-    CHECK(Plans::rounded(fewest) == Plans::rounded(rows));
-    CHECK((fewest == 1 || Plans::rounded(fewest - 1) < fewest));
   }
 }
 
@@ -46,27 +38,4 @@ TEST_CASE("plans: one is found for all rows that round alike") {
   REQUIRE(plans.find(key(5200)) != nullptr);
   CHECK(plans.find(key(5200))->data[0] == 7);
   CHECK(plans.find(key(6000)) == nullptr);
-}
-
-TEST_CASE("plans: a file gives them back, to the same GPU only, and a damaged one is an error") {
-  const TemporaryFolder folder;
-  Plans plans, again;
-  plans.set(key(100), algorithm(1));
-  plans.set(key(5171), algorithm(0xffff'ffff'ffff'fff0));
-  plans.save(folder / "plans", "a GPU");
-  CHECK(!again.load(folder / "plans", "another GPU"));
-  CHECK(again.size() == 0);
-  CHECK(again.load(folder / "plans", "a GPU"));
-  REQUIRE(again.size() == 2);
-  const cublasLtMatmulAlgo_t expected = algorithm(1);
-  CHECK(std::equal(std::begin(expected.data), std::end(expected.data), again.find(key(100))->data));
-  CHECK(again.find(key(5171))->data[0] == 0xffff'ffff'ffff'fff0);
-
-  std::string text = attn::read_file(folder / "plans");
-  text.resize(text.size() - 40);
-  attn::write_file(folder / "damaged", text);
-  Plans other;
-  CHECK(contains(error_of([&] { other.load(folder / "damaged", "a GPU"); }), "line 3 is not a plan"));
-  CHECK(other.size() == 0);
-  CHECK(contains(error_of([&] { other.load(folder / "missing", "a GPU"); }), "missing"));
 }

@@ -2,9 +2,9 @@
 #include "attn/ops/copy_rows.hpp"
 #include "attn/ops/expression.hpp"
 #include "attn/ops/gather_rows.hpp"
+#include "attn/ops/greedy_step.hpp"
 #include "attn/ops/layer_norm.hpp"
 #include "attn/ops/scatter_rows.hpp"
-#include "attn/ops/take_words.hpp"
 #include "cuda/guarded.hpp"
 
 // Ops that treat each row alone. All: rows, width, gap.
@@ -84,7 +84,7 @@ Results residual_case(Device& device, const OpCase& test, Precision precision) {
   using Dropped = attn::Apply<attn::functions::Multiply, Leaf, attn::DropoutLeaf>;
   using Sum = attn::Apply<attn::functions::Add, Leaf, Dropped>;
   const Sum sum{{Leaf{x, {}}, Dropped{{Leaf{branch, {}}, attn::DropoutLeaf{dropout_of(test)}}}}};
-  evaluate(device, attn::EvaluateArgs<Device, Sum>{sum, z});
+  evaluate_expression(device, attn::ExpressionArgs<Device, Sum>{sum, z});
   return {{"z", z.read("z")}};
 }
 
@@ -140,7 +140,7 @@ Results copy_rows_case(Device& device, const OpCase& test, Precision precision) 
 
 /// rows; steps; every: which rows end at each step.
 template <class Device>
-Results take_words_case(Device& device, const OpCase& test, Precision) {
+Results greedy_step_case(Device& device, const OpCase& test, Precision) {
   const attn::Index rows = test.size("rows"), steps = test.size("steps"), every = test.size("every");
   const auto zeros = [](attn::Index count) { return std::vector<std::int32_t>(static_cast<std::size_t>(count)); };
   const Integers<Device> words(device, zeros(rows)), ended(device, zeros(rows)), written(device, zeros(steps * rows)),
@@ -150,16 +150,16 @@ Results take_words_case(Device& device, const OpCase& test, Precision) {
     for (attn::Index i = 0; i < rows; ++i)
       best.push_back(every > 0 && (i + step) % every == 0 ? 3 : static_cast<std::int32_t>(4 + (5 * i + step) % 9));
     const Integers<Device> chosen(device, best);
-    take_words(device, {.best = chosen.data(),
-                        .rows = rows,
-                        .end = 3,
-                        .words = words.data(),
-                        .ended = ended.data(),
-                        .written = written.data(),
-                        .step = counts.data(),
-                        .remaining = counts.data() + 1,
-                        .counters = counters.data(),
-                        .counter_count = 3 * rows});
+    greedy_step(device, {.best = chosen.data(),
+                         .rows = rows,
+                         .end = 3,
+                         .tokens = words.data(),
+                         .ended = ended.data(),
+                         .written = written.data(),
+                         .step = counts.data(),
+                         .remaining = counts.data() + 1,
+                         .counters = counters.data(),
+                         .counter_count = 3 * rows});
   }
   Results results;
   const std::pair<const char*, const Integers<Device>*> all[] = {
@@ -193,8 +193,8 @@ template <class F, class Device, class X, class Y>
 void elementwise(Device& device, const X& x, const Y& y, const X& dy, attn::Sink<typename Device::Scalar> dx) {
   using Leaf = attn::DenseLeaf<typename Device::Scalar>;
   using Function = attn::Apply<F, Leaf>;
-  evaluate_gradient(device, attn::EvaluateGradientArgs<Device, Function>{Function{{Leaf{x, dx}}}, dy});
-  evaluate(device, attn::EvaluateArgs<Device, Function>{Function{{Leaf{x, {}}}}, y});
+  evaluate_expression_gradient(device, attn::ExpressionGradientArgs<Device, Function>{Function{{Leaf{x, dx}}}, dy});
+  evaluate_expression(device, attn::ExpressionArgs<Device, Function>{Function{{Leaf{x, {}}}}, y});
 }
 
 /// kind: relu, gelu, gelu_exact or silu, from 0; bound, add; in_place: the result's place is the operand's.

@@ -94,7 +94,7 @@ Results argmax_case(Device& device, const OpCase& test, Precision precision) {
   return {{.name = "best", .numbers = Numbers(best.begin(), best.end()), .exact = true}};  // the last is -1 still
 }
 
-/// rows, classes, k, gap, except; levels: as of argmax; only: every so many-th row has one choice. Log-probabilities are
+/// rows, classes, k, gap, except, renormalize; levels: as of argmax; only: every so many-th row has one choice. Log-probabilities are
 /// compared here, with those of the choices in double: PyTorch's errors in them are of the last digit.
 template <class Device>
 Results top_k_case(Device& device, const OpCase& test, Precision precision) {
@@ -120,15 +120,19 @@ Results top_k_case(Device& device, const OpCase& test, Precision precision) {
                  .log_probabilities = log_probabilities,
                  .except = except.data(),
                  .excepted = static_cast<attn::Index>(never.size()),
-                 .only = every > 0 ? only.data() : nullptr});
+                 .only = every > 0 ? only.data() : nullptr,
+                 .renormalize = test.size("renormalize") > 0});
   device.download(best.data(), on_device.data(), rows * k + 1);
   (void)logits.read("logits");
   const Numbers found = log_probabilities.read("log_probabilities");
   for (attn::Index i = 0; i < rows; ++i) {
     const double* row = numbers.data() + i * classes;
     double most = -HUGE_VAL, sum = 0;
-    for (attn::Index j = 0; j < classes; ++j) most = std::max(most, row[j]);
-    for (attn::Index j = 0; j < classes; ++j) sum += std::exp(row[j] - most);
+    const auto counts = [&](attn::Index j) {
+      return test.size("renormalize") == 0 || std::ranges::find(never, static_cast<std::int32_t>(j)) == never.end();
+    };
+    for (attn::Index j = 0; j < classes; ++j) most = counts(j) ? std::max(most, row[j]) : most;
+    for (attn::Index j = 0; j < classes; ++j) sum += counts(j) ? std::exp(row[j] - most) : 0;
     for (attn::Index j = 0; j < k; ++j) {
       const attn::Token token = best[static_cast<std::size_t>(i * k + j)];
       const double right = token < 0 ? -HUGE_VAL : row[token] - most - std::log(sum);

@@ -62,19 +62,19 @@ class TrainingOn : public Training {
     return attn::greedy(device_, model_, source, {.begin = 2, .end = 3, .limit = 24});
   }
   std::vector<std::vector<attn::Hypothesis>> search(const attn::Sentences& source) const override {
-    return attn::search(device_, model_, source, {.begin = 2, .end = 3, .limit = 24, .beam = 4, .n_best = 2});
+    return attn::beam_search(device_, model_, source, {.begin = 2, .end = 3, .limit = 24, .beam = 4, .n_best = 2});
   }
-  std::vector<std::vector<attn::Hypothesis>> held_search(const attn::Sentences& source,
-                                                         const attn::SearchOptions& options) const override {
-    if constexpr (attn::HoldsBeams<Model>)
-      return attn::held_search(device_, model_, source, options);
+  std::vector<std::vector<attn::Hypothesis>> graph_beam_search(const attn::Sentences& source,
+                                                               const attn::SearchOptions& options) const override {
+    if constexpr (attn::SupportsGraphBeam<Model>)
+      return attn::graph_beam_search(device_, model_, source, options);
     else
-      attn::fail("this model's beams cannot be held");
+      attn::fail("this model does not support graph beam search");
   }
   std::vector<std::vector<attn::Hypothesis>> stepwise_search(const attn::Sentences& source,
                                                              const attn::SearchOptions& options) const override {
     attn::ModelSteps<Device, Model> steps(device_, model_, source, options.limit, options.rows());
-    return attn::search(steps, options);
+    return attn::beam_search(steps, options);
   }
   std::vector<std::vector<double>> forced(const attn::Sentences& source, const attn::Sentences& target) const override {
     return attn::forced_log_probabilities(device_, model_, {.begin = 2, .end = 3}, source, target);
@@ -87,10 +87,10 @@ class TrainingOn : public Training {
     for (std::size_t t = 0; t <= selections.size(); ++t) {
       if (t > 0) state.select(selections[t - 1]);
       std::vector<attn::Token> words;  // the same for hypotheses of one sentence
-      for (const attn::Index sentence : state.alive())
+      for (const attn::Index sentence : state.active())
         words.push_back(static_cast<attn::Token>(4 + (7 * sentence + 5 * static_cast<attn::Index>(t)) % (kVocabulary - 4)));
       attn::Tape<Device> step(device_);
-      const auto logits = model_.next(step, state, words);
+      const auto logits = attn::next_logits(step, model_, state, words);
       std::vector<typename Device::Scalar> copy(static_cast<std::size_t>(logits.rows * logits.cols));
       device_.download(copy.data(), logits.data, logits.rows * logits.cols);
       rows.assign(static_cast<std::size_t>(logits.rows), {});
@@ -123,5 +123,5 @@ class TrainingOn : public Training {
   Model model_;
   attn::Parameters<Device> parameters_;
   attn::Adam<Device> adam_;
-  attn::Averaged<Device, attn::Adam<Device>> averaged_;
+  attn::Averaged<Device> averaged_;
 };

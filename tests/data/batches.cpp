@@ -281,17 +281,17 @@ TEST_CASE("batches refuse what they cannot deal out") {
   lopsided.target.push_back(std::vector<Token>{1});
   CHECK_THROWS_WITH_AS(Batches(empty, special_tokens, {}), "Batches: the corpus has no sentences", Error);
   CHECK_THROWS_WITH_AS(Batches(lopsided, special_tokens, {}),
-                       "Batches: 20 source sentences do not pair with 21 target sentences", Error);
-  CHECK_THROWS_WITH_AS(Batches(corpus, special_tokens, {.size = 0}), "Batches: the size 0 is not in 1 to 2147483647",
+                       "Batches: 20 source sentences, but 21 target sentences. Pass one target per source.", Error);
+  CHECK_THROWS_WITH_AS(Batches(corpus, special_tokens, {.size = 0}), "Batches: size is 0, but must be 1 to 2147483647",
                        Error);
-  CHECK_THROWS_WITH_AS(Batches(corpus, special_tokens, {.pool = -1}), "Batches: the pool -1 is not in 1 to 2147483647",
+  CHECK_THROWS_WITH_AS(Batches(corpus, special_tokens, {.pool = -1}), "Batches: pool is -1, but must be 1 to 2147483647",
                        Error);
 
   Batches batches(corpus, special_tokens, {.size = 10});
   CHECK_THROWS_WITH_AS(batches.start_epoch(-1), "Batches: there is no epoch -1; epochs count from 0", Error);
   CHECK_THROWS_WITH_AS(batches.seek({3, 5}),
-                       "Batches: epoch 3 has 2 batches, so it cannot go on at batch 5; resume with the corpus and the "
-                       "batch options of the run that was stopped",
+                       "Batches: cannot resume at batch 5: epoch 3 has 2 batches. Use the corpus and the batch options of "
+                       "the run that you resume.",
                        Error);
   CHECK_THROWS_AS(batches.seek({0, -1}), Error);
 }

@@ -1,5 +1,7 @@
 #include "attn/data/line_reader.hpp"
 
+#include <vector>
+
 #include "attn/core/file.hpp"
 #include "support/files.hpp"
 
@@ -30,8 +32,14 @@ TEST_CASE("line reader: compressed files are told from files in another encoding
       for (std::string line; reader.next(line);) continue;
     });
   };
-  CHECK(contains(error_with("\3757zXZ\1\2"), "text is compressed; unpack it first (xz -d does)"));
-  CHECK(contains(error_with("\x1F\x8B\b"), "text is compressed; unpack it first (gzip -d does)"));
+  CHECK(contains(error_with("\3757zXZ\1\2"), "text is compressed. Unpack it first (xz -d)."));
+  CHECK(contains(error_with("\x1F\x8B\b"), "text is compressed. Unpack it first (gzip -d)."));
+  CHECK(contains(error_with("\xFF\xFE"
+                            "a"),
+                 "text is UTF-16. Convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)."));
+  CHECK(contains(error_with("\xFE\xFF"
+                            "a"),
+                 "text is UTF-16. "));
   CHECK(contains(error_with("ok\n\3757zXZ\n"), "text, line 2: byte 1 is not valid UTF-8"));
 }
 
@@ -48,4 +56,30 @@ TEST_CASE("line reader: bytes that are not UTF-8 can be read, and a pipe can hav
   CHECK_FALSE(reader.next_bytes(line));
   LineReader again(folder / "text", "the text");
   CHECK(contains(error_of([&] { again.next(line); }), "the text, line 1: byte 4 is not valid UTF-8"));
+}
+
+TEST_CASE("line reader: lines of any length and bytes up to 16 MiB, and none longer") {
+  const TemporaryFolder folder;
+  std::vector<std::string> lines;
+  for (const std::size_t length : {0, 1, 8190, 8191, 8192, 8193, 16382, 16383, 100000}) lines.emplace_back(length, 'x');
+  lines.push_back(std::string("a\0b", 3));
+  for (const char* end : {"\n", ""}) {
+    std::string text;
+    for (const std::string& line : lines) text += line + "\n";
+    write_file(folder / "text", text + "last" + end);
+    LineReader reader(folder / "text");
+    std::string line;
+    for (const std::string& expected : lines) {
+      REQUIRE(reader.next(line));
+      CHECK(line == expected);
+    }
+    CHECK(reader.next(line));
+    CHECK(line == "last");
+    CHECK_FALSE(reader.next(line));
+  }
+  write_file(folder / "text", "one\n" + std::string(LineReader::longest_line + 10000, 'x'));
+  LineReader reader(folder / "text");
+  std::string line;
+  CHECK(reader.next(line));
+  CHECK(contains(error_of([&] { reader.next(line); }), "text, line 2: longer than 16 MiB. Is the file text?"));
 }

@@ -61,12 +61,12 @@ TEST_CASE("pairs are columns of a file with tabs, by number or by name") {
   CHECK(contains(error_of([&] {
                    read({PairFormat::tsv, folder / "a.tsv", {}, "1", "4"});
                  }),
-                 "a.tsv, line 1: the row has 3 columns, and column 4 is asked for"));
+                 "a.tsv, line 1: the row has 3 columns, but you asked for column 4"));
   CHECK(contains(error_of([&] {
                    read({PairFormat::tsv, folder / "a.tsv", {}, "en", "fr"});
                  }),
                  "its first row has no column 'fr'; it has 'id', 'en', 'de'"));
-  CHECK(contains(error_of([&] { read({PairFormat::tsv, folder / "a.tsv", {}, "en", "2"}); }), "are a name and a number"));
+  CHECK(contains(error_of([&] { read({PairFormat::tsv, folder / "a.tsv", {}, "en", "2"}); }), "mix a name and a number"));
   write_file(folder / "none.tsv", "");
   CHECK(contains(error_of([&] { read({PairFormat::tsv, folder / "none.tsv", {}, "en", "de"}); }), "it has none"));
 }
@@ -94,9 +94,9 @@ TEST_CASE("comma-separated values: quotes, commas, line breaks and quotes inside
         (folder / "a.csv").string() + ", line 7");  // where the row begins: the one before it has four lines
 
   write_file(folder / "open.csv", "a,b\nc,\"d\ne,f\n");
-  CHECK(contains(error_of([&] { rows(folder / "open.csv"); }), "open.csv, line 2: a quote is opened and never closed"));
+  CHECK(contains(error_of([&] { rows(folder / "open.csv"); }), "open.csv, line 2: a quote is never closed"));
   write_file(folder / "after.csv", "a,b\n\"c\"d,e\n");
-  CHECK(contains(error_of([&] { rows(folder / "after.csv"); }), "after.csv, line 2: after a field in quotes comes 'd'"));
+  CHECK(contains(error_of([&] { rows(folder / "after.csv"); }), "after.csv, line 2: 'd' follows a quoted field"));
 }
 
 TEST_CASE("compressed files are read as they are, and named in what is said of them") {
@@ -105,7 +105,10 @@ TEST_CASE("compressed files are read as they are, and named in what is said of t
   write_file(folder / "b.csv", "x,y\n1,\"2\n");
   REQUIRE(std::system(("gzip " + (folder / "a").string() + " && xz " + (folder / "b.csv").string()).c_str()) == 0);
   CHECK(read({PairFormat::lines, folder / "a.gz", folder / "a.gz"}) == Pairs{{"one", "one"}, {"two", "two"}});
-  CHECK(contains(error_of([&] { read({PairFormat::csv, folder / "b.csv.xz"}); }), "b.csv.xz, line 2: a quote is opened"));
+  CHECK(contains(error_of([&] {
+                   read({PairFormat::csv, folder / "b.csv.xz"});
+                 }),
+                 "b.csv.xz, line 2: a quote is never closed"));
   std::filesystem::resize_file(folder / "a.gz", 20);
   CHECK(contains(error_of([&] { read({PairFormat::tsv, folder / "a.gz", {}, "1", "1"}); }), "cannot unpack"));
 }

@@ -66,7 +66,7 @@ TEST_CASE("encode_corpus refuses what makes no corpus") {
   CHECK_THROWS_WITH_AS(encode_corpus({{"a"}, {"a"}}, Letters{}, Letters{}, 0),
                        "encode_lines: cannot truncate sentences to 0 tokens; keep at least 1", Error);
   CHECK_THROWS_WITH_AS(encode_corpus({{"a", "b"}, {"a"}}, Letters{}, Letters{}),
-                       "encode_corpus: 2 source lines do not pair with 1 target lines", Error);
+                       "encode_corpus: 2 source lines, but 1 target lines. Pass one target per source.", Error);
   CHECK(encode_corpus({}, Letters{}, Letters{}).size() == 0);
 }
 

@@ -62,7 +62,7 @@ TEST_CASE("read_lines says where a file is not UTF-8") {
   const Folder folder;
   const std::string path = folder.write("latin1", "gut\nsch\xF6n\n");
   CHECK(error_of([&] { read_lines(path); }) ==
-        path + ", line 2: byte 4 is not valid UTF-8; convert the file to UTF-8 (iconv does) or mend the line");
+        path + ", line 2: byte 4 is not valid UTF-8. Convert the file to UTF-8 (iconv), or fix the line.");
   for (const char* bytes : {"\x80", "\xC0\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82", "\xFF"}) {
     const std::string bad = folder.write("bad", std::string("ok\nok\nok ") + bytes + "\nok\n");
     CHECK_MESSAGE(error_of([&] { read_lines(bad); }).find(", line 3: byte 4 ") != std::string::npos, bytes);
@@ -75,7 +75,7 @@ TEST_CASE("read_lines names what it cannot read") {
   CHECK(error_of([&] { read_lines(missing); }) ==
         "cannot read " + missing + ": No such file or directory; check the path and its permissions");
   CHECK(error_of([&] { read_lines((folder / "")); }) ==
-        "cannot read " + (folder / "").string() + ": it is a directory; name a file inside it");
+        "cannot read " + (folder / "").string() + ": it is a folder. Name a file inside it.");
   CHECK(error_of([&] { read_lines(folder.write("file", "") + "/inside"); }).starts_with("cannot read "));
 
   if (::geteuid() != 0) {  // permissions do not bind root
@@ -103,9 +103,9 @@ TEST_CASE("read_parallel refuses files of unequal length") {
   const Folder folder;
   const std::string source = folder.write("en", "a\nb\nc\n"), target = folder.write("de", "a\nb\n");
   const std::string message = error_of([&] { read_parallel(source, target); });
-  CHECK(message == source + " has 3 lines and " + target +
-                       " has 2; parallel files need as many lines, each the translation " +
-                       "of the same line of the other file");
+  CHECK(message ==
+        source + " has 3 lines and " + target +
+            " has 2. Parallel files need the same number of lines: line i of one translates line i of the other.");
   CHECK(error_of([&] { read_parallel(source, folder / "missing"); }).starts_with("cannot read "));
 }
 

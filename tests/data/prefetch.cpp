@@ -107,8 +107,8 @@ TEST_CASE("what goes wrong on the thread arrives where the batch is asked for") 
 TEST_CASE("time spent waiting is counted, and misuse is refused") {
   const ParallelCorpus corpus = numbered(40);
   Batches batches(corpus, special_tokens, options);
-  CHECK(contains(error_of([&] { Prefetch prefetch(batches, {0, 0}, -1); }), "a depth of -1 is less than 0"));
-  CHECK(contains(error_of([&] { Prefetch prefetch(batches, {0, 99}, 2); }), "cannot go on at batch 99"));
+  CHECK(contains(error_of([&] { Prefetch prefetch(batches, {0, 0}, -1); }), "depth is -1, but must be at least 0"));
+  CHECK(contains(error_of([&] { Prefetch prefetch(batches, {0, 99}, 2); }), "cannot resume at batch 99"));
   Prefetch prefetch(batches, {0, 0}, 2);
   CHECK(prefetch.seconds_waited() == 0);
   CHECK(contains(error_of([&] { prefetch.next_epoch(); }), "epoch 0 has batches left"));

@@ -97,22 +97,27 @@ TEST_CASE("a shard that is not as it was written is refused") {
   for (const std::size_t kept : {std::size_t{0}, std::size_t{20}, sizeof(ShardHeader), size - 1}) {
     remade();
     std::filesystem::resize_file(path, kept);
-    CHECK(contains(refusal(), "a.shard is cut off: it has " + std::to_string(kept) + " bytes of "));
+    CHECK(contains(refusal(), "a.shard is cut off: it has " + std::to_string(kept) + " of "));
     CHECK_FALSE(read_shard_header(path).has_value());
   }
   remade();
   CHECK(read_shard_header(path)->pairs == 3);
-  std::filesystem::resize_file(path, size + 1);
-  CHECK(contains(refusal(), "is damaged"));
+  for (const std::uintmax_t more : {std::uintmax_t{1}, std::uintmax_t{4} << 30}) {  // a hole takes no space
+    std::filesystem::resize_file(path, size + more);
+    CHECK(contains(refusal(), "is damaged"));
+    CHECK_FALSE(read_shard_header(path).has_value());
+  }
+  std::filesystem::create_symlink("loop", folder / "loop");
+  CHECK(contains(error_of([&] { read_shard_header(folder / "loop"); }), "loop: Too many levels of symbolic links"));
   remade();
   put(path, 0, "x");
   CHECK(contains(refusal(), "a.shard is not a shard of tokens"));
   remade();
   put(path, 8, number(2));
-  CHECK(contains(refusal(), "a.shard has the format 2, and this program reads 1; make the shards again"));
+  CHECK(contains(refusal(), "a.shard has format 2, but this program reads format 1. Create the shards again"));
   remade();
   put(path, 24, number(1));  // pairs
-  CHECK(contains(refusal(), "is damaged: its bytes are not those that were written; repeat the command that made it"));
+  CHECK(contains(refusal(), "is damaged: its checksum does not match. Repeat the command that created it"));
 
   SUBCASE("numbers that no file has room for, with a checksum that fits") {
     const auto claimed = [&](auto&& change) {

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "attn/core/random.hpp"
-#include "attn/data/count_words.hpp"
 #include "attn/data/sharded_corpus.hpp"
+#include "common/count_words.hpp"
 #include "support/files.hpp"
 
 using namespace attn;
@@ -170,8 +170,9 @@ TEST_CASE("making shards that is killed goes on, and ends with the bytes of one 
 TEST_CASE("shards are refused where their options make no sense") {
   const Text text(3);
   const ByteBpe bpe = bpe_of(text.lines);
-  CHECK(contains(error_of([&] { text.make(text.folder / "x", bpe, {.pairs = 0}); }), "cannot be read from 0 pairs"));
-  CHECK(contains(error_of([&] { text.make(text.folder / "x", bpe, {.longest = 0}); }), "cannot have 0 tokens at most"));
+  CHECK(contains(error_of([&] { text.make(text.folder / "x", bpe, {.pairs = 0}); }), "pairs is 0, but must be at least 1"));
+  CHECK(contains(error_of([&] { text.make(text.folder / "x", bpe, {.longest = 0}); }),
+                 "longest is 0, but must be at least 1"));
   CHECK(contains(error_of([&] {
                    PairStream stream(text.files);
                    make_shards(stream, bpe, bpe, text.folder / "missing", {});

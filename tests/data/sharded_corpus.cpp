@@ -102,23 +102,25 @@ TEST_CASE("a part of a corpus is a corpus") {
     CHECK(part.target_length(i) == both.memory.target.length(47 + i));
   }
   CHECK(CorpusView(shards).part(200, 0).size() == 0);
-  CHECK(contains(error_of([&] { (void)CorpusView(shards).part(190, 11); }), "pairs 190 to 201 are not all among the 200"));
+  CHECK(contains(error_of([&] { (void)CorpusView(shards).part(190, 11); }),
+                 "pairs 190 to 201 are out of range: the corpus has 200 pairs"));
   CHECK(contains(error_of([&] { (void)CorpusView(shards).part(-1, 1); }), "pairs -1 to 0"));
 }
 
 TEST_CASE("shards that do not belong together are refused") {
   const Both both(100);
-  CHECK(contains(error_of([] { ShardedCorpus none(std::vector<std::filesystem::path>{}); }), "there are no shards"));
+  CHECK(contains(error_of([] { ShardedCorpus none(std::vector<std::filesystem::path>{}); }),
+                 "no shards. Pass at least one file."));
   CHECK(contains(error_of([&] { ShardedCorpus none(both.files, 0); }), "cannot truncate sentences to 0 tokens"));
   ShardHeader other;
   other.source_vocabulary = other.target_vocabulary = 100;
   other.source_tokenizer = 5, other.target_tokenizer = 6;
   write_shard(both.files[2], other, {});
-  CHECK(contains(error_of([&] { ShardedCorpus mixed(both.files); }), "2.shard was made with another tokenizer than"));
+  CHECK(contains(error_of([&] { ShardedCorpus mixed(both.files); }), "2.shard was created with another tokenizer than"));
   const ShardedCorpus one({both.files[0]});
   CHECK_NOTHROW(one.require_tokenizers(FakeTokenizer{5}, FakeTokenizer{5}));
   CHECK(contains(error_of([&] { one.require_tokenizers(FakeTokenizer{5}, FakeTokenizer{6}); }),
-                 "0.shard was made with another tokenizer"));
+                 "0.shard was created with another tokenizer"));
 }
 
 TEST_CASE("the fingerprint of shards changes with their tokens") {

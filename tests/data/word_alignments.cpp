@@ -19,7 +19,7 @@ TEST_CASE("word alignments: what is not a link is refused, with its line") {
     write_file(folder / "gold", "1-1 2p2\n1-1 " + link + "\n");
     const std::string said = error_of([&] { read_alignments(folder / "gold"); });
     INFO(said);
-    CHECK(contains(said, "gold, line 2: '" + link + "' is not a link; write 3-4"));
+    CHECK(contains(said, "gold, line 2: '" + link + "' is not a link. Write 3-4"));
   }
   CHECK(contains(error_of([&] { read_alignments(folder / "none"); }), "none: No such file"));
 }

@@ -10,7 +10,7 @@ using D = Cpu<double>;
 namespace {
 
 constexpr TransformerShape shape{.encoder_layers = 2, .decoder_layers = 2, .width = 16, .heads = 4, .inner = 32};
-constexpr RecurrentShape recurrent{.words = 6, .width = 6, .encoder_layers = 1, .decoder_layers = 1};
+constexpr RecurrentShape recurrent{.embedding = 6, .width = 6, .encoder_layers = 1, .decoder_layers = 1};
 const std::vector<Token> source{4, 5, 6, 7, 3}, target{2, 8, 9, 10};  // 5 and 4 rows
 
 template <class Model>
@@ -43,7 +43,7 @@ struct Fixture {
       seen.clear();
       Tape<D> step(device);
       step.attention_weights = &seen;
-      model.next(step, state, {word});
+      next_logits(step, model, state, {word});
       note(seen);
     }
     return rows;
@@ -86,7 +86,8 @@ std::vector<std::string> layers(const std::vector<AttentionMap>& maps) {
 
 /// Attention without a layer around it.
 struct Nameless {
-  Parameter<D> numbers{2, 4, Initial::normal(1)};
+  using DeviceType = D;
+  Parameter<D> numbers{2, 4, Initializer::normal(1)};
   void hidden(Tape<D>& tape, const Text& source, const Text& target) const {
     const auto q = tape.make(target.rows.rows, 4), k = tape.make(source.rows.rows, 4);
     tape.device.zero(q.value), tape.device.zero(k.value);

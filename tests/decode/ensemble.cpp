@@ -41,20 +41,20 @@ TEST_CASE("ensemble: a model twice is the model; two types are the mean of their
     (members.push_back(steps_of(fixtures)), ...);
     return EnsembleSteps(std::move(members));
   };
-  const auto alone = search(a.device, a.model, a.source, three);
+  const auto alone = beam_search(a.device, a.model, a.source, three);
   for (int count : {1, 2}) {
     const auto found = [&] {
       if (count == 1) {
         EnsembleSteps steps = ensemble(a);
-        return search(steps, three);
+        return beam_search(steps, three);
       }
       EnsembleSteps steps = ensemble(a, a);
-      return search(steps, three);
+      return beam_search(steps, three);
     }();
     for (std::size_t i = 0; i < alone.size(); ++i) check_close(found[i], alone[i]);
   }
   EnsembleSteps both = ensemble(a, b);
-  const auto mixed = search(both, three);
+  const auto mixed = beam_search(both, three);
   for (std::size_t i = 0; i < mixed.size(); ++i) {
     const Hypothesis& one = mixed[i][0];
     const auto source = a.source[static_cast<Index>(i)];
@@ -69,7 +69,7 @@ TEST_CASE("ensemble: a model twice is the model; two types are the mean of their
 }
 
 TEST_CASE("ensemble: none, other sentences and other vocabularies are refused") {
-  CHECK(complaint([] { EnsembleSteps({}); }).find("there are no models") != std::string::npos);
+  CHECK(complaint([] { EnsembleSteps({}); }).find("no models. Pass at least one.") != std::string::npos);
   Fixture<Transformer<D, shape>> a;
   D device(1);
   Transformer<D, shape> other({.source_vocabulary = kSourceWords, .target_vocabulary = 9});
@@ -81,9 +81,9 @@ TEST_CASE("ensemble: none, other sentences and other vocabularies are refused") 
       members.push_back(std::make_unique<ModelSteps<D, Transformer<D, shape>>>(a.device, a.model, one, 7, 3));
       members.push_back(std::make_unique<ModelSteps<D, Transformer<D, shape>>>(device, other, second, 7, 3));
       EnsembleSteps steps(std::move(members));
-      search(steps, three);
+      beam_search(steps, three);
     });
   };
   CHECK(said(one).find("model 2 has another vocabulary") != std::string::npos);
-  CHECK(said(sentences({{4}, {5}})).find("one model was given 1 sentences, another 2") != std::string::npos);
+  CHECK(said(sentences({{4}, {5}})).find("one model has 1 sentences, another 2") != std::string::npos);
 }

@@ -54,7 +54,7 @@ const Sentences source =
 }  // namespace
 
 TEST_CASE_TEMPLATE("greedy: word by word is what decoding from scratch gives, whenever sentences end", Model, Fixture<>,
-                   Fixture<Full<Dot>>, Fixture<Full<>, PreNorm>, Fixture<Linformer<3, 8>>,
+                   Fixture<Full<DotProduct>>, Fixture<Full<>, PreNorm>, Fixture<Linformer<3, 8>>,
                    Fixture<Linformer<3, 8, Sharing::none>, PreNorm>, Fixture<Linformer<3, 8, Sharing::layers>>) {
   Model fixture;
   std::set<std::size_t> lengths;
@@ -85,16 +85,16 @@ TEST_CASE("greedy: the logits of each step are those of decoding from scratch") 
   auto state = fixture.model.start(tape, text, 5);
   for (Index t = 0; t < 5; ++t) {
     std::vector<Token> newest;
-    for (const Index i : state.alive()) newest.push_back(words[i][static_cast<std::size_t>(t)]);
+    for (const Index i : state.active()) newest.push_back(words[i][static_cast<std::size_t>(t)]);
     Tape<D> step(fixture.device);
-    const auto logits = fixture.model.next(step, state, newest);
-    for (std::size_t i = 0; i < state.alive().size(); ++i)
+    const auto logits = next_logits(step, fixture.model, state, newest);
+    for (std::size_t i = 0; i < state.active().size(); ++i)
       for (Index j = 0; j < 13; ++j)
-        CHECK(std::abs(logits(static_cast<Index>(i), j) - expected(5 * state.alive()[i] + t, j)) < 1e-12);
+        CHECK(std::abs(logits(static_cast<Index>(i), j) - expected(5 * state.active()[i] + t, j)) < 1e-12);
     if (t == 1) state.keep({true, false, true});
     if (t == 2) state.keep({false, true});
   }
-  CHECK(state.alive() == std::vector<Index>{2});
+  CHECK(state.active() == std::vector<Index>{2});
 }
 
 TEST_CASE("greedy: a translation does not depend on the batch, nor on its order") {

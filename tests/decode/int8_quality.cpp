@@ -10,7 +10,7 @@ using D = Cpu<float>;
 namespace {
 
 constexpr TransformerShape shape{.encoder_layers = 2, .decoder_layers = 2, .width = 64, .heads = 4, .inner = 128};
-constexpr RecurrentShape recurrent_shape{.words = 64, .width = 96, .encoder_layers = 1, .decoder_layers = 1};
+constexpr RecurrentShape recurrent_shape{.embedding = 64, .width = 96, .encoder_layers = 1, .decoder_layers = 1};
 
 /// Sentences of 4 to 9 words in another order, each word in another's place: the second half first, then the first.
 Batch task(Random& random, int sentences) {

@@ -86,6 +86,13 @@ TEST_CASE("sampling: the seed repeats; other seeds, sentences and numbers draw a
   CHECK(search_table(same, options, 2)[1] != first[0]);
 }
 
+TEST_CASE("sampling: a sentence that occurs twice shares no random numbers with itself") {
+  const Table same = [table = random_table(12, 5, 0.5)](Index, std::span<const Token> tokens) { return table(0, tokens); };
+  const SearchOptions options{.begin = 9, .end = kEnd, .limit = 9, .n_best = 2, .sampling = Sampling{.seed = 3}};
+  const auto drawn = search_table(same, options, 2);
+  CHECK(drawn[0][1].tokens != drawn[1][0].tokens);
+}
+
 TEST_CASE("sampling: constraints hold") {
   SearchOptions options{.begin = 9,
                         .end = kEnd,

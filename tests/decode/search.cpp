@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "attn/decode/exhaustive.hpp"
+#include "support/exhaustive_search.hpp"
 #include "support/table_steps.hpp"
 
 using namespace attn;
@@ -32,7 +32,7 @@ std::vector<double> garden_path(Index, std::span<const Token> tokens) {
 /// 1 for ever, with 0.8 a token, or the end.
 std::vector<double> long_winded(Index, std::span<const Token>) { return logarithms({0.2, 0.8}); }
 
-const SearchOptions plain{.begin = 9, .end = kEnd, .limit = 5, .beam = 2, .score = {Score::log_probability}};
+const SearchOptions plain{.begin = 9, .end = kEnd, .limit = 5, .beam = 2, .score = {ScoreKind::log_probability}};
 
 }  // namespace
 
@@ -74,12 +74,12 @@ TEST_CASE("search: ends at n complete hypotheses, or at the limit, where live on
   for (const Index complete : {Index{1}, Index{2}, Index{3}}) {
     options.complete = complete;
     TableSteps steps(long_winded, 1, 2, 9);
-    const auto found = search(steps, options)[0];
+    const auto found = beam_search(steps, options)[0];
     CHECK(steps.steps == complete);  // one ends at each step
     CHECK(found[0].tokens.empty());
     CHECK(found[0].complete);
   }
-  options.score = {Score::length, 1};
+  options.score = {ScoreKind::length, 1};
   options.complete = 9;
   options.limit = 3;
   const auto found = search_table(long_winded, options)[0];
@@ -116,12 +116,12 @@ TEST_CASE("search: an end that comes free at the limit counts as a token, and co
 }
 
 TEST_CASE("search: the final choice by log-probability, mean, reward and GNMT's penalty") {
-  CHECK(FinalScore{Score::log_probability}(-6, 3) == -6);
-  CHECK(FinalScore{Score::length, 1}(-6, 3) == -2);
-  CHECK(FinalScore{Score::length, 0.5}(-6, 4) == -3);
-  CHECK(FinalScore{Score::word_reward, 0.5}(-6, 3) == -4.5);
-  CHECK(FinalScore{Score::gnmt, 1}(-6, 7) == -3);
-  CHECK(FinalScore{Score::gnmt, 0.6}(-6, 7) == doctest::Approx(-6 / std::pow(2, 0.6)));
+  CHECK(FinalScore{ScoreKind::log_probability}(-6, 3) == -6);
+  CHECK(FinalScore{ScoreKind::length, 1}(-6, 3) == -2);
+  CHECK(FinalScore{ScoreKind::length, 0.5}(-6, 4) == -3);
+  CHECK(FinalScore{ScoreKind::word_reward, 0.5}(-6, 3) == -4.5);
+  CHECK(FinalScore{ScoreKind::gnmt, 1}(-6, 7) == -3);
+  CHECK(FinalScore{ScoreKind::gnmt, 0.6}(-6, 7) == doctest::Approx(-6 / std::pow(2, 0.6)));
   CHECK(FinalScore{}(-6, 3) == -2);  // the mean
   CHECK(FinalScore{}(-6, 0) == -6);
   // The end alone has 0.2; 1 and the end 0.16; 1 1 and the end 0.128.
@@ -131,12 +131,12 @@ TEST_CASE("search: the final choice by log-probability, mean, reward and GNMT's 
     options.score = score;
     return search_table(long_winded, options)[0][0].tokens;
   };
-  CHECK(chosen({Score::log_probability}) == Tokens{});
-  CHECK(chosen({Score::length, 1}) == Tokens{1, 1});
-  CHECK(chosen({Score::word_reward, 0.2}) == Tokens{});  // less than a token costs: log 0.8 = -0.223
-  CHECK(chosen({Score::word_reward, 0.25}) == Tokens{1, 1});
-  CHECK(chosen({Score::gnmt, 0.1}) == Tokens{});
-  CHECK(chosen({Score::gnmt, 1}) == Tokens{1, 1});
+  CHECK(chosen({ScoreKind::log_probability}) == Tokens{});
+  CHECK(chosen({ScoreKind::length, 1}) == Tokens{1, 1});
+  CHECK(chosen({ScoreKind::word_reward, 0.2}) == Tokens{});  // less than a token costs: log 0.8 = -0.223
+  CHECK(chosen({ScoreKind::word_reward, 0.25}) == Tokens{1, 1});
+  CHECK(chosen({ScoreKind::gnmt, 0.1}) == Tokens{});
+  CHECK(chosen({ScoreKind::gnmt, 1}) == Tokens{1, 1});
 }
 
 TEST_CASE("search: other rules for stopping go on until nothing better can come") {
@@ -145,16 +145,16 @@ TEST_CASE("search: other rules for stopping go on until nothing better can come"
   const auto steps_until = [&](Stop stop, FinalScore score) {
     options.stop = stop, options.score = score;
     TableSteps steps(long_winded, 1, 2, 9);
-    search(steps, options);
+    beam_search(steps, options);
     return steps.steps;
   };
-  CHECK(steps_until(Stop::complete, {Score::length, 1}) == 1);
-  CHECK(steps_until(Stop::no_better, {Score::length, 1}) == 50);  // the mean only grows
-  CHECK(steps_until(Stop::no_better_now, {Score::length, 1}) == 50);
-  CHECK(steps_until(Stop::complete, {Score::log_probability}) == 1);
+  CHECK(steps_until(Stop::complete, {ScoreKind::length, 1}) == 1);
+  CHECK(steps_until(Stop::no_better, {ScoreKind::length, 1}) == 50);  // the mean only grows
+  CHECK(steps_until(Stop::no_better_now, {ScoreKind::length, 1}) == 50);
+  CHECK(steps_until(Stop::complete, {ScoreKind::log_probability}) == 1);
   // 0.8^8 is the first power below 0.2.
-  CHECK(steps_until(Stop::no_better, {Score::log_probability}) == 8);
-  CHECK(steps_until(Stop::no_better_now, {Score::log_probability}) == 8);
+  CHECK(steps_until(Stop::no_better, {ScoreKind::log_probability}) == 8);
+  CHECK(steps_until(Stop::no_better_now, {ScoreKind::log_probability}) == 8);
 }
 
 TEST_CASE("search: a beam that is wide enough finds what exhaustive search finds, on thousands of random models") {
@@ -164,7 +164,7 @@ TEST_CASE("search: a beam that is wide enough finds what exhaustive search finds
     const Index vocabulary = 2 + random.below(3), limit = 1 + random.below(vocabulary == 2 ? 6 : 4);
     SearchOptions options{.begin = 9, .end = static_cast<Token>(random.below(vocabulary)), .limit = limit};
     options.beam = 400, options.complete = 4000, options.n_best = 1 + random.below(8);
-    options.score = {static_cast<Score>(random.below(4)), random.uniform(0, 1.5)};
+    options.score = {static_cast<ScoreKind>(random.below(4)), random.uniform(0, 1.5)};
     options.min_length = random.below(limit + 1);
     options.no_repeat = random.below(4);
     options.free_end = random.below(2) == 0;
@@ -196,7 +196,7 @@ TEST_CASE("search: stopping when nothing better can come loses nothing, by any s
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     Random random(seed, 78);
     SearchOptions options{.begin = 9, .end = kEnd, .limit = 5, .beam = 300, .complete = 1, .stop = Stop::no_better};
-    options.score = {static_cast<Score>(seed % 4), random.uniform(-0.5, 1.5)};
+    options.score = {static_cast<ScoreKind>(seed % 4), random.uniform(-0.5, 1.5)};
     options.free_end = seed % 8 < 4;
     const Table table = random_table(3, seed);
     const auto expected = exhaustive([&](std::span<const Token> tokens) { return table(0, tokens); }, options);

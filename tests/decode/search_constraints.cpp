@@ -12,7 +12,7 @@ namespace {
 constexpr Token kEnd = 0;
 using Tokens = std::vector<Token>;
 
-const SearchOptions plain{.begin = 9, .end = kEnd, .limit = 5, .beam = 2, .score = {Score::log_probability}};
+const SearchOptions plain{.begin = 9, .end = kEnd, .limit = 5, .beam = 2, .score = {ScoreKind::log_probability}};
 
 }  // namespace
 
@@ -30,6 +30,16 @@ TEST_CASE("search: what a translation may not hold, repeat, or be shorter than")
   CHECK(found.log_probability == doctest::Approx(std::log(0.3 * 0.1 * 0.4)));  // as the model has them
   options.no_repeat = 2, options.never = {}, options.min_length = 5;
   CHECK(search_table(even, options)[0][0].tokens == Tokens{1, 1, 2, 1, 3});  // 1 1 and 1 2 were there
+}
+
+TEST_CASE("search: a beam of 1 finds the next best token however many are blocked") {
+  const Table five = [](Index, std::span<const Token>) { return logarithms({0.3, 0.25, 0.2, 0.15, 0.1}); };
+  SearchOptions options = plain;
+  options.beam = 1, options.no_repeat = 1, options.min_length = 3;
+  const Hypothesis found = search_table(five, options)[0][0];
+  CHECK(found.tokens == Tokens{1, 2, 3});
+  CHECK(found.complete);
+  CHECK(found.log_probability == doctest::Approx(std::log(0.25 * 0.2 * 0.15 * 0.3)));
 }
 
 TEST_CASE("search: a prefix is taken whatever forbids it, and counts") {
@@ -65,17 +75,16 @@ TEST_CASE("search: options that contradict each other are refused") {
     change(options);
     return error_of([&] { search_table(random_table(4, 1), options); });
   };
-  CHECK(contains(said([](auto& o) { o.beam = 0; }), "a beam of 0"));
-  CHECK(contains(said([](auto& o) { o.n_best = 3; }), "a list of the 3 best needs a beam as wide; it is 2"));
-  CHECK(contains(said([](auto& o) { o.min_length = 6; }), "longer than the limit of 5"));
+  CHECK(contains(said([](auto& o) { o.beam = 0; }), "beam is 0"));
+  CHECK(contains(said([](auto& o) { o.n_best = 3; }), "n_best 3 exceeds the beam of 2. Widen the beam."));
+  CHECK(contains(said([](auto& o) { o.min_length = 6; }), "min_length 6 exceeds the limit of 5"));
   CHECK(contains(said([](auto& o) { o.prefixes = {{1}, {2}}; }), "2 prefixes for 1 sentences"));
-  CHECK(contains(said([](auto& o) { o.prefixes = {{1, 1, 1, 1, 1}}; }), "leaves no room within a limit of 5"));
-  CHECK(contains(said([](auto& o) { o.prefixes = {{1, -5}}; }), "a prefix holds a token below 0"));
-  CHECK(contains(said([](auto& o) { o.complete = -1; }), "complete are 5, 0, 0 and -1; none may be negative"));
-  CHECK(
-      contains(said([](auto& o) { o.score.amount = std::nan(""); }), "the amount of the score is nan; it must be finite"));
-  CHECK(contains(said([](auto& o) { o.prefixes = {{1, kEnd}}; }), "holds the end token 0"));
-  CHECK(contains(said([](auto& o) { o.sampling = Sampling{.temperature = 0}; }), "a temperature of 0"));
-  CHECK(contains(said([](auto& o) { o.sampling = Sampling{.top_p = 1.5}; }), "a top_p of 1.5"));
-  CHECK(contains(said([](auto& o) { o.no_repeat = -1; }), "none may be negative"));
+  CHECK(contains(said([](auto& o) { o.prefixes = {{1, 1, 1, 1, 1}}; }), "leaves no room within the limit of 5"));
+  CHECK(contains(said([](auto& o) { o.prefixes = {{1, -5}}; }), "a prefix contains a negative token id"));
+  CHECK(contains(said([](auto& o) { o.complete = -1; }), "complete are 5, 0, 0 and -1, but must be at least 0"));
+  CHECK(contains(said([](auto& o) { o.score.amount = std::nan(""); }), "score.amount is nan, but must be finite"));
+  CHECK(contains(said([](auto& o) { o.prefixes = {{1, kEnd}}; }), "contains the end token 0"));
+  CHECK(contains(said([](auto& o) { o.sampling = Sampling{.temperature = 0}; }), "temperature is 0"));
+  CHECK(contains(said([](auto& o) { o.sampling = Sampling{.top_p = 1.5}; }), "top_p 1.5"));
+  CHECK(contains(said([](auto& o) { o.no_repeat = -1; }), "must be at least 0"));
 }

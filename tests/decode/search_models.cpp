@@ -19,7 +19,7 @@ class StepsFromScratch final : public DecodingSteps {
       : device_(device), model_(model), source_(source), written_(static_cast<std::size_t>(source.size())) {
     for (Index i = 0; i < source.size(); ++i) alive_.push_back(i);
   }
-  const std::vector<Index>& alive() const override { return alive_; }
+  const std::vector<Index>& active() const override { return alive_; }
   void select(std::span<const Index> rows) override {
     const auto alive = alive_;
     const auto written = written_;
@@ -62,7 +62,7 @@ void with_every_model(auto&& test) {
   with(std::type_identity<Transformer<D, shape>>{}, std::type_identity<Transformer<D, shape, Linformer<3, 8>, PreNorm>>{},
        std::type_identity<Seq2Seq<D, recurrent, OneWay>>{},
        std::type_identity<Seq2Seq<D, recurrent, BothWays, OnEncoderAndPast<ReducedRank<2>, KeyValue<4, 3>>>>{},
-       std::type_identity<InputFeeding<D, recurrent, BothWays, Additive<4>, States, Lexical>>{});
+       std::type_identity<InputFeeding<D, recurrent, BothWays, Additive<4>, SharedKeyValue, Lexical>>{});
 }
 
 }  // namespace
@@ -79,9 +79,9 @@ TEST_CASE("search: with caches it finds what it finds from scratch, for every mo
                                          .never = {4, 6},
                                          .no_repeat = 2,
                                          .prefixes = {{7}, {}, {8, 9}, {}, {4}, {10, 10, 10}}}}) {
-      const auto cached = search(fixture.device, fixture.model, fixture.source, options);
+      const auto cached = beam_search(fixture.device, fixture.model, fixture.source, options);
       StepsFromScratch<M> steps(fixture.device, fixture.model, fixture.source);
-      const auto scratch = search(steps, options);
+      const auto scratch = beam_search(steps, options);
       REQUIRE(cached.size() == 6);
       for (std::size_t i = 0; i < 6; ++i) {
         check_close(cached[i], scratch[i]);
@@ -101,7 +101,7 @@ TEST_CASE("search: a beam of 1 is greedy decoding, for every model, whatever end
             greedy(fixture.device, fixture.model, fixture.source, {.begin = 2, .end = end, .limit = 7, .never = never});
         SearchOptions options{.begin = 2, .end = end, .limit = 7, .beam = 1};
         if (never >= 0) options.never = {never};
-        const auto found = search(fixture.device, fixture.model, fixture.source, options);
+        const auto found = beam_search(fixture.device, fixture.model, fixture.source, options);
         for (std::size_t i = 0; i < expected.size(); ++i) {
           CHECK(found[i][0].tokens == expected[i]);
           CHECK(found[i][0].complete == (expected[i].size() < 7));
@@ -113,7 +113,7 @@ TEST_CASE("search: a beam of 1 is greedy decoding, for every model, whatever end
 TEST_CASE("search: the log-probability of a hypothesis is that of the pass over the whole translation") {
   with_every_model([&]<class M>() {
     Fixture<M> fixture;
-    for (const auto& found : {search(fixture.device, fixture.model, fixture.source, three)}) {
+    for (const auto& found : {beam_search(fixture.device, fixture.model, fixture.source, three)}) {
       Sentences source, target;
       std::vector<Hypothesis> all;
       for (std::size_t i = 0; i < found.size(); ++i)
@@ -140,14 +140,14 @@ TEST_CASE("search: the log-probability of a hypothesis is that of the pass over 
 TEST_CASE("search: a sentence's hypotheses do not depend on the batch, nor on its order") {
   with_every_model([&]<class M>() {
     Fixture<M> fixture;
-    const auto together = search(fixture.device, fixture.model, fixture.source, three);
+    const auto together = beam_search(fixture.device, fixture.model, fixture.source, three);
     Sentences backward;
     for (Index i = 5; i >= 0; --i) backward.push_back(fixture.source[i]);
-    const auto turned = search(fixture.device, fixture.model, backward, three);
+    const auto turned = beam_search(fixture.device, fixture.model, backward, three);
     for (Index i = 0; i < 6; ++i) {
       Sentences alone;
       alone.push_back(fixture.source[i]);
-      check_close(search(fixture.device, fixture.model, alone, three)[0], together[static_cast<std::size_t>(i)]);
+      check_close(beam_search(fixture.device, fixture.model, alone, three)[0], together[static_cast<std::size_t>(i)]);
       check_close(turned[static_cast<std::size_t>(5 - i)], together[static_cast<std::size_t>(i)]);
     }
   });
@@ -162,12 +162,12 @@ TEST_CASE("search: in float the same on any number of threads; memory is given b
     Parameters<Cpu<float>> parameters(device, model, 3);
     shake(parameters, 0.8, 5);
     const Sentences source = random_sentences({5, 0, 3, 8, 2, 4}, kSourceWords, 3);
-    const auto found = search(device, model, source, three);
+    const auto found = beam_search(device, model, source, three);
     if (first.empty()) first = found;
     CHECK(found == first);
-    search(device, model, source, three);
+    beam_search(device, model, source, three);
     const auto capacity = device.activations.capacity();
-    for (int i = 0; i < 5; ++i) CHECK(search(device, model, source, three) == first);
+    for (int i = 0; i < 5; ++i) CHECK(beam_search(device, model, source, three) == first);
     CHECK(device.activations.capacity() == capacity);
   }
 }
@@ -181,11 +181,11 @@ TEST_CASE("search: a language model goes on after its prompts") {
   shake(parameters, 0.8, 6);
   const Sentences prompts = random_sentences({3, 1, 5}, kTargetWords, 9);
   const SearchOptions options{.begin = 2, .end = 3, .limit = 6, .beam = 3, .n_best = 2};
-  const auto found = search(device, model, prompts, options);
+  const auto found = beam_search(device, model, prompts, options);
   const auto best = greedy(device, model, prompts, {.begin = 2, .end = 3, .limit = 6});
   SearchOptions narrow = options;
   narrow.beam = narrow.n_best = 1;
-  const auto one = search(device, model, prompts, narrow);
+  const auto one = beam_search(device, model, prompts, narrow);
   for (Index i = 0; i < 3; ++i) {
     const auto at = static_cast<std::size_t>(i);
     CHECK(one[at][0].tokens == best[at]);

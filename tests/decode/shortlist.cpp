@@ -31,11 +31,13 @@ struct Fixture {
     }
   }
 
-  auto translate(std::vector<Token> among = {}, Token never = -1) {
-    return greedy(device, *network, source, {.begin = 2, .end = 3, .limit = 9, .never = never, .among = std::move(among)});
+  auto translate(std::vector<Token> allowed = {}, Token never = -1) {
+    return greedy(device, *network, source,
+                  {.begin = 2, .end = 3, .limit = 9, .never = never, .allowed_tokens = std::move(allowed)});
   }
-  auto find(std::vector<Token> among = {}, Index beam = 3) {
-    return search(device, *network, source, {.begin = 2, .end = 3, .limit = 9, .beam = beam, .among = std::move(among)});
+  auto find(std::vector<Token> allowed = {}, Index beam = 3) {
+    return beam_search(device, *network, source,
+                       {.begin = 2, .end = 3, .limit = 9, .beam = beam, .allowed_tokens = std::move(allowed)});
   }
 };
 
@@ -62,27 +64,27 @@ TEST_CASE("shortlist: with all words on it translations and probabilities have t
 
 TEST_CASE("shortlist: translations are made of its words, the best of them, and probabilities add up over them") {
   Fixture fixture(false);
-  const std::vector<Token> among{3, 5, 8, 13, 22};
-  for (const auto& words : fixture.translate(among))
-    for (const Token word : words) CHECK(std::ranges::binary_search(among, word));
-  for (const auto& best : fixture.find(among))
-    for (const Token word : best[0].tokens) CHECK(std::ranges::binary_search(among, word));
-  CHECK(fixture.find(among, 1)[0][0].tokens == fixture.translate(among)[0]);
+  const std::vector<Token> allowed{3, 5, 8, 13, 22};
+  for (const auto& words : fixture.translate(allowed))
+    for (const Token word : words) CHECK(std::ranges::binary_search(allowed, word));
+  for (const auto& best : fixture.find(allowed))
+    for (const Token word : best[0].tokens) CHECK(std::ranges::binary_search(allowed, word));
+  CHECK(fixture.find(allowed, 1)[0][0].tokens == fixture.translate(allowed)[0]);
 
   // One step: the logits are those of the whole vocabulary, in their columns.
   ModelSteps<Cpu<float>, Transformer<Cpu<float>, shape>> whole(fixture.device, *fixture.network, fixture.source, 9, 1);
   std::vector<double> all, some;
-  whole.log_probabilities(whole.first_words(2), all);
+  whole.log_probabilities(whole.first_tokens(2), all);
   ModelSteps<Cpu<float>, Transformer<Cpu<float>, shape>> steps(fixture.device, *fixture.network, fixture.source, 9, 1,
-                                                               among);
-  steps.log_probabilities(steps.first_words(2), some);
+                                                               allowed);
+  steps.log_probabilities(steps.first_tokens(2), some);
   REQUIRE(some.size() == all.size());
   for (std::size_t row = 0; row < 5; ++row) {
     double total = 0;
-    for (const Token word : among) total += std::exp(all[row * vocabulary + static_cast<std::size_t>(word)]);
+    for (const Token word : allowed) total += std::exp(all[row * vocabulary + static_cast<std::size_t>(word)]);
     for (Token word = 0; word < vocabulary; ++word) {
       const auto at = row * vocabulary + static_cast<std::size_t>(word);
-      if (std::ranges::binary_search(among, word))
+      if (std::ranges::binary_search(allowed, word))
         CHECK(some[at] == doctest::Approx(all[at] - std::log(total)).epsilon(1e-4));
       else
         CHECK(some[at] == -HUGE_VAL);
@@ -92,16 +94,16 @@ TEST_CASE("shortlist: translations are made of its words, the best of them, and 
 
 TEST_CASE("shortlist: what must be taken has to be on it, and lists that are none are refused") {
   Fixture fixture(false);
-  const auto refused = [&](std::vector<Token> among) { return error_of([&] { fixture.translate(std::move(among)); }); };
-  CHECK(contains(refused({3, 3}), "rising ids below 23"));
-  CHECK(contains(refused({5, 3}), "rising ids below 23"));
-  CHECK(contains(refused({3, 23}), "rising ids below 23"));
-  CHECK(contains(refused({-1, 3}), "rising ids below 23"));
-  CHECK(contains(error_of([&] { fixture.find({4, 5}); }), "the end token 3 is none of the tokens to choose among"));
+  const auto refused = [&](std::vector<Token> allowed) { return error_of([&] { fixture.translate(std::move(allowed)); }); };
+  CHECK(contains(refused({3, 3}), "rising ids from 0 to 22"));
+  CHECK(contains(refused({5, 3}), "rising ids from 0 to 22"));
+  CHECK(contains(refused({3, 23}), "rising ids from 0 to 22"));
+  CHECK(contains(refused({-1, 3}), "rising ids from 0 to 22"));
+  CHECK(contains(error_of([&] { fixture.find({4, 5}); }), "the end token 3 is not in allowed_tokens"));
   const std::vector<std::vector<Token>> prefixes(5, {9});
-  const SearchOptions forced{.begin = 2, .end = 3, .limit = 9, .beam = 2, .among = {3, 4}, .prefixes = prefixes};
-  CHECK(contains(error_of([&] { search(fixture.device, *fixture.network, fixture.source, forced); }),
-                 "token 9 must be taken"));
+  const SearchOptions forced{.begin = 2, .end = 3, .limit = 9, .beam = 2, .allowed_tokens = {3, 4}, .prefixes = prefixes};
+  CHECK(contains(error_of([&] { beam_search(fixture.device, *fixture.network, fixture.source, forced); }),
+                 "forced token 9 is not in allowed_tokens"));
 }
 
 TEST_CASE("int8: a translation depends neither on its batch, nor on its order, nor on the number of threads") {

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include <atomic>
+#include <mutex>
 
 #include "attn/text/word_vocabulary.hpp"
 #include "support/errors.hpp"
@@ -14,23 +14,32 @@ namespace {
 const WordVocabulary words({"<unk>", "<pad>", "<sos>", "<eos>", "a", "b", "c", "\n"});
 
 /// Translates a sentence into itself, backwards, without its end; notes what it was given.
-struct Backwards {
+struct Backwards : SearchEngine {
+  std::vector<std::vector<Hypothesis>> search(const Sentences& batch, const SearchOptions& options, Index worker,
+                                              std::vector<SearchTree>*) override {
+    const std::lock_guard lock(notes);
+    by_workers += worker >= 0 ? 1 : 0;
+    if (batch.size() > fits) fail<OutOfMemory>("too many sentences");
+    std::vector<std::vector<Hypothesis>> results;
+    lines.emplace_back(options.streams.begin(), options.streams.end());
+    lengths.emplace_back();
+    for (Index i = 0; i < batch.size(); ++i) {
+      const auto sentence = batch[i];
+      lengths.back().push_back(sentence.size());
+      results.push_back({{.tokens = {sentence.rbegin() + 1, sentence.rend()}}});
+    }
+    return given.empty() ? results : given;
+  }
+  std::unique_ptr<DecodingSteps> start(const Sentences&, const SearchOptions&, Index) override { return nullptr; }
+  Index workers(Index batches) override { return batches < 6 ? 1 : count; }
+  Index text_threads() const override { return count; }
+
+  Index count = 1, fits = 1000;
+  std::vector<std::vector<Hypothesis>> given;  // instead of the sentences, backwards
   std::vector<std::vector<std::size_t>> lengths;
   std::vector<std::vector<Index>> lines;
-
-  auto decoder() {
-    return [this](const Sentences& batch, std::span<const Index> places) {
-      std::vector<std::vector<Hypothesis>> results;
-      lines.emplace_back(places.begin(), places.end());
-      lengths.emplace_back();
-      for (Index i = 0; i < batch.size(); ++i) {
-        const auto sentence = batch[i];
-        lengths.back().push_back(sentence.size());
-        results.push_back({{.tokens = {sentence.rbegin() + 1, sentence.rend()}}});
-      }
-      return results;
-    };
-  }
+  Index by_workers = 0;
+  std::mutex notes;
 };
 
 std::vector<std::string> texts(const std::vector<Translation>& translations) {
@@ -43,19 +52,19 @@ std::vector<std::string> texts(const std::vector<Translation>& translations) {
 
 TEST_CASE("translate lines: one for each line, in their order, sentences of similar length together") {
   Backwards model;
-  const auto result = translate_lines({"a b c", "a", "b c", "c c a b"}, words, words, {.batch = 2}, model.decoder());
+  const auto result = translate_lines({"a b c", "a", "b c", "c c a b"}, words, words, {.batch = 2}, model);
   CHECK(texts(result) == std::vector<std::string>{"c b a", "a", "c b", "b a c c"});
-  CHECK(model.lengths == std::vector<std::vector<std::size_t>>{{2, 3}, {4, 5}});  // with an end each
+  CHECK(model.lengths == std::vector<std::vector<std::size_t>>{{5, 4}, {3, 2}});  // the longest first, with an end each
   CHECK(result[0].source == std::vector<Token>{4, 5, 6});
   CHECK(result[0].target == std::vector<Token>{6, 5, 4});
 }
 
 TEST_CASE("translate lines: blank lines stay blank and cost nothing") {
   Backwards model;
-  CHECK(texts(translate_lines({"", "a b", " \t", "\r"}, words, words, {}, model.decoder())) ==
+  CHECK(texts(translate_lines({"", "a b", " \t", "\r"}, words, words, {}, model)) ==
         std::vector<std::string>{"", "b a", "", ""});
   CHECK(model.lengths == std::vector<std::vector<std::size_t>>{{3}});
-  CHECK(translate_lines({}, words, words, {}, model.decoder()).empty());
+  CHECK(translate_lines({}, words, words, {}, model).empty());
   CHECK(model.lengths.size() == 1);
 }
 
@@ -64,36 +73,32 @@ TEST_CASE("translate lines: what is not UTF-8 or too long is said, and loses no 
   std::vector<std::pair<Index, std::string>> said;
   TranslatorOptions options{.truncate = 2};
   options.warn = [&](Index line, const std::string& what) { said.emplace_back(line, what); };
-  CHECK(texts(translate_lines({"a", "\xff b", "a b c"}, words, words, options, model.decoder())) ==
+  CHECK(texts(translate_lines({"a", "\xff b", "a b c"}, words, words, options, model)) ==
         std::vector<std::string>{"a", "b <unk>", "b a"});
   REQUIRE(said.size() == 2);
-  CHECK(said[0] == std::pair<Index, std::string>(2, "is not valid UTF-8; each wrong sequence is read as U+FFFD"));
-  CHECK(said[1] == std::pair<Index, std::string>(3, "has 3 tokens; the first 2 are translated"));
+  CHECK(said[0] == std::pair<Index, std::string>(2, "is not valid UTF-8; each invalid sequence becomes U+FFFD"));
+  CHECK(said[1] == std::pair<Index, std::string>(3, "has 3 tokens; only the first 2 are translated"));
 }
 
 TEST_CASE("translate lines: a line end inside a translation is a space") {
   Backwards model;
-  const auto ends = [](const Sentences& batch, std::span<const Index>) {
-    return as_hypotheses(std::vector<std::vector<Token>>(static_cast<std::size_t>(batch.size()), {4, 7, 5}), 256);
-  };
-  CHECK(texts(translate_lines({"a"}, words, words, {}, ends)) == std::vector<std::string>{"a   b"});
+  model.given = {{{.tokens = {4, 7, 5}}}};
+  CHECK(texts(translate_lines({"a"}, words, words, {}, model)) == std::vector<std::string>{"a   b"});
 }
 
 TEST_CASE("translate lines: options that allow nothing are refused") {
   Backwards model;
-  CHECK(contains(error_of([&] { translate_lines({"a"}, words, words, {.limit = 0}, model.decoder()); }), "at least 1"));
-  CHECK(contains(error_of([&] { translate_lines({"a"}, words, words, {.batch = 0}, model.decoder()); }), "at least 1"));
+  CHECK(contains(error_of([&] { translate_lines({"a"}, words, words, {.limit = -1}, model); }), "truncate >= 1"));
+  CHECK(contains(error_of([&] { translate_lines({"a"}, words, words, {.batch = -1}, model); }), "batch >= 0"));
 }
 
 TEST_CASE("translate lines: each batch is told its lines; hypotheses keep their order, and the first is the translation") {
   Backwards model;
-  translate_lines({"a b c", "", "a", "b c"}, words, words, {.batch = 2}, model.decoder());
-  CHECK(model.lines == std::vector<std::vector<Index>>{{2, 3}, {0}});
-  const auto two = [](const Sentences&, std::span<const Index>) {
-    return std::vector<std::vector<Hypothesis>>{
-        {{.tokens = {4}, .log_probability = -1, .score = -0.5}, {.tokens = {5, 5}, .score = -2, .complete = false}}};
-  };
-  const auto result = translate_lines({"", "a"}, words, words, {}, two);
+  translate_lines({"a b c", "", "a", "b c"}, words, words, {.batch = 2}, model);
+  CHECK(model.lines == std::vector<std::vector<Index>>{{0, 3}, {2}});
+  model.given = {
+      {{.tokens = {4}, .log_probability = -1, .score = -0.5}, {.tokens = {5, 5}, .score = -2, .complete = false}}};
+  const auto result = translate_lines({"", "a"}, words, words, {}, model);
   CHECK(result[0].n_best.empty());
   CHECK(result[0].complete());
   REQUIRE(result[1].n_best.size() == 2);
@@ -106,7 +111,8 @@ TEST_CASE("translate lines: each batch is told its lines; hypotheses keep their 
 }
 
 TEST_CASE("translate lines: how to search for some lines of a text") {
-  TranslatorOptions options{.limit = 9, .never = 0, .search = SearchOptions{.beam = 3, .never = {7}}, .lines_before = 100};
+  TranslatorOptions options{
+      .limit = 9, .never = {0, 7}, .search = SearchOptions{.beam = 3, .never = {7}}, .lines_before = 100};
   options.search->prefixes = {{4}, {5}, {6}};
   const std::vector<Index> lines{2, 0};
   const SearchOptions search = search_options_of(options, words, lines);
@@ -118,35 +124,42 @@ TEST_CASE("translate lines: how to search for some lines of a text") {
   CHECK(search.prefixes == std::vector<std::vector<Token>>{{6}, {4}});
   CHECK(search.streams == std::vector<std::uint64_t>{102, 100});
   Backwards model;
-  CHECK(contains(error_of([&] { translate_lines({"a"}, words, words, options, model.decoder()); }),
-                 "3 prefixes for 1 lines"));
+  CHECK(contains(error_of([&] { translate_lines({"a"}, words, words, options, model); }), "3 prefixes for 1 lines"));
 }
 
-TEST_CASE("translate lines: several workers decode a text as one does, each a batch at a time") {
+TEST_CASE("translate lines: several workers search as one does, and one batch after the other where there are few") {
   const std::string letters = "abc";
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < 37; ++i) {
     lines.emplace_back(1, letters[i % 3]);
     for (std::size_t k = 0; k < i % 5; ++k) lines.back() += std::string(" ") + letters[(i / 3 + k) % 3];
   }
-  std::atomic<int> busy[3] = {}, together = 0, by_workers = 0;
-  const auto decode = [&](const Sentences& batch, std::span<const Index>, Index worker) {
-    if (worker >= 0) together += busy[worker]++ > 0, ++by_workers;
-    std::vector<std::vector<Hypothesis>> results;
-    for (Index i = 0; i < batch.size(); ++i) results.push_back({{.tokens = {batch[i].rbegin() + 1, batch[i].rend()}}});
-    if (worker >= 0) --busy[worker];
-    return results;
-  };
-  const auto expected = texts(translate_lines(lines, words, words, {.batch = 4}, decode));
+  Backwards one, three;
+  three.count = 3;
+  const auto expected = texts(translate_lines(lines, words, words, {.batch = 4}, one));
   CHECK(expected[4] == "b a c b b");
-  CHECK(by_workers == 0);
-  CHECK(texts(translate_lines(lines, words, words, {.batch = 4}, decode, 3)) == expected);
-  CHECK(by_workers == 10);
-  CHECK(together == 0);  // a worker has one batch at a time
-  CHECK(texts(translate_lines(lines, words, words, {.batch = 20}, decode, 3)) == expected);
-  CHECK(by_workers == 10);  // two batches are too few for three workers
-  const auto fails = [](const Sentences&, std::span<const Index>, Index) -> std::vector<std::vector<Hypothesis>> {
-    fail("no model");
-  };
-  CHECK(error_of([&] { translate_lines(lines, words, words, {.batch = 4}, fails, 3); }) == "no model");
+  CHECK(one.by_workers == 0);
+  CHECK(texts(translate_lines(lines, words, words, {.batch = 4}, three)) == expected);
+  CHECK(three.by_workers == 10);
+  CHECK(texts(translate_lines(lines, words, words, {.batch = 20}, three)) == expected);
+  CHECK(three.by_workers == 10);  // two batches are too few for three workers
+}
+
+TEST_CASE("translate lines: batches hold at most 64 tokens a sentence on average") {
+  Sentences sentences;
+  const std::vector<Token> longest(200, 4), shortest(1, 4);
+  for (int i = 0; i < 3; ++i) sentences.push_back(shortest), sentences.push_back(longest);
+  CHECK(batches_by_length(sentences, 4) == std::vector<std::vector<Index>>{{1}, {3}, {5, 0, 2, 4}});
+  CHECK(batches_by_length(sentences, 2) == std::vector<std::vector<Index>>{{1}, {3}, {5}, {0, 2}, {4}});
+  CHECK(batches_by_length({}, 4).empty());
+}
+
+TEST_CASE("translate lines: a batch that does not fit into memory is halved; a sentence that does not is an error") {
+  Backwards model;
+  model.fits = 2;
+  CHECK(texts(translate_lines({"a b", "b", "c", "a c", "b c"}, words, words, {}, model)) ==
+        std::vector<std::string>{"b a", "b", "c", "c a", "c b"});
+  CHECK(model.lines == std::vector<std::vector<Index>>{{0, 3}, {4}, {1, 2}});
+  model.fits = 0;
+  CHECK(error_of([&] { translate_lines({"a", "b"}, words, words, {}, model); }) == "too many sentences");
 }

@@ -62,20 +62,20 @@ TEST_CASE("translator: a translation has as many tokens as the model has positio
     CHECK(found[1].complete());
   }
   CHECK(contains(error_of([&] { Translator(device, *network, words, words)({"a a a a a a a"}); }),
-                 "goes beyond the 6 positions that this model has learned; truncate sentences and lower the limit"));
+                 "exceeds the 6 learned positions. Truncate sentences and limit translations"));
 }
 
 TEST_CASE("translator: it chooses among the tokens that a search is given, or a shortlist") {
   Host device(1);
   const Endless<Plain> network(device);
-  const std::vector<Token> among{3, 5, 7};
-  TranslatorOptions options{.limit = 4, .search = SearchOptions{.beam = 2, .among = among}};
+  const std::vector<Token> allowed{3, 5, 7};
+  TranslatorOptions options{.limit = 4, .search = SearchOptions{.beam = 2, .allowed_tokens = allowed}};
   const auto found = Translator(device, *network, words, words, options).translate({"a b"});
   REQUIRE(found[0].target.size() == 4);
   for (const Token token : found[0].target) CHECK((token == 5 || token == 7));
   options.shortlist = [](std::span<const Token>) { return std::vector<Token>{4}; };
   CHECK(contains(error_of([&] { Translator(device, *network, words, words, options)({"a"}); }),
-                 "a shortlist, or SearchOptions::among, but not both"));
+                 "shortlist conflicts with SearchOptions::allowed_tokens"));
 }
 
 TEST_CASE("translator: a limit that no memory has, and a tokenizer that is too large, are errors") {
@@ -83,9 +83,9 @@ TEST_CASE("translator: a limit that no memory has, and a tokenizer that is too l
   const Endless<Plain> network(device);
   const TranslatorOptions endless_limit{.limit = std::numeric_limits<Index>::max()};
   CHECK(contains(error_of([&] { Translator(device, *network, words, words, endless_limit)({"a"}); }),
-                 "tokens of 1 hypotheses is more than can be counted; lower the limit"));
+                 "tokens of 1 hypotheses are too many. Lower the limit"));
   const WordVocabulary more({"<unk>", "<pad>", "<sos>", "<eos>", "a", "b", "c", "d", "e"});
   CHECK(contains(error_of([&] { Translator(device, *network, words, more); }),
-                 "a tokenizer of 9 tokens for a model that writes 8"));
-  CHECK(contains(error_of([&] { Network<Plain>(device, {}, 1); }), "a vocabulary of 0 words: give the vocabulary's size"));
+                 "the target tokenizer has 9 tokens, but the model's output 8"));
+  CHECK(contains(error_of([&] { Network<Plain>(device, {}, 1); }), "a vocabulary of 0 tokens. Set the vocabulary size"));
 }

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "attn/run/command_line.hpp"
+#include "common/command_line.hpp"
 #include "support/case_files.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {

@@ -1,9 +1,9 @@
-// A run's folder of model.json, a vocabulary and log.jsonl: its card and its report are read, or an attn::Error says why not.
+// A run's folder of model.json, a vocabulary and log.jsonl: its config and its report are read, or an attn::Error says why not.
 #include <cstdint>
 #include <cstdlib>
 
-#include "attn/run/reported_run.hpp"
 #include "attn/run/run_folder.hpp"
+#include "common/reported_run.hpp"
 #include "support/case_files.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
@@ -13,10 +13,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t cou
   folder.write("tokenizer.vocab", files[1]);
   folder.write("log.jsonl", files[2]);
   try {
-    const attn::RunCard card = attn::read_run_card(folder.path());
-    if (card.truncate < 1 || card.limit < 1) std::abort();
-    for (const auto& [vocabulary, tokenizer] :
-         {std::pair(card.model.source_vocabulary, &card.source), std::pair(card.model.target_vocabulary, &card.target)})
+    const attn::RunConfig config = attn::read_run_config(folder.path());
+    if (config.truncate < 1 || config.limit < 1) std::abort();
+    for (const auto& [vocabulary, tokenizer] : {std::pair(config.model.source_vocabulary, &config.source),
+                                                std::pair(config.model.target_vocabulary, &config.target)})
       if (vocabulary < tokenizer->size() || vocabulary > 2 * tokenizer->size() + 1024)
         std::abort();  // tables of such sizes
   } catch (const attn::Error&) {

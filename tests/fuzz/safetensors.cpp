@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "attn/train/safetensors.hpp"
+#include "attn/checkpoint/safetensors.hpp"
 #include "support/case_files.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {

@@ -46,9 +46,9 @@ TEST_CASE("alignment error: from perfect to nothing right") {
 TEST_CASE("alignment error: what does not belong together") {
   const std::vector<std::vector<WordLink>> none;
   const std::vector<GoldAlignment> one{gold("1-1")};
-  CHECK(contains(error_of([&] { alignment_error(none, one); }), "0 alignments do not pair with 1 gold ones"));
+  CHECK(contains(error_of([&] { alignment_error(none, one); }), "0 alignments, but 1 gold alignments"));
   CHECK(error_of([&] { require_within(gold("2-3"), 2, 3, 7); }).empty());
   CHECK(contains(error_of([&] { require_within(gold("2-3"), 3, 2, 7); }),
-                 "line 7 links word 2 of the source with word 3 of the target, but they have 3 and 2 words"));
+                 "line 7 links source word 2 and target word 3, but the sentences have 3 and 2 words"));
   CHECK(!error_of([&] { require_within(gold("4-1"), 3, 2, 7); }).empty());
 }

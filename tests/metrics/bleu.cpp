@@ -69,6 +69,10 @@ TEST_CASE("with several references an n-gram counts as often as in any, and the 
 
 TEST_CASE("case matters") { CHECK(bleu({"The cat sat down"}, {"the cat sat down"}).matches[0] == 3); }
 
+TEST_CASE("a score of nothing has no words") {
+  CHECK(Bleu{}.to_string() == "BLEU = 0.00 0.0/0.0/0.0/0.0 (BP = 1.000 ratio = 0.000 hyp_len = 0 ref_len = 0)");
+}
+
 TEST_CASE("the signature has sacreBLEU's form") {
   CHECK(Bleu{}.signature() == "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:attn-" ATTN_VERSION);
 }
@@ -78,7 +82,7 @@ TEST_CASE("unequal counts and empty corpora are refused") {
       bleu({"a", "b"}, {"a"}),
       "corpus_bleu: 2 hypotheses but 1 references; give one reference for each hypothesis, in the same order", Error);
   CHECK_THROWS_AS(bleu({}, {}), Error);
-  CHECK_THROWS_WITH_AS(corpus_bleu(Text{"a"}, std::vector<Text>{}),
-                       "corpus_bleu: there is no reference; give at least one text", Error);
+  CHECK_THROWS_WITH_AS(corpus_bleu(Text{"a"}, std::vector<Text>{}), "corpus_bleu: no references. Pass at least one text.",
+                       Error);
   CHECK_THROWS_AS(corpus_bleu(Text{"a"}, std::vector<Text>{{"a"}, {"a", "b"}}), Error);
 }

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <vector>
 
 using attn::Perplexity;
 
@@ -21,26 +20,6 @@ TEST_CASE("batches weigh as their tokens do") {
   perplexity.add(9.0, 5);
   CHECK(perplexity.tokens() == 6);
   CHECK(perplexity.mean() == doctest::Approx(2).epsilon(1e-15));
-}
-
-TEST_CASE("log-probabilities of tokens add up") {
-  const std::vector<float> first{-1.0F, -2.0F}, none;
-  const std::vector<double> second{-3.0};
-  Perplexity perplexity;
-  perplexity.add_log_probabilities(std::span(first));
-  perplexity.add_log_probabilities(std::span(none));
-  perplexity.add_log_probabilities(std::span(second));
-  CHECK(perplexity.tokens() == 3);
-  CHECK(perplexity.value() == doctest::Approx(std::exp(2.0)).epsilon(1e-15));
-  const std::vector<double> certain{0.0}, impossible{-HUGE_VAL}, wrong{0.5}, no_number{std::nan("")};
-  Perplexity one;
-  one.add_log_probabilities(std::span(certain));
-  CHECK(one.value() == 1);
-  one.add_log_probabilities(std::span(impossible));
-  CHECK(one.value() == HUGE_VAL);
-  CHECK_THROWS_WITH_AS(one.add_log_probabilities(std::span(wrong)),
-                       "Perplexity: 0.5 is not the logarithm of a probability, which is at most 0", attn::Error);
-  CHECK_THROWS_AS(one.add_log_probabilities(std::span(no_number)), attn::Error);
 }
 
 TEST_CASE("a perplexity of nothing is refused") {

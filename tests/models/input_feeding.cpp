@@ -7,10 +7,10 @@ using D = Cpu<double>;
 
 namespace {
 
-constexpr RecurrentShape shape{.words = 5, .width = 6, .encoder_layers = 1, .decoder_layers = 1};
-constexpr RecurrentShape deeper{.words = 5, .width = 6, .encoder_layers = 2, .decoder_layers = 3};
-constexpr RecurrentShape even{.words = 5, .width = 6, .encoder_layers = 2, .decoder_layers = 2};
-constexpr RecurrentDropout rates{.words = 0.2f, .states = 0.3f, .attention = 0.1f};
+constexpr RecurrentShape shape{.embedding = 5, .width = 6, .encoder_layers = 1, .decoder_layers = 1};
+constexpr RecurrentShape deeper{.embedding = 5, .width = 6, .encoder_layers = 2, .decoder_layers = 3};
+constexpr RecurrentShape even{.embedding = 5, .width = 6, .encoder_layers = 2, .decoder_layers = 2};
+constexpr RecurrentDropout rates{.embedding = 0.2f, .states = 0.3f, .attention = 0.1f};
 
 template <class... Models>
 void with_each(auto&& test) {
@@ -19,7 +19,7 @@ void with_each(auto&& test) {
 void with_every_kind(auto&& test) {
   with_each<InputFeeding<D, shape>, InputFeeding<D, deeper>, InputFeeding<D, shape, BothWays, NoAttention>,
             InputFeeding<D, even, BothWaysProjected, NoAttention>,
-            InputFeeding<D, deeper, BothWays, Multiplicative, States, Lexical>,
+            InputFeeding<D, deeper, BothWays, Multiplicative, SharedKeyValue, Lexical>,
             InputFeeding<D, shape, OneWay, Additive<4>, KeyValue<4, 3>>,
             InputFeeding<D, shape, BothWaysProjected, ScaledDot, KeyValue<4, 3>, Lexical>>(test);
 }
@@ -39,7 +39,7 @@ TEST_CASE("input feeding: word by word is what decoding from scratch gives") {
 
 TEST_CASE("input feeding: a sentence gives the same whatever stands beside it in the batch") {
   D device(1);
-  InputFeeding<D, deeper, BothWays, Multiplicative, States, Lexical> model(
+  InputFeeding<D, deeper, BothWays, Multiplicative, SharedKeyValue, Lexical> model(
       {.source_vocabulary = kSourceWords, .target_vocabulary = kTargetWords});
   Parameters<D> parameters(device, model, 1);
   shake(parameters);

@@ -6,8 +6,8 @@ using D = Cpu<double>;
 
 namespace {
 
-constexpr RecurrentShape shape{.words = 5, .width = 6, .encoder_layers = 1, .decoder_layers = 1};
-constexpr RecurrentShape deeper{.words = 5, .width = 6, .encoder_layers = 2, .decoder_layers = 3};
+constexpr RecurrentShape shape{.embedding = 5, .width = 6, .encoder_layers = 1, .decoder_layers = 1};
+constexpr RecurrentShape deeper{.embedding = 5, .width = 6, .encoder_layers = 2, .decoder_layers = 3};
 
 }  // namespace
 
@@ -43,8 +43,8 @@ TEST_CASE("input feeding: one op for all steps gives what the steps give one by 
     check.template operator()<M>(more);
   };
   with.template operator()<InputFeeding<D, shape>>();
-  with.template operator()<InputFeeding<D, deeper, BothWays, Multiplicative, States, Lexical>>();
-  with.template operator()<InputFeeding<D, shape, BothWays, Dot>>();
+  with.template operator()<InputFeeding<D, deeper, BothWays, Multiplicative, SharedKeyValue, Lexical>>();
+  with.template operator()<InputFeeding<D, shape, BothWays, DotProduct>>();
   with.template operator()<InputFeeding<D, deeper, OneWay, ScaledDot, KeyValue<4, 3>, Lexical>>();
   with.template operator()<InputFeeding<D, shape, BothWays, ReducedRank<3>>>();
   with.template operator()<InputFeeding<D, shape, BothWays, ReducedRank<2>, KeyValue<4, 7>>>();

@@ -113,7 +113,7 @@ TEST_CASE_TEMPLATE("language model: logits are the same whether a prompt is read
     std::vector<double> last;
     for (std::size_t i = static_cast<std::size_t>(prompt_words) - 1; i < text.size(); ++i) {
       Tape<D> step(fixture.device);
-      const auto logits = fixture.model.next(step, state, {text[i]});
+      const auto logits = next_logits(step, fixture.model, state, {text[i]});
       last.assign(logits.row(0), logits.row(0) + logits.cols);
     }
     return last;
@@ -147,11 +147,13 @@ TEST_CASE("language model: an empty prompt and too long a text are refused") {
         }).find("prompt 1 is empty") != std::string::npos);
   CHECK(complaint([&] {
           greedy(device, model, sentences({{4, 5}}), {.end = -1, .limit = 60});
-        }).find("41 tokens goes beyond the 40 positions") != std::string::npos);
+        }).find("41 tokens exceeds the 40 learned positions") != std::string::npos);
   Tape<D> tape(device);
   auto state = model.start(tape, upload(tape, sentences({{4, 5, 6}, {7}})), 1);
-  model.next(tape, state, {6, 7});
-  CHECK(complaint([&] { model.next(tape, state, {1, 1}); }).find("beyond the 1 words") != std::string::npos);
+  next_logits(tape, model, state, {6, 7});
+  CHECK(complaint([&] {
+          next_logits(tape, model, state, {1, 1});
+        }).find("exceeded its reserved 1 tokens") != std::string::npos);
 }
 
 TEST_CASE("language model: no prompts give no texts") {
@@ -195,4 +197,25 @@ TEST_CASE("language model: what a batch has as a source changes nothing, and a b
   CHECK(loss() == expected);
   batch.source = {};
   CHECK(loss() == expected);
+}
+
+TEST_CASE("language model: norm_epsilon and rope_base are options of Llama") {
+  D device;
+  const auto logits = [&](int rope_base, float norm_epsilon) {
+    Network<Llama<D>> network(
+        device,
+        {.vocabulary = 13,
+         .shape = {.decoder_layers = 2, .width = 8, .heads = 2, .inner = 12, .key_value_heads = 1, .rope_base = rope_base},
+         .norm_epsilon = norm_epsilon},
+        1);
+    shake(network.parameters);
+    CHECK(network->decoder.norm.epsilon == norm_epsilon);
+    CHECK(network->decoder.layers[1].attention_norm.norm.epsilon == norm_epsilon);
+    Tape<D> tape(device);
+    return rows_of<D>(network->output.logits(network->hidden(tape, upload(tape, sentences({{4, 5, 6, 7}})))));
+  };
+  const auto standard = logits(10000, 1e-5f);
+  CHECK(largest_difference(standard, logits(500000, 1e-5f)) > 1e-4);
+  CHECK(largest_difference(standard, logits(10000, 1e-2f)) > 1e-4);
+  CHECK(standard == logits(10000, 1e-5f));
 }

@@ -11,7 +11,7 @@ using F = Cpu<float>;
 namespace {
 
 constexpr TransformerShape shape{.encoder_layers = 1, .decoder_layers = 1, .width = 32, .heads = 4, .inner = 64};
-constexpr RecurrentShape recurrent_shape{.words = 32, .width = 32, .encoder_layers = 1, .decoder_layers = 1};
+constexpr RecurrentShape recurrent_shape{.embedding = 32, .width = 32, .encoder_layers = 1, .decoder_layers = 1};
 constexpr Index kVocabulary = 14;
 
 /// Sentences of 1 to 6 words, to be copied or reversed.
@@ -107,7 +107,7 @@ TEST_CASE("learning: one seed gives the same bits, run after run and with any nu
 
 TEST_CASE_TEMPLATE("learning: recurrent models learn to reverse a sentence" * doctest::test_suite("slow"), Model,
                    Seq2Seq<F, recurrent_shape, BothWaysProjected, OnEncoderAndPast<Additive<32>>>,
-                   InputFeeding<F, recurrent_shape, BothWays, Multiplicative, States, Lexical>) {
+                   InputFeeding<F, recurrent_shape, BothWays, Multiplicative, SharedKeyValue, Lexical>) {
   F device(1);
   Model model({.source_vocabulary = kVocabulary, .target_vocabulary = kVocabulary});
   Parameters<F> parameters(device, model, 1);

@@ -63,5 +63,5 @@ TEST_CASE("linformer model: a target may be longer than n, a source may not") {
   const Text source = upload(tape, sentences({{4}}));
   CHECK(model.decode(tape, upload(tape, words), model.encode(tape, source), source.rows).rows() == 7);
   const std::string said = complaint([&] { model.encode(tape, upload(tape, words)); });
-  CHECK(said.find("a sentence of 7 tokens is longer than the projection's 6") != std::string::npos);
+  CHECK(said.find("a sentence of 7 tokens exceeds the projection's n = 6") != std::string::npos);
 }

@@ -2,8 +2,8 @@
 
 #include <set>
 
+#include "attn/checkpoint/safetensors.hpp"
 #include "attn/optim/adam.hpp"
-#include "attn/train/safetensors.hpp"
 #include "support/model_tools.hpp"
 
 using namespace attn_test;

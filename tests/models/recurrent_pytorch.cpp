@@ -2,16 +2,16 @@
 
 #include <set>
 
-#include "attn/train/safetensors.hpp"
+#include "attn/checkpoint/safetensors.hpp"
 #include "support/recurrent.hpp"
 
 using namespace attn_test;
 
 namespace {
 
-constexpr RecurrentShape one{.words = 4, .width = 6, .encoder_layers = 1, .decoder_layers = 1};
-constexpr RecurrentShape two{.words = 4, .width = 6, .encoder_layers = 2, .decoder_layers = 2};
-constexpr RecurrentShape deep{.words = 4, .width = 6, .encoder_layers = 2, .decoder_layers = 3};
+constexpr RecurrentShape one{.embedding = 4, .width = 6, .encoder_layers = 1, .decoder_layers = 1};
+constexpr RecurrentShape two{.embedding = 4, .width = 6, .encoder_layers = 2, .decoder_layers = 2};
+constexpr RecurrentShape deep{.embedding = 4, .width = 6, .encoder_layers = 2, .decoder_layers = 3};
 
 const SafetensorsFile& file() {
   static const SafetensorsFile all(std::filesystem::path(ATTN_TEST_FILES) / "seq2seq.safetensors");
@@ -67,7 +67,7 @@ TEST_CASE_TEMPLATE("pytorch: input feeding, deeper, with the lexical model, and 
   Device device(2);
   compare<InputFeeding<Device, one>>(device, "feeding");
   compare<InputFeeding<Device, deep>>(device, "feeding_deep");
-  compare<InputFeeding<Device, one, BothWays, Multiplicative, States, Lexical>>(device, "feeding_lexical");
+  compare<InputFeeding<Device, one, BothWays, Multiplicative, SharedKeyValue, Lexical>>(device, "feeding_lexical");
   compare<InputFeeding<Device, two, BothWays, NoAttention>>(device, "feeding_states");
 }
 

@@ -197,8 +197,7 @@ TEST_CASE("run-time shape: no layers are an error in the stacks that a model has
 TEST_CASE("run-time shape: a Linformer without k or n is an error that says where to set them") {
   using Model = Transformer<D, dynamic_shape, Linformer<>>;
   CHECK(refusal<Model>(shape) ==
-        "Linformer: its k is neither in its type nor in the model's shape: write Linformer<32>, or "
-        "set linformer_k");
+        "Linformer: its k is set neither in its type nor in the model's shape. Write Linformer<32>, or set linformer_k.");
   TransformerShape without_n = linformer_shape;
   without_n.linformer_n = 0;
   CHECK(refusal<Model>(without_n).find("set linformer_n") != std::string::npos);

@@ -9,7 +9,7 @@ using D = Cpu<double>;
 namespace {
 
 constexpr TransformerShape shape{.encoder_layers = 1, .decoder_layers = 2, .width = 16, .heads = 2, .inner = 24};
-constexpr RecurrentShape recurrent{.words = 5, .width = 6, .encoder_layers = 2, .decoder_layers = 2};
+constexpr RecurrentShape recurrent{.embedding = 5, .width = 6, .encoder_layers = 2, .decoder_layers = 2};
 using Rows = std::vector<Index>;
 using Logits = std::vector<std::vector<double>>;  // of each row
 
@@ -29,7 +29,7 @@ struct Writer {
 
   Logits next(auto& state, const std::vector<Token>& words) {
     Tape<D> step(device);
-    const auto logits = model.next(step, state, words);
+    const auto logits = next_logits(step, model, state, words);
     Logits rows;
     for (Index i = 0; i < logits.rows; ++i) rows.emplace_back(logits.row(i), logits.row(i) + logits.cols);
     return rows;
@@ -46,7 +46,7 @@ void with_every_model(auto&& test) {
             Seq2Seq<D, recurrent, BothWaysProjected, OnEncoder<Additive<4>>, Lexical>,
             Seq2Seq<D, recurrent, BothWays, OnEncoderAndPast<ReducedRank<2>, KeyValue<4, 3>>>,
             Seq2Seq<D, recurrent, BothWays, OnSelfAttention<2, Multiplicative>>, InputFeeding<D, recurrent>,
-            InputFeeding<D, recurrent, BothWays, Additive<4>, States, Lexical>,
+            InputFeeding<D, recurrent, BothWays, Additive<4>, SharedKeyValue, Lexical>,
             InputFeeding<D, recurrent, BothWays, NoAttention>>(test);
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("select: a row that is selected twice gives the bits of the one, twice
     writer.next(state, {2, 2, 2, 2});
     writer.next(state, {4, 5, 6, 7});
     state.select(Rows{3, 0, 3, 0, 2, 3});  // the words so far are copied
-    CHECK(state.alive() == Rows{3, 0, 3, 0, 2, 3});
+    CHECK(state.active() == Rows{3, 0, 3, 0, 2, 3});
     auto logits = writer.next(state, {8, 9, 8, 9, 4, 8});
     CHECK(logits[0] == logits[2]);
     CHECK(logits[0] == logits[5]);
@@ -95,7 +95,7 @@ TEST_CASE("select: hypotheses that part give what each of them gives alone, from
         written.back().push_back(words[t + 1][i]);
         sentence.push_back(sentence_before[row]);
       }
-      CHECK(state.alive() == sentence);
+      CHECK(state.active() == sentence);
       logits = writer.next(state, words[t + 1]);
       for (std::size_t i = 0; i < written.size(); ++i) {
         auto alone = writer.start();
@@ -107,6 +107,24 @@ TEST_CASE("select: hypotheses that part give what each of them gives alone, from
         CHECK(largest_difference(logits[i], expected[0]) <= 1e-12);
       }
     }
+  });
+}
+
+TEST_CASE("select: positions that are listed give the bits of those that are copied") {
+  with_each<Transformer<D, shape>, Transformer<D, shape, Full<>, PreNorm>>([]<class M>() {
+    Writer<M> writer;
+    auto copied = writer.start(), listed = writer.start();
+    listed.list_positions();
+    const std::vector<std::vector<Token>> words{{2, 2, 2, 2}, {4, 5, 6, 7, 8}, {9, 4, 8, 12, 5, 6}, {7, 6, 5}, {5, 5, 4}};
+    const std::vector<Rows> selections{{1, 3, 3, 0, 3}, {2, 0, 1, 2, 4, 0}, {3, 0, 3}, {2, 1, 1}};
+    bool some_copied = false;
+    for (std::size_t t = 0; t < words.size(); ++t) {
+      if (t > 0) copied.select(selections[t - 1]), listed.select(selections[t - 1]);
+      CHECK(writer.next(listed, words[t]) == writer.next(copied, words[t]));
+      CHECK(listed.layout().copies == 0);
+      some_copied |= copied.layout().copies > 0;
+    }
+    CHECK(some_copied);
   });
 }
 
@@ -122,7 +140,7 @@ TEST_CASE("select: a permutation permutes the results; keep selects what it keep
     const Logits expected = writer.next(straight, {5, 6, 7, 9}), permuted = writer.next(turned, {7, 5, 9, 6});
     CHECK(permuted == Logits{expected[2], expected[0], expected[3], expected[1]});
     const Logits two = writer.next(kept, {6, 7}), same = writer.next(composed, {6, 7});
-    CHECK(kept.alive() == Rows{1, 2});
+    CHECK(kept.active() == Rows{1, 2});
     CHECK(two == same);
     for (std::size_t i = 0; i < 2; ++i) CHECK(largest_difference(two[i], expected[i + 1]) <= 1e-12);
   });
@@ -142,9 +160,9 @@ TEST_CASE("select: nothing is copied where nothing repeats; all rows may leave")
   writer.next(state, {4, 5, 6});
   CHECK(state.layout().copies == 2);  // both words of one row
   CHECK(state.places()[0] == 0);
-  CHECK(state.places()[1] == 1);  // a place that nobody uses
+  CHECK(state.places()[1] == 4);  // the next place of its sentence
   state.select(Rows{});
-  CHECK(state.alive().empty());
+  CHECK(state.active().empty());
   CHECK(writer.next(state, {}).empty());
 }
 
@@ -152,12 +170,12 @@ TEST_CASE("select: rows that are not there, and more rows than there is room for
   Writer<Transformer<D, shape>> writer;
   auto state = writer.start();
   const auto said = [&](const Rows& rows) { return complaint([&] { state.select(rows); }); };
-  CHECK(said({0, 4}) == "decoding: row 4 is selected of 4 active ones");
-  CHECK(said({-1}) == "decoding: row -1 is selected of 4 active ones");
+  CHECK(said({0, 4}) == "decoding: the selected row 4 is not one of the 4 active rows");
+  CHECK(said({-1}) == "decoding: the selected row -1 is not one of the 4 active rows");
   CHECK(said(Rows(13, 0)) ==
-        "decoding: 13 rows are selected, but there is room for 12; start with more hypotheses of each sentence");
+        "decoding: 13 rows are selected, but only 12 are reserved. Start with more hypotheses per sentence.");
   CHECK(said(Rows(12, 0)) == "no complaint");
-  CHECK(complaint([&] { state.keep({true}); }) == "decoding: keep says 1 times whether to keep one of 12 rows");
+  CHECK(complaint([&] { state.keep({true}); }) == "decoding: keep has 1 entries for 12 rows");
   CHECK(complaint([&] { writer.model.start(writer.tape, writer.text, 6, 0); }) ==
-        "decoding: room for 0 hypotheses of a sentence; it needs one at least");
+        "decoding: hypotheses is 0, but must be at least 1");
 }

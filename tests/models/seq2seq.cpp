@@ -7,8 +7,8 @@ using D = Cpu<double>;
 
 namespace {
 
-constexpr RecurrentShape shape{.words = 5, .width = 6, .encoder_layers = 2, .decoder_layers = 2};
-constexpr RecurrentDropout rates{.words = 0.2f, .states = 0.3f, .attention = 0.1f};
+constexpr RecurrentShape shape{.embedding = 5, .width = 6, .encoder_layers = 2, .decoder_layers = 2};
+constexpr RecurrentDropout rates{.embedding = 0.2f, .states = 0.3f, .attention = 0.1f};
 using Pieces = KeyValue<4, 3>;
 
 template <class Attends, class Prediction = FromStates, class Reading = BothWaysProjected>
@@ -21,7 +21,7 @@ void with_each(auto&& test) {
 
 /// test<Model>() for a model of each kind: every place, every score, both memories, all readers, with and without words.
 void with_every_kind(auto&& test) {
-  with_each<Model<NoAttention>, Model<NoAttention, FromStates, OneWay>, Model<OnEncoder<Dot>, FromStates, BothWays>,
+  with_each<Model<NoAttention>, Model<NoAttention, FromStates, OneWay>, Model<OnEncoder<DotProduct>, FromStates, BothWays>,
             Model<OnEncoder<Additive<4>>>, Model<OnEncoder<Multiplicative>, Lexical>, Model<OnEncoderAndPast<ScaledDot>>,
             Model<OnEncoderAndPast<Additive<4>, Pieces>>, Model<OnEncoderAndPast<ReducedRank<2>, Pieces>, Lexical>,
             Model<OnSelfAttention<2, Multiplicative>>, Model<OnSelfAttention<2, ScaledDot, Pieces>>,
@@ -84,10 +84,14 @@ TEST_CASE("seq2seq: the paper's models have the paper's sizes") {
                       lstm(128, 64) + lstm(64, 64);
   const auto output = [](Index width) { return (width + 1) * 22892; };
   const Index additive = 2 * 64 * 64 + 64;
-  CHECK(count(static_cast<PlainSeq2Seq<D>*>(nullptr)) == plain + output(64));
-  CHECK(count(static_cast<AdditiveOnEncoder<D>*>(nullptr)) == plain + additive + output(128));
-  CHECK(count(static_cast<AdditiveOnEncoderAndPast<D>*>(nullptr)) == plain + 2 * additive + output(192));
-  CHECK(count(static_cast<MultiplicativeOnEncoderAndPast<D>*>(nullptr)) == plain + 2 * 64 * 64 + output(192));
-  CHECK(count(static_cast<ScaledDotOnSelfAttention<D>*>(nullptr)) == plain + 2 * 4 * (64 * 64 + 64) + output(192));
-  CHECK(count(static_cast<KeyValueOnEncoder<D>*>(nullptr)) == plain + 64 * 64 + 56 * (64 + 48 + 1) + output(64 + 16));
+  CHECK(count(static_cast<ComparisonModel<D>*>(nullptr)) == plain + output(64));
+  CHECK(count(static_cast<ComparisonModel<D, OnEncoder<Additive<64>>>*>(nullptr)) == plain + additive + output(128));
+  CHECK(count(static_cast<ComparisonModel<D, OnEncoderAndPast<Additive<64>>>*>(nullptr)) ==
+        plain + 2 * additive + output(192));
+  CHECK(count(static_cast<ComparisonModel<D, OnEncoderAndPast<Multiplicative>>*>(nullptr)) ==
+        plain + 2 * 64 * 64 + output(192));
+  CHECK(count(static_cast<ComparisonModel<D, OnSelfAttention<2, ScaledDot>>*>(nullptr)) ==
+        plain + 2 * 4 * (64 * 64 + 64) + output(192));
+  CHECK(count(static_cast<ComparisonModel<D, OnEncoder<Additive<56>, Keys48Values16>>*>(nullptr)) ==
+        plain + 64 * 64 + 56 * (64 + 48 + 1) + output(64 + 16));
 }

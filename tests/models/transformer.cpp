@@ -75,7 +75,7 @@ std::vector<std::string> names_of(const TransformerOptions& options) {
 }  // namespace
 
 TEST_CASE_TEMPLATE("transformer: gradients of every parameter, without and with dropout", Model, Transformer<D, shape>,
-                   Transformer<D, shape, Full<Dot>>, Transformer<D, shape, Full<>, PreNorm>) {
+                   Transformer<D, shape, Full<DotProduct>>, Transformer<D, shape, Full<>, PreNorm>) {
   check_model<Model>({.source_vocabulary = 11, .target_vocabulary = 13, .dropout = rates});
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("transformer: dropout acts in training, differs from step to step, and
 TEST_CASE("transformer: an initialisation can be set before the parameters are drawn") {
   D device;
   Transformer<D, shape> model({.source_vocabulary = 11, .target_vocabulary = 13});
-  model.output.bias.initial = Initial::constant(0.25);
+  model.output.bias.initial = Initializer::constant(0.25);
   Parameters<D> parameters(device, model, 1);
   CHECK(parameters.read(parameters.find("output.bias")) == std::vector<double>(13, 0.25));
 }

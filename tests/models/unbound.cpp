@@ -9,7 +9,7 @@ using D = Cpu<double>;
 namespace {
 
 constexpr TransformerShape shape{.encoder_layers = 1, .decoder_layers = 1, .width = 8, .heads = 2, .inner = 12};
-constexpr RecurrentShape recurrent{.words = 4, .width = 6, .encoder_layers = 1, .decoder_layers = 1};
+constexpr RecurrentShape recurrent{.embedding = 4, .width = 6, .encoder_layers = 1, .decoder_layers = 1};
 
 void with_each(auto&& test) {
   test.template operator()<Transformer<D, shape>>();
@@ -26,7 +26,8 @@ TEST_CASE("a model without a network is an error, not a crash, and the device go
     const Model model({.source_vocabulary = kSourceWords, .target_vocabulary = kTargetWords});
     for (const TapeMode mode : {TapeMode::inference(), TapeMode::training(1, 1)}) {
       Tape<D> tape(device, mode);
-      CHECK(complaint([&] { model.loss(tape, ragged_batch()); }).find("make a Network of its model") != std::string::npos);
+      CHECK(complaint([&] { model.loss(tape, ragged_batch()); }).find("Create a Network of its model") !=
+            std::string::npos);
     }
     Network<Model> network(device, {.source_vocabulary = kSourceWords, .target_vocabulary = kTargetWords}, 1);
     Tape<D> tape(device, TapeMode::training(1, 1));
@@ -50,7 +51,7 @@ TEST_CASE("a network for inference computes, and says so where it is to learn") 
     CHECK(loss(*used) == doctest::Approx(loss(*trained)).epsilon(1e-13));
     Tape<D> tape(device, TapeMode::training(1, 1));
     CHECK(complaint([&] { used->loss(tape, ragged_batch()).backward(); }) ==
-          "backward: nothing this loss depends on learns: its parameters are frozen, or its network was made with "
+          "backward: this loss depends on no trainable parameter: its parameters are frozen, or its network was made with "
           "Inference{}");
     CHECK(complaint([&] { Adam adam(used); }).find("made for inference") != std::string::npos);
   });

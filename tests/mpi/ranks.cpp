@@ -2,9 +2,12 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <iostream>
 #include <numeric>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "attn/parallel/join_ranks.hpp"
@@ -15,7 +18,40 @@
 using namespace parallel_training;
 
 namespace {
+
 Communicator* mpi = nullptr;
+
+/// A training with 10 steps in which the last rank calls `sleep` in step 6, between the sums and the update, and `pause` once
+/// between two steps.
+template <class Sleep, class Pause>
+Index steps_with(const Sleep& sleep, const Pause& pause) {
+  const bool last = mpi->rank() == mpi->ranks() - 1;
+  bool paused = !last;
+  Run run(*mpi, 1);
+  const auto rate = [&](Index step) {
+    if (last && step == 6) sleep();
+    return 1e-3;
+  };
+  Trainer trainer(run.network, run.adam, rate, {.epochs = 100, .steps = 10, .report_every = 100}, &run.ranks);
+  OnStep report([&](const StepReport&) {
+    if (!std::exchange(paused, true)) pause();
+  });
+  trainer.run(run.training, {&report});
+  return trainer.state.step;
+}
+
+void sleep_for_seconds(int seconds) { std::this_thread::sleep_for(std::chrono::seconds(seconds)); }
+
+}  // namespace
+
+// file_ranks.py runs these two, with a limit of three seconds.
+TEST_CASE("a rank sleeps in a step" * doctest::skip()) {
+  steps_with([] { sleep_for_seconds(60); }, [] {});
+  FAIL("nobody noticed");
+}
+
+TEST_CASE("a rank pauses between two steps" * doctest::skip()) {
+  CHECK(steps_with([] {}, [] { sleep_for_seconds(6); }) == 10);
 }
 
 TEST_CASE("every rank knows its number and its machine") {

@@ -7,8 +7,8 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples"))
-from checks import check, finish, program  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "programs"))
+from checks import check, finish, last_of_each, program  # noqa: E402
 
 mpirun = sys.argv[2:]
 tiny = ["--generated-pairs", "300", "--epochs", "3", "--validate-every", "0", "--warmup", "10", "--batch", "32", "--vocabulary", "400", "--limit", "20",
@@ -17,7 +17,7 @@ tiny = ["--generated-pairs", "300", "--epochs", "3", "--validate-every", "0", "-
 
 def train(ranks, *options):
     start = [*mpirun, "-n", str(ranks)] if ranks > 1 else []
-    return subprocess.run([*start, program, *tiny, *map(str, options)], capture_output=True, text=True, timeout=300)
+    return subprocess.run([*start, program, *last_of_each(*tiny, *options)], capture_output=True, text=True, timeout=300)
 
 
 def events(folder, kind):
@@ -63,7 +63,7 @@ with tempfile.TemporaryDirectory() as name:
     check(events(folder / "both", "start")[0]["ranks"] == 2 and "communicating" in events(folder / "both", "step")[1], "the log has ranks and the share of communication")
     check([events(folder / name, "start")[0]["communicator"] for name in ("alone", "both")] == ["alone", "MPI"], "and who sums")
     refused = train(1, "--sums", "nccl", "--output", folder / "refused")
-    check(refused.returncode != 0 and "--sums nccl is for GPUs" in refused.stderr, f"NCCL is not for CPUs: {refused.stderr}")
+    check(refused.returncode != 0 and "--sums nccl requires a GPU" in refused.stderr, f"NCCL is not for CPUs: {refused.stderr}")
     check([e["tokens"] for e in events(folder / "both", "step")] == [e["tokens"] for e in events(folder / "alone", "step")], "progress counts all ranks' tokens")
     check(len((folder / "both/translations.txt").read_text().splitlines()) == 500, "they share the translation of the test")
     again = train(2, "--shard-optimiser", "--output", folder / "sharded")
@@ -76,7 +76,7 @@ with tempfile.TemporaryDirectory() as name:
     check(second.returncode == 0 and len(losses(folder / "changed")) == 3, f"two of them go on: {second.stderr}")
 
     # A rank that is killed ends all; what was saved is whole.
-    process = subprocess.Popen([*mpirun, "-n", "2", program, *tiny, "--epochs", "500", "--output", str(folder / "killed")], stdout=subprocess.DEVNULL,
+    process = subprocess.Popen([*mpirun, "-n", "2", program, *last_of_each(*tiny, "--epochs", 500, "--output", folder / "killed")], stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, text=True)
     deadline = time.time() + 120
     while not (folder / "killed/training.safetensors").exists() and time.time() < deadline:
@@ -94,14 +94,14 @@ with tempfile.TemporaryDirectory() as name:
     check(resumed.returncode == 0, f"its checkpoint is whole: {resumed.stderr}")
 
     # A signal at one rank stops all of them, with a checkpoint.
-    process = subprocess.Popen([*mpirun, "-n", "2", program, *tiny, "--epochs", "500", "--output", str(folder / "stopped")], stdout=subprocess.PIPE,
+    process = subprocess.Popen([*mpirun, "-n", "2", program, *last_of_each(*tiny, "--epochs", 500, "--output", folder / "stopped")], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True)
     while not (folder / "stopped/training.safetensors").exists() and time.time() < deadline + 120:
         time.sleep(0.2)
     ranks = ranks_in(folder / "stopped")
     subprocess.run(["kill", f"-{signal.SIGTERM.value}", str(max(ranks, default=0))])
     out, said = process.communicate(timeout=60)
-    check(process.returncode == 128 + signal.SIGTERM and "stopped; go on with" in out,
+    check(process.returncode == 128 + signal.SIGTERM and "stopped. Continue with" in out,
           f"a signal at one rank stops all, with its status: {process.returncode} {out[-300:]} {said[-300:]}")
 
     # What is wrong is said once, and ends all.

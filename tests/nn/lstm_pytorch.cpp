@@ -2,10 +2,10 @@
 
 #include <filesystem>
 
+#include "attn/checkpoint/safetensors.hpp"
 #include "attn/core/parameters.hpp"
 #include "attn/cpu.hpp"
 #include "attn/nn/lstm.hpp"
-#include "attn/train/safetensors.hpp"
 #include "support/tape.hpp"
 
 // attn's layers against torch.nn.LSTM over packed sequences: tests/files/lstm.safetensors, which

@@ -40,7 +40,7 @@ TEST_CASE("learned positions: a sentence beyond the last of them is refused, wit
   Tape<D> tape(device);
   CHECK(layer(tape, upload(tape, sentences({{1, 2, 0}}))).rows() == 3);
   const std::string said = complaint([&] { layer(tape, upload(tape, sentences({{1}, {1, 2, 0, 0}}))); });
-  CHECK(said.find("a sentence of 4 tokens goes beyond the 3 positions") != std::string::npos);
+  CHECK(said.find("a sentence of 4 tokens exceeds the 3 learned positions") != std::string::npos);
   CHECK(said.find("Learned<4>") != std::string::npos);
   CHECK(complaint([&] { layer(tape, upload(tape, sentences({{1}})), 3); }).find("of 4 tokens") != std::string::npos);
 }

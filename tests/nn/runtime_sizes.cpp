@@ -177,21 +177,21 @@ TEST_CASE("run-time sizes: a dynamic layer below a static one is checked where t
   Parameters<D> parameters(device, model, 1);
   Tape<D> tape(device);
   const Variable<D> x = tape.make(3, 6);
-  CHECK(complaint([&] { above(below(x)); }) == "an activation of 5 columns, the output of Linear, where the type says 4");
+  CHECK(complaint([&] { above(below(x)); }) == "an activation of 5 columns, the output of Linear, but the type says 4");
 }
 
 TEST_CASE("run-time sizes: a size that differs from the type's, or that no layer can have, is an error") {
   const auto says = [](const auto& action, const std::string& sentence) {
     CHECK_MESSAGE(complaint(action).find(sentence) != std::string::npos, complaint(action));
   };
-  says([] { Linear<D, 6, 5>(6, 4); }, "a size of 4 where the type says 5");
-  says([] { Linear<D>(0, 4); }, "a size of 0 is not positive");
-  says([] { LayerNorm<D>(-3); }, "a size of -3 is not positive");
-  says([] { Linear<D>(Index{1} << 40, 4); }, "too large for a layer");
+  says([] { Linear<D, 6, 5>(6, 4); }, "a size is 4, but the type says 5");
+  says([] { Linear<D>(0, 4); }, "the size 0 of a layer must be positive");
+  says([] { LayerNorm<D>(-3); }, "the size -3 of a layer must be positive");
+  says([] { Linear<D>(Index{1} << 40, 4); }, "must be positive and at most 2^30");
   says([] { MultiHead<D>({.width = 6, .heads = 4}); }, "a width of 6 is not a multiple of 4 heads");
   says([] { MultiHead<D>({.width = 6, .heads = 0}); }, "a width of 6 is not a multiple of 0 heads");
-  says([] { MultiHead<D>({.width = 8, .heads = 4, .key_value_heads = 3}); }, "4 heads cannot share 3 heads");
+  says([] { MultiHead<D>({.width = 8, .heads = 4, .key_value_heads = 3}); }, "4 heads are not a multiple of 3 heads");
   says([] { Embedding<D>(7, 5); }, "sinusoidal positions come in pairs, so the width must be even, not 5");
-  says([] { Stack<Linear<D>>(0, 6, 6); }, "a size of 0 is not positive");
-  says([] { Stack<Linear<D>, 2>(3, 6, 6); }, "a size of 3 where the type says 2");
+  says([] { Stack<Linear<D>>(0, 6, 6); }, "the size 0 of a layer must be positive");
+  says([] { Stack<Linear<D>, 2>(3, 6, 6); }, "a size is 3, but the type says 2");
 }

@@ -31,7 +31,9 @@ void with_activation(ActivationKind kind, attn::Matrix<const T> x, attn::Sink<T>
 }
 template <class T>
 void activation(Cpu<T>& device, ActivationKind kind, attn::Matrix<const T> x, attn::Matrix<T> y) {
-  with_activation<T>(kind, x, {}, [&](auto of) { evaluate(device, attn::EvaluateArgs<Cpu<T>, decltype(of)>{of, y}); });
+  with_activation<T>(kind, x, {}, [&](auto of) {
+    evaluate_expression(device, attn::ExpressionArgs<Cpu<T>, decltype(of)>{of, y});
+  });
 }
 
 /// An activation of random rows.
@@ -56,7 +58,7 @@ struct Activation {
   Numbers dx(bool add = false, double start = kUnset) {
     const Tensor<Cpu<T>> result(device, x.rows(), x.cols(), start, 1);
     with_activation<T>(kind, x, {result, add}, [&](auto of) {
-      evaluate_gradient(device, attn::EvaluateGradientArgs<Cpu<T>, decltype(of)>{of, dy});
+      evaluate_expression_gradient(device, attn::ExpressionGradientArgs<Cpu<T>, decltype(of)>{of, dy});
     });
     CHECK(result.outside_untouched());
     return result.read();

@@ -173,9 +173,11 @@ TEST_CASE("additive attention refuses keys that are listed") {
   const std::int32_t list[2] = {1, 0};
   Additive<double> op(device, shape);
   op.forward();
-  op.args.keys.listed = list;
+  op.args.keys.row_indices = list;
   Tensor<Cpu<double>> weights(device, 1, 2);
-  const auto refused = [](auto&& call) { return contains(error_of(call), "rows are listed, but have to lie together"); };
+  const auto refused = [](auto&& call) {
+    return contains(error_of(call), "must be contiguous here, but are listed by index");
+  };
   CHECK(refused([&] { op.forward(); }));
   CHECK(refused([&] { op.backward(); }));
   CHECK(refused([&] { additive_attention_weights(device, {op.args, weights}); }));

@@ -253,7 +253,7 @@ TEST_CASE("a list says where keys are, which sentences may share") {
   op.q.write({0, 5, 7, 0});  // 0: the mean of all values
   op.k.write({1, 2, 3, 4, 5, 6}), op.v.write({10, 20, 30, 40, 50, 60});
   const Integers<Cpu<double>> list(device, {4, 1, /**/ /**/ 5, /**/ 1, 1, 0});
-  op.args.keys.listed = list.data();
+  op.args.keys.row_indices = list.data();
   CHECK(distance(op.forward(), {35, 0, 60, 50. / 3}) <= 1e-14);
 }
 
@@ -273,7 +273,7 @@ TEST_CASE_TEMPLATE("attention to listed keys gives the bits of attention to gath
     }
     gathered.k.write(k), gathered.v.write(v);
     const Integers<Cpu<T>> on_device(device, list);
-    listed.args.keys.listed = on_device.data();
+    listed.args.keys.row_indices = on_device.data();
     CHECK(same_bits(listed.forward(), gathered.forward()));
     CHECK(same_bits(listed.lse.read(), gathered.lse.read()));
   }
@@ -285,15 +285,15 @@ TEST_CASE("where rows have to lie together, a list is refused") {
   const auto refused = [&](AttentionCase shape, auto&& call) {
     Attention<double> op(device, shape);
     op.forward();
-    op.args.keys.listed = list;
-    return contains(error_of([&] { call(op); }), "rows are listed, but have to lie together here; gather them first");
+    op.args.keys.row_indices = list;
+    return contains(error_of([&] { call(op); }), "must be contiguous here, but are listed by index. Gather them first.");
   };
   const auto attend = [](auto& op) { attention(op.device, op.args); };
   CHECK(refused({"", {2}, {2}, 1, 1}, attend));
   CHECK(refused({"", {1}, {2}, 1, 1, false, 0.5f}, attend));
   CHECK(refused({"", {1}, {2}, 1, 129}, attend));
   CHECK(refused({"", {1}, {2}, 1, 1},
-                [](auto& op) { op.args.queries.listed = op.args.keys.listed, attention(op.device, op.args); }));
+                [](auto& op) { op.args.queries.row_indices = op.args.keys.row_indices, attention(op.device, op.args); }));
   CHECK(refused({"", {1}, {2}, 1, 1}, [](auto& op) { op.backward(); }));
   CHECK(refused({"", {1}, {2}, 1, 1}, [](auto& op) { attention_weights(op.device, {op.args, {}}); }));
 }

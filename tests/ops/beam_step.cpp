@@ -44,7 +44,7 @@ struct Beams {
                        .log_probabilities = {log_probabilities.data(), rows, k},
                        .beam = beam,
                        .end = 2,
-                       .words = words.data(),
+                       .tokens = words.data(),
                        .totals = totals.data(),
                        .step = step.data(),
                        .logged = logged.data(),
@@ -123,9 +123,9 @@ TEST_CASE("beam_step: a beam of one, and no sentences") {
 
 TEST_CASE("beam_step refuses beams that are too wide") {
   Beams beams(1, 17, 2, 1, 2, 1);
-  CHECK(
-      contains(error_of([&] { beams.take(std::vector<Token>(34), std::vector<double>(34)); }), "beams hold 1 to 16 rows"));
+  CHECK(contains(error_of([&] { beams.take(std::vector<Token>(34), std::vector<double>(34)); }),
+                 "A beam needs 1 to 16 rows"));
   Beams choices(1, 2, 4, 1, 2, 1);
-  CHECK(
-      contains(error_of([&] { choices.take(std::vector<Token>(8), std::vector<double>(8)); }), "one choice more at most"));
+  CHECK(contains(error_of([&] { choices.take(std::vector<Token>(8), std::vector<double>(8)); }),
+                 "at most one choice more than that"));
 }

@@ -62,7 +62,7 @@ TEST_CASE_TEMPLATE("the result may take the place of an operand", T, float, doub
     Operands<T> of(device, 20, cols);
     const auto expression = all_kinds(of);
     const Numbers apart = evaluated(device, expression, 20, cols);
-    evaluate(device, attn::EvaluateArgs<Cpu<T>, std::remove_const_t<decltype(expression)>>{expression, of.a});
+    evaluate_expression(device, attn::ExpressionArgs<Cpu<T>, std::remove_const_t<decltype(expression)>>{expression, of.a});
     CHECK(of.a.read() == apart);
   }
 }

@@ -22,7 +22,7 @@ std::vector<Token> best(Cpu<T>& device, bool held, Index rows, Index classes, In
   const Tensor<D> added(device, 1, classes, bias.empty() ? Numbers(static_cast<std::size_t>(classes)) : bias);
   const Tensor<D> room(device, rows, classes, kUnset, 2);
   std::vector<Token> result(static_cast<std::size_t>(rows) + 1, -7);
-  if (held) device.weights().hold(weight.data(), classes * depth);
+  if (held) device.weights().cache(weight.data(), classes * depth);
   linear_argmax(device, {.x = left,
                          .weight = weight,
                          .bias = bias.empty() ? nullptr : added.data(),
@@ -43,7 +43,7 @@ std::vector<Token> two_ops(Cpu<float>& device, Index rows, Index classes, Index 
   const Tensor<D> left(device, rows, depth, x), weight(device, classes, depth, w), added(device, 1, classes, bias);
   const Tensor<D> logits(device, rows, classes);
   std::vector<Token> result(static_cast<std::size_t>(rows), -1);
-  device.weights().hold(weight.data(), classes * depth);
+  device.weights().cache(weight.data(), classes * depth);
   linear(device, {.x = left, .weight = weight, .bias = added.data(), .y = logits});
   device.weights().forget(weight.data(), classes * depth);
   argmax(device, {.logits = logits, .best = result.data(), .except = except});
@@ -80,8 +80,7 @@ TEST_CASE("linear_argmax with int8 weights finds what linear and argmax find, wi
   const Index sizes[][3] = {{1, 1, 1},      {1, 65, 7},     {4, 31, 64},  {5, 200, 70},
                             {17, 129, 128}, {33, 1000, 33}, {300, 97, 20}};
   for (const int threads : {1, 2, 3})
-    for (const auto& [m, n, k] : sizes) {
-      const Index rows = m, classes = n, depth = k;  // clang 16 with OpenMP captures no bindings
+    for (const auto& [rows, classes, depth] : sizes) {
       CAPTURE(threads);
       CAPTURE(rows);
       Cpu<float> device({.threads = threads, .int8_weights = true});

@@ -107,7 +107,7 @@ TEST_CASE("reduce_rows refuses listed rows") {
   Cpu<double> device(1);
   const Layout<Cpu<double>> layout(device, {2});
   attn::Ragged listed = layout;
-  listed.listed = listed.begin;
+  listed.row_indices = listed.begin;
   const Tensor<Cpu<double>> x(device, 2, 1, 0.0), y(device, 1, 1);
   CHECK(contains(error_of([&] { reduce_rows(device, {.x = x, .rows = listed, .y = y}); }), "reduce_rows"));
 }

@@ -23,7 +23,7 @@ struct Best {
 
 template <class T>
 Best best(Cpu<T>& device, Index rows, Index cols, const Numbers& logits, Index k, const std::vector<Token>& except = {},
-          const std::vector<Token>& only = {}) {
+          const std::vector<Token>& only = {}, bool renormalize = false) {
   const Tensor<Cpu<T>> tensor(device, rows, cols, logits, 2), found(device, rows, k, kUnset, 1);
   Best result{std::vector<Token>(static_cast<std::size_t>(rows * k), -7), {}};
   top_k(device, {.logits = tensor,
@@ -31,7 +31,8 @@ Best best(Cpu<T>& device, Index rows, Index cols, const Numbers& logits, Index k
                  .log_probabilities = found,
                  .except = except.data(),
                  .excepted = static_cast<Index>(except.size()),
-                 .only = only.empty() ? nullptr : only.data()});
+                 .only = only.empty() ? nullptr : only.data(),
+                 .renormalize = renormalize});
   CHECK(tensor.outside_untouched());
   CHECK(found.outside_untouched());
   result.log_probabilities = found.read();
@@ -87,6 +88,14 @@ TEST_CASE_TEMPLATE("top k: what is left out keeps its part of the sum", T, float
   const auto [classes, p] = best(device, 1, 4, {0, 2 * two, 0, two}, 3, {1, 2, 77});
   CHECK(classes == std::vector<Token>{3, 0, -1});
   check_near(p, {-2 * two, -3 * two, kNever}, 1e-6);
+}
+
+TEST_CASE_TEMPLATE("top k: renormalized, what is left has all of the probability", T, float, double) {
+  Cpu<T> device(1);
+  const double two = std::log(2.0), three = std::log(3.0);
+  const auto [classes, p] = best(device, 2, 4, {0, 2 * two, 0, two, 0, 1e6, 1, 0}, 3, {1, 2, 77, -1}, {}, true);
+  CHECK(classes == std::vector<Token>{3, 0, -1, 0, 3, -1});  // of what is left out nothing is counted, however probable
+  check_near(p, {two - three, -three, kNever, -two, -two, kNever}, 1e-6);
 }
 
 TEST_CASE_TEMPLATE("top k: a row that has one choice takes it, even one that is left out", T, float, double) {

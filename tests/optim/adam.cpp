@@ -1,6 +1,6 @@
 #include "attn/optim/adam.hpp"
 
-#include "attn/train/safetensors.hpp"
+#include "attn/checkpoint/safetensors.hpp"
 #include "support/model_tools.hpp"
 
 using namespace attn_test;
@@ -105,7 +105,7 @@ TEST_CASE_TEMPLATE("adam: the number of threads changes no bit", T, float, doubl
   const auto run = [](int threads) {
     Cpu<T> device(threads);
     Numbers<Cpu<T>> model(70001);
-    model.first.initial = Initial::normal(1);
+    model.first.initial = Initializer::normal(1);
     Parameters<Cpu<T>> parameters(device, model, 1);
     Adam<Cpu<T>> adam(parameters, {.weight_decay = 0.01, .decay_vectors = true, .amsgrad = true, .clip_norm = 0.5});
     Random random(2);

@@ -11,7 +11,8 @@ namespace {
 
 struct Parts {
   using DeviceType = Host;
-  Parameter<Host> first{5, 20, Initial::normal(1)}, second{70, 1, Initial::normal(1)}, third{9, 9, Initial::normal(1)};
+  Parameter<Host> first{5, 20, Initializer::normal(1)}, second{70, 1, Initializer::normal(1)},
+      third{9, 9, Initializer::normal(1)};
   void for_each_parameter(auto&& visit) {
     visit("first", first);
     visit("second", second);
@@ -84,13 +85,13 @@ TEST_CASE("grouped: groups and frozen parameters apply to all of its optimisers"
 TEST_CASE("grouped: a step that is left out counts once") {
   Training training;
   Grouped both(training.network, {{"*", AdamOptions{}}, {"second", SgdOptions{}}});
-  both.set_bad_numbers(BadNumbers::skip);
+  both.set_non_finite(NonFinite::skip);
   training.run(both, 1);
   const auto before = training.read("third");
   training.set_gradients(7);
   training.parameters.gradients()[0] = std::numeric_limits<double>::infinity();
   both.step(0.01);
-  const BadSteps bad = both.take_bad_steps();
+  const SkippedSteps bad = both.take_skipped_steps();
   CHECK(bad.count == 1);
   CHECK(bad.first == 2);
   CHECK(training.read("third") == before);
@@ -102,7 +103,7 @@ TEST_CASE("grouped: rules that leave something out, or clip by themselves, are e
     return error_of([&] { Grouped grouped(training.network, rules); });
   };
   CHECK(contains(says({{"first", AdamOptions{}}}), "Grouped: no rule selects 'second'; add a first rule \"*\""));
-  CHECK(contains(says({{"*", AdamOptions{.clip_norm = 1}}}), "use GroupedOptions::clip_norm"));
+  CHECK(contains(says({{"*", AdamOptions{.clip_norm = 1}}}), "Set GroupedOptions::clip_norm"));
   CHECK(contains(says({{"*", AdamOptions{.beta1 = 2}}}), "must be in [0, 1)"));
   CHECK(contains(says({{"*", AdamOptions{}}, {"secnd", SgdOptions{}}}), "did you mean 'second'?"));
 }

@@ -18,9 +18,9 @@ struct Text {
 static_assert(!Schedule<Text> && !Schedule<int>);
 }  // namespace
 
-TEST_CASE("Constant gives its rate at every step") {
-  CHECK(Constant{0.01}(1) == 0.01);
-  CHECK(Constant{0.01}(1'000'000'000) == 0.01);
+TEST_CASE("ConstantRate gives its rate at every step") {
+  CHECK(ConstantRate{0.01}(1) == 0.01);
+  CHECK(ConstantRate{0.01}(1'000'000'000) == 0.01);
 }
 
 TEST_CASE("WarmupCosine rises over 4,000 steps from 1e-7 to 1e-4 and falls to 1e-6 at the last") {

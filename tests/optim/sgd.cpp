@@ -50,8 +50,8 @@ TEST_CASE("sgd: the gradient's norm is known where it clips, and only there") {
   Sgd plain(network), clipping(network, {.clip_norm = 1});
   CHECK_FALSE(clipping.gradient_norm());  // before the first step
   const auto step = [&](auto& sgd) {
-    network->numbers.gradient[0] = 3;
-    network->numbers.gradient[4] = -4;
+    network.parameters.gradients()[0] = 3;
+    network.parameters.gradients()[4] = -4;
     sgd.step(0.1);
     return sgd.gradient_norm();
   };
@@ -77,6 +77,6 @@ TEST_CASE("sgd: options that make no sense are errors") {
   const auto says = [&](SgdOptions options) { return complaint([&] { Sgd sgd(network, options); }); };
   CHECK(says({.momentum = 1}) == "Sgd: a momentum of 1 is not in [0, 1)");
   CHECK(says({.weight_decay = -1}) == "Sgd: weight_decay -1 and clip_norm 0 must be 0 or more");
-  CHECK(says({.nesterov = true}) == "Sgd: Nesterov's momentum needs a momentum; give one above 0");
+  CHECK(says({.nesterov = true}) == "Sgd: nesterov needs a momentum above 0");
   CHECK(complaint([&] { Sgd sgd(used); }).find("made for inference") != std::string::npos);
 }

@@ -33,10 +33,10 @@ TEST_CASE("encoded pairs: bad lines are refused by file and line") {
   };
   CHECK(error_with("2 5 3\t2 4 3") == "");
   for (const char* line : {"2 4 3", "2 4 3 2 4 3", "2 4 3\t2 4 3\t2 4 3", ""})
-    CHECK(contains(error_with(line), "pairs.tsv, line 2: not two sides with one tab between them"));
+    CHECK(contains(error_with(line), "pairs.tsv, line 2: not two sides separated by one tab"));
   for (const char* id : {"x", "-1", "4.5", "", "99999999999"})
     CHECK(contains(error_with("2 " + std::string(id) + " 3\t2 4 3"), "line 2: '" + std::string(id) + "' is not an id"));
-  CHECK(contains(error_with("2 4 3\t2 5 3"), "line 2: no word has the id 5: the vocabulary has 5; is it the one"));
+  CHECK(contains(error_with("2 4 3\t2 5 3"), "line 2: no word has the id 5: the vocabulary has 5. Use the vocabulary"));
   for (const char* line : {"4 3\t2 4 3", "2 4\t2 4 3", "2\t2 4 3", "2 4 3\t"})
     CHECK(contains(error_with(line), "line 2: a sentence must begin with 2 and end with 3"));
   CHECK(contains(error_with("\xFF"), "line 2: byte 1 is not valid UTF-8"));

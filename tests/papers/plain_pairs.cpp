@@ -1,4 +1,4 @@
-#include "papers/plain_pairs.hpp"
+#include "common/plain_pairs.hpp"
 
 #include <set>
 

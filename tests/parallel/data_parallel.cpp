@@ -182,14 +182,14 @@ TEST_CASE("ranks that differ are told apart before they begin") {
     CHECK(error_of([&] {
             require_same_everywhere(rank, {{"text", "a"}, {"seed", mine}});
           }) ==
-          "rank 2 on thread 2 has seed 7, rank 0 on thread 0 has 1: give all ranks the same program, files and options");
+          "rank 2 on thread 2 has seed 7, rank 0 on thread 0 has 1. Start all ranks with the same program, files and "
+          "options.");
     const std::string text = "batch 16\nseed " + mine + "\nsize small\n";
-    CHECK(
-        error_of([&] {
-          require_same_everywhere(rank, {{"setting", text}});
-        }) ==
-        "rank 2 on thread 2 has setting seed 7, rank 0 on thread 0 has seed 1: give all ranks the same program, files and "
-        "options");
+    CHECK(error_of([&] {
+            require_same_everywhere(rank, {{"setting", text}});
+          }) ==
+          "rank 2 on thread 2 has setting seed 7, rank 0 on thread 0 has seed 1. Start all ranks with the same program, "
+          "files and options.");
   });
 }
 

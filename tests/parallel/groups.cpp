@@ -29,12 +29,11 @@ std::vector<double> train_grouped(Run& run, TrainState state, Index epochs, cons
                     {.clip_norm = 0.5}, run.ranks.share());
   TrainOptions options = run.options;
   options.epochs = epochs;
-  if (epochs == 2 && !path.empty())
-    state = load_training(SafetensorsFile(path), run.network.parameters, optimiser, &run.ranks);
-  Trainer trainer(run.network, optimiser, Constant{0.01}, options, &run.ranks);
+  if (epochs == 2 && !path.empty()) state = load_training(SafetensorsFile(path), run.network, optimiser, &run.ranks);
+  Trainer trainer(run.network, optimiser, ConstantRate{0.01}, options, &run.ranks);
   trainer.state = state;
   trainer.run(run.training);
-  if (epochs == 1) save_training(path, run.network.parameters, optimiser, trainer.state, {}, &run.ranks);
+  if (epochs == 1) save_training(path, run.network, optimiser, trainer.state, {}, &run.ranks);
   return run.numbers();
 }
 

@@ -27,14 +27,18 @@ TEST_CASE("join ranks: a number that is none, a rank too many and a folder that 
   const TemporaryFolder folder;
   {
     const Set ranks("ATTN_RANKS", "2");
-    CHECK(contains(refusal(), "names no folder in which the ranks meet"));
+    CHECK(contains(refusal(), "but not ATTN_HANDSHAKE"));
     const Set handshake("ATTN_HANDSHAKE", (folder / "here").string());
     CHECK(contains(refusal(), "neither ATTN_RANK nor SLURM_PROCID"));
     for (const char* text : {"foo", "1x", "", " 1"}) {
       const Set rank("ATTN_RANK", text);
-      CHECK(contains(refusal(), "'" + std::string(text) + "', which is no whole number"));
+      CHECK(contains(refusal(), "'" + std::string(text) + "', not a whole number"));
     }
     const Set rank("ATTN_RANK", "2");
+    {
+      const Set timeout("ATTN_HEARTBEAT_TIMEOUT", "0");
+      CHECK(contains(refusal(), "ATTN_HEARTBEAT_TIMEOUT is 0"));
+    }
     CHECK(contains(refusal(), "rank 2 is not one of 2 ranks"));
   }
   const Set handshake("ATTN_HANDSHAKE", (folder / "here").string());

@@ -23,7 +23,7 @@ parallel_training::Result train(Communicator& communicator, Index accumulate) {
   Adam<Device> adam(network, {.epsilon = 1e-4}, ranks.share());
   Batches training(text, small_training::special_tokens, {.size = 4, .order = BatchOrder::sequential});
   const TrainOptions options{.epochs = 2, .accumulate = accumulate, .seed = 3, .report_every = 1};
-  Trainer trainer(network, adam, Constant{1e-2}, options, &ranks);
+  Trainer trainer(network, adam, ConstantRate{1e-2}, options, &ranks);
   small_training::Recorder recorder;
   trainer.run(training, {&recorder});
   return {{network.parameters.values(), network.parameters.values() + network.parameters.size()}, recorder.steps, {}};

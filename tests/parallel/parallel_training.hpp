@@ -38,10 +38,10 @@ struct Run {
                          7};
   DataParallel<Device> ranks;
   Adam<Device> adam;
-  Averaged<Device, Adam<Device>> optimiser;
+  Averaged<Device> optimiser;
   Batches training, validation;
   TrainOptions options;
-  Trainer<Model, Averaged<Device, Adam<Device>>, InverseSquareRoot> trainer;
+  Trainer<Device> trainer;
 
   Run(Communicator& communicator, Index accumulate, bool shard = false, Index pairs = 75, Index epochs = 2,
       bool overlap = true)

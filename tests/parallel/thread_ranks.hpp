@@ -86,7 +86,8 @@ class ThreadRank final : public Communicator {
   Index rank_;
 };
 
-/// work(rank) on a thread for each of so many ranks. An exception of the first that throws arrives here, if all of them throw.
+/// work(rank) on a thread for each of so many ranks. A rank that throws leaves the others, which do not wait for it; the exception
+/// of the lowest such rank arrives here.
 template <class Work>
 void on_ranks(Index count, const Work& work) {
   Meeting meeting(count);
@@ -100,6 +101,7 @@ void on_ranks(Index count, const Work& work) {
           work(mine);
         } catch (...) {
           failures[static_cast<std::size_t>(rank)] = std::current_exception();
+          meeting.together.arrive_and_drop();
         }
       });
   }

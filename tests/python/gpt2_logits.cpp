@@ -4,9 +4,9 @@
 #include <iterator>
 #include <sstream>
 
+#include "attn/checkpoint/gpt2.hpp"
 #include "attn/decode/greedy.hpp"
 #include "attn/language_model.hpp"
-#include "attn/train/gpt2.hpp"
 
 using namespace attn;
 using Host = Cpu<float>;
@@ -19,7 +19,7 @@ int main(int argc, char** argv) try {
   const TensorView* table = file.find("transformer.wte.weight");
   Host device;
   Network<Model> network(device, {.vocabulary = (table != nullptr ? *table : file["wte.weight"]).shape[0]}, Inference{});
-  load_gpt2(file, network.parameters);
+  load_gpt2(file, network);
   const Model& model = network.model;
 
   std::ifstream lines(argv[2]);

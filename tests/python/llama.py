@@ -18,17 +18,17 @@ PROMPTS = [[7], [1, 2, 3, 4, 5], [70, 3, 3, 3], [0, 70], list(range(40))]
 MORE = 20
 
 
-def run(program, weights, prompts, tied):
-    output = subprocess.run([program, weights, prompts, tied], check=True, capture_output=True, text=True).stdout.splitlines()
+def run(program, weights, prompts, tied, *numbers):
+    output = subprocess.run([program, weights, prompts, tied, *map(str, numbers)], check=True, capture_output=True, text=True).stdout.splitlines()
     rows = sum(map(len, PROMPTS))
     logits = torch.tensor([[float(number) for number in line.split()] for line in output[:rows]])
     return logits, [[int(token) for token in line.split()] for line in output[rows:]]
 
 
-def compare(program, seed, tied, bias):
+def compare(program, seed, tied, bias, theta=10000, epsilon=1e-5):
     torch.manual_seed(seed)
     model = LlamaForCausalLM(LlamaConfig(vocab_size=71, hidden_size=48, intermediate_size=80, num_hidden_layers=3,
-                                         num_attention_heads=6, num_key_value_heads=2, rms_norm_eps=1e-5, rope_theta=10000.0,
+                                         num_attention_heads=6, num_key_value_heads=2, rms_norm_eps=epsilon, rope_theta=float(theta),
                                          attention_bias=bias, tie_word_embeddings=tied, bos_token_id=0, eos_token_id=0)).eval()
     with torch.no_grad():
         for parameter in model.parameters():  # far from the initial values: no gain is 1, and texts are not dull
@@ -48,16 +48,16 @@ def compare(program, seed, tied, bias):
         weights = folder / "model.safetensors"
         prompts = folder / "prompts"
         prompts.write_text("".join(" ".join(map(str, prompt)) + "\n" for prompt in PROMPTS))
-        ours, texts = run(program, weights, prompts, "tied" if tied else "untied")
+        ours, texts = run(program, weights, prompts, "tied" if tied else "untied", theta, epsilon)
         error = ((ours - logits).abs().max() / logits.abs().max()).item()
-        kind = f"{'tied' if tied else 'untied'}{', with biases' if bias else ''}"
+        kind = f"{'tied' if tied else 'untied'}{', with biases' if bias else ''}, rope_theta {theta}, rms_norm_eps {epsilon}"
         assert ours.shape == logits.shape and error < 1e-4, f"{kind}: logits differ by {error}, relative to the largest"
         assert texts == continued, f"{kind}: {texts} instead of {continued}"
         print(f"{kind}: {len(logits)} rows of logits, at most {error:.1e} apart, relative to {logits.abs().max():.1f}; "
               f"{len(texts)} texts of {MORE} tokens equal")
 
         if tied:  # the output layer of an untied model may be the table, but a tied model does not drop another output layer
-            ours, texts = run(program, weights, prompts, "untied")
+            ours, texts = run(program, weights, prompts, "untied", theta, epsilon)
             assert texts == continued, f"tied weights in an untied model: {texts}"
         else:
             refused = subprocess.run([program, weights, prompts, "tied"], check=False, capture_output=True, text=True)
@@ -75,6 +75,7 @@ def main():
     compare(program, 1, tied=False, bias=False)
     compare(program, 1, tied=True, bias=False)
     compare(program, 2, tied=False, bias=True)
+    compare(program, 5, tied=False, bias=False, theta=500000, epsilon=1e-2)
 
 
 if __name__ == "__main__":

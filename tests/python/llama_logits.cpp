@@ -5,22 +5,34 @@
 #include <iterator>
 #include <sstream>
 
+#include "attn/checkpoint/llama.hpp"
 #include "attn/decode/greedy.hpp"
 #include "attn/language_model.hpp"
-#include "attn/train/llama.hpp"
 
 using namespace attn;
 using Host = Cpu<float>;
 
 int main(int argc, char** argv) try {
-  require(argc == 4, "usage: llama_logits MODEL.safetensors PROMPTS tied|untied; a line of token ids for each prompt");
+  require(
+      argc == 4 || argc == 6,
+      "usage: llama_logits MODEL.safetensors PROMPTS tied|untied [ROPE_THETA RMS_NORM_EPS]; a line of token ids for each "
+      "prompt");
   const SafetensorsFile file(argv[1]);
-  const TransformerShape shape{
-      .encoder_layers = 0, .decoder_layers = 3, .width = 48, .heads = 6, .inner = 80, .key_value_heads = 2};
+  const TransformerShape shape{.encoder_layers = 0,
+                               .decoder_layers = 3,
+                               .width = 48,
+                               .heads = 6,
+                               .inner = 80,
+                               .key_value_heads = 2,
+                               .rope_base = argc == 6 ? std::stoi(argv[4]) : 10000};
   Host device;
-  Network<Llama<Host>> network(
-      device, {.vocabulary = 71, .tie_output = std::string_view(argv[3]) == "tied", .shape = shape}, Inference{});
-  load_llama(file, network.parameters);
+  Network<Llama<Host>> network(device,
+                               {.vocabulary = 71,
+                                .tie_output = std::string_view(argv[3]) == "tied",
+                                .shape = shape,
+                                .norm_epsilon = argc == 6 ? std::stof(argv[5]) : 1e-5f},
+                               Inference{});
+  load_llama(file, network);
 
   std::ifstream lines(argv[2]);
   Sentences prompts;

@@ -1,4 +1,5 @@
-"""Compares folders of Hugging Face's MarianMTModel, of random weights, opened by attn: source ids, log-probabilities, greedy and beam search."""
+"""Compares folders of Hugging Face's MarianMTModel, of random weights, opened by attn: source ids, log-probabilities, greedy and beam search
+with scores, limits."""
 # program: marian_translations
 import argparse
 import io
@@ -75,27 +76,32 @@ def lively(model, end):
 
 
 def translations(model, tokenizer, lines):
-    """What transformers makes of the lines with a beam of 1, of 4, and as the folder says (0): by beam, the words' ids and the texts. None where
-    they are dull: most of them alike, or few that end by themselves."""
+    """What transformers makes of the lines with a beam of 1, of 4, and as the folder says (0): by beam, the words' ids, the texts and the scores.
+    None where they are dull: most of them alike, or few that end by themselves."""
     found = {}
     padded = tokenizer(lines, return_tensors="pt", padding=True)
     for beam, how in ((1, {"num_beams": 1}), (4, {"num_beams": 4, "length_penalty": 1.0}), (0, {})):
-        if beam == 4 and model.generation_config.no_repeat_ngram_size:
-            continue  # with renormalize_logits transformers gives the probability of what is forbidden to the others; greedily that changes nothing
+        if beam == 4 and model.generation_config.no_repeat_ngram_size and model.generation_config.renormalize_logits:
+            continue  # with renormalize_logits transformers gives the probability of repetitions to the others; greedily that changes nothing
         with torch.no_grad():
-            generated = model.generate(**padded, **how)
-        tokens = [[token for token in sentence if token not in (0, tokenizer.pad_token_id)] for sentence in generated.tolist()]
+            made = model.generate(**padded, **how, return_dict_in_generate=True, output_scores=True)
+        tokens = words(made.sequences, tokenizer)
         if len({tuple(sentence) for sentence in tokens}) <= len(lines) / 3 or ended(tokens) <= len(lines) / 4:
             return None
-        found[beam] = tokens, tokenizer.batch_decode(generated, skip_special_tokens=True, use_source_tokenizer=False)
+        scores = getattr(made, "sequences_scores", None)
+        found[beam] = tokens, tokenizer.batch_decode(made.sequences, skip_special_tokens=True, use_source_tokenizer=False), None if scores is None else scores.tolist()
     return found
+
+
+def words(sequences, tokenizer):
+    return [[token for token in sentence if token not in (0, tokenizer.pad_token_id)] for sentence in sequences.tolist()]
 
 
 def ended(sentences):
     return sum(len(sentence) < MOST - 2 for sentence in sentences)
 
 
-def make(folder, lines, seed, shape, activation, separate=False, end=6.5, **generation):
+def make(folder, lines, seed, shape, activation, separate=False, end=6.5, renormalize=True, forbidden=(), **generation):
     encoder, decoder, width, heads, inner = shape
     tokenizer, sizes = write_tokenizer(folder, separate)
     pad = tokenizer.pad_token_id
@@ -105,7 +111,7 @@ def make(folder, lines, seed, shape, activation, separate=False, end=6.5, **gene
                           decoder_start_token_id=pad, forced_eos_token_id=0, share_encoder_decoder_embeddings=not separate)
     model = MarianMTModel(config).eval()
     model.generation_config = GenerationConfig(pad_token_id=pad, eos_token_id=0, decoder_start_token_id=pad, forced_eos_token_id=0,
-                                               bad_words_ids=[[pad]], max_length=MOST, renormalize_logits=True, **generation)
+                                               bad_words_ids=[[pad], *([word] for word in forbidden)], max_length=MOST, renormalize_logits=renormalize, **generation)
     for torch_seed in range(seed, seed + 40):  # which weights are not dull depends on the vocabulary, and so on sentencepiece's version
         torch.manual_seed(torch_seed)
         with torch.no_grad():
@@ -155,18 +161,41 @@ def compare(program, name, folder, lines, model, tokenizer, expected):
         logits = torch.cat([model(input_ids=torch.tensor([source]), decoder_input_ids=torch.tensor([[tokenizer.pad_token_id, *target]])).logits[0]
                             for source, target in zip(theirs, targets)])
     assert logits.std() > 1
-    logits[:, tokenizer.pad_token_id] = -1e9
     rows = torch.tensor([[float(number) for number in line.split()] for line in attn(program, "logits", folder, asked)], dtype=torch.float64)
-    words = torch.arange(logits.shape[1]) != tokenizer.pad_token_id
-    error = (rows - torch.log_softmax(logits.double(), -1))[:, words].abs().max().item()
-    assert error < 1e-4 and rows[:, ~words].max() < -1e8, f"{name}: log-probabilities differ by {error}"
+    error = (rows - torch.log_softmax(logits.double(), -1)).abs().max().item()
+    assert error < 1e-4, f"{name}: log-probabilities differ by {error}"
 
-    for beam, (tokens, texts) in expected.items():
-        output = [line.split("| ", 1) for line in attn(program, "translate", folder, lines, beam)]
-        same(f"{name}: beam {beam}", lines, ids_of(ids for ids, _ in output), tokens)
-        same(f"{name}: text, beam {beam}", lines, [text for _, text in output], texts)
+    worst = 0
+    for beam, (tokens, texts, scores) in expected.items():
+        output = translated(program, folder, lines, beam)
+        same(f"{name}: beam {beam}", lines, [ids for _, ids, _ in output], tokens)
+        same(f"{name}: text, beam {beam}", lines, [text for _, _, text in output], texts)
+        if scores:
+            worst = max(worst, max(abs(ours - theirs) for (ours, _, _), theirs in zip(output, scores)))
+    assert worst < 1e-4, f"{name}: scores differ by {worst}"
     print(f"{name}: source ids of {len(lines)} lines equal; {len(rows)} rows of log-probabilities at most {error:.1e} apart (logits of "
-          f"{logits[:, words].abs().max():.1f}); translations equal, of a beam of {', of '.join(map(str, expected))} (0: as the folder says; {ended(tokens)} end by themselves)")
+          f"{logits.abs().max():.1f}); scores at most {worst:.1e} apart, translations equal, of a beam of {', of '.join(map(str, expected))} (0: as the folder says; {ended(tokens)} end by themselves)")
+
+
+def translated(program, folder, lines, beam):
+    """Of each line the score, the ids and the text."""
+    found = [line.split("| ", 2) for line in attn(program, "translate", folder, lines, beam)]
+    return [(float(score), [int(number) for number in ids.split()], text) for score, ids, text in found]
+
+
+def compare_limits(program, folder, lines, model, tokenizer):
+    """How long translations become, by what generation_config.json says of it."""
+    pad = tokenizer.pad_token_id
+    lines = lines[:9]
+    padded = tokenizer(lines, return_tensors="pt", padding=True)
+    for how in ({}, {"max_length": 2}, {"max_length": 3}, {"max_new_tokens": 1}, {"max_new_tokens": 7}, {"min_length": 30}, {"num_beams": 3}, {"num_beams": 3, "max_length": 2}):
+        for forced in (0, None):
+            model.generation_config = GenerationConfig(pad_token_id=pad, eos_token_id=0, decoder_start_token_id=pad, forced_eos_token_id=forced, bad_words_ids=[[pad]], **how)
+            model.generation_config.save_pretrained(folder)
+            with torch.no_grad():
+                theirs = words(model.generate(**padded), tokenizer)
+            same(f"limit {how}, forced end {forced}", lines, [ids for _, ids, _ in translated(program, folder, lines, 0)], theirs)
+    print("limits equal")
 
 
 def main():
@@ -175,14 +204,22 @@ def main():
     program = parser.parse_args().program
     lines = lines_to_translate()
     tiny, base = (6, 2, 256, 8, 1536), (6, 6, 512, 8, 2048)
+    draw = random.Random(6)
+    forbidden = draw.sample(range(2, 150), 40)
     for name, seed, arguments in (("tiny, swish", 1, dict(shape=tiny, activation="swish", num_beams=6, length_penalty=0.6)),
                                   ("tiny, relu, separate vocabularies", 2, dict(shape=tiny, activation="relu", separate=True, num_beams=3, early_stopping=True)),
                                   ("tiny, gelu", 4, dict(shape=tiny, activation="gelu", end=7.2, num_beams=4, early_stopping="never")),
                                   ("tiny, relu, some words forbidden", 5, dict(shape=tiny, activation="relu", num_beams=1, no_repeat_ngram_size=2, min_length=7)),
+                                  ("tiny, relu, forbidden words keep their probability", 6, dict(shape=tiny, activation="relu", num_beams=4, renormalize=False, forbidden=forbidden[:20], suppress_tokens=forbidden[20:])),
+                                  ("tiny, relu, forbidden words lose it", 6, dict(shape=tiny, activation="relu", num_beams=4, forbidden=forbidden[:20], suppress_tokens=forbidden[20:])),
+                                  ("tiny, relu, min_length and no_repeat with a beam", 7, dict(shape=tiny, activation="relu", num_beams=4, renormalize=False, no_repeat_ngram_size=2, min_length=7)),
                                   ("base, swish", 3, dict(shape=base, activation="swish", end=7.2, num_beams=4))):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
-            compare(program, name, folder, lines, *make(folder, lines, seed, **arguments))
+            model, tokenizer, expected = make(folder, lines, seed, **arguments)
+            compare(program, name, folder, lines, model, tokenizer, expected)
+            if name == "tiny, swish":
+                compare_limits(program, folder, lines, model, tokenizer)
 
 
 if __name__ == "__main__":

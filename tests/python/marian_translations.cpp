@@ -2,13 +2,14 @@
 //     marian_translations ids FOLDER       source ids of each line of standard input, without the end
 //     marian_translations text FOLDER      the text of each line of target ids
 //     marian_translations logits FOLDER    of lines `source ids | target ids`: log-probabilities of all tokens after each target token
-//     marian_translations translate FOLDER [BEAM]   translations of lines: their ids, a bar, the text; BEAM 0: as the folder says
+//     marian_translations translate FOLDER [BEAM]   translations of lines: their score (nan of greedy ones), a bar, ids, a bar, the
+//                                                   text; BEAM 0: as the folder says
 #include <iostream>
 #include <iterator>
 #include <sstream>
 
 #include "attn/run/open_translator.hpp"
-#include "attn/run/search_changes.hpp"
+#include "common/search_changes.hpp"
 
 using namespace attn;
 
@@ -25,12 +26,13 @@ std::ostream& operator<<(std::ostream& out, const std::vector<Token>& ids) {
 }
 
 void print_log_probabilities(const FolderTranslator& translator, const std::string& line) {
-  const auto& [source, target] = std::pair(translator.card().source, translator.card().target);
+  const auto& [source, target] = std::pair(translator.config().source, translator.config().target);
   const auto bar = line.find('|');
   Sentences sentences;
   special_tokens_of(source, target).add_source(sentences, numbers(line.substr(0, bar)));
   const auto words = numbers(line.substr(bar + 1));
-  const auto steps = translator.model().start(sentences, static_cast<Index>(words.size()) + 1, 1);
+  const auto steps =
+      translator.model().engine().start(sentences, {.limit = static_cast<Index>(words.size()) + 1, .beam = 1}, -1);
   std::vector<double> row;
   for (std::size_t i = 0; i <= words.size(); ++i) {
     steps->log_probabilities({i == 0 ? target.begin() : words[i - 1]}, row);
@@ -49,17 +51,17 @@ int main(int count, char** arguments) try {
   FolderTranslator translator = open_translator(arguments[2], {.device = "cpu", .threads = 1});
   if (count > 3 && std::stoi(arguments[3]) > 0)
     translator.options.search =
-        SearchChanges{.beam = std::stoi(arguments[3]), .score = Score::length}.of(translator.options.search);
+        SearchChanges{.beam = std::stoi(arguments[3]), .score = ScoreKind::length}.of(translator.options.search);
   std::vector<std::string> lines;
   for (std::string line; std::getline(std::cin, line);) lines.push_back(line);
   if (what == "translate") {
     for (const Translation& translation : translator.translate(lines))
-      std::cout << translation.target << "| " << translation.text << '\n';
+      std::cout << translation.n_best.at(0).score << " | " << translation.target << "| " << translation.text << '\n';
     return 0;
   }
   for (const std::string& line : lines) {
-    if (what == "ids") std::cout << translator.card().source.encode(line) << '\n';
-    if (what == "text") std::cout << translator.card().target.decode(numbers(line)) << '\n';
+    if (what == "ids") std::cout << translator.config().source.encode(line) << '\n';
+    if (what == "text") std::cout << translator.config().target.decode(numbers(line)) << '\n';
     if (what == "logits") print_log_probabilities(translator, line);
   }
 } catch (const std::exception& error) {

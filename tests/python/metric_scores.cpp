@@ -29,7 +29,7 @@ int main(int argc, char** argv) try {
   for (int i = 5; i < argc; ++i) (i - 5 < std::stoi(argv[4]) ? systems : references).push_back(read_sentences(argv[i]));
   std::optional<attn::BootstrapOptions> bootstrap;
   if (std::stoi(argv[2]) > 0) bootstrap = {.samples = std::stoi(argv[2]), .seed = std::stoull(argv[3])};
-  const auto scores = attn::score_systems(*attn::corpus_metric(argv[1]), systems, references, bootstrap);
+  const auto scores = attn::score_systems(attn::corpus_metric(argv[1]), systems, references, bootstrap);
   std::cout << scores.signature << '\n';
   for (const attn::SystemScore& system : scores.systems) {
     std::cout << (systems.size() == 1 ? scores.metric + " = " + system.line() : system.cell()) << '\n';

@@ -4,7 +4,7 @@
 #include <iostream>
 #include <string_view>
 
-#include "attn/train/safetensors.hpp"
+#include "attn/checkpoint/safetensors.hpp"
 
 int main(int count, char** arguments) try {
   using namespace attn;

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "attn/train/torch_transformer.hpp"
+#include "attn/checkpoint/torch_transformer.hpp"
 #include "attn/transformer.hpp"
 
 using namespace attn;

@@ -28,9 +28,9 @@ struct Made {
     return error_of([&] { open_corpus(folder.path()); });
   }
   void replace(const std::string& from, const std::string& to) const {
-    std::string card = read_file(folder / "corpus.json");
-    REQUIRE(contains(card, from));
-    write_file(folder / "corpus.json", card.replace(card.find(from), from.size(), to));
+    std::string config = read_file(folder / "corpus.json");
+    REQUIRE(contains(config, from));
+    write_file(folder / "corpus.json", config.replace(config.find(from), from.size(), to));
   }
 };
 
@@ -48,29 +48,28 @@ TEST_CASE("a corpus's folder opens with its tokenizers and pairs") {
     std::vector<Token> space;
     CHECK(corpus.tokenizers.target.decode(corpus.pairs.target_tokens(2, space)) == "die Katze");
     CHECK(open_corpus(made.folder.path(), 2).pairs.target_length(2) == 2);
-    const auto card = nlohmann::json::parse(read_file(made.folder / "corpus.json"));
-    CHECK(card["text"]["read"] == 3);
-    CHECK(card["shards"] == nlohmann::json{"00000.shard", "00001.shard"});
-    CHECK(card["lengths"]["source"]["longest"] == made.shards.source.longest());
+    const auto config = nlohmann::json::parse(read_file(made.folder / "corpus.json"));
+    CHECK(config["text"]["read"] == 3);
+    CHECK(config["shards"] == nlohmann::json{"00000.shard", "00001.shard"});
+    CHECK(config["lengths"]["source"]["longest"] == made.shards.source.longest());
   }
 }
 
 TEST_CASE("a folder that is no complete corpus, or not the one that was made, is refused") {
   const TemporaryFolder empty;
-  CHECK(contains(error_of([&] { open_corpus(empty.path()); }),
-                 "there is no corpus.json in it; make one with the program tokenize"));
+  CHECK(contains(error_of([&] { open_corpus(empty.path()); }), "it has no corpus.json. Create them with tokenize."));
   Made made;
-  CHECK(contains(made.refusal(), "is not complete: making it was stopped; repeat the command"));
+  CHECK(contains(made.refusal(), "is incomplete: the command that created it was stopped. Repeat that command"));
   made.complete();
   REQUIRE(made.refusal().empty());
 
   SUBCASE("a newer format") {
     made.replace("\"format\": 1", "\"format\": 7");
-    CHECK(contains(made.refusal(), "corpus.json has the format 7, and this program reads 1"));
+    CHECK(contains(made.refusal(), "corpus.json has format 7, but this program reads format 1"));
   }
   SUBCASE("not JSON") {
     write_file(made.folder / "corpus.json", "{");
-    CHECK(contains(made.refusal(), "corpus.json is damaged or not a corpus's"));
+    CHECK(contains(made.refusal(), "corpus.json is damaged, or another kind of file"));
   }
   SUBCASE("a part missing") {
     made.replace("\"pairs\"", "\"peers\"");
@@ -85,18 +84,17 @@ TEST_CASE("a folder that is no complete corpus, or not the one that was made, is
     bytes[bytes.size() - 2] =
         static_cast<char>(bytes[bytes.size() - 2] ^ 1);  // of the last token's two bytes the lower one
     write_file(made.folder / "00001.shard", bytes);
-    CHECK(
-        contains(made.refusal(), "00001.shard is damaged: its bytes are not those that were written; repeat the command"));
+    CHECK(contains(made.refusal(), "00001.shard is damaged: its checksum does not match. Repeat the command"));
   }
   SUBCASE("a shard left out") {
     made.replace(",\n  \"00001.shard\"", "");
-    CHECK(contains(made.refusal(), "has shards of 2 pairs, and corpus.json says 3"));
+    CHECK(contains(made.refusal(), "has shards of 2 pairs, but corpus.json says 3"));
   }
   SUBCASE("another tokenizer") {
     const AnyTokenizer other = learn_byte_bpe(261, made.lines.target);
     begin_corpus(made.folder.path(), {other, other}, "");
     made.complete();
-    CHECK(contains(made.refusal(), "00000.shard was made with another tokenizer"));
+    CHECK(contains(made.refusal(), "00000.shard was created with another tokenizer"));
   }
   SUBCASE("no shards") {
     complete_corpus(made.folder.path(), {});
@@ -111,7 +109,7 @@ TEST_CASE("a run keeps its folder, whose tokenizer has the names of a corpus's")
   CHECK(contains(error_of([&] {
                    begin_corpus(run.path(), {made.source, made.target}, "");
                  }),
-                 "holds a trained model (model.json), whose tokenizer a corpus would replace: choose another folder"));
+                 "contains a trained model (model.json); shards would overwrite its tokenizer. Choose another folder"));
   CHECK(read_file(run / "tokenizer.vocab.json") == "the model's");
   CHECK_FALSE(std::filesystem::exists(run / "corpus.json"));
 }

@@ -11,7 +11,7 @@ using nlohmann::json;
 TEST_CASE("folder tokenizers: of a training's folder") {
   const WordVocabulary source({"<unk>", "<pad>", "<sos>", "<eos>", "a"}), target({"<unk>", "<pad>", "<sos>", "<eos>", "b"});
   const TemporaryFolder folder;
-  write_run_card(
+  write_run_config(
       folder.path(),
       {.model = {.name = "any", .source_vocabulary = 8, .target_vocabulary = 8}, .source = source, .target = target});
   const auto read = read_folder_tokenizers(folder.path());

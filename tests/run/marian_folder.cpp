@@ -102,40 +102,39 @@ struct Folder {
 
 }  // namespace
 
-TEST_CASE("marian folder: opened, it translates as the model that was saved, without padding") {
+TEST_CASE("marian folder: opened, it translates as the model that was saved") {
   Folder made;
   const FolderTranslator translator = open_translator(made.folder.path(), {.device = "cpu", .threads = 1});
-  CHECK(translator.card().model.name == "marian-swish");
-  CHECK(translator.card().model.shape == shape);
-  CHECK(translator.card().limit == 510);
-  CHECK(translator.card().truncate == 19);
+  CHECK(translator.config().model.name == "marian-swish");
+  CHECK(translator.config().model.shape == shape);
+  CHECK(translator.config().limit == 18);  // 20 without its begin and its end: there are 20 positions
+  CHECK(translator.config().truncate == 19);
   CHECK(!translator.options.search);
+  CHECK(translator.options.never == std::vector<Token>{6});  // padding
 
-  auto& parameters = made.network.parameters;
-  auto bias = parameters.read(parameters.find("output.bias"));
-  bias[6] = -1e9f;
-  parameters.write(parameters.find("output.bias"), bias);
-  const auto source = translator.card().source.encode("aba"), target = translator.card().target.encode("bb");
+  const auto source = translator.config().source.encode("aba"), target = translator.config().target.encode("bb");
   CHECK(source == std::vector<Token>{5, 3});
   CHECK(target == std::vector<Token>{2, 4, 4});
   const auto theirs = next_token(made.device, made.network.model, {6, 0, 0}, source, target);
   for (const auto& [token, name, probability] : translator.next_token("aba", "bb")) {
     const std::string& word = name;
     INFO(word);
-    CHECK(probability == doctest::Approx(token == 6 ? 0 : theirs[static_cast<std::size_t>(token)]).epsilon(1e-5));
+    CHECK(probability == doctest::Approx(theirs[static_cast<std::size_t>(token)]).epsilon(1e-5));
   }
   CHECK(translator({"ab", "", "a b"}).size() == 3);
 }
 
 TEST_CASE("marian folder: how to search is as generation_config.json says, else as config.json does") {
   Folder made;
-  const auto search = [&] { return read_marian_folder(made.folder.path()).card.search; };
+  const auto config = [&] { return read_marian_folder(made.folder.path()); };
+  const auto search = [&] { return config().search; };
   made.config.update({{"num_beams", 6}, {"max_length", 30}, {"bad_words_ids", {{6}, {2}}}});
   made.save();
   CHECK(search()->beam == 6);
   CHECK(search()->stop == Stop::no_better_now);
-  CHECK(read_marian_folder(made.folder.path()).card.limit == 28);
-  CHECK(read_marian_folder(made.folder.path()).never == std::vector<Token>{6, 6, 2});
+  CHECK(config().limit == 28);
+  CHECK(config().never == std::vector<Token>{6, 6, 2});
+  CHECK_FALSE(search()->renormalize);
   const auto generation = [&](const json& how) { write_file(made.folder / "generation_config.json", how.dump()); };
   generation({{"num_beams", 4},
               {"early_stopping", true},
@@ -146,7 +145,7 @@ TEST_CASE("marian folder: how to search is as generation_config.json says, else 
   CHECK(search()->stop == Stop::complete);
   CHECK(search()->score.amount == 0.5);
   CHECK(search()->no_repeat == 3);
-  CHECK(read_marian_folder(made.folder.path()).card.limit == 9);  // nothing forces the end
+  CHECK(config().limit == 9);  // nothing forces the end
   generation({{"num_beams", 2}, {"early_stopping", "never"}});
   CHECK(search()->stop == Stop::no_better);
   CHECK(!search()->free_end);
@@ -161,9 +160,66 @@ TEST_CASE("marian folder: how to search is as generation_config.json says, else 
   generation({{"min_length", 50}, {"max_length", 30}});
   CHECK(search()->min_length == 29);
   generation({{"suppress_tokens", {3, 4}}, {"bad_words_ids", {{2}}}, {"renormalize_logits", true}});
-  CHECK(read_marian_folder(made.folder.path()).never == std::vector<Token>{6, 2, 3, 4});
+  CHECK(config().never == std::vector<Token>{6, 2, 3, 4});
+  generation(
+      {{"num_beams", 2}, {"renormalize_logits", true}, {"transformers_version", "4.0"}, {"_from_model_config", true}});
+  CHECK(search()->renormalize);
   generation({{"num_beams", 4}, {"repetition_penalty", 1.0}, {"do_sample", false}, {"forced_bos_token_id", nullptr}});
   CHECK(search()->beam == 4);
+}
+
+TEST_CASE("marian folder: the limit is that of transformers, whose lengths count the begin and a forced end") {
+  Folder made;
+  made.config["max_position_embeddings"] = 100;
+  made.save();
+  const auto limit = [&](const json& how) {
+    write_file(made.folder / "generation_config.json", how.dump());
+    return read_marian_folder(made.folder.path()).limit;
+  };
+  CHECK(limit(json::object()) == 20);
+  CHECK(limit({{"forced_eos_token_id", 0}}) == 19);
+  CHECK(limit({{"max_length", 200}}) == 199);
+  CHECK(limit({{"max_length", 2}}) == 1);
+  CHECK(limit({{"max_length", 2}, {"forced_eos_token_id", 0}}) == 0);
+  CHECK(limit({{"max_new_tokens", 1}, {"forced_eos_token_id", 0}}) == 0);
+  for (const int beam : {1, 3}) {
+    limit({{"max_length", 2}, {"forced_eos_token_id", 0}, {"num_beams", beam}});
+    const FolderTranslator translator = open_translator(made.folder.path(), {.device = "cpu", .threads = 1});
+    CHECK(translator({"ab", "a b"}) == std::vector<std::string>{"", ""});
+  }
+}
+
+TEST_CASE("marian folder: forbidden tokens keep their probability, unless it is to be renormalized") {
+  Folder made;
+  const auto score = [&](const json& how) {
+    write_file(made.folder / "generation_config.json", how.dump());
+    FolderTranslator translator = open_translator(made.folder.path(), {.device = "cpu", .threads = 1});
+    return translator.translate({"aba"})[0].n_best[0];
+  };
+  const auto plain = score({{"num_beams", 2}, {"max_length", 2}, {"suppress_tokens", {2, 3}}});
+  const auto renormalized =
+      score({{"num_beams", 2}, {"max_length", 2}, {"suppress_tokens", {2, 3}}, {"renormalize_logits", true}});
+  const SpecialTokens special_tokens{6, 0, 0};
+  const auto p = next_token(made.device, made.network.model, special_tokens, std::vector<Token>{5, 3}, {});
+  const Token best = plain.tokens.empty() ? 0 : plain.tokens[0];
+  for (const Token token : {0, 1, 4, 5}) CHECK(p[static_cast<std::size_t>(token)] <= p[static_cast<std::size_t>(best)]);
+  CHECK(plain.tokens == renormalized.tokens);
+  const double its = p[static_cast<std::size_t>(best)], others = 1 - p[2] - p[3] - p[6];
+  CHECK(plain.log_probability == doctest::Approx(std::log(its)).epsilon(1e-5));
+  CHECK(renormalized.log_probability == doctest::Approx(std::log(its / others)).epsilon(1e-5));
+}
+
+TEST_CASE("marian folder: a setting that transformers does not know is refused by name, with what may be meant") {
+  const Folder made;
+  const auto with = [&](const json& how) {
+    write_file(made.folder / "generation_config.json", how.dump());
+    return made.refused();
+  };
+  CHECK(contains(with({{"num_beam", 4}}),
+                 "generation_config.json: num_beam is 4; transformers has no such setting; did you mean num_beams?"));
+  CHECK(contains(with({{"lenght_penalty", 0.5}}), "did you mean length_penalty?"));
+  CHECK(contains(with({{"something_of_its_own", 1}}), "no such setting; remove it to search without it"));
+  CHECK(with({{"use_cache", true}, {"top_k", 50}, {"_commit_hash", "x"}}).empty());
 }
 
 TEST_CASE("marian folder: a search that attn has not, and values that are none, are refused by file, name and value") {
@@ -176,10 +232,10 @@ TEST_CASE("marian folder: a search that attn has not, and values that are none, 
   };
   for (const json& how : {json{{"repetition_penalty", 2.0}}, json{{"do_sample", true}}, json{{"forced_bos_token_id", 3}},
                           json{{"num_beam_groups", 2}}, json{{"force_words_ids", {{3}}}}})
-    CHECK(contains(with(how), "take the member out to search without it"));
+    CHECK(contains(with(how), "remove it to search without it"));
   for (const json& value : {json(0), json(-3), json(2.5), json("six"), json(1e30)})
     CHECK(contains(with({{"num_beams", value}}), "it must be a whole number of at least 1"));
-  CHECK(contains(with({{"max_length", -7}}), "it must be a whole number of at least 1"));
+  for (const int least : {-7, 1}) CHECK(contains(with({{"max_length", least}}), "it must be a whole number of at least 2"));
   CHECK(contains(with({{"early_stopping", "foo"}}), "it must be true, false or \"never\""));
   CHECK(contains(with({{"length_penalty", "long"}}), "it must be a number"));
   CHECK(contains(with({{"bad_words_ids", {{2, 3}}}}), "only single ones can be forbidden"));
@@ -210,7 +266,7 @@ TEST_CASE("marian folder: what is not there, or not as Marian has it, is one sen
   CHECK(contains(with("eos_token_id", 3), "config.json: eos_token_id is 3; but it is 0 in the vocabulary"));
   CHECK(contains(with("d_model", "wide"), "config.json: d_model is \"wide\"; it must be a whole number of at least 1"));
   CHECK(contains(with("d_model", nullptr), "d_model is null; it must be a whole number of at least 1"));
-  CHECK(contains(with("model_type", "bart"), "config.json: model_type is \"bart\"; of Hugging Face's models those of"));
+  CHECK(contains(with("model_type", "bart"), "config.json: model_type is \"bart\"; attn reads only MarianMTModel folders"));
 
   made.config = good;
   write_file(made.folder / "config.json", "{\"model_type\": ");

@@ -51,22 +51,49 @@ TEST_CASE("model registry: an architecture takes any shape") {
                  "a width of 24 is not a multiple of 5 heads"));
 }
 
+TEST_CASE("model spec: JSON keeps every size of the shape; files without a rope_base mean 10,000") {
+  ModelSpec spec{.name = "mine", .source_vocabulary = 5, .target_vocabulary = 6};
+  spec.shape = TransformerShape{1, 2, 12, 4, 5, 6, 7, 2, 500000};
+  nlohmann::json json = spec;
+  CHECK(json.get<ModelSpec>().shape == spec.shape);
+  json["shape"].erase("rope_base");
+  CHECK(json.get<ModelSpec>().shape->rope_base == 10000);
+  json["shape"].erase("key_value_heads");
+  CHECK_THROWS_AS(json.get<ModelSpec>(), nlohmann::json::exception);
+}
+
 TEST_CASE("model registry: what it cannot make it says") {
   const auto said = [](const ModelSpec& spec, const DeviceOptions& device) {
     return error_of([&] { models().make(spec, device); });
   };
-  CHECK(contains(said(of("transformer-huge"), {.device = "cpu"}),
-                 "knows no model of the name 'transformer-huge'; it knows "));
-  CHECK(contains(said(of("transformer-small"), {.device = "tpu"}), "there is no device 'tpu': use auto, cpu or cuda"));
-  CHECK(contains(said(of("transformer-small"), {.device = "cpu", .precision = "fp8"}), "there is no precision 'fp8'"));
-  CHECK(contains(said(of("transformer-small"), {.device = "cpu", .tf32 = true}), "TF32 is for"));
+  CHECK(contains(said(of("transformer-huge"), {.device = "cpu"}), "unknown model 'transformer-huge'; this program knows "));
+  CHECK(contains(said(of("mine"), {.device = "cpu"}),
+                 "Register it before you open the folder: models().add<Model>(\"mine\")"));
+  CHECK(contains(said(of("transformer-small"), {.device = "tpu"}), "unknown device 'tpu'. Use auto, cpu or cuda"));
+  CHECK(contains(said(of("transformer-small"), {.device = "cpu", .precision = "fp8"}), "unknown precision 'fp8'"));
+  CHECK(contains(said(of("transformer-small"), {.device = "cpu", .tf32 = true}), "TF32 needs"));
   CHECK(contains(said(of("transformer-small"), {.device = "cuda"}), "built without CUDA"));
   CHECK(contains(error_of([] { models().make(of("transformer-small"), {.device = "cpu", .precision = "int8"}, 1); }),
-                 "int8 weights are for translating; train in float or bf16"));
+                 "cannot train with int8 weights. Train in float or bf16"));
 }
 
 TEST_CASE("model registry: a model to translate with may have int8 weights, and a worker a core") {
   const auto model = models().make(of("transformer-small"), {.device = "cpu", .threads = 2, .precision = "int8"});
   CHECK(model->device() == "2 threads, int8 weights");
-  CHECK(model->workers() == 2);
+  CHECK(model->engine().workers(4) == 2);
+  CHECK(model->engine().workers(3) == 1);  // both threads share each batch: one would wait for the other's last
 }
+
+#ifdef ATTN_COMPILED
+TEST_CASE("model registry: attn::compiled has the recurrent models; a program without them names the remedy") {
+  for (const char* name : recurrent_model_names) CHECK(models().contains(name));
+  const ModelSpec spec{.name = "input-feeding-plain", .source_vocabulary = 16, .target_vocabulary = 16};
+  const auto model = models().make(spec, {.device = "cpu", .threads = 1}, 1);
+  CHECK(model->shape().at("width") == 128);
+  ModelSpec attends = spec;
+  attends.name = "input-feeding";
+  CHECK(model->parameters() < models().make(attends, {.device = "cpu", .threads = 1}, 1)->parameters());
+  CHECK(contains(error_of([&] { ModelRegistry().make(spec, {.device = "cpu"}); }),
+                 "Link attn::compiled, which has the recurrent models."));
+}
+#endif

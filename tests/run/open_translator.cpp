@@ -7,6 +7,7 @@
 
 #include "attn/decode/translator.hpp"
 #include "attn/run/cpu_models.hpp"
+#include "attn/run/run_folder.hpp"
 #include "support/errors.hpp"
 #include "support/files.hpp"
 
@@ -24,20 +25,20 @@ const std::vector<std::string> lines{"a b c", "", "d", "c a", "b b b b"};
 struct Run {
   TemporaryFolder folder;
   ParallelCorpus corpus;
-  RunCard card{{.name = "tiny", .source_vocabulary = 8, .target_vocabulary = 8, .dropout = 0}, words, words};
+  RunConfig config{{.name = "tiny", .source_vocabulary = 8, .target_vocabulary = 8, .dropout = 0}, words, words};
   std::vector<std::string> said;
 
   Run() {
     models().add<Tiny>("tiny");
     const ParallelText text{{"a b", "c", "d d", "a c d"}, {"b a", "c", "d d", "d c a"}};
     corpus = encode_corpus(text, words, words);
-    card.limit = 6;
+    config.limit = 6;
   }
 
   TrainingOutcome train(Index epochs, bool resume = false) {
-    const auto model = models().make(card.model, {.device = "cpu", .threads = 1}, 7);
-    card.shape = model->shape();
-    write_run_card(folder.path(), card);
+    const auto model = models().make(config.model, {.device = "cpu", .threads = 1}, 7);
+    config.shape = model->shape();
+    write_run_config(folder.path(), config);
     return model->train({.folder = folder.path(),
                          .training = corpus,
                          .validation = corpus,
@@ -48,7 +49,7 @@ struct Run {
                          .schedule = [](Index, Index) { return [](Index) { return 1e-2; }; },
                          .title = "tiny",
                          .resume = resume,
-                         .say = [&](const std::string& text) { said.push_back(text); }});
+                         .print = [&](const std::string& text) { said.push_back(text); }});
   }
 };
 
@@ -118,7 +119,7 @@ TEST_CASE("open translator: a beam of 1 gives greedy translations; hypotheses ha
   const auto greedy = translate(lines);
   translate.options.search = SearchOptions{.beam = 1};
   CHECK(translate(lines) == greedy);
-  translate.options.search = SearchOptions{.beam = 4, .score = {Score::log_probability}, .n_best = 4};
+  translate.options.search = SearchOptions{.beam = 4, .score = {ScoreKind::log_probability}, .n_best = 4};
   const auto results = translate.translate(lines);
   CHECK(results[1].n_best.empty());
   REQUIRE(results[0].n_best.size() == 4);
@@ -180,7 +181,7 @@ TEST_CASE("open translator: an ensemble of a folder twice is the folder; other t
   REQUIRE(mean.size() == 2);
   for (std::size_t i = 0; i < 2; ++i)
     CHECK(std::exp(mean[i]) == doctest::Approx((std::exp(p[i]) + std::exp(q[i])) / 2).epsilon(1e-6));
-  both.options.search = SearchOptions{.beam = 3, .score = {Score::log_probability}};
+  both.options.search = SearchOptions{.beam = 3, .score = {ScoreKind::log_probability}};
   const auto found = both.translate({"a b"})[0];
   if (found.complete()) {
     double sum = 0;
@@ -188,8 +189,8 @@ TEST_CASE("open translator: an ensemble of a folder twice is the folder; other t
     CHECK(sum == doctest::Approx(found.n_best[0].log_probability).epsilon(1e-5));
   }
   const WordVocabulary more({"<unk>", "<pad>", "<sos>", "<eos>", "a", "b", "c", "e"});
-  other.card.source = other.card.target = more;
-  write_run_card(other.folder.path(), other.card);
+  other.config.source = other.config.target = more;
+  write_run_config(other.folder.path(), other.config);
   CHECK(contains(error_of([&] { open_ensemble({run.folder.path(), other.folder.path()}, cpu); }), "has other tokenizers"));
   CHECK(contains(error_of([&] { open_ensemble({}, cpu); }), "no folders are named"));
 }
@@ -204,7 +205,7 @@ TEST_CASE("open translator: the tree of a line, and links between words") {
   translate.options.search = SearchOptions{.beam = 1};
   CHECK(translate.search_tree("a b c").nodes.size() == tree.nodes.size());
   translate.options.search = SearchOptions{.beam = 0};
-  CHECK(contains(error_of([&] { translate({"a b c"}); }), "search: a beam of 0"));
+  CHECK(contains(error_of([&] { translate({"a b c"}); }), "search: beam is 0"));
   translate.options.search = {};
   const auto links = translate.alignment(words.encode("a b c"), words.encode("c b"));
   REQUIRE(links.size() == 2);
@@ -236,27 +237,43 @@ TEST_CASE("training run: stopped and resumed, it ends with the bits of one that 
   whole.train(4);
   parts.train(2);
   parts.train(4, true);
-  CHECK(contains(parts.said[1], "going on at step 4"));
+  CHECK(contains(parts.said[1], "resuming at step 4"));
   CHECK(read_file(parts.folder / "training.safetensors") == read_file(whole.folder / "training.safetensors"));
 }
 
-TEST_CASE("open translator: folders that are none, half of one, or of a newer attn say so") {
+TEST_CASE("open translator: folders that are none, half of one, or of a newer version say so") {
   Run run;
   const auto opened = [&] { return error_of([&] { open_translator(run.folder.path(), {.device = "cpu"}); }); };
   CHECK(contains(error_of([] { open_translator("no/such/folder"); }), "is not a folder"));
   CHECK(contains(opened(), "there is no model.json"));
-  write_run_card(run.folder.path(), run.card);
-  CHECK(contains(opened(), "there is no model.safetensors"));
+  write_run_config(run.folder.path(), run.config);
+  CHECK(contains(opened(), ": the training has not validated yet. Wait for its first validation."));
   run.train(1);
   CHECK(opened() == "");
-  const std::string card = read_file(run.folder / "model.json");
+  const std::string whole = read_file(run.folder / "model.json"), sum = "\"checksum\": \"";
+  REQUIRE(whole.find(sum) != whole.npos);
+  for (const char* from : {"\"seed\": 1", "\"tiny", "\"checksum\": \""}) {
+    std::string damaged = whole;
+    const std::size_t at = damaged.find(from);
+    REQUIRE(at != damaged.npos);
+    damaged[at + std::string(from).size() - 1] ^= 1;
+    write_file(run.folder / "model.json", damaged);
+    CHECK(contains(opened(), "model.json is damaged or was changed by hand: "));
+  }
+  write_file(run.folder / "model.json", whole + std::string(3, '\0'));
+  CHECK(contains(opened(), "model.json is damaged or was changed by hand: it is not JSON from byte "));
+  auto older = nlohmann::ordered_json::parse(whole);
+  older.erase("checksum");
+  const std::string config = older.dump(2);  // as attn before 0.3 wrote it
+  write_file(run.folder / "model.json", config);
+  CHECK(opened() == "");
   const auto replaced = [&](const std::string& from, const std::string& to) {
-    std::string text = card;
+    std::string text = config;
     REQUIRE(text.find(from) != text.npos);
     write_file(run.folder / "model.json", text.replace(text.find(from), from.size(), to));
   };
   replaced("\"format\": 1", "\"format\": 2");
-  CHECK(contains(opened(), "which a newer attn wrote"));
+  CHECK(contains(opened(), " has format 2, but this version reads at most 1. Update attn."));
   replaced("\"limit\"", "\"limits\"");
   CHECK(contains(opened(), "is damaged or was changed by hand"));
   replaced("\"limit\": ", "\"limit\": -");
@@ -268,16 +285,16 @@ TEST_CASE("open translator: folders that are none, half of one, or of a newer at
   replaced("{", "[");
   CHECK(contains(opened(), "by hand: it is not JSON from byte "));
   replaced("\"name\": \"tiny\"", "\"name\": \"huge\"");
-  CHECK(contains(opened(), "this program knows no model of the name 'huge'; it knows "));
-  RunCard tied = run.card;
+  CHECK(contains(opened(), "unknown model 'huge'; this program knows "));
+  RunConfig tied = run.config;
   tied.model.share_embeddings = true, tied.model.source_vocabulary = 9;
-  write_run_card(run.folder.path(), tied);
+  write_run_config(run.folder.path(), tied);
   CHECK(contains(opened(),
-                 "model.json is damaged or was changed by hand: its embeddings are one table, but its vocabularies"));
-  CHECK(contains(opened(), "are of 9 and 8"));
-  write_file(run.folder / "model.json", card);
+                 "model.json is damaged or was changed by hand: shared embeddings need vocabularies of equal size, not "
+                 "9 and 8"));
+  write_file(run.folder / "model.json", config);
   write_file(run.folder / "tokenizer.vocab", "<unk>,0\n<pad>,1\n<sos>,2\n<eos>,3\na,4\n");
-  CHECK(contains(opened(), "is not the tokenizer that the model"));
+  CHECK(contains(opened(), "is not the tokenizer of the model"));
 }
 
 TEST_CASE("open translator: one that was moved says so, and the one it was moved to translates") {
@@ -289,3 +306,14 @@ TEST_CASE("open translator: one that was moved says so, and the one it was moved
   CHECK(second(lines) == expected);
   CHECK(contains(error_of([&] { first(lines); }), "this translator was moved to another"));  // NOLINT: what is tested
 }
+
+#ifdef ATTN_COMPILED
+TEST_CASE("open translator: folders of recurrent models open without registering these") {
+  for (const char* name : {"additive-encoder", "input-feeding-plain"}) {
+    Run run;
+    run.config.model.name = name;
+    run.train(1);
+    CHECK(open_translator(run.folder.path(), {.device = "cpu", .threads = 1})(lines).size() == lines.size());
+  }
+}
+#endif

@@ -48,12 +48,12 @@ TEST_CASE("tokenizer files: another tokenizer, an unknown kind and a file elsewh
   const auto refused = [&](const char* words) {
     return contains(error_of([&] { load_tokenizer(about, folder.path()); }), words);
   };
-  CHECK(refused("is not the tokenizer that the model"));
+  CHECK(refused("is not the tokenizer of the model"));
   about["files"] = {"../source.vocab"};
   CHECK(refused("which is not in the folder"));
   about["files"] = {"source.vocab"};
   about["kind"] = "byte-bpe";
-  CHECK(refused("model.json names 1 of its tokenizer's files, too few for the kind byte-bpe"));
+  CHECK(refused("model.json names 1 tokenizer file, too few for the kind byte-bpe"));
   about["kind"] = "morse";
   CHECK(refused("of the kind 'morse'"));
 }
@@ -78,10 +78,24 @@ TEST_CASE("tokenizer files: a kind that names no files, or others than it writes
     files = std::move(names);
     return contains(error_of([&] { save_tokenizer(words, folder.path(), "source"); }), sentence);
   };
-  CHECK(refused({}, "the tokenizer's kind 'own' names no files"));
-  CHECK(refused({"target.vocab"}, "the tokenizer's kind 'own' names the file 'target.vocab', which is not in"));
+  CHECK(refused({}, "tokenizer kind 'own': `save` returned no file names"));
+  CHECK(refused({"target.vocab"}, "tokenizer kind 'own': `save` returned 'target.vocab', which is not a file in"));
   CHECK(refused({(folder / "source.vocab").string()}, "without folders"));
   files = {"source.vocab"};
   CHECK(load_tokenizer(save_tokenizer(words, folder.path(), "source"), folder.path()).hash() == words.hash());
   tokenizer_kinds().pop_back();
+}
+
+TEST_CASE("tokenizer files: plain words come back in their language") {
+  const TemporaryFolder folder;
+  for (const auto& [kind, language] : {std::pair("plain-en", Language::english), {"plain-de", Language::german}}) {
+    const AnyTokenizer plain =
+        PlainTokenizer(WordVocabulary({"<unk>", "<pad>", "<sos>", "<eos>", "do", "not", "dont"}), language);
+    const auto about = save_tokenizer(plain, folder.path(), "source");
+    CHECK(about.at("kind") == kind);
+    const AnyTokenizer loaded = load_tokenizer(about, folder.path());
+    CHECK(loaded.encode("DON'T!") == plain.encode("DON'T!"));
+    REQUIRE(loaded.get<PlainTokenizer>() != nullptr);
+    CHECK(loaded.get<PlainTokenizer>()->language() == language);
+  }
 }

@@ -111,7 +111,7 @@ void check_trainer(int threads) {
   Batches batches(corpus, {.begin = 0, .end = 1}, {.size = 4, .order = BatchOrder::sequential});
   long after_first = 0, after_last = 0;
   OnStep count([&](const StepReport& report) { (report.step == 1 ? after_first : after_last) = allocations; });
-  Trainer trainer(network, adam, Constant{1e-3}, {.epochs = 1, .accumulate = 3, .report_every = 1});
+  Trainer trainer(network, adam, ConstantRate{1e-3}, {.epochs = 1, .accumulate = 3, .report_every = 1});
   trainer.run(batches, {&count});
   check(trainer.state.step == 6, "18 batches, 3 a step", "trainer", threads, trainer.state.step);
   check(after_first > 0 && after_last == after_first, "its steps after the first take nothing from the heap", "trainer",

@@ -40,31 +40,32 @@ std::vector<std::string> lines_of(Index call) {
   return random_lines(1 + static_cast<std::uint64_t>(call), kTogether, longest ? 20 : 0, longest ? 20 : 8);
 }
 
-RunCard make_card(const ByteBpe& bpe) {
+RunConfig make_card(const ByteBpe& bpe) {
   return {{.name = "transformer-small", .source_vocabulary = bpe.size(), .target_vocabulary = bpe.size()}, bpe, bpe};
 }
 
 /// Makes translators of one model that was not trained: its translations are words all the same.
 struct Translators {
   ByteBpe bpe = learn_byte_bpe(400, random_lines(0, 500, 1, 8));
-  RunCard card = make_card(bpe);
+  RunConfig config = make_card(bpe);
   std::filesystem::path weights =
       std::filesystem::temp_directory_path() / ("attn_soak_" + std::to_string(::getpid()) + ".safetensors");
 
   Translators() {
-    card.truncate = 16;
-    card.limit = 6;
+    config.truncate = 16;
+    config.limit = 6;
     F device(1);
     const Network<Transformer<F, small_shape>> network(
-        device, {.source_vocabulary = bpe.size(), .target_vocabulary = bpe.size(), .tie_output = card.model.tie_output}, 1);
+        device, {.source_vocabulary = bpe.size(), .target_vocabulary = bpe.size(), .tie_output = config.model.tie_output},
+        1);
     save_model(weights, network.parameters);
   }
   ~Translators() { std::filesystem::remove(weights); }
 
   FolderTranslator make(Index beam) const {
-    auto model = models().make(card.model, {.device = "cpu", .threads = 1});
-    model->load(weights);
-    FolderTranslator translator(card, std::move(model));
+    auto model = models().make(config.model, {.device = "cpu", .threads = 1});
+    model->load(SafetensorsFile(weights));
+    FolderTranslator translator(config, std::move(model));
     if (beam > 1) translator.options.search = SearchOptions{.beam = beam};
     return translator;
   }

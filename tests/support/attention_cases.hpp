@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <vector>
 
-/// Shapes of attention that tests of every kind run through. `spare` rows behind each sentence's keys belong to no
-/// sentence, `gap` columns beside every operand belong to another.
+/// Attention shapes for the tests of every backend. After each sentence's keys there are `spare` rows of no sentence;
+/// beside every operand there are `gap` columns of another matrix.
 struct AttentionCase {
   const char* name;
   std::vector<std::int32_t> queries, keys;  // lengths of the sentences
@@ -31,6 +31,7 @@ inline const std::vector<AttentionCase>& attention_cases() {
       {"cached: one query and more keys", {1, 1, 1}, {4, 1, 7}, 2, 7, true, 0, 3},
       {"cached: two queries and more keys", {2, 2}, {5, 3}, 1, 5, true, 0, 1, 2},
       {"looking back at fewer keys than queries", {4, 3}, {2, 0}, 2, 3, true},
+      {"one query a sentence, with dropout", {1, 0, 1, 1}, {4, 2, 1, 7}, 2, 3, false, 0.4f},
       {"slices of wider matrices", {4, 2}, {4, 2}, 2, 5, true, 0.2f, 0, 3},
       {"more queries than a block", {70, 3}, {70, 3}, 1, 3, true, 0.1f},
       {"more queries than two blocks into a short memory", {131}, {4}, 2, 2},

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
-/// The bfloat16 nearest to a float, of two equally near ones the even; NaN stays.
+/// Rounds a float to bfloat16, ties to even. NaN stays NaN.
 inline double to_bfloat16(float number) {
   if (std::isnan(number)) return static_cast<double>(number);
   auto bits = std::bit_cast<std::uint32_t>(number);

@@ -3,7 +3,7 @@
 
 #include "attn/core/error.hpp"
 
-/// The sentence of the Error that a call throws, or "" where it throws none.
+/// The message of the Error that a call throws, or "" if it throws none.
 template <class Call>
 std::string error_of(Call&& call) {
   try {

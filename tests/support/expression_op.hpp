@@ -21,16 +21,16 @@ using Column = attn::ColumnLeaf<T>;
 template <class T, class E>
 Numbers evaluated(attn::Cpu<T>& device, const E& expression, attn::Index rows, attn::Index cols, attn::Index gap = 2) {
   const Tensor<attn::Cpu<T>> y(device, rows, cols, kUnset, gap);
-  evaluate(device, attn::EvaluateArgs<attn::Cpu<T>, E>{expression, y});
+  evaluate_expression(device, attn::ExpressionArgs<attn::Cpu<T>, E>{expression, y});
   CHECK(y.outside_untouched());
   return y.read();
 }
 template <class T, class E>
 void differentiate(attn::Cpu<T>& device, const E& expression, const Tensor<attn::Cpu<T>>& dy) {
-  evaluate_gradient(device, attn::EvaluateGradientArgs<attn::Cpu<T>, E>{expression, dy});
+  evaluate_expression_gradient(device, attn::ExpressionGradientArgs<attn::Cpu<T>, E>{expression, dy});
 }
 
-/// Operands of every kind of leaf, with places for their gradients.
+/// Operands for every kind of leaf, and tensors for their gradients.
 template <class T>
 struct Operands {
   using Device = attn::Cpu<T>;
@@ -67,7 +67,7 @@ struct Operands {
   }
 };
 
-/// An expression of all kinds of leaves: (a b + row) sigmoid(column) + 0.5 b, dropped.
+/// An expression with every kind of leaf: (a b + row) sigmoid(column) + 0.5 b, with dropout.
 template <class T>
 auto all_kinds(const Operands<T>& of, attn::Dropout dropout = {}, bool add = false) {
   const auto product =

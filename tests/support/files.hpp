@@ -8,7 +8,7 @@
 
 #include "support/errors.hpp"
 
-/// An empty folder that vanishes with its test.
+/// An empty folder that is removed with the object.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -26,7 +26,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-/// Whether a folder of the data that is not part of the project is there; says so where it is not.
+/// Whether a folder of the optional test data exists. Prints a message if not.
 inline bool has_data(const std::string& folder) {
   const bool there = std::filesystem::exists(std::filesystem::path(ATTN_TEST_DATA) / folder);
   if (!there) MESSAGE("skipped: no ", folder, " under ", ATTN_TEST_DATA);

@@ -5,11 +5,11 @@
 #include "attn/models/language_model.hpp"
 #include "support/model_tools.hpp"
 
-// Generation with a cache of keys and values, compared with the computation of the whole text for every token.
+// Compares generation with a key-value cache with recomputing the whole text for every token.
 
 namespace attn_test {
 
-/// A language model with a vocabulary of 13 whose texts differ from prompt to prompt.
+/// A language model with a vocabulary of 13, whose texts depend on the prompt.
 template <class Model>
 struct GenerationCase {
   using Device = typename Model::DeviceType;
@@ -44,7 +44,7 @@ struct GenerationCase {
   }
 };
 
-/// Greedy texts are those of the computation from scratch, and so are the logits, however much of a text is the prompt.
+/// Cached greedy texts and logits equal those computed from scratch, for any split into prompt and generated text.
 template <class Model>
 void check_generation(const TransformerShape& shape, std::uint64_t seed = 7) {
   GenerationCase<Model> test(shape, seed);
@@ -58,7 +58,7 @@ void check_generation(const TransformerShape& shape, std::uint64_t seed = 7) {
       different.insert(written[static_cast<std::size_t>(i)]);
     }
   }
-  CHECK(different.size() >= 5);  // else the model is too dull to test with
+  CHECK(different.size() >= 5);  // else the model is too uniform for the test
 
   const std::vector<Token> text{4, 9, 9, 1, 12, 0};
   const auto expected = test.from_scratch(text);
@@ -70,7 +70,7 @@ void check_generation(const TransformerShape& shape, std::uint64_t seed = 7) {
     std::vector<double> last;
     for (std::size_t i = prompt_tokens - 1; i < text.size(); ++i) {
       Tape<typename Model::DeviceType> step(test.device);
-      const auto logits = test.model.next(step, state, {text[i]});
+      const auto logits = next_logits(step, test.model, state, {text[i]});
       last.assign(logits.row(0), logits.row(0) + logits.cols);
     }
     CHECK(largest_difference(last, expected) < 1e-12);

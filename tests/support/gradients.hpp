@@ -5,8 +5,8 @@
 
 #include "support/tensor.hpp"
 
-/// Compares the gradient of a loss, a function of what x holds, with differences of the loss (eps 1e-6, atol 1e-5, rtol
-/// 1e-3). The device should compute in double.
+/// Compares the gradient of a loss, a function of the values of x, with central differences (eps 1e-6, atol 1e-5, rtol
+/// 1e-3). Use a device that computes in double.
 template <class Device, class Loss>
 void check_gradient(const std::string& of, Tensor<Device>& x, const Numbers& gradient, const Loss& loss) {
   constexpr double kStep = 1e-6, kAbsolute = 1e-5, kRelative = 1e-3;

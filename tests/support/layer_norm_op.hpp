@@ -12,7 +12,7 @@ struct LayerNormGradients {
   Numbers dx, dbranch, dgain, dbias;
 };
 
-/// Layer normalisation of random rows, with a branch or without; RMS normalisation where it does not center.
+/// Layer normalisation of random rows, optionally with a residual branch. RMS normalisation if `center` is false.
 template <class T>
 struct LayerNormOp {
   Cpu<T>& device;

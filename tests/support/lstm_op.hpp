@@ -7,13 +7,13 @@
 #include "attn/ops/lstm.hpp"
 #include "support/tensor.hpp"
 
-/// Shapes of an LSTM that tests of every kind run through.
+/// LSTM shapes for the tests of every backend.
 struct LstmCase {
   const char* name;
   std::vector<std::int32_t> lengths;
   attn::Index width;
-  bool states = false, reverse = false;  // initial states are given; from the end
-  attn::Index gap = 0;                   // columns beside h that belong to another
+  bool states = false, reverse = false;  // states: initial states are given; reverse: runs from the end
+  attn::Index gap = 0;                   // columns of another matrix beside h
 };
 
 inline const std::vector<LstmCase>& lstm_cases() {
@@ -46,7 +46,7 @@ struct LstmGradients {
   Numbers dgates, dh0, dc0;
 };
 
-/// The op on random operands. The loss is a weighted sum of everything it gives.
+/// The LSTM op on random operands. The loss is a weighted sum of all outputs.
 template <class Device>
 struct LstmOp {
   Device& device;

@@ -12,7 +12,7 @@
 #include "attn/core/sentences.hpp"
 #include "attn/transformer.hpp"
 
-// What tests of layers and models share: small texts, inputs with gradients, and the numeric check of all gradients.
+// Helpers for tests of layers and models: small texts, inputs with gradients, numeric gradient checks.
 
 namespace attn_test {
 
@@ -24,7 +24,7 @@ inline Sentences sentences(std::initializer_list<std::vector<Token>> list) {
   return all;
 }
 
-/// Sentences of these lengths, of tokens that are neither the begin (2) nor the end (3).
+/// Sentences of these lengths, without the begin (2) and end (3) tokens.
 inline Sentences random_sentences(const std::vector<Index>& lengths, Index vocabulary, std::uint64_t seed) {
   Random random(seed);
   Sentences all;
@@ -36,14 +36,14 @@ inline Sentences random_sentences(const std::vector<Index>& lengths, Index vocab
   return all;
 }
 
-inline constexpr SpecialTokens special_tokens{.begin = 2, .end = 3};  // and none around the source
+inline constexpr SpecialTokens special_tokens{.begin = 2, .end = 3};  // none around the source
 
-/// A matrix of numbers that stands before a layer under test. It counts as a parameter, so its gradient is checked too.
+/// A matrix that is the input of a layer under test. It is a parameter, so that its gradient is checked too.
 template <class Device, int Width>
 struct Input {
   Parameter<Device> numbers;
 
-  explicit Input(Index rows) : numbers{rows, Width, Initial::normal(1)} {}
+  explicit Input(Index rows) : numbers{rows, Width, Initializer::normal(1)} {}
 
   Variable<Device, Width> operator()(Tape<Device>& tape) const {
     const auto x = tape.make(numbers.rows, Width);
@@ -58,7 +58,7 @@ struct Input {
   void for_each_parameter(auto&& visit) { visit("numbers", numbers); }
 };
 
-/// Layers and inputs as one model.
+/// Combines layers and inputs to one model.
 template <class... Parts>
 struct Together {
   std::tuple<Parts&...> parts;
@@ -75,7 +75,7 @@ struct Together {
   }
 };
 
-/// Moves every parameter away from where it began, so that no bias is 0 and no gain is 1.
+/// Adds noise to every parameter, so that no bias is 0 and no gain is 1.
 template <class Device>
 void shake(Parameters<Device>& parameters, double by = 0.3, std::uint64_t seed = 99) {
   Random random(seed);
@@ -86,8 +86,8 @@ void shake(Parameters<Device>& parameters, double by = 0.3, std::uint64_t seed =
   }
 }
 
-/// A number from an activation, to take gradients of: the sum of y[i, j] * cos(3i + j + 1). On a tape that records, the
-/// backward pass begins here.
+/// A scalar function of an activation, to take gradients of: the sum of y[i, j] * cos(3i + j + 1). If the tape records, it
+/// also sets the gradient of y.
 template <class Device>
 double mixture(Tape<Device>& tape, Variable<Device> y) {
   using Scalar = typename Device::Scalar;
@@ -103,9 +103,9 @@ double mixture(Tape<Device>& tape, Variable<Device> y) {
   return sum;
 }
 
-/// Compares every parameter's gradient of loss(tape) with difference quotients: at most `samples` numbers of each
-/// parameter. loss returns a Loss, or a number after it has set gradients, as mixture does. The gradient is taken twice,
-/// because gradients of parameters accumulate.
+/// Compares every parameter's gradient of loss(tape) with difference quotients, for at most `samples` entries of each
+/// parameter. loss returns a Loss, or a number after setting gradients, as mixture does. Computes the gradient twice,
+/// because parameter gradients accumulate.
 template <class Device, class Loss>
 void check_gradients(Parameters<Device>& parameters, const Loss& loss, TapeMode mode = TapeMode::gradients(),
                      Index samples = 40) {
@@ -149,10 +149,10 @@ void check_gradients(Parameters<Device>& parameters, const Loss& loss, TapeMode 
     }
     parameters.write(entry, numbers);
   }
-  CHECK(largest > 1e-2);  // else nothing was compared
+  CHECK(largest > 1e-2);  // else the test compared nothing
 }
 
-/// The largest difference between two lists of numbers of one size.
+/// The largest absolute difference between two vectors of equal size.
 template <class A, class B>
 double largest_difference(const std::vector<A>& a, const std::vector<B>& b) {
   REQUIRE(a.size() == b.size());
@@ -162,7 +162,7 @@ double largest_difference(const std::vector<A>& a, const std::vector<B>& b) {
   return most;
 }
 
-/// A copy of some rows of an activation.
+/// A copy of `count` rows of an activation from row `first` on.
 template <class Device>
 std::vector<typename Device::Scalar> rows_of(Variable<Device> x, Index first, Index count) {
   std::vector<typename Device::Scalar> copy(static_cast<std::size_t>(count * x.cols()));
@@ -174,7 +174,7 @@ std::vector<typename Device::Scalar> rows_of(Variable<Device> x) {
   return rows_of(x, 0, x.rows());
 }
 
-/// What an action that must fail says.
+/// The message of the Error that an action throws.
 template <class Action>
 std::string complaint(const Action& action) {
   try {

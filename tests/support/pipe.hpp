@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-/// A stream into a pipe, whose reader may go.
+/// An output stream to a pipe, whose reader can close its end.
 class Pipe {
  public:
   Pipe() {
@@ -19,14 +19,14 @@ class Pipe {
   }
   ~Pipe() {
     leave();
-    const auto before = std::signal(SIGPIPE, SIG_IGN);  // what is left in the stream's buffer ends nothing
+    const auto before = std::signal(SIGPIPE, SIG_IGN);  // flushing the rest must not kill the process
     in.close();
     std::signal(SIGPIPE, before);
   }
   Pipe(const Pipe&) = delete;
   Pipe& operator=(const Pipe&) = delete;
 
-  /// Reads until it has seen a word, or there is nothing more.
+  /// Reads until it has seen `word`, or until the end.
   void read_until(const std::string& word) {
     char some[4096];
     for (std::string seen; seen.find(word) == std::string::npos;) {
@@ -35,7 +35,7 @@ class Pipe {
       seen.append(some, static_cast<std::size_t>(count));
     }
   }
-  /// From now on nobody reads.
+  /// Closes the reading end.
   void leave() {
     if (reader_ >= 0) ::close(reader_);
     reader_ = -1;

@@ -1,18 +1,16 @@
 #pragma once
 #include "attn/decode/greedy.hpp"
+#include "attn/models/recurrent_models.hpp"
 #include "attn/seq2seq.hpp"
-#include "papers/recurrent_models.hpp"
 #include "support/model_tools.hpp"
 
-// What tests of recurrent models share.
+// Helpers for tests of recurrent models.
 
 namespace attn_test {
 
-using namespace papers;
-
 inline constexpr Index kSourceWords = 11, kTargetWords = 13;
 
-/// Sentences of all lengths, in no order: one word and none in the source, none in the target.
+/// Sentences of mixed lengths, unsorted, including length 1 and 0 in the source and 0 in the target.
 inline Batch ragged_batch() {
   const Sentences from = random_sentences({3, 1, 5, 2, 0}, kSourceWords, 1);
   return Batch::of(from, random_sentences({2, 4, 0, 3, 1}, kTargetWords, 2), special_tokens);
@@ -31,7 +29,7 @@ void check_model_gradients(const RecurrentDropout& rates, Index samples) {
   check_gradients(parameters, loss, TapeMode::training(1, 1), samples);
 }
 
-/// The logits of every word of a batch that is written word by word, sentences leaving as they end, are those of all words at
+/// Decodes a batch token by token, where sentences leave as they end, and compares the logits with those of all tokens at
 /// once.
 template <class Model>
 void check_steps() {
@@ -48,14 +46,14 @@ void check_steps() {
   double worst = 0;
   for (Index t = 0; t < batch.target_input.longest(); ++t) {
     std::vector<bool> keep;
-    for (const Index i : state.alive()) keep.push_back(batch.target_input.length(i) > t);
+    for (const Index i : state.active()) keep.push_back(batch.target_input.length(i) > t);
     state.keep(keep);
     std::vector<Token> words;
-    for (const Index i : state.alive()) words.push_back(batch.target_input[i][static_cast<std::size_t>(t)]);
+    for (const Index i : state.active()) words.push_back(batch.target_input[i][static_cast<std::size_t>(t)]);
     Tape<D> step(device);
-    const auto logits = model.next(step, state, words);
+    const auto logits = next_logits(step, model, state, words);
     for (Index row = 0; row < logits.rows; ++row) {
-      const Index i = state.alive()[static_cast<std::size_t>(row)];
+      const Index i = state.active()[static_cast<std::size_t>(row)];
       const double* whole = all.row(batch.target_input.offsets[static_cast<std::size_t>(i)] + t);
       for (Index j = 0; j < logits.cols; ++j) worst = std::max(worst, std::abs(logits(row, j) - whole[j]));
     }
@@ -64,8 +62,8 @@ void check_steps() {
   CHECK(all(0, 0) != all(1, 0));
 }
 
-/// Greedy translations, word by word and in a batch that sentences leave at every moment, are those of computing every word
-/// of every sentence alone and from scratch.
+/// Compares batched greedy decoding with caches, where sentences leave at every step, with recomputing every token of every
+/// sentence alone.
 template <class Model>
 void check_decoding() {
   using D = Cpu<double>;
@@ -104,7 +102,7 @@ void check_decoding() {
     }
   }
   std::sort(lengths.begin(), lengths.end());
-  CHECK(std::unique(lengths.begin(), lengths.end()) - lengths.begin() >= 3);  // else the model is too dull to test with
+  CHECK(std::unique(lengths.begin(), lengths.end()) - lengths.begin() >= 3);  // else the model is too uniform for the test
 }
 
 }  // namespace attn_test

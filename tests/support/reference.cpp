@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "attn/train/safetensors.hpp"
+#include "attn/checkpoint/safetensors.hpp"
 
 namespace {
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// Which sanitizer a test is compiled with: ATTN_TEST_ADDRESSES, ATTN_TEST_THREADS, or none. g++ has macros for it, clang features.
+// Detects the sanitizer of this build: ATTN_TEST_ADDRESSES, ATTN_TEST_THREADS, or none. g++ defines macros, clang has
+// features.
 
 #ifdef __has_feature
 #define ATTN_TEST_FEATURE(name) __has_feature(name)

@@ -2,16 +2,16 @@
 #include "attn/decode/search.hpp"
 #include "support/recurrent.hpp"
 
-// What tests of searches over models share.
+// Helpers for tests of search with models.
 
 namespace attn_test {
 
 using D = Cpu<double>;
 
 inline constexpr TransformerShape shape{.encoder_layers = 1, .decoder_layers = 2, .width = 16, .heads = 2, .inner = 24};
-inline constexpr RecurrentShape recurrent{.words = 6, .width = 6, .encoder_layers = 1, .decoder_layers = 1};
+inline constexpr RecurrentShape recurrent{.embedding = 6, .width = 6, .encoder_layers = 1, .decoder_layers = 1};
 
-/// A model whose translations differ from sentence to sentence.
+/// A model whose translations depend on the sentence.
 template <class M>
 struct Fixture {
   D device{1};
@@ -24,7 +24,7 @@ struct Fixture {
 
 inline const SearchOptions three{.begin = 2, .end = 3, .limit = 7, .beam = 3, .n_best = 3};
 
-/// The same tokens, and numbers but for rounding.
+/// Checks for equal tokens, and equal numbers up to rounding.
 inline void check_close(const std::vector<Hypothesis>& a, const std::vector<Hypothesis>& b) {
   REQUIRE(a.size() == b.size());
   for (std::size_t i = 0; i < a.size(); ++i) {

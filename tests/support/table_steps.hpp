@@ -12,10 +12,10 @@
 #include "attn/decode/decoding_steps.hpp"
 #include "attn/decode/search.hpp"
 
-/// A model that is a function: log-probabilities of all tokens, given a sentence's number and the tokens so far.
+/// A model given as a function: log-probabilities of all tokens for a sentence index and the tokens so far.
 using Table = std::function<std::vector<double>(attn::Index sentence, std::span<const attn::Token> tokens)>;
 
-/// Its steps.
+/// The decoding steps of a Table.
 class TableSteps final : public attn::DecodingSteps {
  public:
   TableSteps(Table table, attn::Index sentences, attn::Index hypotheses, attn::Token begin)
@@ -25,9 +25,9 @@ class TableSteps final : public attn::DecodingSteps {
     tokens_.resize(alive_.size());
   }
 
-  attn::Index steps = 0, rows = 0;  // so far
+  attn::Index steps = 0, rows = 0;  // so far, summed over steps for rows
 
-  const std::vector<attn::Index>& alive() const override { return alive_; }
+  const std::vector<attn::Index>& active() const override { return alive_; }
   void select(std::span<const attn::Index> rows) override {
     const auto alive = alive_;
     const auto tokens = tokens_;
@@ -66,13 +66,13 @@ class TableSteps final : public attn::DecodingSteps {
   std::vector<std::vector<attn::Token>> tokens_;
 };
 
-/// Probabilities as a table takes them.
+/// Converts probabilities to log-probabilities.
 inline std::vector<double> logarithms(std::vector<double> probabilities) {
   for (double& p : probabilities) p = std::log(p);
   return probabilities;
 }
 
-/// A random model: a distribution of its own after every beginning, the same whenever it is asked.
+/// A random model: a fixed random distribution after every prefix.
 inline Table random_table(attn::Index vocabulary, std::uint64_t seed, double sharpness = 2) {
   return [=](attn::Index sentence, std::span<const attn::Token> tokens) {
     std::uint64_t stream = static_cast<std::uint64_t>(sentence) + 1;
@@ -85,10 +85,10 @@ inline Table random_table(attn::Index vocabulary, std::uint64_t seed, double sha
   };
 }
 
-/// What a search finds with a table, for so many sentences.
+/// Runs beam search with a table on `sentences` sentences.
 inline std::vector<std::vector<attn::Hypothesis>> search_table(const Table& table, const attn::SearchOptions& options,
                                                                attn::Index sentences = 1,
                                                                std::vector<attn::SearchTree>* trees = nullptr) {
   TableSteps steps(table, sentences, options.rows(), options.begin);
-  return search(steps, options, trees);
+  return beam_search(steps, options, trees);
 }

@@ -3,7 +3,7 @@
 #include "attn/tape/tape.hpp"
 #include "support/tensor.hpp"
 
-/// An activation with these numbers, which nothing computed.
+/// An activation with given values and no producer.
 template <int Width, class Device>
 attn::Variable<Device, Width> input(attn::Tape<Device>& tape, const Numbers& numbers) {
   using Scalar = typename Device::Scalar;
@@ -29,14 +29,14 @@ Numbers values(attn::Tape<Device>& tape, attn::Variable<Device> x) {
   return numbers_of(tape.device, x.value);
 }
 
-/// The gradient of an input after the backward pass; none where nothing contributed to it.
+/// The gradient of an input after the backward pass; empty if nothing contributed to it.
 template <class Device>
 Numbers gradient(attn::Tape<Device>& tape, attn::Variable<Device> x) {
   if (x.slot->gradient.empty()) return {};
-  return numbers_of(tape.device, tape.sink(x).to);  // completes slices that nothing contributed to, as a producer would
+  return numbers_of(tape.device, tape.sink(x).to);  // zero-fills slices without contributions, as a producer would
 }
 
-/// Contributes to the gradient of y, as a loss does.
+/// Adds to the gradient of y, as a loss does.
 template <class Device>
 void contribute(attn::Tape<Device>& tape, attn::Variable<Device> y, const Numbers& dy) {
   const auto sink = tape.sink(y);
@@ -46,7 +46,7 @@ void contribute(attn::Tape<Device>& tape, attn::Variable<Device> y, const Number
   for (attn::Index i = 0; i < y.rows(); ++i) tape.device.upload(sink.to.row(i), host.data() + i * y.cols(), y.cols());
 }
 
-/// A parameter whose numbers and gradient, which begins at 0, the test can read and write.
+/// A parameter whose values and gradient the test can read and write. The gradient starts at 0.
 template <class Device>
 struct TestParameter : attn::Parameter<Device> {
   Tensor<Device> numbers, gradients;

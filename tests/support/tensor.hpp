@@ -9,11 +9,11 @@
 #include "attn/core/ragged.hpp"
 #include "attn/core/random.hpp"
 
-using Numbers = std::vector<double>;  // on the host, row by row
+using Numbers = std::vector<double>;  // row-major, on the host
 
-inline constexpr double kUnset = std::numeric_limits<double>::quiet_NaN();  // so that what an op forgets to set is noticed
+inline constexpr double kUnset = std::numeric_limits<double>::quiet_NaN();  // exposes values that an op does not set
 
-/// The numbers 0, 1, 2, ... of a seed, uniform in [-bound, bound].
+/// `count` random numbers of a seed, uniform in [-bound, bound].
 inline Numbers random_numbers(attn::Index count, std::uint64_t seed, double bound = 1) {
   attn::Random random(seed);
   Numbers numbers(static_cast<std::size_t>(count));
@@ -21,8 +21,8 @@ inline Numbers random_numbers(attn::Index count, std::uint64_t seed, double boun
   return numbers;
 }
 
-/// A matrix on a device that owns its memory. With a gap it is a slice of the columns of a wider matrix, whose other
-/// columns no op may touch.
+/// A device matrix that owns its memory. With a gap it is a column slice of a wider matrix, whose other columns no op may
+/// modify.
 template <class Device>
 class Tensor {
  public:
@@ -54,7 +54,7 @@ class Tensor {
     for (attn::Index i = 0; i < rows(); ++i) device_->download(host.data() + i * cols(), view_.row(i), cols());
     return Numbers(host.begin(), host.end());
   }
-  /// Whether the columns beside the slice, and the number after the last row, are as they were.
+  /// Whether the columns outside the slice and the number after the last row are unchanged.
   bool outside_untouched() const {
     std::vector<Scalar> all(static_cast<std::size_t>(memory_.size()));
     device_->download(all.data(), memory_.data(), memory_.size());
@@ -76,7 +76,7 @@ class Tensor {
   attn::Matrix<Scalar> view_;
 };
 
-/// An array of whole numbers on a device: tokens, labels, offsets.
+/// An array of integers on a device: tokens, labels, offsets.
 template <class Device>
 class Integers {
  public:
@@ -97,8 +97,8 @@ class Integers {
   attn::Buffer<std::int32_t, typename Device::Memory> memory_;
 };
 
-/// Sentences of the given lengths one behind another, each followed by `spare` rows that belong to none, as in a cache. A packed
-/// batch, which has no such rows, is described by one array of offsets, as outside of tests.
+/// Consecutive sentences of the given lengths, each followed by `spare` unused rows, as in a cache. Without spare rows it
+/// is a packed batch with one array of offsets, as outside of tests.
 template <class Device>
 class Layout {
  public:
@@ -113,7 +113,7 @@ class Layout {
     rows_ = ragged_.rows + spare * ragged_.count;
   }
   operator attn::Ragged() const { return ragged_; }
-  attn::Index rows() const { return rows_; }  // of a matrix with this layout, spare ones included
+  attn::Index rows() const { return rows_; }  // rows of a matrix with this layout, including spare rows
 
  private:
   static std::vector<std::int32_t> places(const std::vector<std::int32_t>& lengths, std::int32_t spare, bool ends) {
@@ -132,7 +132,7 @@ class Layout {
   attn::Index rows_ = 0;
 };
 
-/// The largest difference of two lists of numbers; infinite where one is NaN or their lengths differ.
+/// The largest absolute difference; infinite if the lengths differ or a number is NaN.
 inline double distance(const Numbers& a, const Numbers& b) {
   if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
   double most = 0;

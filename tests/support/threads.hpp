@@ -4,7 +4,7 @@
 #include "attn/cpu/device.hpp"
 #include "support/tensor.hpp"
 
-/// run(device), which returns what an op computed, must give the same bits with 1, 2 and 3 threads.
+/// Checks that run(device), which returns the results of an op, gives the same bits with 1, 2 and 3 threads.
 template <class T, class Run>
 void check_threads(const Run& run) {
   attn::Cpu<T> one(1), two(2), three(3);

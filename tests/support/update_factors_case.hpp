@@ -8,9 +8,9 @@
 #include "attn/ops/sgd.hpp"
 #include "support/tensor.hpp"
 
-// Steps of Adam and SGD with a table of factors, on any device, beside the same in double on the host.
+// Compares steps of Adam and SGD with a table of update factors on a device with a double-precision version on the host.
 
-/// Numbers on a device, in its Real.
+/// Numbers on a device, as its Real.
 template <class Device>
 class RealNumbers {
  public:
@@ -32,12 +32,12 @@ class RealNumbers {
   attn::Buffer<Real, typename Device::Memory> buffer_;
 };
 
-/// Some factors of every kind: as the optimiser, slower, frozen, faster; the last block is not full.
+/// A table of factors: default, slower, frozen and faster blocks. The last block is partial.
 template <class Real>
 std::vector<attn::UpdateFactors<Real>> some_factors() {
   using F = attn::UpdateFactors<Real>;
   const F plain{1, Real(0.1)}, no_decay{1, 0}, slow{Real(0.125), Real(0.1)}, frozen{0, 0}, fast{4, Real(0.5)};
-  std::vector<F> table(20, plain);  // longer than a piece that the CPU updates at once
+  std::vector<F> table(20, plain);  // longer than a chunk of the CPU's update
   for (const F& factors : {no_decay, slow, slow, frozen, frozen, fast, frozen, plain}) table.push_back(factors);
   return table;
 }
@@ -137,7 +137,7 @@ class FactorsCase {
       worst = std::max(worst, std::abs(static_cast<double>(read[i]) - expected[i]));
     CHECK(worst <= (sizeof(Real) == sizeof(double) ? 1e-14 : 1e-6));
   }
-  /// Numbers of frozen blocks have their bits.
+  /// Numbers of frozen blocks are unchanged, bit by bit.
   void check_frozen(const RealNumbers<Device>& numbers, const Numbers& before) const {
     const auto read = numbers.read();
     std::size_t changed = 0, frozen = 0;
@@ -156,7 +156,7 @@ template <class Device>
 void check_update_factors(Device& device) {
   using Decay = attn::AdamOptions::Decay;
   FactorsCase<Device> test(device);
-  test.check_adam({.beta2 = 0.98, .weight_decay = 7});  // which the table replaces
+  test.check_adam({.beta2 = 0.98, .weight_decay = 7});  // overridden by the table
   test.check_adam({.beta2 = 0.98, .decay = Decay::coupled});
   test.check_sgd({.weight_decay = 7});
   test.check_sgd({.momentum = 0.9});

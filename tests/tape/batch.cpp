@@ -24,9 +24,9 @@ TEST_CASE("a batch whose sides do not belong together is an error") {
   CHECK(contains(error_of([&] {
                    upload(tape, Batch{Sentences{{1}, {2}}, Sentences{{3}}, Sentences{{4}}});
                  }),
-                 "a batch of 2 source sentences does not pair with 1 target sentences"));
+                 "a batch of 2 source sentences has 1 target sentences"));
   CHECK(contains(error_of([&] {
                    upload(tape, Batch{Sentences{{1}}, Sentences{{3, 4}}, Sentences{{4}}});
                  }),
-                 "sentences of other lengths than its target_input; Batch::of makes both"));
+                 "sentences of different lengths. Create the batch with Batch::of."));
 }

@@ -164,7 +164,7 @@ TEST_CASE("columns that do not exist, and widths that do not divide, are errors 
   Device device(1);
   Tape tape(device);
   const Variable x = input<5>(tape, Numbers(5, 1));
-  CHECK(contains(error_of([&] { slice(x, 3, 3); }), "columns 3 to 6 of an activation that has 5"));
+  CHECK(contains(error_of([&] { slice(x, 3, 3); }), "columns 3 to 6 do not exist: the activation has 5"));
   CHECK(contains(error_of([&] { slice(x, -1, 2); }), "columns -1 to 1"));
   CHECK(contains(error_of([&] { split<2>(x); }), "5 columns cannot be cut into 2 equal slices"));
 }
@@ -202,6 +202,8 @@ TEST_CASE("concat of parts with and without gradient, of all widths, gives gradi
   CHECK(gradient(tape, d) == Numbers{6, 12});
   CHECK(concat(constant, constant, constant).slot == nullptr);
   CHECK(values(tape, concat(constant)) == Numbers{9, 8, 7, 6});
+  CHECK(values(tape, concat(std::vector{constant, constant})) == Numbers{9, 8, 9, 8, 7, 6, 7, 6});
+  CHECK(contains(error_of([] { concat(std::vector<Variable>{}); }), "concat: no activations"));
 }
 
 TEST_CASE("concat of slices, and slices of it, have the gradients of differences") {

@@ -69,6 +69,32 @@ TEST_CASE("a dropout rate outside 0 to 1 is an error that names it, whether the 
   }
 }
 
+TEST_CASE("the masks of an expression are numbered from left to right, whatever the compiler evaluates first") {
+  Device device(1);
+  const auto masks = [&](const auto& function) {
+    Tape<Device> tape(device, TapeMode::training(1, 1));
+    const auto ones = [&] { return Variable<Device>(0 * input<8>(tape, Numbers(64, 1)) + 1); };
+    const auto a = ones(), b = ones();
+    return function(tape, a, b);
+  };
+  const auto apart = masks([](auto& tape, auto a, auto b) {
+    const Variable<Device> x = dropout(a, 0.5f), y = dropout(b, 0.5f);
+    return std::pair(values(tape, x), values(tape, y));
+  });
+  REQUIRE(apart.first != apart.second);
+  const auto left = masks([](auto& tape, auto a, auto b) {
+    const auto y = dropout(b, 0.5f), x = dropout(a, 0.5f);  // made in another order than used
+    return values(tape, Variable<Device>(x + 10 * y));
+  });
+  for (std::size_t i = 0; i < 64; ++i) CHECK(left[i] == apart.first[i] + 10 * apart.second[i]);
+  const auto twice = masks([](auto& tape, auto a, auto) {
+    const auto x = dropout(a, 0.5f);
+    return std::pair(values(tape, Variable<Device>(x * x)), values(tape, Variable<Device>(x)));
+  });
+  for (std::size_t i = 0; i < 64; ++i) CHECK(twice.first[i] == twice.second[i] * twice.second[i]);  // one mask
+  CHECK(twice.second == apart.first);
+}
+
 TEST_CASE("dropout's masks are decided by seed, step and order") {
   Device device(1);
   const auto first_key = [&](std::uint64_t seed, std::uint64_t step) {

@@ -3,6 +3,9 @@
 #include <doctest/doctest.h>
 
 #include "attn/cpu.hpp"
+#include "attn/tape/linear.hpp"
+#include "attn/tape/losses.hpp"
+#include "attn/tape/transfer.hpp"
 #include "support/gradients.hpp"
 #include "support/tape.hpp"
 
@@ -58,4 +61,28 @@ TEST_CASE("the gradient of embedding on a tape is that of differences, with drop
       return dot(dy, values(again, run(again)));
     });
   }
+}
+
+TEST_CASE("a parameter as a variable: its values, and its gradient beside that of another use, by differences") {
+  Device device(2);
+  TestParameter<Device> weight(device, 4, 5, 1), vector(device, 3, 1, 2), none(device, 0, 5, 3);
+  const auto loss = [&](Tape& tape) {
+    const auto w = attn::variable(tape, weight);
+    const auto v = attn::variable(tape, vector);
+    const auto x = attn::linear(upload(tape, {1, -2, 0.5, 3, 0.25}, 1, 5), weight);
+    return attn::sum(attn::square(w)) + attn::sum(attn::tanh(w)) + attn::sum(attn::exp(v)) + attn::sum(attn::square(x));
+  };
+  Tape tape(device, TapeMode::gradients());
+  CHECK(values(tape, attn::variable(tape, weight)) == weight.numbers.read());
+  CHECK(attn::variable(tape, vector).rows() == 3);
+  CHECK(attn::variable(tape, vector).cols() == 1);
+  CHECK(attn::variable(tape, none).rows() == 0);
+  loss(tape).backward();
+  for (auto* parameter : {&weight, &vector})
+    check_gradient("parameter", parameter->numbers, parameter->gradients.read(), [&] {
+      Tape again(device);
+      return loss(again).value();
+    });
+  weight.frozen = true;
+  CHECK(attn::variable(tape, weight).slot == nullptr);
 }

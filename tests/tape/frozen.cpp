@@ -58,8 +58,7 @@ struct Case {
     }
     const Variable y = function(tape, variables, weights);
     CHECK((y.slot != nullptr) == (learning != 0));  // nothing that learns: no backward pass
-    if (y.slot != nullptr) contribute(tape, y, random_numbers(y.rows() * y.cols(), 99));
-    tape.backward();
+    if (y.slot != nullptr) contribute(tape, y, random_numbers(y.rows() * y.cols(), 99)), tape.backward();
     std::vector<Numbers> found;
     for (std::size_t i = 0; i < count(); ++i) {
       if (i < inputs.size()) {

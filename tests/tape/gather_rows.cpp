@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "attn/cpu.hpp"
+#include "support/errors.hpp"
 #include "support/gradients.hpp"
 #include "support/tape.hpp"
 
@@ -27,4 +28,20 @@ TEST_CASE("the gradient of gathered rows is that of differences, also where rows
   contribute(tape, gather_rows(in, second.data(), 3), dsecond);
   tape.backward();
   check_gradient("x", x, gradient(tape, in), loss);
+}
+
+TEST_CASE("gathered rows by numbers on the host: out of range and repeated ones are errors") {
+  Device device(1);
+  Tape tape(device, TapeMode::gradients());
+  const auto x = input<3>(tape, {1, 2, 3, 4, 5, 6});
+  const attn::Variable<Device> y = gather_rows(x, {1, 0});
+  CHECK(values(tape, y) == Numbers{4, 5, 6, 1, 2, 3});
+  contribute(tape, y, {1, 2, 3, 4, 5, 6});
+  tape.backward();
+  CHECK(gradient(tape, x) == Numbers{4, 5, 6, 1, 2, 3});
+  CHECK(values(tape, gather_rows(x, std::vector<attn::Index>{})).empty());
+  const auto error = [&](std::vector<attn::Index> rows) { return error_of([&] { gather_rows(x, rows); }); };
+  CHECK(error({0, 2}) == "gather_rows: row 2 is out of range: there are 2 rows");
+  CHECK(error({-1}) == "gather_rows: row -1 is out of range: there are 2 rows");
+  CHECK(error({1, 0, 1}) == "gather_rows: row 1 is selected twice; its gradients would not be added up");
 }

@@ -109,7 +109,7 @@ TEST_CASE("input_feeding of other rows or sentences than the batch is an error t
   const attn::KeysValues<Device, kWidth, kValue> source{tape.make(6, kWidth), tape.make(6, kValue),
                                                         attn::upload_offsets(tape, source_offsets.data(), 4)};
   CHECK(contains(error_of([&] { attn::input_feeding(tape.make(5, kWords), layout, source, 1, all.weights()); }),
-                 "5 words for sentences that have 2"));
+                 "5 rows of words for sentences of 2"));
   CHECK(contains(error_of([&] { attn::input_feeding(tape.make(2, kWords), layout, source, 1, all.weights()); }),
-                 "2 sentences cannot look at 4"));
+                 "2 target sentences, but 4 source sentences"));
 }

@@ -193,7 +193,7 @@ TEST_CASE("backward() of a loss that depends on nothing that learns is an error,
   Tape tape(all.device, TapeMode::gradients());
   const auto x = tape.constant(all.x);
   Loss loss = attn::cross_entropy(attn::linear(x, all.layer), all.weight, all.bias, kLabels.data());
-  CHECK(contains(error_of([&] { loss.backward(); }), "nothing this loss depends on learns"));
+  CHECK(contains(error_of([&] { loss.backward(); }), "this loss depends on no trainable parameter"));
   CHECK(loss.value() > 0);
   all.bias.frozen = false;
   Loss learning = attn::cross_entropy(attn::linear(x, all.layer), all.weight, all.bias, kLabels.data());
@@ -206,9 +206,9 @@ TEST_CASE("backward() twice on one tape is an error, whichever losses they are")
   auto terms = all.terms(tape);
   terms.first.backward();
   const Numbers gradients = all.weight.gradients.read();
-  CHECK(contains(error_of([&] { terms.first.backward(); }), "add losses up before backward()"));
-  CHECK(contains(error_of([&] { terms.second.backward(); }), "backward pass has run already"));
-  CHECK(contains(error_of([&] { tape.backward(); }), "backward pass has run already"));
+  CHECK(contains(error_of([&] { terms.first.backward(); }), "Add losses up before backward()"));
+  CHECK(contains(error_of([&] { terms.second.backward(); }), "backward pass has already run"));
+  CHECK(contains(error_of([&] { tape.backward(); }), "backward pass has already run"));
   CHECK(all.weight.gradients.read() == gradients);
   CHECK(terms.second.value() > 0);
 }
@@ -227,8 +227,8 @@ TEST_CASE("a loss without a term is 0, and an error to take gradients of; terms 
   Case all;
   Loss sum;
   CHECK(sum.value() == 0);
-  CHECK(contains(error_of([&] { sum.backward(); }), "it has no term"));
-  CHECK(contains(error_of([&] { sum.read(); }), "it has no term"));
+  CHECK(contains(error_of([&] { sum.backward(); }), "loss: no terms"));
+  CHECK(contains(error_of([&] { sum.read(); }), "loss: no terms"));
   const auto expected = all.gradients_of([](const auto& t) { return t.first + t.squares; });
   const auto found = all.gradients_of([](const auto& t) {
     Loss growing;
@@ -260,4 +260,14 @@ TEST_CASE("terms keep their order, names and weights, and add their sums where t
   CHECK(sums[1] == doctest::Approx(2 + own.first.read().loss).epsilon(1e-14));
   CHECK(sums[2] == doctest::Approx(3 + own.squares.read().loss).epsilon(1e-14));
   CHECK(sums[3] == doctest::Approx(4 + own.squares.read().loss).epsilon(1e-14));
+}
+
+TEST_CASE("backward() of a tape without a loss is an error, and no pass") {
+  Case test;
+  Tape tape(test.device, TapeMode::gradients());
+  test.terms(tape);
+  const auto passes = test.device.gradients.passes;
+  CHECK(error_of([&] { tape.backward(); }) ==
+        "backward: no gradient has been set on this tape. Call backward() of a loss.");
+  CHECK(test.device.gradients.passes == passes);
 }

@@ -125,7 +125,7 @@ TEST_CASE("lstm of an input or of states with other rows than the batch is an er
   CHECK(contains(error_of([&] {
                    attn::lstm(tape.make(5, kIn), layout, std::array{Direction{weights, {}, y}});
                  }),
-                 "an input of 5 rows for sentences that have 2"));
+                 "an input of 5 rows for sentences of 2"));
   CHECK(contains(error_of([&] {
                    attn::lstm(tape.make(2, kIn), layout, std::array{Direction{weights, three, y}});
                  }),
@@ -144,7 +144,7 @@ TEST_CASE("lstm: two at the same time may not begin with one state, to whose gra
   CHECK(contains(error_of([&] {
                    attn::lstm(tape.make(2, kIn), layout, std::array{directions[0], directions[1]});
                  }),
-                 "begin with one state"));
+                 "cannot share an initial state"));
 }
 
 TEST_CASE("lstm: several over the same sentences give what each gives alone, and the same gradients") {

@@ -44,5 +44,5 @@ TEST_CASE("a sentence longer than the projection is an error that names both num
   CHECK(error_of([&] { attn::ragged_projection(x, fits, projection, 1); }) == "");
   const std::string sentence = error_of([&] { attn::ragged_projection(x, longer, projection, 1); });
   CHECK(contains(sentence, "a sentence of 6 tokens"));
-  CHECK(contains(sentence, "the projection's 5"));
+  CHECK(contains(sentence, "the projection's n = 5"));
 }

@@ -128,5 +128,5 @@ TEST_CASE("repeat_rows takes one row per sentence") {
   Tape tape(device);
   const Layout<Device> rows(device, {2, 1});
   const auto x = input<2>(tape, {1, 2, 3, 4, 5, 6});
-  CHECK(contains(error_of([&] { repeat_rows(x, rows); }), "3 rows for 2 sentences; it takes one per sentence"));
+  CHECK(contains(error_of([&] { repeat_rows(x, rows); }), "3 rows for 2 sentences. Pass one row per sentence."));
 }

@@ -88,3 +88,20 @@ TEST_CASE("repeat_heads on the tape: once is the activation itself; else the gra
   check(3, [](Variable y) { return attn::repeat_heads(y, 2, 3); });
   check(3, [](Variable y) { return attn::repeat_heads(y, 8, 2); });
 }
+
+TEST_CASE("rotary on the tape: the base sets how fast columns turn") {
+  Device device(1);
+  const Layout<Device> rows(device, {2});
+  Tape tape(device);
+  const Variable x = input<4>(tape, {1, 1, 0, 0, 1, 1, 0, 0});
+  for (const int base : {10000, 500000, 10000}) {
+    const Numbers y = values(tape, attn::rotary(x, rows, 1, 2, base));
+    for (const int p : {0, 1})
+      for (const int j : {0, 1}) {
+        const double angle = (2 + p) / std::pow(base, j / 2.0);
+        CHECK(y[static_cast<std::size_t>(4 * p + j)] == doctest::Approx(std::cos(angle)).epsilon(1e-12));
+        CHECK(y[static_cast<std::size_t>(4 * p + j + 2)] == doctest::Approx(std::sin(angle)).epsilon(1e-12));
+      }
+  }
+  CHECK(contains(error_of([&] { attn::rotary(x, rows, 1, 0, 1); }), "a base of 1 is not above 1"));
+}

@@ -40,3 +40,23 @@ TEST_CASE("a wrong number of numbers is an Error") {
   Tape<Host> tape(device);
   CHECK_THROWS_WITH_AS(upload(tape, {1, 2, 3}, 2, 2), "upload: 3 numbers for an activation of 2 x 2", Error);
 }
+
+TEST_CASE("argmax is the first of the largest columns of each row, on the host") {
+  Host device;
+  Tape<Host> tape(device);
+  const Variable<Host> x = upload(tape, {1, 2, 3, 6, 5, 6, -4, -3, -5}, 3, 3);
+  CHECK(argmax(x) == std::vector<Token>{2, 0, 1});
+  CHECK(argmax(-x) == std::vector<Token>{0, 1, 2});
+  CHECK(argmax(slice(x, 1, 2)) == std::vector<Token>{1, 1, 0});
+  CHECK(argmax(slice(upload(tape, {}, 0, 3), 0, 2)).empty());
+}
+
+TEST_CASE("a vector of tokens is a text of one sentence") {
+  Host device;
+  Tape<Host> tape(device);
+  const Text text = upload(tape, std::vector<Token>{4, 2, 7});
+  CHECK(text.rows.count == 1);
+  CHECK(text.rows.rows == 3);
+  CHECK(text.largest == 7);
+  CHECK(std::vector<Token>(text.tokens, text.tokens + 3) == std::vector<Token>{4, 2, 7});
+}

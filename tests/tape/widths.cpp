@@ -57,8 +57,8 @@ TEST_CASE("widths that do not fit: attention") {
   Case c;
   const Variable q = c.tape.make(2, 6), k = c.tape.make(2, 4), v = c.tape.make(2, 3), longer = c.tape.make(3, 6);
   const attn::Ragged rows = c.one_sentence(2);
-  CHECK(contains(error_of([&] { attn::attention(q, rows, {k, v, rows}, {}); }), "queries of 6 columns and keys of 4"));
-  CHECK(contains(error_of([&] { attn::attention(q, rows, {q, longer, rows}, {}); }), "2 keys and 3 values"));
+  CHECK(contains(error_of([&] { attn::attention(q, rows, {k, v, rows}, {}); }), "queries of 6 columns, but keys of 4"));
+  CHECK(contains(error_of([&] { attn::attention(q, rows, {q, longer, rows}, {}); }), "2 keys, but 3 values"));
   CHECK(contains(error_of([&] {
                    attn::attention(q, rows, {q, v, rows}, {.heads = 2});
                  }),
@@ -68,7 +68,7 @@ TEST_CASE("widths that do not fit: attention") {
   CHECK(contains(error_of([&] {
                    attn::additive_attention(q, rows, {k, v, rows}, u, false);
                  }),
-                 "queries of 6 columns and keys of 4"));
+                 "queries of 6 columns, but keys of 4"));
   CHECK(contains(error_of([&] {
                    attn::additive_attention(q, rows, {q, v, rows}, u, false);
                  }),

@@ -87,5 +87,5 @@ TEST_CASE("bpe merges: a word of a million letters takes no square of its length
 }
 
 TEST_CASE("bpe merges: a pair cannot be merged in two ways") {
-  CHECK(contains(error_of([] { BpeMerges({{1, 2, 3}, {2, 1, 4}, {1, 2, 5}}); }), "is there twice"));
+  CHECK(contains(error_of([] { BpeMerges({{1, 2, 3}, {2, 1, 4}, {1, 2, 5}}); }), "duplicate merge"));
 }

@@ -110,11 +110,14 @@ TEST_CASE("byte bpe: wrong vocabularies are refused") {
   auto tokens = good.tokens();
   CHECK(contains(error_of([&] { ByteBpe({}, {}); }), "has no token <s>"));
   CHECK(contains(error_of([&] { ByteBpe({"<s>", "<pad>", "</s>", "<unk>"}, {}); }), "no token for byte 0"));
-  CHECK(contains(error_of([&] { ByteBpe(tokens, {{300, 1, 2}}); }), "names the id 300 in a vocabulary of 262"));
+  CHECK(contains(error_of([&] {
+                   ByteBpe(tokens, {{300, 1, 2}});
+                 }),
+                 "a merge has the id 300, but the vocabulary has 262 tokens"));
   CHECK(contains(error_of([&] { ByteBpe(tokens, {{4 + 'b', 4 + 'a', 260}}); }), "makes 'ab' of 'b' and 'a'"));
-  CHECK(contains(error_of([&] { ByteBpe(tokens, {good.merges()[0], good.merges()[0]}); }), "is there twice"));
+  CHECK(contains(error_of([&] { ByteBpe(tokens, {good.merges()[0], good.merges()[0]}); }), "duplicate merge"));
   tokens[3] = "<mask>";
-  CHECK(contains(error_of([&] { ByteBpe(tokens, {}); }), "'<mask>' is in the vocabulary twice"));
+  CHECK(contains(error_of([&] { ByteBpe(tokens, {}); }), "duplicate token '<mask>' in the vocabulary"));
 }
 
 TEST_CASE("byte bpe: the hash knows tokens, their order and the merges, and stays the same") {

@@ -105,8 +105,7 @@ TEST_CASE("byte bpe files: ids that are not 0 to n-1 once each") {
   }
   CHECK(contains(Files().error_with_vocab(with_id("1e999")), "vocab.json: "));
   CHECK(contains(Files().error_with_vocab(with_id("4")), "have the same id 4"));
-  CHECK(contains(Files().error_with_vocab(files.replaced("\"<unk>\": 3", "\"<pad>\": 3")),
-                 "the token \"<pad>\" is there twice"));
+  CHECK(contains(Files().error_with_vocab(files.replaced("\"<unk>\": 3", "\"<pad>\": 3")), "duplicate token \"<pad>\""));
 }
 
 TEST_CASE("byte bpe files: a vocabulary without a special token or a byte") {
@@ -123,6 +122,7 @@ TEST_CASE("byte bpe files: merge lines that are none, by number") {
                    "merges.txt, line 3: '" + line + "' is not two tokens"));
   }
   CHECK(contains(files.error_with_merges("a b\nx \xFF\n"), "merges.txt, line 2"));
+  CHECK(contains(files.error_with_merges("a b\n" + std::string(9, '\0')), "merges.txt is damaged: it has only NUL bytes"));
   CHECK(contains(files.error_with_merges("a b\n\u0120 ab\na b\n"), "merges.txt, line 3: repeats the merge of line 1"));
   CHECK(contains(files.error_with_merges("a b\nzz ab\n"), "merges.txt, line 2: 'zz' is not in the vocabulary"));
   CHECK(contains(files.error_with_merges("a b\na zz\n"), "merges.txt, line 2: 'zz' is not in the vocabulary"));
@@ -133,7 +133,7 @@ TEST_CASE("byte bpe files: saving where one cannot") {
   const Files files;
   const ByteBpe bpe = small_bpe({});
   CHECK(contains(error_of([&] { save_byte_bpe(bpe, files.folder / "no/vocab.json", files.merges); }),
-                 "no does not exist: make it"));
+                 "no does not exist. Create it."));
   CHECK(contains(error_of([&] { save_byte_bpe(bpe, files.vocab, files.folder / "no/merges.txt"); }),
-                 "no does not exist: make it"));
+                 "no does not exist. Create it."));
 }

@@ -62,5 +62,5 @@ TEST_CASE("marian tokenizer: special tokens, names and the hash") {
   CHECK(AnyTokenizer(marian).hash() == marian.hash());
   CHECK(small({"</s>", "<unk>", ">>deu<<", "c", "\u2581ab", "\u2581", "x", "<pad>"}).hash() != marian.hash());
   CHECK(contains(error_of([] { small({"</s>", "<unk>"}); }), "the vocabulary has no token <pad>"));
-  CHECK(contains(error_of([] { small({"</s>", "<unk>", "a", "a"}); }), "the token 'a' is in the vocabulary twice"));
+  CHECK(contains(error_of([] { small({"</s>", "<unk>", "a", "a"}); }), "duplicate token 'a' in the vocabulary"));
 }

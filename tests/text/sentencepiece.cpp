@@ -216,15 +216,15 @@ TEST_CASE("sentencepiece: pieces that contradict each other are refused") {
     return error_of([&] { SentencePiece{model}; });
   };
   CHECK(refused([](auto& model) { model.pieces[4].text = ""; }) == "piece 4 is empty: the model is damaged");
-  CHECK(refused([](auto& model) { model.pieces[5].text = "a"; }) == "the piece 'a' is there twice");
+  CHECK(refused([](auto& model) { model.pieces[5].text = "a"; }) == "duplicate piece 'a'");
   CHECK(refused([](auto& model) { model.pieces[5].kind = Kind::unknown; }) == "there are two unknown pieces, 0 and 5");
   CHECK(refused([](auto& model) { model.pieces.erase(model.pieces.begin()); }) == "there is no piece for unknown text");
-  CHECK(
-      contains(refused([](auto& model) { model.pieces[5].kind = Kind::byte; }), "the piece 'b' should be that of a byte"));
+  CHECK(contains(refused([](auto& model) { model.pieces[5].kind = Kind::byte; }),
+                 "the byte piece 'b' must have the form <0x41>"));
   CHECK(contains(refused([](auto& model) { model.byte_fallback = true; }), "there is no piece for byte 0"));
   CHECK(contains(refused([](auto& model) { model.normalizer.charsmap = "abc"; }), "rules are cut short"));
   CHECK(contains(refused([](auto& model) { model.normalizer.charsmap = "\xF0\xFF\xFF\xFF\1"; }),
-                 "should begin with a trie of 4294967280 bytes, but there are 1"));
+                 "need a trie of 4294967280 bytes, but have 1"));
 }
 
 TEST_CASE("sentencepiece: damaged rules are an error where they are met, and never read outside") {

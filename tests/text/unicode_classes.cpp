@@ -1,22 +1,22 @@
 #include "attn/text/unicode_classes.hpp"
 
+#include <span>
+
 #include "support/files.hpp"
 
 using namespace attn;
 
 namespace {
 
-template <std::size_t Count>
-bool sorted_apart(const unicode::CodeRange (&ranges)[Count]) {
-  for (std::size_t i = 0; i < Count; ++i) {
+bool sorted_apart(std::span<const unicode::CodeRange> ranges) {
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
     if (ranges[i].first > ranges[i].last) return false;
     if (i > 0 && ranges[i].first <= ranges[i - 1].last + 1) return false;
   }
   return true;
 }
 
-template <std::size_t Count>
-std::size_t total(const unicode::CodeRange (&ranges)[Count]) {
+std::size_t total(std::span<const unicode::CodeRange> ranges) {
   std::size_t sum = 0;
   for (const auto& [first, last] : ranges) sum += last - first + 1;
   return sum;

@@ -48,26 +48,26 @@ TEST_CASE("wire format: what is cut short, lies about its length or has no type 
   const auto read = [](std::string_view message) {
     for (WireReader in(message); in.next();) CHECK(in.field() > 0);
   };
-  CHECK(contains(error_of([&] { read("\x0a"); }), "byte 1: 1 bytes should follow, but there are 0"));
-  CHECK(contains(error_of([&] { read("\x0a\x05zwei"); }), "byte 2: 5 bytes should follow, but there are 4"));
+  CHECK(contains(error_of([&] { read("\x0a"); }), "byte 1: 1 bytes should follow, but only 0 do"));
+  CHECK(contains(error_of([&] { read("\x0a\x05zwei"); }), "byte 2: 5 bytes should follow, but only 4 do"));
   CHECK(contains(error_of([&] { read(wire::varint(1 << 3 | 2) + wire::varint(1ULL << 60) + "abc"); }),
-                 "1152921504606846976 bytes should follow, but there are 3"));
+                 "1152921504606846976 bytes should follow, but only 3 do"));
   CHECK(contains(error_of([&] { read(wire::varint(1 << 3 | 2) + wire::varint(~0ULL)); }),
-                 "18446744073709551615 bytes should follow, but there are 0"));
-  CHECK(contains(error_of([&] { read("\x0d\x01\x02"); }), "byte 1: 4 bytes should follow, but there are 2"));
-  CHECK(contains(error_of([&] { read("\x09\x01\x02"); }), "byte 1: 8 bytes should follow, but there are 2"));
+                 "18446744073709551615 bytes should follow, but only 0 do"));
+  CHECK(contains(error_of([&] { read("\x0d\x01\x02"); }), "byte 1: 4 bytes should follow, but only 2 do"));
+  CHECK(contains(error_of([&] { read("\x09\x01\x02"); }), "byte 1: 8 bytes should follow, but only 2 do"));
   CHECK(contains(error_of([&] { read(std::string("\x08") + std::string(10, '\x80')); }), "a number of more than 64 bits"));
   CHECK(contains(error_of([&] { read(std::string_view("\0\1", 2)); }), "there is no field 0"));
   CHECK(contains(error_of([&] { read(wire::varint(1ULL << 40)); }), "there is no field 137438953472"));
   for (const char* group : {"\x0b", "\x0c", "\x0e", "\x0f"})
-    CHECK(contains(error_of([&] { read(group); }), "which is none"));
+    CHECK(contains(error_of([&] { read(group); }), "has the unknown type"));
 }
 
 TEST_CASE("wire format: a field is not read as another type") {
   const std::string message = wire::number(7, 1);
   WireReader in(message);
   REQUIRE(in.next());
-  CHECK(contains(error_of([&] { in.bytes(); }), "field 7 should be bytes, but is of another type"));
+  CHECK(contains(error_of([&] { in.bytes(); }), "field 7 should be bytes, but has another type"));
   CHECK(contains(error_of([&] { in.real(); }), "field 7 should be a float"));
   const std::string text = wire::bytes(7, "x");
   WireReader other(text);

@@ -58,13 +58,15 @@ TEST_CASE("word vocabulary files: bad files are refused by name and line") {
     CAPTURE(id);
     CHECK(contains(error_with(specials + "a," + id + "\n"), "words.vocab, line 5: '" + id + "' is not an id"));
   }
-  CHECK(contains(error_with(specials + "a,3\n"), "line 5: the id 3 is that of line 4 too"));
+  CHECK(contains(error_with(specials + "a,3\n"), "line 5: duplicate id 3, already used in line 4"));
   CHECK(contains(error_with(specials + "a,5\n"), "line 5: the id 5 is too high for 5 words"));
   CHECK(contains(error_with(specials + "a,4\na,5\n"), "words.vocab: word vocabulary: the word 'a' has two ids, 4 and 5"));
   CHECK(contains(error_with(specials + "\xC3,4\n"), "line 5: not valid UTF-8"));
+  CHECK(contains(error_with(specials + std::string(1000, '\0')),
+                 "words.vocab is damaged: it has only NUL bytes from byte " + std::to_string(specials.size() + 1) + " on"));
   CHECK(contains(error_with(""), "the word of id 0 must be <unk>"));
   CHECK(contains(error_with("the,0\n<pad>,1\n<sos>,2\n<eos>,3\n"), "the word of id 0 must be <unk>"));
   CHECK(contains(error_of([&] { load_word_vocabulary(folder / "none"); }), "none: No such file"));
   CHECK(contains(error_of([&] { save_word_vocabulary(WordVocabulary(WordCounts()), folder / "no/where"); }),
-                 "no does not exist: make it"));
+                 "no does not exist. Create it."));
 }

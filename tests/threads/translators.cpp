@@ -6,6 +6,7 @@
 #include "attn/cpu.hpp"
 #include "attn/models/transformer.hpp"
 #include "attn/run/open_translator.hpp"
+#include "attn/run/run_folder.hpp"
 #include "attn/train/checkpoint.hpp"
 #include "support/files.hpp"
 
@@ -20,12 +21,13 @@ const std::vector<std::string> lines{"a b c", "", "d", "c a", "b b b b"};
 struct Folder {
   TemporaryFolder folder;
   Folder() {
-    RunCard card{{.name = "transformer-small", .source_vocabulary = 8, .target_vocabulary = 8, .dropout = 0}, words, words};
-    card.limit = 6;
-    write_run_card(folder.path(), card);
+    RunConfig config{
+        {.name = "transformer-small", .source_vocabulary = 8, .target_vocabulary = 8, .dropout = 0}, words, words};
+    config.limit = 6;
+    write_run_config(folder.path(), config);
     Cpu<float> device(1);
     const Network<Transformer<Cpu<float>, small_shape>> network(
-        device, {.source_vocabulary = 8, .target_vocabulary = 8, .tie_output = card.model.tie_output}, 3);
+        device, {.source_vocabulary = 8, .target_vocabulary = 8, .tie_output = config.model.tie_output}, 3);
     save_model(folder / "model.safetensors", network.parameters);
   }
   FolderTranslator open() const { return open_translator(folder.path(), {.device = "cpu", .threads = 2}); }

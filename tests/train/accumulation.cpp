@@ -118,7 +118,31 @@ TEST_CASE_TEMPLATE("so do losses that take no options, and losses of several ter
     check_equal(gradients(even(8), 4, 2, mean), gradients(even(8), 8, 1, mean));
 }
 
+TEST_CASE("each batch of a step draws its own dropout masks") {
+  const ParallelCorpus corpus = even(8);
+  const BatchOptions in_order{.size = 2, .order = BatchOrder::sequential};
+  Device device(1);
+  Network<Base> network(device, {.source_vocabulary = 12, .target_vocabulary = 12, .dropout = {0.3f, 0.3f, 0.3f}}, 7);
+  Keeper keeper{network.parameters};
+  {
+    Batches batches(corpus, special_tokens, in_order);
+    Trainer trainer(network, keeper, [](Index) { return 1; }, {.epochs = 1, .accumulate = 2, .seed = 5});
+    trainer.run(batches);
+  }
+  Keeper expected{network.parameters};
+  Batches batches(corpus, special_tokens, in_order);
+  Batch batch;
+  for (std::uint64_t number = 0; batches.next(batch); ++number) {  // 2 pairs of 6 labels each, so 24 in a step
+    {
+      Tape<Device> tape(device, TapeMode::training(5, number));
+      network->loss(tape, batch, {.normalizer = 24}).backward();
+    }
+    if (number % 2 == 1) expected.step(1);
+  }
+  check_equal(keeper.gradients, expected.gradients);
+}
+
 TEST_CASE("a step of no batches is an error") {
   CHECK(error_of([] { gradients_of(ragged(2), 1, 0, BatchUnit::tokens); }) ==
-        "Trainer: a step cannot have 0 batches; accumulate 1 at least");
+        "Trainer: accumulate is 0, but must be at least 1");
 }

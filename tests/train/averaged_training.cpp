@@ -72,6 +72,6 @@ TEST_CASE("the best model may be the one of the highest score") {
   CHECK(!recorder.validations[1].best);
   CHECK(trainer.state.best == -9);
   options.score = {};
-  CHECK_THROWS_WITH_AS((Trainer(run.network, run.adam, Constant{0}, options)),
-                       doctest::Contains("TrainOptions::score is empty"), Error);
+  CHECK_THROWS_WITH_AS((Trainer(run.network, run.adam, ConstantRate{0}, options)),
+                       doctest::Contains("BestBy::score needs TrainOptions::score"), Error);
 }

@@ -18,9 +18,9 @@ namespace {
 using Host = Cpu<float>;
 constexpr double infinity = std::numeric_limits<double>::infinity(), nan_value = std::numeric_limits<double>::quiet_NaN();
 
-/// What a checkpoint needs of a model and of its trainer.
 struct Layer : Linear<Host, 3, 2> {
   using DeviceType = Host;
+  Loss<Host> loss(Tape<Host>&, const Batch&) const { return {}; }  // never called
 };
 
 struct Training {
@@ -28,11 +28,11 @@ struct Training {
   Network<Layer> network{device, 1};
   Parameters<Host>& parameters = network.parameters;
   Adam<Host> adam{parameters};
-  Trainer<Layer, Adam<Host>, Constant> trainer{network, adam, Constant{}};
+  Trainer<Host> trainer{network, adam, ConstantRate{}};
   TrainState& state = trainer.state;
   TemporaryFolder folder;
   fs::path model = folder / "model.safetensors", training = folder / "training.safetensors";
-  CheckpointCallback<Trainer<Layer, Adam<Host>, Constant>> callback{folder / "", trainer, {{"name", "linear"}}};
+  CheckpointCallback<Host> callback{folder / "", trainer, {{"name", "linear"}}};
 
   Training() { state = {.step = 7, .position = {1, 2}, .best = 0.1, .stale = 3}; }
 
@@ -44,18 +44,35 @@ struct Training {
     Metadata metadata = file.metadata();
     metadata.at(key) = value;
     save_safetensors(folder / "changed", file.tensors(), metadata);
+    return load_changed();
+  }
+  std::string load_changed() {
     return error_of([&] { load_training(SafetensorsFile(folder / "changed"), parameters, adam); });
   }
 };
 
 }  // namespace
 
+TEST_CASE("checkpoint: files that are removed while the training runs end it") {
+  for (const bool whole : {false, true}) {
+    Training run;
+    run.callback.on_validation({.step = 1, .loss = 1, .value = 1, .best = true});
+    run.callback.on_validation({.step = 2, .loss = 1, .value = 1});
+    if (whole)
+      fs::remove_all(run.folder.path());
+    else
+      fs::remove(run.training);
+    CHECK(contains(error_of([&] { run.callback.on_validation({.step = 3, .loss = 1, .value = 1}); }),
+                   "were removed during the training. Start again"));
+  }
+}
+
 TEST_CASE("checkpoint: the folder is made before the training, or refused") {
   Training run;
   CheckpointCallback checkpoints(run.folder / "new/folder", run.trainer);
   CHECK(fs::is_directory(run.folder / "new/folder"));
   write_file(run.folder / "file", "");
-  CHECK(contains(error_of([&] { CheckpointCallback(run.folder / "file", run.trainer); }), "cannot make the folder"));
+  CHECK(contains(error_of([&] { CheckpointCallback(run.folder / "file", run.trainer); }), "cannot create the folder"));
 }
 
 TEST_CASE("checkpoint: where a training stood comes back") {
@@ -80,12 +97,21 @@ TEST_CASE("checkpoint: metadata that are no numbers are a sentence") {
     CAPTURE(value);
     const std::string sentence = run.complaint("training.step", value);
     CHECK(contains(sentence, (run.folder / "changed").string() + ": its metadata has '" + value + "' as training.step"));
-    CHECK(contains(sentence, "take another checkpoint"));
+    CHECK(contains(sentence, "Use another checkpoint"));
   }
   for (const char* key : {"training.epoch", "training.batch", "training.stale"})
     CHECK(contains(run.complaint(key, "x"), "'x' as " + std::string(key)));
   for (const char* value : {"", "best", "nan", "-inf", "1p+0 "})
     CHECK(contains(run.complaint("training.best", value), "as training.best"));
+}
+
+TEST_CASE("checkpoint: a file that is padded with NUL bytes is refused") {
+  Training run;
+  REQUIRE(run.complaint("training.step", "7") == "");
+  for (const std::uintmax_t more : {std::uintmax_t{1}, std::uintmax_t{4} << 30}) {  // a hole takes no space
+    std::filesystem::resize_file(run.folder / "changed", std::filesystem::file_size(run.folder / "changed") + more);
+    CHECK(contains(run.load_changed(), "at the end belong to no tensor; the file is damaged"));
+  }
 }
 
 TEST_CASE("checkpoint: state of the optimiser in another shape") {
@@ -158,7 +184,7 @@ TEST_CASE("checkpoint callback: numbers that are not finite end a training and l
     sentence = error_of([&] { run.callback.on_validation({.step = 9, .loss = -infinity, .best = true}); });
     CHECK(contains(sentence, "step 9: the validation loss is -inf"));
   }
-  CHECK(contains(sentence, "the last good checkpoint is " + run.training.string()));
+  CHECK(contains(sentence, "the last good checkpoint, " + run.training.string()));
   CHECK(read_file(run.model) == model);
   CHECK(read_file(run.training) == training);
 }
@@ -167,7 +193,7 @@ TEST_CASE("checkpoint callback: numbers that are not finite before the first che
   Training run;
   run.set_bias(nan_value);
   const std::string sentence = error_of([&] { run.callback.on_validation({.step = 1, .loss = 1, .best = true}); });
-  CHECK(contains(sentence, "there is no earlier checkpoint"));
+  CHECK(contains(sentence, "Start again with a lower learning rate"));
   CHECK_FALSE(fs::exists(run.model));
   CHECK_FALSE(fs::exists(run.training));
 }

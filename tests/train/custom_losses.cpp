@@ -27,7 +27,7 @@ std::pair<std::vector<double>, std::vector<StepReport>> train(Index accumulate) 
   Network<Model> network(device, options, 7);
   Adam adam(network, {.clip_norm = 1});
   Batches training(text, special_tokens, in_order), validation(held_out, special_tokens, in_order);
-  Trainer trainer(network, adam, Constant{1e-2}, {.epochs = 2, .accumulate = accumulate, .report_every = 1});
+  Trainer trainer(network, adam, ConstantRate{1e-2}, {.epochs = 2, .accumulate = accumulate, .report_every = 1});
   Recorder recorder;
   trainer.run(training, validation, {&recorder});
   CHECK(recorder.validations.size() == 2);
@@ -66,7 +66,7 @@ TEST_CASE_TEMPLATE("a report has the mean of each further term since the last on
   }
   const double mean_nll = perplexity(network, training).mean();
   for (const Index accumulate : {1, 2, 5}) {
-    Trainer trainer(network, adam, Constant{0}, {.epochs = 1, .accumulate = accumulate, .report_every = 100});
+    Trainer trainer(network, adam, ConstantRate{0}, {.epochs = 1, .accumulate = accumulate, .report_every = 100});
     Recorder recorder;
     trainer.run(training, {&recorder});
     REQUIRE(recorder.steps.size() == 1);
@@ -118,5 +118,73 @@ TEST_CASE("a loss of more terms than a report has room for is an error") {
       return sum;
     }
   };
-  CHECK(contains(error_of([] { train<ManyTerms>(1); }), "a loss of more than 16 terms"));
+  CHECK(contains(error_of([] { train<ManyTerms>(1); }), "a loss has more than 16 terms"));
+}
+
+namespace {
+
+/// No cross-entropy: a weighted sum of two mean squares, whose names come from the model.
+struct Squares : Wrapped {
+  using Wrapped::Wrapped;
+  Loss<Device> loss(Tape<Device>& tape, const Batch& batch) const {
+    const auto [source, target, labels] = upload(tape, batch);
+    const auto states = base.hidden(tape, source, target);
+    return 2 * mse(states, 1).named("near one") + 0.5 * mean(square(states));
+  }
+};
+
+/// The value of the loss of each batch, weighted by its target tokens.
+template <class Model>
+double mean_value(const Network<Model>& network, Batches& text) {
+  double sum = 0, tokens = 0;
+  Batch batch;
+  for (text.start_epoch(0); text.next(batch);) {
+    Tape<Device> tape(network.device());
+    sum += static_cast<double>(batch.labels()) * network->loss(tape, batch).value();
+    tokens += static_cast<double>(batch.labels());
+  }
+  return sum / tokens;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("validation: the best model has the lowest loss as training minimises it, of any terms", Model, Base,
+                   WithActivity, Squares) {
+  constexpr bool kLikelihood = !std::is_same_v<Model, Squares>;
+  Device device(1);
+  const ParallelCorpus text = copying(20, 1), held_out = copying(13, 2);  // batches of 5, 5 and 3
+  Network<Model> network(device, options, 7);
+  Adam adam(network);
+  Batches training(text, special_tokens, in_order), validation(held_out, special_tokens, in_order);
+  Batches again(held_out, special_tokens, in_order);
+  Trainer trainer(network, adam, ConstantRate{1e-2}, {.epochs = 3});
+  std::vector<double> losses, values;
+  OnValidation check([&](const ValidationReport& report) {
+    const double value = mean_value(network, again);
+    CHECK(report.value == doctest::Approx(value).epsilon(1e-12));
+    CHECK(report.likelihood == kLikelihood);
+    if constexpr (kLikelihood) {
+      CHECK(report.loss == perplexity(network, again).mean());
+      CHECK(report.perplexity() == std::exp(report.loss));
+    } else {
+      CHECK(report.loss == report.value);
+      CHECK(std::isnan(report.perplexity()));
+      CHECK(!report.source_gain);
+    }
+    losses.push_back(report.loss), values.push_back(report.value);
+  });
+  trainer.run(training, validation, {&check});
+  REQUIRE(values.size() == 3);
+  CHECK(trainer.state.best == *std::ranges::min_element(values));
+  CHECK(values.back() < values.front());
+  CHECK((losses == values) == !std::is_same_v<Model, WithActivity>);
+}
+
+TEST_CASE("perplexity() needs a loss whose first term is a cross-entropy") {
+  Device device(1);
+  const ParallelCorpus held_out = copying(6, 2);
+  Network<Squares> network(device, options, 7);
+  Batches validation(held_out, special_tokens, in_order);
+  CHECK(contains(error_of([&] { perplexity(network, validation); }),
+                 "first term of the model's loss must be a cross-entropy"));
 }

@@ -94,7 +94,7 @@ TEST_CASE("groups: a training by different optimisers is resumed with the same b
     return std::vector<OptimiserRule>{{"*", AdamOptions{.weight_decay = 0.01}}, {"encoder", SgdOptions{.momentum = 0.9}}};
   };
   const auto train = [](Run& run, Grouped<Device>& by, TrainState from, Index epochs) {
-    Trainer trainer(run.network, by, Constant{1e-3}, {.epochs = epochs});
+    Trainer trainer(run.network, by, ConstantRate{1e-3}, {.epochs = epochs});
     trainer.state = from;
     trainer.run(run.training);
     return trainer.state;

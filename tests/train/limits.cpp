@@ -21,7 +21,7 @@ std::vector<double> losses(const ParallelCorpus& corpus, Index batch, Index voca
   Cpu<float> device(2);
   Network<Model> network(device, {.source_vocabulary = vocabulary, .target_vocabulary = vocabulary}, 7);
   Adam adam(network, {.clip_norm = 1});
-  Trainer trainer(network, adam, Constant{1e-2}, {.epochs = 2, .report_every = 1});
+  Trainer trainer(network, adam, ConstantRate{1e-2}, {.epochs = 2, .report_every = 1});
   const BatchOptions options{.size = batch, .order = BatchOrder::pooled};
   Batches training(corpus, special_tokens, options), validation(corpus, special_tokens, options);
   small_training::Recorder recorder;
@@ -77,6 +77,6 @@ TEST_CASE("limits: a sentence of a million words is cut by the stated rule, in t
   options.warn = [&](Index number, const std::string& what) { said.push_back(std::to_string(number) + ": " + what); };
   const Translator translator(device, network.model, words, words, options);
   CHECK(translator({"b", line}).size() == 2);
-  CHECK(said == std::vector<std::string>{"2: has 1000000 tokens; the first 255 are translated"});
+  CHECK(said == std::vector<std::string>{"2: has 1000000 tokens; only the first 255 are translated"});
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));  // squared, it would be hours
 }

@@ -46,7 +46,7 @@ struct Run {
 
   MemoryPlan plan() { return plan_memory(network, adam, training.largest(0, epochs), validation.largest(0, 1)); }
   void train() {
-    Trainer trainer(network, adam, Constant{1e-3}, {.epochs = epochs, .seed = 3});
+    Trainer trainer(network, adam, ConstantRate{1e-3}, {.epochs = epochs, .seed = 3});
     trainer.run(training, validation);
   }
   std::vector<float> numbers() const { return {parameters.values(), parameters.values() + parameters.size()}; }

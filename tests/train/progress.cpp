@@ -143,9 +143,9 @@ TEST_CASE("Progress says things above its line") {
   std::ostringstream terminal, file;
   Progress shown(terminal, true, 10, 0, start), plain(file, false, 10, 0, start);
   for (Progress* progress : {&shown, &plain}) {
-    progress->say("before");
+    progress->print("before");
     progress->update(1, 2, 3, after(1));
-    progress->say("validation perplexity 4.20");
+    progress->print("validation perplexity 4.20");
   }
   const std::string line = progress_line({1, 10, 2, 3, 9}, 79);
   CHECK(terminal.str() == "before\n\r" + line + "\x1b[K\r\x1b[Kvalidation perplexity 4.20\n" + line);

@@ -44,7 +44,7 @@ TEST_CASE("a training whose best model has the highest score is resumed with tha
     return options;
   };
   Run first;
-  Trainer trainer(first.network, first.adam, Constant{1e-3}, by_score(first));
+  Trainer trainer(first.network, first.adam, ConstantRate{1e-3}, by_score(first));
   trainer.run(first.training, first.validation);
   REQUIRE(trainer.state.best == -30);
   const TemporaryFolder folder;
@@ -55,7 +55,7 @@ TEST_CASE("a training whose best model has the highest score is resumed with tha
     Run second;
     TrainOptions options = by_score(second);
     options.epochs += 1;
-    Trainer resumed(second.network, second.adam, Constant{1e-3}, options);
+    Trainer resumed(second.network, second.adam, ConstantRate{1e-3}, options);
     resumed.state = load_training(SafetensorsFile(folder / "training.safetensors"), second.parameters, second.adam);
     CHECK(resumed.state.best == -30);
     Recorder recorder;
@@ -75,7 +75,7 @@ TEST_CASE("a training that was stopped at its last step is validated there when 
   bool stop = false;
   TrainOptions options = every_7(first);
   options.stop = [&] { return stop; };
-  Trainer trainer(first.network, first.adam, Constant{1e-3}, options);
+  Trainer trainer(first.network, first.adam, ConstantRate{1e-3}, options);
   Recorder recorder;
   OnStep at_16([&](const StepReport& report) { stop = report.step == 16; });
   trainer.run(first.training, first.validation, {&recorder, &at_16});
@@ -85,7 +85,7 @@ TEST_CASE("a training that was stopped at its last step is validated there when 
 
   for (const bool again : {false, true}) {
     Run second;
-    Trainer resumed(second.network, second.adam, Constant{1e-3}, every_7(second));
+    Trainer resumed(second.network, second.adam, ConstantRate{1e-3}, every_7(second));
     resumed.state = load_training(SafetensorsFile(folder / "training.safetensors"), second.parameters, second.adam);
     CHECK(resumed.state.validated == (again ? 16 : 14));
     Recorder after;
@@ -100,7 +100,7 @@ TEST_CASE("a checkpoint holds any optimiser's state under its name, and is resum
   const TemporaryFolder folder;
   const auto path = folder / "training.safetensors";
   const auto train = [&](Run& run, Sgd<Device>& by, TrainState from, Index epochs) {
-    Trainer trainer(run.network, by, Constant{0.1}, {.epochs = epochs});
+    Trainer trainer(run.network, by, ConstantRate{0.1}, {.epochs = epochs});
     trainer.state = from;
     trainer.run(run.training);
     return trainer.state;
@@ -118,7 +118,11 @@ TEST_CASE("a checkpoint holds any optimiser's state under its name, and is resum
   CHECK(second.numbers() == whole.numbers());
   CHECK(by_second.steps() == by_whole.steps());
   CHECK_THROWS_WITH_AS(load_training(file, second.parameters, second.adam),
-                       doctest::Contains("it was trained by sgd, so adam cannot go on"), Error);
+                       doctest::Contains("it was trained with sgd, not adam"), Error);
+  Sgd plain(first.network, {});
+  save_training(path, first.parameters, plain, state);
+  CHECK_THROWS_WITH_AS(load_training(SafetensorsFile(path), second.parameters, by_second),
+                       doctest::Contains("has no state 'sgd.momentum': the optimiser had other options"), Error);
 }
 
 TEST_CASE("a training that other ranks began may have made fewer steps than these would have") {

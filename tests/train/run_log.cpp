@@ -50,6 +50,31 @@ TEST_CASE("a log holds every event, and a resumed one goes on where it was cut o
   CHECK_THROWS_WITH_AS(RunLog("/nowhere/log.jsonl", picture, "a run"), doctest::Contains("cannot write the log"), Error);
 }
 
+TEST_CASE("a resumed log has each step and validation once, and counts the time of all parts") {
+  const TemporaryFolder folder;
+  const auto path = folder / "log.jsonl", picture = folder / "curve.svg";
+  {
+    RunLog log(path, picture, "a run");
+    log.on_step({.step = 10, .loss = 3});
+    log.on_validation({.step = 10, .loss = 2.5});
+    log.on_warning("a warning");
+    log.on_step({.step = 20, .loss = 2});
+    log.on_validation({.step = 20, .loss = 1.5});  // killed before the checkpoint of step 20
+    CHECK(log.seconds() < 10);
+  }
+  std::ofstream(path, std::ios::app) << R"({"event":"note","step":10,"seconds":100})"
+                                     << "\n";
+  RunLog log(path, picture, "a run", 10);
+  CHECK(log.seconds() >= 100);
+  CHECK(log.seconds() < 110);
+  log.on_step({.step = 20, .loss = 2});
+  log.on_validation({.step = 20, .loss = 1.5});
+  std::vector<std::string> found;
+  for (const auto& event : events_of(path)) found.push_back(event["event"]);
+  CHECK(found == std::vector<std::string>{"step", "validation", "warning", "note", "step", "validation"});
+  CHECK(events_of(path)[5]["seconds"] >= 100);
+}
+
 TEST_CASE("a log names the further terms of a loss") {
   const TemporaryFolder folder;
   const auto path = folder / "log.jsonl";

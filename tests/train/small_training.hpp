@@ -41,7 +41,7 @@ struct Run {
   Batches training{text, special_tokens, {.size = 8, .order = BatchOrder::pooled, .seed = 5}};
   Batches validation{held_out, special_tokens, {.size = 8, .order = BatchOrder::sequential}};
   Index stop_at = 1'000'000;
-  Trainer<Model, Adam<Device>, InverseSquareRoot> trainer{network, adam, InverseSquareRoot{16, 20, 0.5}, options()};
+  Trainer<Device> trainer{network, adam, InverseSquareRoot{16, 20, 0.5}, options()};
 
   TrainOptions options() {
     TrainOptions options{.epochs = 4, .accumulate = 2, .loss = {.amount = 0.1f}, .seed = 3, .report_every = 1};

@@ -49,7 +49,7 @@ TEST_CASE("a model has much from its source when it has learnt to copy, and litt
   const auto before = source_gain(network, validation);
   REQUIRE(before.has_value());
   CHECK(std::abs(*before) < 0.2);
-  Trainer trainer(network, adam, Constant{5e-3}, {.epochs = 40});
+  Trainer trainer(network, adam, ConstantRate{5e-3}, {.epochs = 40});
   std::vector<double> gains;
   OnValidation note([&](const ValidationReport& report) { gains.push_back(report.source_gain.value_or(-1)); });
   trainer.run(training, validation, {&note});

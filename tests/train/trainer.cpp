@@ -38,7 +38,7 @@ TEST_CASE("a training stops when validation has not improved for as long as it i
   TrainOptions options = run.options();
   options.epochs = 50;
   options.patience = 2;
-  Trainer trainer(run.network, run.adam, Constant{0},
+  Trainer trainer(run.network, run.adam, ConstantRate{0},
                   options);  // nothing is ever learnt
   Recorder recorder;
   trainer.run(run.training, run.validation, {&recorder});
@@ -52,7 +52,7 @@ TEST_CASE("a training validates at intervals, and once more at its end") {
   Run run;
   TrainOptions options = run.options();
   options.validate_every = 7;
-  Trainer trainer(run.network, run.adam, Constant{1e-3}, options);
+  Trainer trainer(run.network, run.adam, ConstantRate{1e-3}, options);
   Recorder recorder;
   trainer.run(run.training, run.validation, {&recorder});
   std::vector<Index> steps;
@@ -65,7 +65,7 @@ TEST_CASE("a report comes before every validation, so that none counts its time"
   TrainOptions options = run.options();
   options.validate_every = 7;
   options.report_every = 5;
-  Trainer trainer(run.network, run.adam, Constant{1e-3}, options);
+  Trainer trainer(run.network, run.adam, ConstantRate{1e-3}, options);
   Recorder recorder;
   Index reported = 0;
   bool always = true;
@@ -86,7 +86,7 @@ TEST_CASE("a training ends after as many steps as it is told, and validates ther
   Run run;
   TrainOptions options = run.options();
   options.steps = 5;
-  Trainer trainer(run.network, run.adam, Constant{1e-3}, options);
+  Trainer trainer(run.network, run.adam, ConstantRate{1e-3}, options);
   Recorder recorder;
   trainer.run(run.training, run.validation, {&recorder});
   CHECK(trainer.state.step == 5);
@@ -102,7 +102,7 @@ TEST_CASE("the loss of a step is a mean of tokens or of sentences, which clippin
     Run run;
     Adam<Device> adam(run.parameters, {.beta1 = 0, .beta2 = 0, .epsilon = 1e6, .clip_norm = clip});  // in proportion
     TrainOptions options{.epochs = 1, .steps = 1, .mean = mean};
-    Trainer trainer(run.network, adam, Constant{1e3}, options);
+    Trainer trainer(run.network, adam, ConstantRate{1e3}, options);
     const std::vector<float> before = run.numbers();
     trainer.run(run.training, run.validation);
     const std::vector<float> after = run.numbers();
@@ -138,7 +138,7 @@ TEST_CASE("a training needs no validation, and no callbacks") {
 TEST_CASE("options that make no sense, and callbacks that are none, are errors") {
   Run run;
   const auto refusal = [&](const TrainOptions& options) {
-    return error_of([&] { Trainer(run.network, run.adam, Constant{1e-3}, options); });
+    return error_of([&] { Trainer(run.network, run.adam, ConstantRate{1e-3}, options); });
   };
   CHECK(contains(refusal({.epochs = -1}), "epochs -1"));
   CHECK(contains(refusal({.steps = -1}), "steps -1"));
@@ -146,7 +146,7 @@ TEST_CASE("options that make no sense, and callbacks that are none, are errors")
   CHECK(contains(refusal({.patience = -1}), "patience -1"));
   CHECK(contains(error_of([&] { run.trainer.run(run.training, {nullptr}); }), "one of the callbacks is null"));
   for (const double amount : {-0.1, 1.5, std::nan("")}) {
-    Trainer trainer(run.network, run.adam, Constant{1e-3}, {.epochs = 1, .loss = {.amount = amount}});
+    Trainer trainer(run.network, run.adam, ConstantRate{1e-3}, {.epochs = 1, .loss = {.amount = amount}});
     CHECK(contains(error_of([&] { trainer.run(run.training); }), "is not in [0, 1]"));
   }
 }
@@ -224,7 +224,7 @@ TEST_CASE("a model saved from one precision loads into another, and only into it
   Transformer<Cpu<double>, TransformerShape{2, 1, 16, 2, 32}> deeper({.source_vocabulary = 12, .target_vocabulary = 12});
   Parameters<Cpu<double>> more(device, deeper, 1);
   CHECK_THROWS_WITH_AS(load_model(file, more), doctest::Contains("there is no tensor 'encoder.layers.1"), Error);
-  CHECK_THROWS_WITH_AS(load_training(file, run.parameters, run.adam), doctest::Contains("not a training to resume"), Error);
+  CHECK_THROWS_WITH_AS(load_training(file, run.parameters, run.adam), doctest::Contains("no training to resume"), Error);
 }
 
 TEST_CASE("batches made in advance, or read from shards, train to the same bits") {

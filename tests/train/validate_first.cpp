@@ -17,7 +17,7 @@ TEST_CASE("the weights that a training begins with are the first to beat, if the
   const TemporaryFolder folder;
   const std::vector<float> before = run.numbers();
   const double loss = perplexity(run.network, run.validation).mean();
-  Trainer trainer(run.network, run.adam, Constant{0.5}, options);  // it only gets worse
+  Trainer trainer(run.network, run.adam, ConstantRate{0.5}, options);  // it only gets worse
   CheckpointCallback checkpoints(folder.path(), trainer);
   Recorder recorder;
   trainer.run(run.training, run.validation, {&recorder, &checkpoints});
@@ -32,7 +32,7 @@ TEST_CASE("the weights that a training begins with are the first to beat, if the
   CHECK(run.numbers() == before);
 
   Run again;  // one that goes on has them to beat already
-  Trainer resumed(again.network, again.adam, Constant{1e-3}, options);
+  Trainer resumed(again.network, again.adam, ConstantRate{1e-3}, options);
   resumed.state = load_training(SafetensorsFile(folder / "training.safetensors"), again.parameters, again.adam);
   resumed.state.position = {1, 0};
   Recorder later;

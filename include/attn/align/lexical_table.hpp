@@ -1,6 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <span>
 #include <utility>
@@ -11,31 +10,30 @@
 
 namespace attn {
 
-/// Probabilities t(target word | source word), kept for pairs of words only that occur in a sentence pair together. Source
-/// words are ids below source_words(), and one more stands for none: the empty word that targets without a counterpart come
-/// from.
+/// Sparse table of t(target word | source word), for pairs that co-occur in some sentence pair. Source words are ids below
+/// source_words(). One further row is the empty word, the source of target words without a counterpart.
 class LexicalTable {
  public:
-  /// The translations of a source word, by rising id: targets[i] has probabilities[i].
+  /// The translations of a source word, sorted by id: targets[i] has probabilities[i].
   struct Row {
     std::span<const Token> targets;
     std::span<const float> probabilities;
   };
 
   LexicalTable() = default;
-  /// Row s is entries offsets[s] to offsets[s + 1] of both vectors; the last row is the empty word's.
+  /// Compressed rows: row s is entries offsets[s] to offsets[s + 1] of both vectors. The last row is the empty word.
   LexicalTable(std::vector<Index> offsets, std::vector<Token> targets, std::vector<float> probabilities)
       : offsets_(std::move(offsets)), targets_(std::move(targets)), probabilities_(std::move(probabilities)) {
     require(offsets_.size() > 1 && offsets_.front() == 0 && std::ranges::is_sorted(offsets_) &&
                 offsets_.back() == std::ssize(targets_) && targets_.size() == probabilities_.size(),
-            "lexical table: its rows do not cover ", targets_.size(), " targets and ", probabilities_.size(),
-            " probabilities");
+            "lexical table: the offsets must rise from 0 to the numbers of targets, ", targets_.size(),
+            ", and of probabilities, ", probabilities_.size());
     for (Index s = 0; s + 1 < std::ssize(offsets_); ++s) {
       const Row row = at(s);
       const bool rising = std::ranges::adjacent_find(row.targets, std::greater_equal<>{}) == row.targets.end();
       const bool valid = std::ranges::all_of(row.probabilities, [](float p) { return p >= 0 && p <= 1; });
       require(rising && valid && (row.targets.empty() || row.targets[0] >= 0), "lexical table: row ", s,
-              " is not one of rising ids with probabilities from 0 to 1");
+              " needs rising ids of at least 0 and probabilities from 0 to 1");
     }
   }
 
@@ -43,10 +41,10 @@ class LexicalTable {
   Token empty_word() const { return static_cast<Token>(source_words()); }
   Index entries() const { return std::ssize(targets_); }
 
-  /// The row of a source word; an empty one where the table does not know the word.
+  /// The row of a source word, empty for words outside the table.
   Row operator[](Token source) const { return source >= 0 && source + 1 < std::ssize(offsets_) ? at(source) : Row{}; }
 
-  /// t(target | source), 0 where the two never met.
+  /// t(target | source), or 0 if the pair is not in the table.
   double probability(Token source, Token target) const {
     const Row row = (*this)[source];
     const auto found = std::ranges::lower_bound(row.targets, target);
@@ -55,7 +53,7 @@ class LexicalTable {
                : 0;
   }
 
-  /// The `count` most probable translations of a source word, the most probable first; of equals, that of the lower id.
+  /// The `count` most probable translations of a source word, in descending order. Ties take the lower id.
   std::vector<Token> best(Token source, Index count) const {
     const Row row = (*this)[source];
     std::vector<std::size_t> order(row.targets.size());
@@ -69,13 +67,13 @@ class LexicalTable {
     return targets;
   }
 
-  /// The most probable translation, where there is one.
+  /// The most probable translation, if any.
   std::optional<Token> best(Token source) const {
     const std::vector<Token> first = best(source, 1);
     return first.empty() ? std::nullopt : std::optional(first[0]);
   }
 
-  /// A table without the pairs of a smaller probability; those that stay keep theirs.
+  /// A copy without the pairs below a probability. Does not renormalise.
   LexicalTable pruned(double below) const {
     std::vector<Index> offsets{0};
     std::vector<Token> targets;

@@ -14,7 +14,7 @@
 
 namespace attn {
 
-/// The tokenizers whose ids a table holds, by their hashes; 0 where nothing is said of them.
+/// The hashes of the tokenizers that a table's ids belong to; 0: not recorded.
 struct TableTokenizers {
   std::uint64_t source = 0, target = 0;
   bool operator==(const TableTokenizers&) const = default;
@@ -23,12 +23,12 @@ struct TableTokenizers {
 namespace detail {
 
 inline constexpr std::string_view lexical_table_title = "attn lexical table 2\n";
-inline constexpr std::string_view older_table_title = "attn lexical table 1\n";  // says nothing of tokenizers
+inline constexpr std::string_view older_table_title = "attn lexical table 1\n";  // without tokenizers
 
 }  // namespace detail
 
-/// Writes a table: a title, the numbers of rows and entries, the checksum of what follows, then tokenizers, offsets, targets
-/// and probabilities as the machine has them (little-endian on all that attn runs on).
+/// Writes a table: title, number of rows and entries, checksum of the rest, tokenizers, offsets, targets and probabilities.
+/// Numbers are in native byte order, little-endian on all supported platforms.
 inline void save_lexical_table(const LexicalTable& table, const std::filesystem::path& path,
                                const TableTokenizers& tokenizers = {}) {
   const std::span<const Index> offsets(table.offsets());
@@ -52,9 +52,9 @@ inline std::pair<LexicalTable, TableTokenizers> read_lexical_table(const std::fi
   std::string_view rest = contents;
   const bool older = rest.starts_with(older_table_title);
   require(older || rest.starts_with(lexical_table_title), path.string(),
-          " is no lexical table of this version; write one with save_lexical_table or `align --save`");
+          " is not a lexical table of this version. Create one with save_lexical_table or `align --save`.");
   rest.remove_prefix(lexical_table_title.size());
-  const auto damaged = [&] { fail(path.string(), " is damaged: it is shorter or longer than it says; write it again"); };
+  const auto damaged = [&] { fail(path.string(), " is damaged: its size does not match its header. Create it again."); };
   std::int64_t sizes[3] = {};
   if (rest.size() < sizeof sizes) damaged();
   std::memcpy(sizes, rest.data(), sizeof sizes);
@@ -67,7 +67,7 @@ inline std::pair<LexicalTable, TableTokenizers> read_lexical_table(const std::fi
   Checksum sum;
   sum.add(rest.data(), most);
   require(static_cast<std::int64_t>(sum.value()) == wanted, path.string(),
-          " is damaged: its checksum is another; write it again");
+          " is damaged: its checksum does not match. Create it again.");
   std::vector<Index> offsets(static_cast<std::size_t>(rows));
   std::vector<Token> targets(static_cast<std::size_t>(entries));
   std::vector<float> probabilities(static_cast<std::size_t>(entries));
@@ -83,16 +83,16 @@ inline std::pair<LexicalTable, TableTokenizers> read_lexical_table(const std::fi
 
 }  // namespace detail
 
-/// Reads what save_lexical_table wrote; a damaged file is refused.
+/// Reads a file of save_lexical_table. Throws if it is damaged.
 inline LexicalTable load_lexical_table(const std::filesystem::path& path) { return detail::read_lexical_table(path).first; }
 
-/// The same for a table of these tokenizers' ids alone.
+/// Same, but throws unless the table belongs to these tokenizers.
 inline LexicalTable load_lexical_table(const std::filesystem::path& path, const TableTokenizers& tokenizers) {
   auto [table, theirs] = detail::read_lexical_table(path);
-  const char* remedy = "; learn one with `align TEXT TRANSLATION --tokens FOLDER --save FILE`, FOLDER being the model's";
+  const char* remedy = ". Create one with `align TEXT TRANSLATION --tokens MODEL_FOLDER --save FILE`.";
   require(theirs != TableTokenizers{}, path.string(),
-          " does not say of which tokenizers it is: it is a table of words, or an earlier attn wrote it", remedy);
-  require(theirs == tokenizers, path.string(), " is a table of other tokenizers than the model's", remedy);
+          " does not name its tokenizers: it is a table of words, or an earlier attn wrote it", remedy);
+  require(theirs == tokenizers, path.string(), " was made with other tokenizers than the model", remedy);
   return std::move(table);
 }
 

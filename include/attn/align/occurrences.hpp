@@ -9,19 +9,19 @@
 
 namespace attn::detail {
 
-/// Where each word of a text occurs: its places in the order of the text.
+/// All occurrences of each word of a text, in text order.
 struct Occurrences {
   struct Place {
-    std::int32_t sentence, token;  // token counts from the text's first
+    std::int32_t sentence, token;  // token: index in the whole text
   };
 
-  std::vector<std::int32_t> offsets;  // of word w: places offsets[w] to offsets[w + 1]
+  std::vector<std::int32_t> offsets;  // word w has places offsets[w] to offsets[w + 1]
   std::vector<Place> places;
 
   explicit Occurrences(const Sentences& text) {
     Token highest = -1;
     for (const Token word : text.tokens) {
-      require(word >= 0, "alignment: a word has the id ", word, "; ids are not negative");
+      require(word >= 0, "alignment: the word id ", word, " is negative");
       highest = std::max(highest, word);
     }
     offsets.assign(static_cast<std::size_t>(highest) + 2, 0);

@@ -6,7 +6,7 @@
 
 namespace attn {
 
-/// A sentence's links as the programs of phrase-based translation write them, words counting from 0, the source's first:
+/// Formats links in the Pharaoh format of phrase-based translation, source word first, words counting from 0:
 /// 0-0 1-2 2-1
 inline std::string pharaoh_line(std::span<const WordLink> links) {
   std::string line;

@@ -12,8 +12,8 @@
 
 namespace attn {
 
-/// Translates single words by a lexical table and its vocabularies, which may be larger than a model's. A word that the
-/// table does not know, as most names, is its own translation.
+/// Translates single words by a lexical table and its vocabularies, which may be larger than the model's. Copies words that
+/// the table does not contain, such as most names.
 class WordTranslation {
  public:
   WordTranslation(const LexicalTable& table, const WordVocabulary& source, const WordVocabulary& target)
@@ -21,7 +21,7 @@ class WordTranslation {
 
   std::string operator()(std::string_view word) const {
     if (!source_.contains(word)) return std::string(word);
-    for (const Token best : table_.best(source_.id(word), 2))  // the second where the best is <unk>
+    for (const Token best : table_.best(source_.id(word), 2))  // the second if the best is <unk>
       if (best >= WordVocabulary::special_tokens && best < target_.size()) return target_.name(best);
     return std::string(word);
   }
@@ -31,8 +31,8 @@ class WordTranslation {
   const WordVocabulary &source_, &target_;
 };
 
-/// The words of a translation with every `unknown` replaced by the translation of the source word that it is linked with
-/// (Luong et al. 2015): by translate(word), or as `unknown` where it has no link. The first link of a word counts.
+/// Replaces every `unknown` in a translation by translate(source word) of its linked source word (Luong et al. 2015). Keeps
+/// `unknown` if there is no link. The first link of a word wins.
 template <std::invocable<const std::string&> Translate>
 std::vector<std::string> replace_unknown(std::span<const std::string> translation, std::string_view unknown,
                                          std::span<const WordLink> links, std::span<const std::string> source,
@@ -41,8 +41,8 @@ std::vector<std::string> replace_unknown(std::span<const std::string> translatio
   std::vector<bool> replaced(words.size());
   for (const WordLink& link : links) {
     require(link.source >= 0 && link.source < std::ssize(source) && link.target >= 0 && link.target < std::ssize(words),
-            "replace_unknown: a link of word ", link.source, " of the source with word ", link.target,
-            " of the translation, but they have ", source.size(), " and ", words.size(), " words");
+            "replace_unknown: the link ", link.source, "-", link.target, " is out of range for ", source.size(),
+            " source words and ", words.size(), " words of the translation");
     const auto at = static_cast<std::size_t>(link.target);
     if (replaced[at] || translation[at] != unknown) continue;
     words[at] = translate(source[static_cast<std::size_t>(link.source)]);

@@ -9,11 +9,11 @@
 
 namespace attn {
 
-/// The ids that occur most often in a text, the most frequent first; of equals, the lower id.
+/// The most frequent ids of a text, in descending order. Ties take the lower id.
 inline std::vector<Token> most_frequent(const Sentences& text, Index count) {
-  std::vector<std::pair<Index, Token>> counts;  // negative, so that the smallest is the most frequent
+  std::vector<std::pair<Index, Token>> counts;  // negated counts: sorts the most frequent first
   for (const Token token : text.tokens) {
-    require(token >= 0, "most_frequent: ", token, " is no id; ids are not negative");
+    require(token >= 0, "most_frequent: the token id ", token, " is negative");
     for (Token next = static_cast<Token>(counts.size()); next <= token; ++next) counts.emplace_back(0, next);
     --counts[static_cast<std::size_t>(token)].first;
   }
@@ -25,13 +25,13 @@ inline std::vector<Token> most_frequent(const Sentences& text, Index count) {
   return tokens;
 }
 
-/// Which target words a translation can be made of, so that a decoder computes the scores of these alone: those that are
-/// always needed (special tokens, frequent words), and for each source word its most probable translations.
+/// The allowed target words of a translation, so that a decoder scores only these: words that are always allowed (special
+/// tokens, frequent words), and the most probable translations of each source word.
 class Shortlist {
  public:
-  /// `always`: ids in any order; `for_each_word`: how many translations of a source word.
+  /// `always`: ids in any order. `for_each_word`: number of translations per source word.
   Shortlist(const LexicalTable& table, std::vector<Token> always, Index for_each_word) : always_(std::move(always)) {
-    require(for_each_word >= 0, "Shortlist: ", for_each_word, " translations of a word are not 0 or more");
+    require(for_each_word >= 0, "Shortlist: for_each_word is ", for_each_word, ", but must be at least 0");
     sort_once(always_);
     for (Token source = 0; source < table.source_words(); ++source) {
       const std::vector<Token> best = table.best(source, for_each_word);
@@ -40,7 +40,7 @@ class Shortlist {
     }
   }
 
-  /// The ids for a sentence, or for all tokens of a batch of them: rising, each once.
+  /// The allowed ids for a sentence or for all tokens of a batch, sorted and unique.
   std::vector<Token> operator()(std::span<const Token> source) const {
     std::vector<Token> ids = always_;
     for (const Token word : source) {
@@ -51,7 +51,7 @@ class Shortlist {
     return ids;
   }
 
-  /// The translations of a source word, the most probable first; none for a word that the table does not know.
+  /// The translations of a source word, most probable first. Empty for words outside the table.
   std::span<const Token> of_word(Token word) const {
     if (word < 0 || word + 1 >= std::ssize(offsets_)) return {};
     const auto begin = static_cast<std::size_t>(offsets_[static_cast<std::size_t>(word)]);

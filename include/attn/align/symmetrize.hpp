@@ -10,16 +10,16 @@
 
 namespace attn {
 
-/// How two alignments of a sentence pair, one of each direction, become one (Och and Ney 2003; Koehn et al. 2003).
+/// How to combine the alignments of both directions (Och and Ney 2003; Koehn et al. 2003).
 enum class Symmetrization {
-  intersection,         // links of both
-  union_of_both,        // links of either
-  grow_diag,            // links of both, and neighbours of these that either has, where one of the words has none yet
-  grow_diag_final,      // then links of either where one of the words has none yet
-  grow_diag_final_and,  // then links of either where neither word has one yet
+  intersection,         // links in both
+  union_of_both,        // links in either
+  grow_diag,            // the intersection, plus adjacent links of the union that cover a new word
+  grow_diag_final,      // also links in either that cover a new word
+  grow_diag_final_and,  // also links in either if both words are unaligned
 };
 
-/// The name of an option: intersection, union, grow-diag, grow-diag-final or grow-diag-final-and.
+/// Parses an option: intersection, union, grow-diag, grow-diag-final or grow-diag-final-and.
 inline Symmetrization symmetrization(std::string_view name) {
   using enum Symmetrization;
   if (name == "intersection") return intersection;
@@ -27,13 +27,12 @@ inline Symmetrization symmetrization(std::string_view name) {
   if (name == "grow-diag") return grow_diag;
   if (name == "grow-diag-final") return grow_diag_final;
   if (name == "grow-diag-final-and") return grow_diag_final_and;
-  fail("there is no symmetrisation '", name,
-       "'; choose among intersection, union, grow-diag, grow-diag-final and grow-diag-final-and");
+  fail("unknown symmetrisation '", name, "'. Use intersection, union, grow-diag, grow-diag-final or grow-diag-final-and.");
 }
 
 namespace detail {
 
-/// In the order of the target's words, then of the source's: that in which Moses' symal visits links.
+/// Target-major order, in which Moses' symal visits links.
 struct TargetFirst {
   bool operator()(const WordLink& a, const WordLink& b) const {
     return std::pair(a.target, a.source) < std::pair(b.target, b.source);
@@ -41,7 +40,7 @@ struct TargetFirst {
 };
 using LinkSet = std::set<WordLink, TargetFirst>;
 
-/// Links that grow: which words have one.
+/// A growing set of links, with the words they cover.
 class GrowingAlignment {
  public:
   void add(const WordLink& link) {
@@ -54,12 +53,12 @@ class GrowingAlignment {
   const LinkSet& links() const { return links_; }
 
  private:
-  LinkSet links_;  // iterators stay valid while links are added
+  LinkSet links_;  // std::set: iterators stay valid while links are added
   std::set<Index> sources_, targets_;
 };
 
-/// Adds, until nothing changes, neighbours of links that `either` has and one of whose words has no link yet. Links are
-/// visited in order, new ones too.
+/// Repeats until nothing changes: adds links from `either` that are adjacent to a link and cover a new word. Visits links
+/// in order, including new ones.
 inline void grow_diagonally(GrowingAlignment& grown, const LinkSet& either) {
   constexpr WordLink steps[] = {{0, -1}, {-1, 0}, {0, 1}, {1, 0}, {-1, -1}, {1, -1}, {-1, 1}, {1, 1}};
   for (bool changed = true; changed;) {
@@ -76,8 +75,8 @@ inline void grow_diagonally(GrowingAlignment& grown, const LinkSet& either) {
 
 }  // namespace detail
 
-/// Joins the alignment of source to target, whose target words have one link at most, with that of target to source; both
-/// name the source's word first. The result is in order, each link once.
+/// Combines the source-to-target alignment, which has at most one link per target word, with the target-to-source
+/// alignment. Links of both name the source word first. The result is sorted and unique.
 inline std::vector<WordLink> symmetrize(const std::vector<WordLink>& forward, const std::vector<WordLink>& backward,
                                         Symmetrization how) {
   using enum Symmetrization;
@@ -99,7 +98,7 @@ inline std::vector<WordLink> symmetrize(const std::vector<WordLink>& forward, co
   return result;
 }
 
-/// The same links seen from the other side.
+/// Swaps source and target of each link.
 inline std::vector<WordLink> transposed(std::vector<WordLink> links) {
   for (WordLink& link : links) std::swap(link.source, link.target);
   std::ranges::sort(links);

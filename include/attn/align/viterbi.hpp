@@ -8,16 +8,16 @@
 
 namespace attn {
 
-/// The most probable alignment by a lexical table: each target word with the source word of the highest t, or alone where
-/// the empty word's is higher, or where it never met any of the source's. Of source words with the same t, which a repeated
-/// word has, the one nearest to the diagonal is taken, and of two as near the earlier.
+/// The most probable alignment by a lexical table. Links each target word to the source word of highest t, unless the empty
+/// word has at least that t. Among equal t, as for repeated words, the source word nearest the diagonal wins, then the
+/// earlier one.
 inline std::vector<WordLink> viterbi_alignment(const LexicalTable& table, std::span<const Token> source,
                                                std::span<const Token> target) {
   std::vector<WordLink> links;
   const Index source_words = std::ssize(source), target_words = std::ssize(target);
   for (Index j = 0; j < target_words; ++j) {
     const Token word = target[static_cast<std::size_t>(j)];
-    const auto off_diagonal = [&](Index i) {  // of the middles of both words, times twice both lengths: whole numbers
+    const auto off_diagonal = [&](Index i) {  // between word centres, times 2 * both lengths to stay in integers
       return std::abs((2 * i + 1) * target_words - (2 * j + 1) * source_words);
     };
     double highest = table.probability(table.empty_word(), word);

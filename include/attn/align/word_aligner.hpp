@@ -13,7 +13,7 @@
 
 namespace attn {
 
-/// Aligns the words of sentences, which stand between white space, by lexical tables of both directions.
+/// Aligns white-space-separated words by lexical tables of both directions.
 class WordAligner {
  public:
   WordAligner(WordVocabulary source, WordVocabulary target, LexicalTable forward, LexicalTable backward)
@@ -22,7 +22,7 @@ class WordAligner {
         forward_(std::move(forward)),
         backward_(std::move(backward)) {}
 
-  /// Learns both tables from a text, of all of its words.
+  /// Learns both tables from a text, with a vocabulary of all its words.
   static WordAligner train(const ParallelText& text, const IbmModel1Options& options = {}) {
     WordCounts source_words, target_words;
     for (const std::string& line : text.source) source_words.add(line);
@@ -34,11 +34,11 @@ class WordAligner {
     return {std::move(source), std::move(target), std::move(forward), std::move(backward)};
   }
 
-  /// Each target word with at most one word of the source.
+  /// Links each target word to at most one source word.
   std::vector<WordLink> forward(std::string_view source, std::string_view target) const {
     return viterbi_alignment(forward_, source_.encode(source), target_.encode(target));
   }
-  /// Each source word with at most one word of the target.
+  /// Links each source word to at most one target word.
   std::vector<WordLink> backward(std::string_view source, std::string_view target) const {
     return transposed(viterbi_alignment(backward_, target_.encode(target), source_.encode(source)));
   }
@@ -47,13 +47,12 @@ class WordAligner {
     return symmetrize(forward(source, target), backward(source, target), how);
   }
 
-  /// t(target | source), t(source | target), and whose ids they hold.
+  /// forward_table: t(target | source); source and target: their vocabularies.
   const LexicalTable& forward_table() const { return forward_; }
-  const LexicalTable& backward_table() const { return backward_; }
   const WordVocabulary& source() const { return source_; }
   const WordVocabulary& target() const { return target_; }
 
-  /// Writes four files into a folder, which is made.
+  /// Writes four files to a folder. Creates the folder if needed.
   void save(const std::filesystem::path& folder) const {
     make_folder(folder);
     save_word_vocabulary(source_, folder / "source.vocab");
@@ -62,7 +61,7 @@ class WordAligner {
     save_lexical_table(backward_, folder / "backward.table");
   }
 
-  /// Reads what save wrote.
+  /// Reads the files of save().
   static WordAligner load(const std::filesystem::path& folder) {
     return {load_word_vocabulary(folder / "source.vocab"), load_word_vocabulary(folder / "target.vocab"),
             load_lexical_table(folder / "forward.table"), load_lexical_table(folder / "backward.table")};

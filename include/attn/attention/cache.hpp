@@ -8,24 +8,23 @@
 
 namespace attn {
 
-/// The layout that all caches of a decoder share: each sentence has a place with room for `capacity` rows. Sentences that
-/// have ended leave the batch by leaving the layout; nothing moves. A sentence that goes on twice has its rows copied to a
-/// second place.
+/// The layout that all caches of a decoder share. Each sentence has a place with room for `capacity` rows. Finished
+/// sentences leave the layout; nothing moves. If two hypotheses continue a sentence, its rows are copied to a second place.
 struct CacheLayout {
-  Ragged rows;                           // of the active sentences: what is filled, the newest row included
-  const std::int32_t* newest = nullptr;  // the row each sentence's newest position goes to
+  Ragged rows;                           // filled rows of the active sentences, with the newest
+  const std::int32_t* newest = nullptr;  // the row of each sentence's newest position
   Index places = 0, capacity = 0;
-  Index copies = 0;  // rows to copy before the newest are appended: to places that no sentence of the step before has now
+  Index copies = 0;  // rows to copy before the newest are appended; sources and destinations do not overlap
   const std::int32_t *copy_from = nullptr, *copy_to = nullptr;
-  FirstPositions positions;  // of each active row's newest word
+  FirstPositions positions;  // of each active row's newest token
 
-  /// The rows without the newest: what went before it.
+  /// The rows before the newest.
   Ragged earlier() const {
     return {rows.begin, newest, rows.count, rows.rows - rows.count, std::max<Index>(rows.longest - 1, 0)};
   }
 };
 
-/// Keys and values of the positions a decoder has been through, side by side. For decoding only: it keeps no gradients.
+/// Keys and values of a decoder's past positions, concatenated. For decoding only: it keeps no gradients.
 template <class Device>
 struct KeyValueCache {
   using Scalar = typename Device::Scalar;
@@ -38,17 +37,17 @@ struct KeyValueCache {
   KeyValueCache(Tape<Device>& tape, const CacheLayout& shared, Index keys, Index values)
       : key_width(keys), rows(allocate(tape, shared.places * shared.capacity, keys + values)), layout(&shared) {}
 
-  /// Appends each sentence's newest row, and returns all rows as activations of the newest rows' tape. Once per step.
+  /// Appends each sentence's newest row. Returns all rows as activations of the newest rows' tape. Call once per step.
   KeysValues<Device> append(KeysValues<Device> newest) {
     Tape<Device>& tape = newest.keys.tape();
-    require(!tape.recording(), "KeyValueCache: a cache is for decoding, on a tape that does not record");
+    require(!tape.recording(), "KeyValueCache: the tape records gradients. Decode on a tape that does not record.");
     if (layout->copies > 0)
       copy_rows(tape.device, {.rows = rows, .from = layout->copy_from, .to = layout->copy_to, .count = layout->copies});
     const Matrix<const Scalar> key = newest.keys.value, value = newest.values.value;
     const auto put = [&](Matrix<const Scalar> from, Matrix<Scalar> to) {
       scatter_rows(tape.device, {.from = from, .row = layout->newest, .to = to, .appends = layout->copies == 0});
     };
-    if (value.data == key.data + key_width && value.stride == key.stride)  // slices of one product: one matrix
+    if (value.data == key.data + key_width && value.stride == key.stride)  // adjacent slices of one product
       put({key.data, key.rows, rows.cols, key.stride}, rows);
     else
       put(key, keys()), put(value, values());

@@ -6,43 +6,37 @@
 
 namespace attn {
 
-// Where the decoder of a recurrent model looks, and how it scores what it sees. Chittersu's models, one word apart.
+// Attention policies of recurrent decoders: what the decoder attends to, and with which score. Chittersu's models differ in
+// this policy.
 
-/// Nowhere: all it knows of the source are the states it starts with. Sutskever et al. 2014.
+/// No attention: the decoder knows the source only through its initial states. Sutskever et al. 2014.
 struct NoAttention {
   static constexpr bool attends_to_source = false, attends_to_past = false;
   static constexpr int heads = 0;
 };
 
-/// At the encoder's states. Bahdanau et al. 2014, Luong et al. 2015.
-template <class S, class M = States>
-struct OnEncoder {
+/// Attention with score S and key-value policy M to the encoder's states, and to the decoder's own earlier states if Past.
+template <class S, class M, bool Past, int Heads = 0>
+struct AttentionToStates {
   using Score = S;
   using KeyValuePolicy = M;
-  static constexpr bool attends_to_source = true, attends_to_past = false;
-  static constexpr int heads = 0;
-};
-
-/// At the encoder's states and at the decoder's own earlier ones, with weights of their own each.
-template <class S, class M = States>
-struct OnEncoderAndPast {
-  using Score = S;
-  using KeyValuePolicy = M;
-  static constexpr bool attends_to_source = true, attends_to_past = true;
-  static constexpr int heads = 0;
-};
-
-/// The same on top of self-attention: what is looked at are states that have looked around among themselves, the encoder's
-/// everywhere, the decoder's back.
-template <int Heads, class S, class M = States>
-struct OnSelfAttention {
-  using Score = S;
-  using KeyValuePolicy = M;
-  static constexpr bool attends_to_source = true, attends_to_past = true;
+  static constexpr bool attends_to_source = true, attends_to_past = Past;
   static constexpr int heads = Heads;
 };
 
-/// What such a policy says: where the decoder looks, and with how many heads states look around first.
+/// Attention to the encoder's states. Bahdanau et al. 2014, Luong et al. 2015.
+template <class S, class M = SharedKeyValue>
+struct OnEncoder : AttentionToStates<S, M, false> {};
+
+/// Attention to the encoder's states and to the decoder's own earlier states, each with its own parameters.
+template <class S, class M = SharedKeyValue>
+struct OnEncoderAndPast : AttentionToStates<S, M, true> {};
+
+/// The same on top of self-attention: encoder states first attend to each other, decoder states to earlier ones.
+template <int Heads, class S, class M = SharedKeyValue>
+struct OnSelfAttention : AttentionToStates<S, M, true, Heads> {};
+
+/// A policy: what the decoder attends to, and the number of self-attention heads (0: no self-attention).
 template <class A>
 concept DecoderAttentionPolicy = requires {
   {bool(A::attends_to_source)};
@@ -50,7 +44,7 @@ concept DecoderAttentionPolicy = requires {
   {int(A::heads)};
 };
 
-/// The layer that such a policy describes: Width columns of the decoder's state look at a source of Source columns.
+/// The layer of a policy: decoder states of Width columns attend to source states of Source columns.
 template <class Device, int Width, int Source, class Attends>
 struct DecoderAttention {
   using X = Variable<Device, Width>;
@@ -64,16 +58,16 @@ struct DecoderAttention {
 
   static constexpr int source_width = AtSource::value_width, past_width = Attends::attends_to_past ? Back::value_width : 0;
   static constexpr int width = source_width + past_width;  // of all contexts
-  /// What it looks at in the source, with More columns joined to the values.
+  /// Keys and values of the source, with More columns appended to the values.
   template <int More = 0>
-  using Seen = KeysValues<Device, AtSource::width, source_width + More>;
+  using SourceKeysValues = KeysValues<Device, AtSource::width, source_width + More>;
 
   If<kHeads, MultiHead<Device, Source, kHeadCount>> source_heads;
   If<kHeads, MultiHead<Device, Width, kHeadCount, Full<>, Mask::causal>> past_heads;
   AtSource encoder;
   If<Attends::attends_to_past, Back> past;
 
-  /// What the decoder has been through, while it writes.
+  /// The decoder's earlier states, during decoding.
   struct Past {
     If<kHeads, KeyValueCache<Device>> heads;
     If<Attends::attends_to_past, KeyValueCache<Device>> states;
@@ -92,25 +86,25 @@ struct DecoderAttention {
     }
   };
 
-  /// What there is to see in the source.
-  Seen<> remember(Variable<Device, Source> states, Ragged rows) const {
+  /// Computes the keys and values of the source.
+  SourceKeysValues<> remember(Variable<Device, Source> states, Ragged rows) const {
     if constexpr (kHeads) states = source_heads(states, rows);
     return encoder.remember(states, rows);
   }
 
-  /// The source's context of each state; wider than source_width where values were joined with others.
+  /// The source context of each state. It is wider than source_width if columns were appended to the values.
   template <int Value>
   Variable<Device, Value> at_source(X h, Ragged rows, KeysValues<Device, AtSource::width, Value> source) const {
     return encoder(h, rows, source);
   }
 
-  /// The context of what went before each state. `earlier` is the layout of the states without each sentence's last; in
-  /// decoding h holds the newest state of each sentence, and the past what went before.
+  /// The context of the states before each state. `earlier` is the layout of the states without each sentence's last. In
+  /// decoding, h holds the newest state of each sentence and `before` the earlier ones.
   Variable<Device, past_width> back(X h, Ragged rows, Ragged earlier, Past* before) const
       requires(Attends::attends_to_past) {
     X seen = h;
     if constexpr (kHeads) seen = past_heads(h, rows, before != nullptr ? &before->heads : nullptr);
-    typename Back::Seen memory = past.remember(seen, before != nullptr ? rows : earlier);
+    typename Back::SourceKeysValues memory = past.remember(seen, before != nullptr ? rows : earlier);
     if (before != nullptr) memory = before->states.append(memory), memory.rows = earlier;
     return past(h, rows, memory, true);
   }
@@ -122,13 +116,13 @@ struct DecoderAttention {
   }
 };
 
-/// A decoder that looks nowhere.
+/// A decoder without attention.
 template <class Device, int Width, int Source>
 struct DecoderAttention<Device, Width, Source, NoAttention> {
   static constexpr int width = 0;
   struct Nothing {};
   template <int = 0>
-  using Seen = Nothing;
+  using SourceKeysValues = Nothing;
   struct Past {
     Past(Tape<Device>&, const CacheLayout&) {}
   };

@@ -6,13 +6,13 @@
 
 namespace attn {
 
-/// Attention of one state over many: c = sum of aⱼ vⱼ, a = softmax of score(h, kⱼ), where a key-value policy says what of a
-/// state is key and what is value, and a score policy how well a query and a key match. All queries of all sentences in one
-/// call, or those of one step: the code is the same. Luong et al. 2015, section 3.1; Bahdanau et al. 2014.
+/// Global attention of each query: c = sum of aⱼ vⱼ, a = softmax of score(h, kⱼ). A key-value policy provides the key and
+/// the value of a state, a score policy the score of a query and a key. One call handles all queries of a batch, or those of
+/// one step. Luong et al. 2015, section 3.1; Bahdanau et al. 2014.
 ///
-/// What it looks at is the memory's rows: another text; or, looking back, its own past, and a memory that leaves out each
-/// sentence's last row (all_but_last) hides from every query its own state and the later ones.
-template <class Device, int Query, int State, class ScorePolicy, class KeyValuePolicy = States>
+/// The memory is another text, or the queries' own past. For their own past, the memory omits each sentence's last row
+/// (all_but_last), so no query sees its own state or a later one.
+template <class Device, int Query, int State, class ScorePolicy, class KeyValuePolicy = SharedKeyValue>
 struct GlobalAttention {
   static_assert(KeyValuePolicySaysWidths<KeyValuePolicy> && KeyValuePolicyHasLayer<KeyValuePolicy, Device, State>,
                 "attn: a key-value policy needs  static constexpr bool chooses_widths  and  Layer<Device, Width>  with  "
@@ -32,27 +32,27 @@ struct GlobalAttention {
   static_assert(ScoreTakesKeys<ScorePolicy, Device, query_width, key_width>,
                 "attn: the Layer of a score needs  Variable<Device, width> key(Variable<Device, Key>) const");
   static_assert(
-      ScoreLooks<ScorePolicy, Device, query_width, key_width>,
+      ScoreComputes<ScorePolicy, Device, query_width, key_width>,
       "attn: the Layer of a score needs  template <int Value> Variable<Device, Value> operator()("
       "Variable<Device, width> queries, Ragged rows, KeysValues<Device, width, Value> memory, bool causal) const");
   static_assert(ScoreNamesParameters<ScorePolicy, Device, query_width, key_width>,
                 "attn: the Layer of a score needs  void for_each_parameter(auto&& visit)");
-  static constexpr int width = ScoreLayer::width;  // at which queries and keys are compared
+  static constexpr int width = ScoreLayer::width;  // of queries and keys when they are compared
 
-  using Seen = KeysValues<Device, width, value_width>;
+  using SourceKeysValues = KeysValues<Device, width, value_width>;
 
   KeyValueLayer key_value;
   ScoreLayer score;
   std::conditional_t<kProjected, Projection<Device, Query, key_width>, std::true_type> query;
 
-  /// What there is to look at in these states: computed once, whoever looks at it and however often.
-  Seen remember(Variable<Device, State> states, Ragged rows) const {
+  /// The keys and values of these states. Compute them once for any number of queries.
+  SourceKeysValues remember(Variable<Device, State> states, Ragged rows) const {
     const auto all = key_value(states, rows);
     return {score.key(all.keys), all.values, rows};
   }
 
-  /// The context of each query. Looking back, query i of n sees m - n + i + 1 of m keys (ops/attention.hpp). Values may
-  /// have been joined with others, which are then averaged along with them.
+  /// The context of each query. With `back`, query i of n sees m - n + i + 1 of m keys (ops/attention.hpp). Columns appended
+  /// to the values are averaged along with them.
   template <int Value>
   Variable<Device, Value> operator()(Variable<Device, Query> queries, Ragged rows,
                                      KeysValues<Device, width, Value> looked_at, bool back = false) const {
@@ -67,9 +67,9 @@ struct GlobalAttention {
     return context;
   }
 
-  /// Whether scores are products, so that all that is done to queries can be done to keys.
+  /// Whether scores are dot products, so that transformations of the queries can be folded into the keys.
   static constexpr bool folds = requires(const ScoreLayer& layer, Variable<Device, width> keys) { layer.folded(keys); };
-  /// Keys whose products with queries as they are, times score.scale, are the scores.
+  /// Keys for untransformed queries: their dot products, times score.scale, are the scores.
   template <int Value>
   KeysValues<Device, Query, Value> folded(KeysValues<Device, width, Value> looked_at) const {
     const auto keys = score.folded(looked_at.keys);

@@ -7,14 +7,14 @@
 
 namespace attn {
 
-// Key-value policies: what of a state is a key, which scores, and what is a value, which is averaged. A policy has
+// Key-value policies: how a state provides its key, which is scored, and its value, which is averaged. A policy has
 //
-//   chooses_widths         whether its keys may be of another width than the states: then a query of the states' width is
-//                          projected to the keys' where the score wants both equally wide
-//   Layer<Device, Width>   of states of that width: key_width, value_width, and a call that cuts states into keys and values
+//   chooses_widths         whether keys may be wider or narrower than the states. If the score needs equal widths, queries
+//                          are then projected to the width of the keys
+//   Layer<Device, Width>   for states of that width: key_width, value_width, and a call that returns keys and values
 
-/// A state is its own key and its own value.
-struct States {
+/// A state is both key and value.
+struct SharedKeyValue {
   static constexpr bool chooses_widths = false;
 
   template <class Device, int Width>
@@ -28,10 +28,10 @@ struct States {
   };
 };
 
-/// [k; v] = T h: keys and values of these widths, each made from the state. Daniluk et al. 2017.
+/// [k; v] = T h: keys and values of these widths are projections of the state. Daniluk et al. 2017.
 template <int Keys, int Values>
 struct KeyValue {
-  static_assert(Keys > 0 && Values > 0, "attn: KeyValue: keys and values need a positive width each");
+  static_assert(Keys > 0 && Values > 0, "attn: KeyValue: the widths of keys and values must be positive");
   static constexpr bool chooses_widths = true;
 
   template <class Device, int Width>

@@ -4,17 +4,17 @@
 
 namespace attn {
 
-/// Which of the Linformer's projections are one and the same. Each also shares what stands before it.
+/// The projections that a Linformer shares. Each option includes those before it.
 enum class Sharing {
-  none,       // every head has an E and an F
+  none,       // every head has its own E and F
   heads,      // the heads of a layer share them
   key_value,  // and E = F
-  layers      // and all layers of a stack share that one
+  layers      // and all layers of a stack share it
 };
 
-/// Attends to k keys and values, each a learned mixture of all n positions: softmax(Q (E K)ᵀ / sqrt d) (F V), with E and F of
-/// k x n. Sentences shorter than n use the first columns; longer ones are an error. A mixture contains the future, so it
-/// cannot be causal. Wang et al. 2020. With `dynamic` sizes, k and n come from the model's shape.
+/// Attends to k keys and values, each a learned mixture of all n positions: softmax(Q (E K)ᵀ / sqrt d) (F V), with E and F
+/// of k x n. Sentences shorter than n use the first columns; longer ones are an error. A mixture contains future positions,
+/// so it cannot be causal. Wang et al. 2020. With `dynamic` sizes, k and n come from the model's shape.
 template <int K = dynamic, int N = K == dynamic ? dynamic : 256, Sharing S = Sharing::heads, class ScorePolicy = ScaledDot>
 struct Linformer {
   static_assert((K > 0 || K == dynamic) && (N > 0 || N == dynamic), "attn: Linformer: k and n must be positive");
@@ -50,17 +50,17 @@ struct Linformer {
     };
     LengthProjection(int count, Sizes of)
         : blocks(count),
-          keys{count * of.k, of.n, Initial::normal(1 / std::sqrt(static_cast<double>(of.n)))},
+          keys{count * of.k, of.n, Initializer::normal(1 / std::sqrt(static_cast<double>(of.n)))},
           values(keys) {}
-    static Sizes sizes(const AttentionShape& shape) {  // braces: k is checked before n
+    static Sizes sizes(const AttentionShape& shape) {  // braces check k before n
       return {size(K, shape.linformer_k, "k"), size(N, shape.linformer_n, "n")};
     }
     static Index size(int of_type, int of_shape, const char* name) {
       require(of_type != dynamic || of_shape > 0, "Linformer: its ", name,
-              " is neither in its type nor in the model's shape: ", "write Linformer<32>, or set linformer_", name);
+              " is set neither in its type nor in the model's shape. Write Linformer<32>, or set linformer_", name, ".");
       return of_type != dynamic ? of_type : of_shape;
     }
-    /// The layout of `count` sentences of k rows each.
+    /// The layout of `count` sentences of `rows` rows each.
     static Ragged uniform(Tape<Device>& tape, Index count, Index rows) {
       auto* offsets = tape.device.tape_nodes.template array<std::int32_t>(count + 1);
       for (Index i = 0; i <= count; ++i) offsets[i] = static_cast<std::int32_t>(i * rows);

@@ -9,9 +9,9 @@
 
 namespace attn {
 
-enum class Mask { none, causal };  // attention to every position, or to the own and those before it
+enum class Mask { none, causal };  // causal: attention to the own and earlier positions
 
-/// The layer that changes queries and keys, if a policy has one.
+/// The QueryKey layer of a policy, or an empty one.
 template <class Policy, class Device, int Width, int Heads>
 struct QueryKeyOf {
   struct Type {
@@ -24,36 +24,34 @@ struct QueryKeyOf<Policy, Device, Width, Heads> {
   using Type = typename Policy::template QueryKey<Device, Width, Heads>;
 };
 
-/// Heads that each attend to a sentence through their own projections:
+/// Multi-head attention:
 ///
 ///     y = concat(head₁, ..., headₕ) Wₒ,   headᵢ = attention(x Wqᵢ, m Wkᵢ, m Wvᵢ)
 ///
-/// where m is x itself (self-attention) or another text (cross-attention), and Policy says which keys and values are used.
-/// Vaswani et al. 2017, section 3.2.2; torch.nn.MultiheadAttention.
+/// where m is x itself (self-attention) or another text (cross-attention). Policy selects the keys and values. Vaswani et
+/// al. 2017, section 3.2.2; torch.nn.MultiheadAttention.
 template <class Device, int Width = dynamic, int Heads = dynamic, class Policy = Full<>, Mask Masking = Mask::none>
 struct MultiHead {
   static_assert(Heads == dynamic || (Heads > 0 && (Width == dynamic || Width % Heads == 0)),
                 "attn: MultiHead: width must be a multiple of heads");
   static_assert(HasScore<Policy>, "attn: an attention policy needs  using Score");
-  static_assert(
-      !HasScore<Policy> || HasMultiHeadScore<Policy>,
-      "attn: a score of multi-head attention needs  static double scale(int width): it is scale * q · k and learns "
-      "nothing; scores that learn are for global attention");
+  static_assert(!HasScore<Policy> || HasMultiHeadScore<Policy>,
+                "attn: a score of multi-head attention needs  static double scale(int width): it is scale * q · k without "
+                "parameters; scores with parameters are for global attention");
   static_assert(SaysCausal<Policy>, "attn: an attention policy needs  static constexpr bool causal_allowed");
   static_assert(HasLengthProjection<Policy, Device, Width, Heads>,
                 "attn: an attention policy needs  LengthProjection<Device, Width, Heads>  with  KeysValues "
                 "operator()(KeysValues) const");
   static_assert(Masking == Mask::none || Policy::causal_allowed,
-                "attn: MultiHead: this attention cannot be causal: projecting a sentence along its length mixes future "
-                "positions into the "
-                "past. Use Full attention where a decoder looks back at itself");
+                "attn: MultiHead: this attention cannot be causal: its projection along the sentence mixes future "
+                "positions into the past. Use Full for the self-attention of a decoder.");
 
   using X = Variable<Device, Width>;
   using LengthProjection = typename Policy::template LengthProjection<Device, Width, Heads>;
   static constexpr bool kQueryKey = requires { typename Policy::template QueryKey<Device, Width, Heads>; };
   using QueryKeyLayer = typename QueryKeyOf<Policy, Device, Width, Heads>::Type;
 
-  Linear<Device, Width, dynamic> in;  // queries, keys, values: one product
+  Linear<Device, Width, dynamic> in;  // queries, keys and values in one product
   QueryKeyLayer query_key;
   LengthProjection projection;
   Linear<Device, Width, Width> out;
@@ -62,7 +60,16 @@ struct MultiHead {
 
   explicit MultiHead(float rate = 0) requires(Width != dynamic && Heads != dynamic)
       : MultiHead(AttentionShape{Width, Heads}, rate) {}
-  MultiHead(const AttentionShape& shape, float rate = 0);
+  MultiHead(const AttentionShape& shape, float rate = 0)
+      : in(shape.width, shape.width + 2 * checked(shape).key_width()),
+        query_key(shape),
+        projection(make_projection(shape)),
+        out(shape.width, shape.width),
+        heads(Size<Heads>(shape.heads)),
+        key_value_heads(shape.kv_heads()),
+        dropout(rate) {
+    in.weight.initial = Initializer::xavier(shape.width, shape.width);  // as three square matrices, not as one
+  }
 
   /// Self-attention. With a cache, x holds the newest positions of each sentence and the cache the earlier ones.
   X operator()(X x, Ragged rows, KeyValueCache<Device>* past = nullptr) const {
@@ -80,7 +87,7 @@ struct MultiHead {
     return attend(queries, rows, projection(memory), false);
   }
 
-  /// The keys and values that cross-attention uses: computed once per text.
+  /// The keys and values for cross-attention. Compute them once per text.
   KeysValues<Device> remember(X memory, Ragged rows) const {
     const Index width = out.weight.rows, key_width = width / heads * key_value_heads;
     check_input("MultiHead", in.weight.cols, memory);
@@ -99,14 +106,17 @@ struct MultiHead {
     visit("projection", projection);
     visit("out", out);
   }
-  void share(auto&& visit, MultiHead& first) requires requires { projection.share(visit, first.projection); }
-  { projection.share(visit, first.projection); }
+  /// Ties the parameters that the policy shares across layers to those of the first layer.
+  void share(auto&& visit, MultiHead& first) {
+    if constexpr (requires { query_key.share(visit, first.query_key); }) query_key.share(visit, first.query_key);
+    if constexpr (requires { projection.share(visit, first.projection); }) projection.share(visit, first.projection);
+  }
 
  private:
-  /// Heads of keys or values that several heads of queries share.
+  /// Repeats key or value heads that several query heads share.
   Variable<Device> repeated(Variable<Device> x) const { return repeat_heads(x, key_value_heads, heads / key_value_heads); }
 
-  static constexpr bool kPositions = requires { requires Policy::looks_at_positions; };
+  static constexpr bool kPositions = requires { requires Policy::keys_are_positions; };
 
   static LengthProjection make_projection(const AttentionShape& shape) {
     if constexpr (std::is_constructible_v<LengthProjection, AttentionShape>)
@@ -115,28 +125,20 @@ struct MultiHead {
       return LengthProjection();
   }
 
-  X attend(Variable<Device> queries, Ragged rows, KeysValues<Device> memory, bool keys_first) const {
-    const auto seen = attention(queries, rows, memory,
-                                {.heads = heads,
-                                 .scale = Policy::Score::scale(static_cast<int>(queries.cols()) / heads),
-                                 .causal = Masking == Mask::causal,
-                                 .dropout = dropout,
-                                 .keys_first = keys_first});
+  X attend(Variable<Device> queries, Ragged rows, KeysValues<Device> memory, bool cross) const {
+    const AttentionOptions options{.heads = heads,
+                                   .scale = Policy::Score::scale(static_cast<int>(queries.cols()) / heads),
+                                   .causal = Masking == Mask::causal,
+                                   .dropout = dropout,
+                                   .prefetch_keys = cross};
+    const auto seen = [&] {
+      if constexpr (requires { query_key.attend(queries, rows, memory, options); })
+        if (!cross) return query_key.attend(queries, rows, memory, options);
+      return attention(queries, rows, memory, options);
+    }();
     sign_weights(queries.tape(), *this, kPositions);
     return output_of<Device, Width>("MultiHead", out(seen));
   }
 };
-
-template <class Device, int Width, int Heads, class Policy, Mask Masking>
-MultiHead<Device, Width, Heads, Policy, Masking>::MultiHead(const AttentionShape& shape, float rate)
-    : in(shape.width, shape.width + 2 * checked(shape).key_width()),
-      query_key(shape),
-      projection(make_projection(shape)),
-      out(shape.width, shape.width),
-      heads(Size<Heads>(shape.heads)),
-      key_value_heads(shape.kv_heads()),
-      dropout(rate) {
-  in.weight.initial = Initial::xavier(shape.width, shape.width);  // three square matrices, not one wide one
-}
 
 }  // namespace attn

@@ -6,8 +6,8 @@
 
 namespace attn {
 
-/// Full self-attention whose queries and keys are normalised, head by head, so that scores stay bounded. Henry et al. 2020; with RMS
-/// norm as in Gemma and Qwen.
+/// Full self-attention that normalises the queries and keys of each head, so that scores stay bounded. Henry et al. 2020;
+/// with RMSNorm as in Gemma and Qwen.
 struct QkNorm : Full<> {
   using DecoderSelf = QkNorm;
 

@@ -4,21 +4,22 @@
 
 namespace attn {
 
-/// Full self-attention whose queries and keys are rotated by their positions: only distances count. Use it with NoPositions. Su et
-/// al. 2021.
+/// Full self-attention with rotary positions: queries and keys are rotated, so scores depend on relative positions only. Use
+/// it with NoPositions. Su et al. 2021.
 struct Rope : Full<> {
   using DecoderSelf = Rope;
 
   template <class Device, int Width, int Heads>
   struct QueryKey {
-    int heads, key_value_heads;
+    int heads, key_value_heads, base;
 
-    explicit QueryKey(const AttentionShape& shape) : heads(shape.heads), key_value_heads(shape.kv_heads()) {}
+    explicit QueryKey(const AttentionShape& shape)
+        : heads(shape.heads), key_value_heads(shape.kv_heads()), base(shape.rope_base) {}
     Variable<Device> query(Variable<Device> q, Ragged rows, FirstPositions first) const {
-      return rotary(q, rows, heads, first);
+      return rotary(q, rows, heads, first, base);
     }
     Variable<Device> key(Variable<Device> k, Ragged rows, FirstPositions first) const {
-      return rotary(k, rows, key_value_heads, first);
+      return rotary(k, rows, key_value_heads, first, base);
     }
     void for_each_parameter(auto&&) {}
   };

@@ -7,24 +7,24 @@
 
 namespace attn {
 
-// Score policies: how well a query q and a key k match. For multi-head attention a policy has
+// Score policies: the score of a query q and a key k. For multi-head attention a policy has
 //
-//   scale(width)                the score is scale(width) * q · k, and learns nothing
+//   scale(width)                the score is scale(width) * q · k, without parameters
 //
-// and for global attention, which asks every score that can be computed,
+// For global attention, which accepts any score, a policy has
 //
-//   equal_widths                whether query and key must be equally wide
-//   Layer<Device, Query, Key>   what it learns, if anything, for queries and keys of these widths:
-//     width                     at which a query and a key are compared
-//     query(q), key(k)              bring both to that width
-//     operator()(queries, rows, memory, causal)   what the queries see in a memory's keys and values
-//     for_each_parameter(visit)                 names what it learns
-//     folded(k)           only where the score is a product: keys that score in the same way with queries as they were
-//                               before query(), because (U q) · k = q · (Uᵀ k); input feeding's steps are then one op
+//   equal_widths                whether query and key must have the same width
+//   Layer<Device, Query, Key>   a layer, with parameters if it needs any, for queries and keys of these widths:
+//     width                     the width in which a query and a key are compared
+//     query(q), key(k)          map both to that width
+//     operator()(queries, rows, memory, causal)   the context of each query
+//     for_each_parameter(visit)                   visits the parameters
+//     folded(k)                 optional, for dot products: keys that give the same scores with queries before query(),
+//                               because (U q) · k = q · (Uᵀ k). All steps of input feeding are then one op
 //
-// PlainScore is the layer of scores that learn nothing, ProductScore the base of those that multiply what they learned.
+// PlainScore is the layer of scores without parameters, ProductScore the base of dot-product scores.
 
-/// Scores that are products: of queries and keys as they are, or as query() and key() made them.
+/// Dot products of queries and keys after query() and key().
 template <class Device, int Width>
 struct ProductScore {
   static constexpr int width = Width;
@@ -33,15 +33,16 @@ struct ProductScore {
   template <int Value>
   Variable<Device, Value> operator()(Variable<Device, Width> queries, Ragged rows, KeysValues<Device, Width, Value> memory,
                                      bool causal) const {
-    return attention<Device>(queries, rows, memory, {.scale = scale, .causal = causal, .keys_first = !causal});
+    return attention<Device>(queries, rows, memory, {.scale = scale, .causal = causal, .prefetch_keys = !causal});
   }
 };
 
 template <class Device, int Query, int Key, class Policy>
 struct PlainScore : ProductScore<Device, Query> {
-  static_assert(Query == Key,
-                "attn: Dot and ScaledDot multiply a query and a key element by element, so their widths must be equal; "
-                "Multiplicative, ReducedRank and Additive take any");
+  static_assert(
+      Query == Key,
+      "attn: DotProduct and ScaledDot multiply a query and a key element by element, so their widths must be equal; "
+      "Multiplicative, ReducedRank and Additive take any");
   PlainScore() { this->scale = Policy::scale(Key); }
   Variable<Device, Query> query(Variable<Device, Query> q) const { return q; }
   Variable<Device, Key> key(Variable<Device, Key> k) const { return k; }
@@ -50,11 +51,11 @@ struct PlainScore : ProductScore<Device, Query> {
 };
 
 /// q · k. Luong et al. 2015.
-struct Dot {
+struct DotProduct {
   static constexpr bool equal_widths = true;
   static double scale(int) { return 1; }
   template <class Device, int Query, int Key>
-  using Layer = PlainScore<Device, Query, Key, Dot>;
+  using Layer = PlainScore<Device, Query, Key, DotProduct>;
 };
 
 /// q · k / sqrt(d). Vaswani et al. 2017.
@@ -65,13 +66,13 @@ struct ScaledDot {
   using Layer = PlainScore<Device, Query, Key, ScaledDot>;
 };
 
-/// qᵀ W k. Luong et al. 2015, who call it general.
+/// qᵀ W k. Luong et al. 2015 ("general").
 struct Multiplicative {
   static constexpr bool equal_widths = false;
 
   template <class Device, int Query, int Key>
   struct Layer : ProductScore<Device, Query> {
-    Projection<Device, Key, Query> weight;  // W: keys are projected once, however many queries look at them
+    Projection<Device, Key, Query> weight;  // W; projects the keys, once for all queries
 
     Variable<Device, Query> query(Variable<Device, Query> q) const { return q; }
     Variable<Device, Query> key(Variable<Device, Key> k) const { return weight(k); }
@@ -80,7 +81,7 @@ struct Multiplicative {
   };
 };
 
-/// (U q) · (V k): multiplicative with a W = Uᵀ V of rank K at most.
+/// (U q) · (V k): multiplicative with W = Uᵀ V of rank at most K.
 template <int K>
 struct ReducedRank {
   static_assert(K > 0, "attn: ReducedRank: the rank must be positive");
@@ -101,7 +102,7 @@ struct ReducedRank {
   };
 };
 
-/// vᵀ tanh(W₁ k + W₂ q), a network with one hidden layer of this width. Bahdanau et al. 2014.
+/// vᵀ tanh(W₁ k + W₂ q), a network with one hidden layer of Width units. Bahdanau et al. 2014.
 template <int Width>
 struct Additive {
   static_assert(Width > 0, "attn: Additive: the width must be positive");
@@ -113,7 +114,7 @@ struct Additive {
 
     Projection<Device, Key, Width> of_key;      // W₁
     Projection<Device, Query, Width> of_query;  // W₂
-    Parameter<Device> v{Width, 1, Initial::xavier(Width, 1)};
+    Parameter<Device> v{Width, 1, Initializer::xavier(Width, 1)};
 
     Variable<Device, Width> query(Variable<Device, Query> q) const { return of_query(q); }
     Variable<Device, Width> key(Variable<Device, Key> k) const { return of_key(k); }
@@ -132,13 +133,13 @@ struct Additive {
   };
 };
 
-/// All that multi-head attention needs of a score.
+/// The score requirements of multi-head attention.
 template <class Policy>
 concept MultiHeadScore = requires(int width) {
   { Policy::scale(width) } -> std::convertible_to<double>;
 };
 
-// What global attention needs of one, a concept for each part, so that an error names the part that is missing.
+// The score requirements of global attention, one concept each, so that errors name the missing part.
 template <class Policy>
 concept ScoreSaysWidths = requires {
   { Policy::equal_widths } -> std::convertible_to<bool>;
@@ -158,9 +159,9 @@ concept ScoreTakesKeys = requires(const typename Policy::template Layer<Device, 
   { layer.key(k) } -> std::same_as<Variable<Device, Policy::template Layer<Device, Query, Key>::width>>;
 };
 template <class Policy, class Device, int Query, int Key>
-concept ScoreLooks = requires(const typename Policy::template Layer<Device, Query, Key>& layer,
-                              Variable<Device, Policy::template Layer<Device, Query, Key>::width> queries, Ragged rows,
-                              KeysValues<Device, Policy::template Layer<Device, Query, Key>::width, Key> memory) {
+concept ScoreComputes = requires(const typename Policy::template Layer<Device, Query, Key>& layer,
+                                 Variable<Device, Policy::template Layer<Device, Query, Key>::width> queries, Ragged rows,
+                                 KeysValues<Device, Policy::template Layer<Device, Query, Key>::width, Key> memory) {
   { layer(queries, rows, memory, true) } -> std::same_as<Variable<Device, Key>>;
 };
 template <class Policy, class Device, int Query, int Key>
@@ -169,10 +170,10 @@ concept ScoreNamesParameters = requires(typename Policy::template Layer<Device, 
   layer.for_each_parameter(visit);
 };
 
-/// All that global attention needs of a score.
+/// All score requirements of global attention.
 template <class Policy, class Device, int Query, int Key>
 concept GlobalScore = ScoreSaysWidths<Policy> && ScoreHasLayer<Policy, Device, Query, Key> &&
     ScoreTakesQueries<Policy, Device, Query, Key> && ScoreTakesKeys<Policy, Device, Query, Key> &&
-    ScoreLooks<Policy, Device, Query, Key> && ScoreNamesParameters<Policy, Device, Query, Key>;
+    ScoreComputes<Policy, Device, Query, Key> && ScoreNamesParameters<Policy, Device, Query, Key>;
 
 }  // namespace attn

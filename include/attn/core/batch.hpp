@@ -8,13 +8,13 @@
 
 namespace attn {
 
-/// The special tokens around sentences. The source ends with one too, unless `source_end` is empty: it tells the encoder that the
-/// sentence is complete and not cut, and gives even an empty sentence one row to attend to.
+/// The special tokens around sentences. Sources end with `source_end` if it is set: it tells the encoder that the sentence
+/// is complete, and gives an empty sentence one row to attend to.
 struct SpecialTokens {
   Token begin, end;                      // of a target sentence
   std::optional<Token> source_end = {};  // of a source sentence
 
-  /// Appends `sentence` as the encoder reads it. Training and translation both come through here, so they agree.
+  /// Appends `sentence` in the encoder's format. Training and translation both call this, so their inputs match.
   void add_source(Sentences& to, std::span<const Token> sentence) const {
     to.tokens.insert(to.tokens.end(), sentence.begin(), sentence.end());
     if (source_end) to.tokens.push_back(*source_end);
@@ -22,23 +22,23 @@ struct SpecialTokens {
   }
 };
 
-/// What a model learns from in one step: it reads x and begin y1 .. yn, and is to predict y1 .. yn end, row by row.
+/// One training batch. The decoder reads begin y1 .. yn and predicts y1 .. yn end, row by row.
 struct Batch {
   Sentences source;                      // x1 .. xm end
   Sentences target_input;                // begin y1 .. yn
   Sentences target_output;               // y1 .. yn end
-  std::vector<Index> sentence_ids = {};  // where in the corpus each pair stands, if it is from one
+  std::vector<Index> sentence_ids = {};  // index of each pair in the corpus; empty for other batches
 
-  /// A batch of sentences and their translations, all without special tokens, which are added here.
+  /// A batch of sentences and their translations. Adds the special tokens.
   static Batch of(const Sentences& source, const Sentences& target, const SpecialTokens& special_tokens) {
-    require(source.size() == target.size(), "Batch: ", source.size(), " source sentences do not pair with ", target.size(),
-            " target sentences");
+    require(source.size() == target.size(), "Batch: ", source.size(), " source sentences, but ", target.size(),
+            " target sentences. Pass one target per source.");
     Batch batch;
     for (Index i = 0; i < source.size(); ++i) batch.add(source[i], target[i], special_tokens);
     return batch;
   }
 
-  /// Appends a pair, without special tokens.
+  /// Appends one pair and adds its special tokens.
   void add(std::span<const Token> from, std::span<const Token> to, const SpecialTokens& special_tokens) {
     special_tokens.add_source(source, from);
     target_input.tokens.push_back(special_tokens.begin);
@@ -53,7 +53,7 @@ struct Batch {
   }
 
   Index size() const { return source.size(); }
-  Index labels() const { return static_cast<Index>(target_output.tokens.size()); }  // tokens that are predicted
+  Index labels() const { return static_cast<Index>(target_output.tokens.size()); }  // predicted tokens
   bool operator==(const Batch&) const = default;
 };
 

@@ -11,13 +11,13 @@
 
 namespace attn {
 
-/// A 64-bit checksum of bytes, however they are cut into pieces. Eight lanes take a word of 8 bytes each in turn, so that
-/// the processor works on all at once: several bytes a cycle. Every step can be undone, so damage within one word always
-/// changes the sum. It finds accidents, not forgers.
+/// A 64-bit checksum of a byte stream; the sizes of the chunks passed to `add` do not matter. Eight independent lanes of
+/// 8-byte words let the processor work on all of them in parallel. Every step is invertible, so damage within one word
+/// always changes the sum. It detects accidental damage, not tampering.
 class Checksum {
  public:
   void add(const void* bytes, Index count) {
-    if (count == 0) return;  // of a tensor without elements there may be no bytes to point to
+    if (count == 0) return;  // a tensor without elements may have a null pointer
     auto* next = static_cast<const char*>(bytes);
     length_ += static_cast<std::uint64_t>(count);
     if (filled_ > 0) {
@@ -37,7 +37,7 @@ class Checksum {
 
   std::uint64_t value() const {
     Lanes lanes = lanes_;
-    std::array<char, kBlock> last{};  // what is left, and zeros
+    std::array<char, kBlock> last{};  // zero-padded
     std::copy_n(pending_.begin(), filled_, last.begin());
     mix(lanes, last.data());
     std::uint64_t sum = length_;
@@ -46,7 +46,7 @@ class Checksum {
     return sum ^ sum >> 29;
   }
 
-  /// Sixteen digits.
+  /// The value as 16 hexadecimal digits.
   std::string text() const {
     char digits[16];
     const auto end = std::to_chars(digits, digits + 16, value(), 16).ptr;
@@ -56,7 +56,7 @@ class Checksum {
  private:
   using Lanes = std::array<std::uint64_t, 8>;
   static constexpr Index kBlock = sizeof(Lanes);
-  static constexpr std::uint64_t kWord = 0x9e3779b97f4a7c15ULL, kSum = 0xd6e8feb86659fd93ULL;  // odd: can be undone
+  static constexpr std::uint64_t kWord = 0x9e3779b97f4a7c15ULL, kSum = 0xd6e8feb86659fd93ULL;  // odd: invertible
 
   static std::uint64_t step(std::uint64_t sum, std::uint64_t word) { return std::rotl(sum + word * kWord, 31) * kSum; }
   static void mix(Lanes& lanes, const char* block) {

@@ -6,7 +6,7 @@
 
 namespace attn {
 
-/// The number of letters to change, insert or delete to turn one word into the other (Levenshtein distance).
+/// Levenshtein distance: the number of characters to change, insert or delete to turn `a` into `b`.
 inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -18,7 +18,7 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-/// The largest distance at which a word is worth suggesting for a misspelt one.
+/// The largest edit distance at which a word is suggested for a misspelt one.
 constexpr std::size_t suggestion_distance(std::string_view misspelt) {
   return std::max<std::size_t>(2, misspelt.size() / 3);
 }

@@ -5,19 +5,19 @@
 
 namespace attn {
 
-/// What attn throws when a user's input, file or shape is wrong: one sentence that says what, where, and what to change.
+/// Thrown for invalid input, files and shapes. The message names the problem, its place and a remedy.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The Error where memory ends, so that a program can name the option of its own that saves some.
+/// Thrown when an allocation fails. A separate type, so that a program can suggest its own memory-saving option.
 class OutOfMemory : public Error {
  public:
   using Error::Error;
 };
 
-/// Throws Error with the parts written one after another: fail("matmul: ", rows, " rows do not fit ", width).
+/// Throws an Error whose message concatenates the parts: fail("matmul: ", rows, " rows do not fit ", width).
 template <class Kind = Error, class... Parts>
 [[noreturn]] void fail(const Parts&... parts) {
   std::ostringstream sentence;
@@ -25,9 +25,8 @@ template <class Kind = Error, class... Parts>
   throw Kind(sentence.str());
 }
 
-/// fail(parts...) unless the condition holds; the parts are only formatted when it does not.
-template <class... Parts>
-void require(bool condition, const Parts&... parts) {
+/// Calls fail(parts...) if the condition is false. Formats the parts only then.
+void require(bool condition, const auto&... parts) {
   if (!condition) [[unlikely]]
     fail(parts...);
 }

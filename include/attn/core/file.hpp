@@ -18,8 +18,8 @@
 
 namespace attn {
 
-/// An open file, closed when it goes; every failure is an Error with the file's name, or another that is given for it, and the
-/// system's reason.
+/// An open file; the destructor closes it. Every failure throws an Error with the system's reason and the file's name, or
+/// the `name` given instead.
 class OpenFile {
  public:
   OpenFile(const std::filesystem::path& path, int flags) : OpenFile(path, flags, path, "cannot open ") {}
@@ -34,7 +34,7 @@ class OpenFile {
 
   int handle() const { return handle_; }
 
-  /// An Error with errno's reason unless ok: check(::fstat(...) == 0, "cannot read ").
+  /// Throws an Error with errno's reason if `ok` is false: check(::fstat(...) == 0, "cannot read ").
   void check(bool ok, const char* what) const {
     const int reason = errno;
     require(ok, what, name_.string(), ": ", std::strerror(reason));
@@ -50,7 +50,7 @@ class OpenFile {
     }
   }
 
-  /// Returns when everything is on the disk; some file systems report a failed write only here.
+  /// Flushes the file to disk. Some file systems report a failed write only here.
   void sync() { check(::fsync(handle_) == 0, "cannot write "); }
 
  private:
@@ -58,27 +58,26 @@ class OpenFile {
   int handle_;
 };
 
-/// Replaces a file whole or not at all: `write(OpenFile&)` fills `path`.partial, which takes the name when it is on the
-/// disk. A failure leaves what was there, and what a killed process left of `path`.partial is overwritten by the next.
-/// Writers of one file take turns: each locks the partial file it writes to. Errors speak of `path`.
-template <class Write>
-void replace_file(const std::filesystem::path& path, Write&& write) {
+/// Replaces a file atomically: `write(OpenFile&)` fills `path`.partial, which is renamed to `path` once it is on disk. A
+/// failure keeps the old file. The next writer overwrites a `path`.partial left by a killed process. Concurrent writers
+/// lock the partial file and take turns. Errors name `path`.
+void replace_file(const std::filesystem::path& path, auto&& write) {
   std::error_code unknown;
   require(!std::filesystem::is_other(path, unknown), "cannot write ", path.string(),
-          ": it is a device or a pipe, which a file would replace; name a file");
+          ": it is a device or a pipe. Name a file.");
   const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   require(std::filesystem::exists(folder, unknown) || unknown, "cannot write ", path.string(), ": the folder ",
-          folder.string(), " does not exist: make it");
+          folder.string(), " does not exist. Create it.");
   const std::filesystem::path partial = path.string() + ".partial";
   while (true) {
     OpenFile file(partial, O_WRONLY | O_CREAT, path, "cannot write ");
     while (::flock(file.handle(), LOCK_EX) != 0 && errno == EINTR) {
-    }  // a file system without locks: no turns are taken
+    }  // without file locks, writers do not take turns
     struct stat ours {
     }, named{};
     const bool same = ::fstat(file.handle(), &ours) == 0 && ::stat(partial.c_str(), &named) == 0 &&
                       ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
-    if (!same) continue;  // while this one waited, another writer finished with it
+    if (!same) continue;  // another writer renamed or removed it during the wait
     try {
       if (S_ISREG(ours.st_mode)) file.check(::ftruncate(file.handle(), 0) == 0, "cannot write ");
       write(file);
@@ -87,7 +86,7 @@ void replace_file(const std::filesystem::path& path, Write&& write) {
       std::filesystem::rename(partial, path, error);
       require(!error, "cannot write ", path.string(), ": ", error.message());
     } catch (const Error& error) {
-      ::unlink(partial.c_str());  // a full disk gets its space back
+      ::unlink(partial.c_str());  // frees the space on a full disk
       std::error_code ignored;
       const bool kept = std::filesystem::is_regular_file(path, ignored);
       fail(error.what(), kept ? "; " + path.string() + " is kept as it was" : "");
@@ -97,31 +96,50 @@ void replace_file(const std::filesystem::path& path, Write&& write) {
     }
     break;
   }
-  // The new name survives a power cut once the folder is on the disk too. Not every file system can say so: no error then.
+  // Sync the folder, so that the rename survives a power failure. Ignore errors: not every file system supports this.
   if (const int handle = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); handle >= 0) {
     ::fsync(handle);
     ::close(handle);
   }
 }
 
-/// Replaces a file by these bytes.
+/// Replaces a file with these bytes.
 inline void write_file(const std::filesystem::path& path, std::string_view contents) {
   replace_file(path, [&](OpenFile& file) { file.write(contents.data(), static_cast<Index>(contents.size())); });
 }
 
-/// Replaces a file by these lines.
+/// Replaces a file with these lines.
 inline void write_lines(const std::filesystem::path& path, std::span<const std::string> lines) {
   std::string text;
   for (const std::string& line : lines) text.append(line) += '\n';
   write_file(path, text);
 }
 
-/// All bytes of a file.
+/// The type of a file, not_found if it does not exist. Throws an Error if the system cannot tell, as for a loop of symbolic
+/// links.
+inline std::filesystem::file_type file_type(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto type = std::filesystem::status(path, error).type();
+  require(type != std::filesystem::file_type::none, "cannot open ", path.string(), ": ", error.message());
+  return type;
+}
+inline bool file_exists(const std::filesystem::path& path) {
+  return file_type(path) != std::filesystem::file_type::not_found;
+}
+inline bool is_folder(const std::filesystem::path& path) {
+  return file_type(path) == std::filesystem::file_type::directory;
+}
+inline bool is_file(const std::filesystem::path& path) { return file_type(path) == std::filesystem::file_type::regular; }
+
+/// All bytes of a file. Rejects files above 1 GiB: no file that attn reads whole is that large.
 inline std::string read_file(const std::filesystem::path& path) {
   std::error_code ignored;
   require(!std::filesystem::is_directory(path, ignored), "cannot read ", path.string(),
-          ": it is a folder; name a file inside it");
+          ": it is a folder. Name a file inside it.");
+  constexpr const char* too_large = ": it is larger than 1 GiB. It is damaged, or the wrong file.";
   const OpenFile file(path, O_RDONLY);
+  struct stat about {};
+  require(::fstat(file.handle(), &about) != 0 || about.st_size <= Index{1} << 30, "cannot read ", path.string(), too_large);
   std::string contents;
   while (true) {
     char block[1 << 16];
@@ -129,15 +147,24 @@ inline std::string read_file(const std::filesystem::path& path) {
     if (count < 0 && errno == EINTR) continue;
     file.check(count >= 0, "cannot read ");
     if (count == 0) return contents;
+    require(contents.size() < std::size_t{1} << 30, "cannot read ", path.string(), too_large);
     contents.append(block, static_cast<std::size_t>(count));
   }
 }
 
-/// Makes the folder, and those above it.
+/// The same for text. Rejects NUL bytes at the end: a full disk or a broken copy pads files with them.
+inline std::string read_text_file(const std::filesystem::path& path) {
+  std::string text = read_file(path);
+  require(!text.ends_with('\0'), path.string(), " is damaged: it has only NUL bytes from byte ",
+          text.find_last_not_of('\0') + 2, " on; copy it again");
+  return text;
+}
+
+/// Creates the folder and its parents.
 inline void make_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  require(!error, "cannot make the folder ", folder.string(), ": ", error.message(), "; choose another");
+  require(!error, "cannot create the folder ", folder.string(), ": ", error.message(), ". Choose another.");
 }
 
 }  // namespace attn

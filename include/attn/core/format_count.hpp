@@ -1,12 +1,24 @@
 #pragma once
+#include <cstdio>
 #include <string>
 #include <string_view>
 
 #include "attn/core/types.hpp"
 
-// Counts as people read them.
+// Formats numbers for people.
 
 namespace attn {
+
+namespace detail {
+
+/// printf to a string.
+std::string formatted(const char* format, auto... values) {
+  std::string text(static_cast<std::size_t>(std::snprintf(nullptr, 0, format, values...)), ' ');
+  std::snprintf(text.data(), text.size() + 1, format, values...);
+  return text;
+}
+
+}  // namespace detail
 
 /// 1234567 as "1,234,567".
 inline std::string format_count(Index count) {
@@ -17,9 +29,8 @@ inline std::string format_count(Index count) {
   return digits;
 }
 
-/// "1 pair", "2 pairs", "1,234 pairs", of nouns that take an s.
-template <class Count>
-std::string counted(Count count, std::string_view noun) {
+/// "1 pair", "2 pairs", "1,234 pairs"; for nouns with a plural in s.
+std::string counted(auto count, std::string_view noun) {
   return format_count(static_cast<Index>(count)) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 

@@ -1,4 +1,6 @@
 #pragma once
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -8,29 +10,47 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
+#include "attn/core/matrix.hpp"
+#include "attn/core/random.hpp"
 
 namespace attn {
 
-inline constexpr std::size_t kAlignment = 256;  // of every block handed out: a cache line, a vector, a coalesced access
+inline constexpr std::size_t kAlignment = 256;  // of every allocation: suits cache lines, vectors and coalesced access
 
 constexpr std::size_t align_up(std::size_t bytes, std::size_t to = kAlignment) { return (bytes + to - 1) / to * to; }
 
-/// Where blocks come from on the host. A device with its own memory has a struct with the same two functions; one that knows
-/// which device it is of has members of its own.
+/// Requests huge pages for the aligned inside of a large block: fewer page faults at the first write and fewer TLB misses.
+/// Falls back to small pages.
+inline void prefer_large_pages([[maybe_unused]] void* block, [[maybe_unused]] std::size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  constexpr std::uintptr_t page = std::uintptr_t{2} << 20;
+  const auto begin = reinterpret_cast<std::uintptr_t>(block);
+  const std::uintptr_t first = (begin + page - 1) / page * page, last = (begin + bytes) / page * page;
+  if (first < last) (void)::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+#endif
+}
+
+/// The host allocator. A device with its own memory has a struct with the same two functions; they are members if the
+/// struct knows its device.
 struct HostMemory {
   static void* allocate(std::size_t bytes, const char* what) {
     void* block = ::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow);
     if (block == nullptr)
       fail<OutOfMemory>("out of memory: ", what, " need ", bytes >> 20,
                         " MiB more; lower the batch size or the model's width");
+    prefer_large_pages(block, bytes);
     return block;
   }
   static void release(void* block) noexcept { ::operator delete (block, std::align_val_t{kAlignment}); }
 };
 
-/// Memory that is handed out in order and taken back all at once. When it runs out it grows by another block; when it is
-/// next rewound to empty the blocks become one, as large as was needed at most. So after the first step of a kind nothing
-/// is allocated, and equal requests get equal addresses.
+/// A matrix in the memory of a device.
+template <class Device, class T>
+using MatrixOn = std::conditional_t<std::is_same_v<typename Device::Memory, HostMemory>, Matrix<T>, DeviceMatrix<T>>;
+
+/// A bump allocator that frees everything at once. A full arena grows by another block. Rewinding it to empty merges the
+/// blocks into one of the peak size. After the first step of a kind it therefore allocates nothing, and equal requests get
+/// equal addresses.
 template <class Memory>
 class Arena {
  public:
@@ -38,7 +58,7 @@ class Arena {
     std::size_t block = 0, used = 0;
   };
 
-  /// `what` it holds, in the plural, is named where memory runs out.
+  /// `what`: the contents, in the plural, for out-of-memory errors.
   explicit Arena(const char* what = "numbers", Memory memory = {}) : what_(what), memory_(memory) {}
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
@@ -67,7 +87,7 @@ class Arena {
       release_all();
       try {
         add_block(most_);
-      } catch (const Error&) {  // a tape that ends because of an error must not end the program: the next request says so
+      } catch (const Error&) {  // rewind runs in destructors and must not throw; the next request reports the error
       }
     }
   }
@@ -97,19 +117,19 @@ class Arena {
   [[no_unique_address]] Memory memory_;
   std::vector<Block> blocks_;
   Mark at_;
-  std::size_t most_ = 0;  // bytes ever in use, with what was left over at the ends of blocks
+  std::size_t most_ = 0;  // peak bytes in use, including unused ends of blocks
 };
 
-/// Memory for gradients, whose lifetimes cross: blocks come back in any order and neighbours merge (first fit). In the
-/// backward pass an activation's gradient lives from its last consumer to its producer, so a few layers' worth is all it
-/// ever holds.
+/// Memory for gradients, whose lifetimes overlap: blocks are freed in any order and free neighbours merge (first fit). In
+/// the backward pass an activation's gradient lives from its last consumer to its producer, so the pool holds only a few
+/// layers' gradients.
 template <class Memory>
 class Pool {
  public:
   explicit Pool(const char* what = "numbers", Memory memory = {}) : arena_(what, memory) {}
 
   void* allocate(std::size_t bytes) {
-    bytes = std::max(align_up(bytes), kAlignment);  // never nothing, so that every block has an address of its own
+    bytes = std::max(align_up(bytes), kAlignment);  // at least one unit, so that every block has its own address
     for (std::size_t i = 0; i < chunks_.size(); ++i) {
       if (!chunks_[i].free || chunks_[i].size < bytes) continue;
       if (chunks_[i].size > bytes) {
@@ -133,24 +153,39 @@ class Pool {
     if (i > 0) merge(i - 1);
   }
 
-  /// Takes everything back.
+  /// Frees everything.
   void reset() {
     std::size_t total = 0;
     for (const Chunk& chunk : chunks_) total += chunk.size;
     chunks_.clear();
     arena_.rewind({});
-    if (total > 0 && arena_.capacity() >= total)  // what it could not get back in one piece it will ask for as it is needed
+    if (total > 0 && arena_.capacity() >= total)  // otherwise allocate again on demand
       chunks_.push_back({static_cast<std::byte*>(arena_.allocate(total)), total, true, true});
   }
 
   std::size_t capacity() const { return arena_.capacity(); }
-  bool lent = false;  // to a tape that records: there can be one at a time
+  bool lent = false;           // to a recording tape; at most one at a time
+  std::uint64_t passes = 0;    // completed backward passes
+  RandomKey dropout_key = {};  // of the last pass, if it had dropout
+
+  /// Counts a backward pass. `trained` identifies the model: the gradient of one of its parameters, or null.
+  void end_pass(RandomKey key, const void* trained) {
+    repeated_masks = adds_up_ && (repeated_masks ||
+                                  (key == dropout_key && key != RandomKey{} && trained == trained_ && trained != nullptr));
+    dropout_key = key;
+    trained_ = trained;
+    adds_up_ = true;
+    ++passes;
+  }
+  /// The gradients of the next pass do not add to those so far.
+  void end_sum() { adds_up_ = false; }
+  bool repeated_masks = false;  // whether gradients of passes with equal dropout masks were added
 
  private:
   struct Chunk {
     std::byte* data;
     std::size_t size;
-    bool free, first;  // first: of a block, so it does not continue the chunk before it
+    bool free, first;  // first: starts an arena block, so it does not continue the chunk before it
   };
 
   void merge(std::size_t i) {  // chunk i with the one after it
@@ -161,9 +196,11 @@ class Pool {
 
   Arena<Memory> arena_;
   std::vector<Chunk> chunks_;
+  const void* trained_ = nullptr;  // of the last pass
+  bool adds_up_ = false;
 };
 
-/// An array that lives as long as its owner: parameters, optimiser state, position tables.
+/// An array with the lifetime of its owner: parameters, optimiser state, position tables.
 template <class T, class Memory>
 class Buffer {
  public:
@@ -174,7 +211,7 @@ class Buffer {
       : memory_(memory),
         data_(count > 0 ? static_cast<T*>(memory_.allocate(static_cast<std::size_t>(count) * sizeof(T), what)) : nullptr),
         size_(count) {}
-  /// In the memory of a device.
+  /// In a device's memory.
   template <class Device>
   requires std::is_same_v<typename Device::Memory, Memory> Buffer(const Device& device, std::int64_t count,
                                                                   const char* what = "numbers")

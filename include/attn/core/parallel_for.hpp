@@ -1,48 +1,36 @@
 #pragma once
 #include <algorithm>
-#include <atomic>
-#include <exception>
-#include <mutex>
+#include <cstdlib>
 #include <thread>
-#include <vector>
 
-#include "attn/core/types.hpp"
+#ifdef __linux__
+#include <sched.h>
+#endif
+
+#include "attn/core/thread_pool.hpp"
 
 namespace attn {
 
-/// How many threads work on text unless told: one a core.
-inline Index all_threads() { return std::max<Index>(1, std::thread::hardware_concurrency()); }
+/// The number of cores that this process may use (taskset, containers and job schedulers restrict it).
+inline Index usable_cores() {
+#ifdef __linux__
+  cpu_set_t cores;
+  if (::sched_getaffinity(0, sizeof cores, &cores) == 0) return CPU_COUNT(&cores);
+#endif
+  return std::max<Index>(1, std::thread::hardware_concurrency());
+}
 
-/// Calls work(i) for i = 0 to count - 1 on several threads, each i once, and returns when all are done. Of calls that throw,
-/// the exception of the lowest i arrives here; those that had not begun by then are left out.
-template <class Work>
-void parallel_for(Index count, Index threads, const Work& work) {
-  threads = std::min(threads, count);
-  if (threads <= 1) {
-    for (Index i = 0; i < count; ++i) work(i);
-    return;
-  }
-  std::atomic<Index> next = 0;
-  std::mutex mutex;
-  std::exception_ptr failure;
-  Index failed = count;
-  const auto run = [&] {
-    for (Index i = next++; i < count; i = next++) {
-      try {
-        work(i);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (i < failed) failed = i, failure = std::current_exception();
-        next = count;
-      }
-    }
-  };
-  {
-    std::vector<std::jthread> others;
-    for (Index i = 1; i < threads; ++i) others.emplace_back(run);
-    run();
-  }
-  if (failure) std::rethrow_exception(failure);
+/// The default number of threads: OMP_NUM_THREADS if it is a number above 0, at most 1024, otherwise one per usable core.
+inline Index all_threads() {
+  const char* wanted = std::getenv("OMP_NUM_THREADS");
+  const Index threads = wanted == nullptr ? 0 : std::strtoll(wanted, nullptr, 10);
+  return threads > 0 ? std::min<Index>(threads, 1024) : usable_cores();
+}
+
+/// Calls work(i) once for each i in [0, count) on several threads and waits for all of them. After an exception no further
+/// calls start. Rethrows the exception of the lowest i.
+void parallel_for(Index count, Index threads, const auto& work) {
+  ThreadPool(static_cast<int>(std::min(threads, count))).run(count, [&](Index i, int) { work(i); });
 }
 
 }  // namespace attn

@@ -11,11 +11,11 @@
 
 namespace attn {
 
-/// How optimisers treat a group of parameters, as param_groups of torch.optim.
+/// Per-group optimiser settings, like param_groups of torch.optim.
 struct GroupOptions {
   double rate = 1;                          // factor on the scheduled learning rate; 0: no updates
-  std::optional<double> weight_decay = {};  // replaces the optimiser's
-  bool decay_vectors = false;               // weight decay applies to the group's biases and norms as well
+  std::optional<double> weight_decay = {};  // overrides the optimiser's
+  bool decay_vectors = false;               // apply weight decay to the group's biases and norms as well
   bool operator==(const GroupOptions&) const = default;
 };
 
@@ -26,9 +26,9 @@ inline void check_group(const GroupOptions& options, std::string_view name) {
           options.weight_decay.value_or(0), " is not a finite number >= 0");
 }
 
-/// Whether a pattern selects a parameter: its components, separated by dots, are the first components of the name; `*`
-/// stands for any one component. "encoder" selects "encoder.layers.0.attention.in.weight", but not "encoder2.weight";
-/// "decoder.layers.*.norm" selects the norms of all layers.
+/// Whether a pattern selects a parameter. The pattern's dot-separated components must match the first components of the
+/// name; `*` matches any one component. "encoder" selects "encoder.layers.0.attention.in.weight", but not
+/// "encoder2.weight"; "decoder.layers.*.norm" selects the norms of all layers.
 inline bool matches_name(std::string_view pattern, std::string_view name) {
   while (true) {
     const std::size_t end = pattern.find('.'), name_end = name.find('.');
@@ -41,7 +41,7 @@ inline bool matches_name(std::string_view pattern, std::string_view name) {
   }
 }
 
-/// The error of a pattern that selects nothing: lists the top-level names and suggests the nearest name.
+/// Throws the Error for a pattern without matches: lists the top-level names and suggests the nearest name.
 [[noreturn]] inline void fail_no_match(std::string_view pattern, const std::vector<std::string>& names) {
   std::vector<std::string_view> top;
   std::string_view nearest;

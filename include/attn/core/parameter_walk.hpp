@@ -1,7 +1,12 @@
 #pragma once
+#include <cstddef>
+#include <cstring>
+#include <list>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "attn/core/error.hpp"
@@ -9,9 +14,8 @@
 
 namespace attn {
 
-/// Walks a model's layers and notes every parameter under its path, as in "encoder.layers.0.attention.in.weight". A layer
-/// names its members once, in `for_each_parameter(visit)`: visit("weight", weight) for a parameter, visit("norm", norm) for
-/// a layer.
+/// Collects a model's parameters with their paths, as in "encoder.layers.0.attention.in.weight". Each layer lists its
+/// members once, in `for_each_parameter(visit)`: visit("weight", weight) for a parameter, visit("norm", norm) for a layer.
 template <class Device>
 class ParameterWalk {
  public:
@@ -25,15 +29,41 @@ class ParameterWalk {
     found.push_back({prefix_ + std::string(name), &parameter});
   }
 
-  template <class Layer>
-  void operator()(std::string_view name, Layer& layer) {
+  void operator()(std::string_view name, auto& layer) {
     const std::size_t length = prefix_.size();
     prefix_.append(name).append(".");
     layer.for_each_parameter(*this);
+    note_unvisited(layer);
     prefix_.resize(length);
   }
 
-  /// Makes a parameter that was visited before share the values of another.
+  /// If `notes` is set, finds parameters inside the layer object that were not visited, and notes their place for errors.
+  template <class Layer>
+  void note_unvisited(Layer& layer) {
+    if (notes == nullptr) return;
+    auto* const begin = reinterpret_cast<std::byte*>(std::addressof(layer));
+    for (std::size_t at = 0; at + sizeof(Parameter<Device>) <= sizeof(Layer); at += alignof(Parameter<Device>)) {
+      const char* note = nullptr;
+      std::memcpy(&note, begin + at + offsetof(Parameter<Device>, note), sizeof note);
+      if (note != kUnvisited) continue;
+      auto* const parameter = reinterpret_cast<Parameter<Device>*>(begin + at);
+      std::string text = ": it is a member of ";
+      text += prefix_.empty() ? "the model" : "'" + prefix_.substr(0, prefix_.size() - 1) + "'";
+      const Found* before = nullptr;
+      bool visited = false;
+      for (const Found& one : found) {
+        visited = visited || one.parameter == parameter;
+        if (reinterpret_cast<std::byte*>(one.parameter) >= begin && one.parameter < parameter &&
+            (before == nullptr || before->parameter < one.parameter))
+          before = &one;
+      }
+      if (visited) continue;
+      if (before != nullptr) text += ", declared after '" + before->name + "'";
+      parameter->note = notes->emplace_back(std::move(text)).c_str();
+    }
+  }
+
+  /// Makes an already visited parameter share the values of another.
   void tie(Parameter<Device>& parameter, Parameter<Device>& to) {
     for (Found& entry : found)
       if (entry.parameter == &parameter) {
@@ -45,14 +75,14 @@ class ParameterWalk {
       }
   }
 
-  /// Whose values a parameter has: its own, or those of what it is tied to, or of what that is tied to.
+  /// The parameter that owns the values: follows `tied_to` to the end.
   Parameter<Device>& owner(Parameter<Device>& parameter) const {
     for (const Found& entry : found)
       if (entry.parameter == &parameter && entry.tied_to != nullptr) return owner(*entry.tied_to);
     return parameter;
   }
 
-  /// Two parameters of one name could not be told apart in a file.
+  /// Throws an Error if two parameters have the same name: a file could not tell them apart.
   void require_unique_names() const {
     std::map<std::string_view, const Found*> by_name;
     for (const Found& entry : found) {
@@ -67,6 +97,7 @@ class ParameterWalk {
   }
 
   std::vector<Found> found;
+  std::list<std::string>* notes = nullptr;  // must outlive the model's use
 
  private:
   std::string prefix_;

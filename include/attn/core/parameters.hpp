@@ -1,7 +1,9 @@
 #pragma once
+#include <list>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "attn/core/error.hpp"
@@ -12,11 +14,11 @@
 
 namespace attn {
 
-/// In place of a seed: a model that is used, not trained. It has no gradients, and its numbers are 0 until they are loaded.
+/// Pass this instead of a seed for inference: no gradients, and all values are 0 until they are loaded.
 struct Inference {};
 
-/// All parameters of a model in one flat buffer, their gradients in another, in the order in which the model names them:
-/// clipping, Adam, zeroing, averaging and saving are one call each. Binds the model to that memory; must outlive its use.
+/// All parameters of a model in one flat buffer and their gradients in another, in the model's order: clipping, Adam,
+/// zeroing, averaging and saving take one call each. Binds the model to that memory, so it must outlive the model's use.
 /// The model must stay at its address while parameters are frozen or grouped.
 template <class Device>
 class Parameters {
@@ -26,18 +28,17 @@ class Parameters {
 
   struct Entry {
     std::string name;
-    Index offset, rows, cols;  // a parameter of one column is a vector
+    Index offset, rows, cols;  // a parameter with one column is a vector
     bool shared = false;       // other parameters are tied to it
-    bool frozen = false;       // is not updated
+    bool frozen = false;       // not updated
     GroupOptions group = {};
     Index size() const { return rows * cols; }
-    /// Biases and the gains of norms are vectors: weight decay skips them by default.
+    /// Biases and norm gains are vectors: weight decay skips them by default.
     bool is_vector() const { return rows <= 1 || cols <= 1; }
   };
 
-  /// Lays out the model's memory and draws its initial values from the seed.
-  template <class Model>
-  Parameters(Device& device, Model& model, std::uint64_t seed) : device_(device), trained_(true) {
+  /// Allocates the model's memory and draws its initial values from the seed.
+  Parameters(Device& device, auto& model, std::uint64_t seed) : device_(device), trained_(true) {
     const auto walk = lay_out(model);
     std::size_t next = 0;
     for (const auto& [name, parameter, tied_to] : walk.found) {
@@ -48,39 +49,60 @@ class Parameters {
     refresh();
   }
 
-  /// The memory of a model that is only used.
-  template <class Model>
-  Parameters(Device& device, Model& model, Inference) : device_(device), trained_(false) {
+  /// Allocates the memory of a model for inference.
+  Parameters(Device& device, auto& model, Inference) : device_(device), trained_(false) {
     lay_out(model);
     refresh();
   }
   Parameters(const Parameters&) = delete;
   ~Parameters() {
-    if constexpr (kHeld)
+    if constexpr (kCaches)
       if (!trained_) device_.weights().forget(compute(), size_);
   }
 
   const std::vector<Entry>& entries() const { return entries_; }
-  Index size() const { return size_; }  // of each flat buffer, gaps between parameters included
-  Index count() const {                 // of all values
+  Index size() const { return size_; }  // of each flat buffer, including gaps between parameters
+  Index count() const {                 // of values, without gaps
     Index total = 0;
     for (const Entry& entry : entries_) total += entry.size();
     return total;
   }
-  Index trainable_count() const {  // of those that are not frozen
+  Index trainable_count() const {  // of values that are not frozen
     Index total = 0;
     for (const Entry& entry : entries_) total += entry.frozen ? 0 : entry.size();
     return total;
   }
 
   Real* values() const { return values_.data(); }
-  Real* gradients() const {
+  /// The gradients, for modification. Optimisers read them with step_gradients().
+  Real* gradients() {
+    gradients_changed_ = true;
+    device_.gradients.end_sum();
+    return step_gradients();
+  }
+  const Real* gradients() const { return step_gradients(); }
+  Real* step_gradients() const {
     require(trained_,
             "this model was made for inference and has no gradients; to train it, give a seed instead of "
             "Inference{}");
     return gradients_.data();
   }
-  Scalar* compute() const {  // what the model computes with: the values themselves, or their low-precision copy
+  /// Optimisers call this first in each step. Throws an Error if there are no new gradients since the last step, or if two
+  /// passes of this step, or this step and the last one, used the same dropout masks.
+  void begin_step() {
+    const bool changed = std::exchange(gradients_changed_, false);
+    const bool backward = std::exchange(passes_, device_.gradients.passes) != passes_;
+    require(backward || changed, "step: no backward pass since the last step; call backward() of a loss first");
+    if (!backward) return;
+    const bool repeated = std::exchange(device_.gradients.repeated_masks, false);
+    device_.gradients.end_sum();
+    const RandomKey key = device_.gradients.dropout_key, last = std::exchange(dropout_key_, key);
+    require(key == RandomKey{} || key != last,
+            "step: this step repeats the dropout masks of the last one. Number the steps: TapeMode::training(seed, step).");
+    require(!repeated, "step: two backward passes whose gradients add up have the same dropout masks. Number the passes: ",
+            "TapeMode::training(seed, pass).");
+  }
+  Scalar* compute() const {  // the values in compute precision: the values themselves or their low-precision copy
     if constexpr (kSeparate)
       return compute_.data();
     else
@@ -94,44 +116,40 @@ class Parameters {
     fail("the model has no parameter named ", name);
   }
 
-  /// Sets the group of all parameters that a name selects (core/parameter_groups.hpp: a path, or a pattern with `*`), or
-  /// of a layer or parameter of the model. Later calls override earlier ones. Tied parameters have the group of the
-  /// parameter that owns their values.
-  template <class Which>
-  void group(const Which& which, const GroupOptions& options) {
+  /// Sets the group of the parameters selected by a path or pattern (core/parameter_groups.hpp), by a layer of the model or
+  /// by a parameter. Later calls override earlier ones. Tied parameters have the group of the parameter that owns their
+  /// values.
+  void group(const auto& which, const GroupOptions& options) {
     const Selection selected = select(which);
     check_group(options, named_[selected[0]].name);
     bool any = false;
     for (const std::size_t i : selected)
       if (!named_[i].tied) entries_[named_[i].entry].group = options, any = true;
     const Named& first = named_[selected[0]];
-    require(any, "group: '", first.name, "' is tied to '", entries_[first.entry].name,
-            "', whose group applies to the shared values; group that parameter");
+    require(any, "group: '", first.name, "' is tied to '", entries_[first.entry].name, "'. Group that parameter instead.");
     ++groups_version_;
   }
 
-  /// Excludes parameters from training: their values, and the optimiser's states for them, do not change. Freezing one of
-  /// several tied parameters freezes the values that all of them share; unfreezing one unfreezes them all.
-  template <class Which>
-  void freeze(const Which& which) {
+  /// Excludes parameters from training: their values and optimiser state do not change. Freezing one of several tied
+  /// parameters freezes the shared values; unfreezing one unfreezes them all.
+  void freeze(const auto& which) {
     for (const std::size_t i : select(which)) set_frozen(named_[i].entry, true);
   }
-  template <class Which>
-  void unfreeze(const Which& which) {
+  void unfreeze(const auto& which) {
     for (const std::size_t i : select(which)) set_frozen(named_[i].entry, false);
   }
 
-  /// Sets all of one entry, as a checkpoint has it.
+  /// Restores the group and frozen flag of one entry from a checkpoint.
   void restore_group(std::size_t entry, const GroupOptions& options, bool frozen) {
     check_group(options, entries_.at(entry).name);
     entries_[entry].group = options;
     set_frozen(entry, frozen);
   }
 
-  /// Changes whenever a group or a frozen parameter does.
+  /// Increases with every change of a group or a frozen flag.
   Index groups_version() const { return groups_version_; }
 
-  /// The indices of the entries that a name selects; tied names select none.
+  /// The indices of the entries selected by a name. Skips tied names.
   std::vector<std::size_t> entries_named(std::string_view pattern) const {
     std::vector<std::size_t> indices;
     for (const std::size_t i : select(pattern))
@@ -139,29 +157,31 @@ class Parameters {
     return indices;
   }
 
-  /// Host copies of a parameter's values and gradient, and new values for it.
-  std::vector<Real> read(const Entry& entry) const { return download(values_.data() + entry.offset, entry.size()); }
-  std::vector<Real> read_gradient(const Entry& entry) const { return download(gradients() + entry.offset, entry.size()); }
+  /// Copies a parameter's values and gradient to the host, and uploads new values.
+  std::vector<Real> read(const Entry& entry) const { return download(values_.data() + offset(entry), entry.size()); }
+  std::vector<Real> read_gradient(const Entry& entry) const {
+    return download(step_gradients() + offset(entry), entry.size());
+  }
   void write(const Entry& entry, const std::vector<Real>& numbers) {
     require(static_cast<Index>(numbers.size()) == entry.size(), "writing ", entry.name, ": ", numbers.size(),
             " numbers for a parameter of ", entry.size());
-    device_.upload(values_.data() + entry.offset, numbers.data(), entry.size());
+    device_.upload(values_.data() + offset(entry), numbers.data(), entry.size());
     refresh();
   }
 
-  /// Brings what was made of the values up to date with them: the low-precision copy, where there is one; and, of a model
-  /// made for inference, what a device that packs weights has packed.
+  /// Updates everything derived from the values: the low-precision copy, if any, and, for inference, the packed weights of
+  /// devices that pack them.
   void refresh() {
     if constexpr (kSeparate) convert(device_, values_.data(), compute_.data(), size_);
-    if constexpr (kHeld)
-      if (!trained_) device_.weights().hold(compute(), size_);
+    if constexpr (kCaches)
+      if (!trained_) device_.weights().cache(compute(), size_);
   }
 
  private:
   static constexpr bool kSeparate = !std::is_same_v<Scalar, Real>;
-  static constexpr bool kHeld = requires(Device & device, Scalar* values) { device.weights().hold(values, Index{}); };
+  static constexpr bool kCaches = requires(Device & device, Scalar* values) { device.weights().cache(values, Index{}); };
 
-  /// A name of a parameter, and the entry that has its values.
+  /// A parameter's name and the entry that owns its values.
   struct Named {
     std::string name;
     Parameter<Device>* parameter;
@@ -170,27 +190,32 @@ class Parameters {
   };
   using Selection = std::vector<std::size_t>;  // indices of named_, at least one
 
+  Index offset(const Entry& entry) const {
+    require(entry.offset + entry.size() <= size_, "'", entry.name, "' is not a parameter of this model");
+    return entry.offset;
+  }
+
   template <class Which>
   Selection select(const Which& which) const {
     static constexpr bool kLayer = requires(Which & layer, ParameterWalk<Device> & walk) {
       layer.for_each_parameter(walk);
     };
     static constexpr bool kParameter = std::is_same_v<Which, Parameter<Device>>;
-    static_assert(
-        kLayer || kParameter || std::is_convertible_v<const Which&, std::string_view>,
-        "attn: group, freeze, unfreeze: give the name of parameters, a layer of the model, or one of its parameters");
+    static_assert(kLayer || kParameter || std::is_convertible_v<const Which&, std::string_view>,
+                  "attn: group, freeze, unfreeze: pass a name, a layer of the model, or one of its parameters");
     Selection selected;
     if constexpr (kLayer || kParameter) {
       ParameterWalk<Device> walk;
       if constexpr (kParameter)
         walk("", const_cast<Which&>(which));
       else
-        const_cast<Which&>(which).for_each_parameter(walk);  // only looks
+        const_cast<Which&>(which).for_each_parameter(walk);  // does not change the layer
       for (std::size_t i = 0; i < named_.size(); ++i)
         for (const auto& one : walk.found)
           if (one.parameter == named_[i].parameter) selected.push_back(i);
-      require(!selected.empty(), "group, freeze, unfreeze: the model has no parameters of this layer; give a layer of the ",
-              "network itself, as in network.freeze(network->encoder)");
+      require(!selected.empty(),
+              "group, freeze, unfreeze: the model has no parameters of this layer. Pass a layer of the network itself, as "
+              "in network.freeze(network->encoder).");
     } else {
       const std::string_view pattern = which;
       for (std::size_t i = 0; i < named_.size(); ++i)
@@ -210,11 +235,12 @@ class Parameters {
     ++groups_version_;
   }
 
-  /// Takes the memory of all parameters, sets it to 0 and binds the model to it.
-  template <class Model>
-  ParameterWalk<Device> lay_out(Model& model) {
+  /// Allocates the memory of all parameters, zeroes it and binds the model to it.
+  ParameterWalk<Device> lay_out(auto& model) {
     ParameterWalk<Device> walk;
+    walk.notes = &notes_;
     model.for_each_parameter(walk);
+    walk.note_unvisited(model);
     walk.require_unique_names();
     for (const auto& [name, parameter, tied_to] : walk.found) {
       if (tied_to != nullptr) continue;
@@ -247,7 +273,7 @@ class Parameters {
     parameter.value = compute() + offset;
     parameter.gradient = trained_ ? gradients_.data() + offset : nullptr;
   }
-  void draw(const Initial& initial, const Entry& entry, Random random) {
+  void draw(const Initializer& initial, const Entry& entry, Random random) {
     std::vector<Real> numbers(static_cast<std::size_t>(entry.size()));
     for (Real& number : numbers) number = static_cast<Real>(initial.draw(random));
     device_.upload(values_.data() + entry.offset, numbers.data(), entry.size());
@@ -261,9 +287,13 @@ class Parameters {
   Device& device_;
   bool trained_;  // has gradients
   std::vector<Entry> entries_;
-  std::vector<Named> named_;  // first those of entries_, then tied ones
+  std::vector<Named> named_;  // the owners, in the order of entries_, then tied parameters
   Index groups_version_ = 0;
   Index size_ = 0;
+  bool gradients_changed_ = false;
+  std::uint64_t passes_ = 0;      // backward passes of the device at the last step
+  RandomKey dropout_key_;         // of the last step
+  std::list<std::string> notes_;  // of unvisited parameters
   Buffer<Real, typename Device::Memory> values_, gradients_;
   Buffer<Scalar, typename Device::Memory> compute_;
 };

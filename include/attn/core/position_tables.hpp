@@ -7,15 +7,14 @@
 
 namespace attn {
 
-/// A device's tables of position vectors: made once for each width and kind, and made anew when a longer sentence comes.
+/// A device's tables of position vectors, one per width and kind. Recomputed when a longer sentence needs more rows.
 template <class Device>
 class PositionTables {
  public:
   using Scalar = typename Device::Scalar;
 
-  /// The first `length` position vectors; fill(device, table) computes a table, each kind's in its own way.
-  template <class Fill>
-  Matrix<const Scalar> get(Device& device, Index width, Index length, const Fill& fill, int kind = 0) {
+  /// The first `length` position vectors. fill(device, table) computes a table of this kind.
+  Matrix<const Scalar> get(Device& device, Index width, Index length, const auto& fill, int kind = 0) {
     auto found =
         std::find_if(tables_.begin(), tables_.end(), [&](const Table& t) { return t.width == width && t.kind == kind; });
     if (found == tables_.end()) found = tables_.insert(found, Table{kind, width, 0, {}});

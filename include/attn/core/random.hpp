@@ -13,14 +13,15 @@
 
 namespace attn {
 
-/// Names one stream of random numbers. Number i of a stream is a pure function of (key, i): any thread of any device can
-/// ask for it, in any order, as often as it likes, so a dropout mask is recomputed in the backward pass instead of stored.
+/// Identifies one stream of random numbers. Number i of a stream is a pure function of (key, i), so any thread on any
+/// device can compute it, in any order. The backward pass recomputes dropout masks instead of storing them.
 struct RandomKey {
   std::uint32_t low = 0, high = 0;
+  bool operator==(const RandomKey&) const = default;
 };
 
-/// A bijection of 32-bit numbers whose output bits each depend on all input bits (multiply-xorshift, constants found by
-/// search: C. Wellons' lowbias32). Plain 32-bit arithmetic, so that compilers vectorise it.
+/// A bijection of 32-bit integers in which each output bit depends on all input bits (multiply-xorshift; C. Wellons'
+/// lowbias32). Uses plain 32-bit arithmetic, so compilers can vectorise it.
 ATTN_BOTH constexpr std::uint32_t scramble(std::uint32_t x) {
   x ^= x >> 16;
   x *= 0x7feb352dU;
@@ -44,17 +45,12 @@ ATTN_BOTH constexpr RandomKey derive(RandomKey key, std::uint64_t index) {
 
 constexpr RandomKey key_of_seed(std::uint64_t seed) { return derive({0x243f6a88U, 0x85a308d3U}, seed); }
 
-/// The stream read in order on the host: shuffles, generated text, initial weights. Satisfies UniformRandomBitGenerator,
-/// but prefer its own members: std's distributions differ from one standard library to the next, these do not.
+/// A sequential stream on the host, for shuffles, generated text and initial weights.
 class Random {
  public:
-  using result_type = std::uint32_t;
-
   explicit Random(std::uint64_t seed, std::uint64_t stream = 0) : key_(derive(key_of_seed(seed), stream)) {}
 
-  static constexpr result_type min() { return 0; }
-  static constexpr result_type max() { return 0xffffffffU; }
-  result_type operator()() {
+  std::uint32_t operator()() {
     if (counter_ == 0xffffffffU) key_ = derive(key_, counter_), counter_ = 0;
     return random_bits(key_, counter_++);
   }
@@ -63,11 +59,11 @@ class Random {
   double uniform() {
     const std::uint64_t high = (*this)(), low = (*this)();
     const std::uint64_t bits = (high << 32) | low;
-    return (static_cast<double>(bits >> 12) + 0.5) / 4503599627370496.0;  // 2^52, so that half a step up is exact
+    return (static_cast<double>(bits >> 12) + 0.5) / 4503599627370496.0;  // 2^52, so that adding 0.5 is exact
   }
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
 
-  /// A whole number in [0, count).
+  /// An integer in [0, count).
   Index below(Index count) { return static_cast<Index>(uniform() * static_cast<double>(count)); }
 
   /// A standard normal number (Box-Muller).
@@ -76,9 +72,8 @@ class Random {
     return radius * std::cos(2 * std::numbers::pi * uniform());
   }
 
-  /// Puts the elements of a container into random order.
-  template <class Container>
-  void shuffle(Container& items) {
+  /// Shuffles a container.
+  void shuffle(auto& items) {
     for (Index i = static_cast<Index>(items.size()) - 1; i > 0; --i) {
       using std::swap;
       swap(items[static_cast<std::size_t>(i)], items[static_cast<std::size_t>(below(i + 1))]);

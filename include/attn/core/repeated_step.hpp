@@ -5,7 +5,7 @@
 
 namespace attn {
 
-/// While it lives, the device makes a step that is repeated (decode/step_graph.hpp), where `repeated` says so: it refuses to upload.
+/// RAII: if `repeated`, the device rejects uploads during its lifetime, as a repeated step needs (core/step_graph.hpp).
 template <class Device>
 class RepeatedStep {
  public:
@@ -18,11 +18,11 @@ class RepeatedStep {
   bool before_;
 };
 
-/// What a device's upload begins with.
-inline void refuse_in_repeated_step(bool repeats_step) {
+/// Every device's upload calls this first.
+inline void check_upload_allowed(bool repeats_step) {
   require(!repeats_step,
-          "upload: inside a step that is recorded and repeated, which would copy again from where this came from; upload "
-          "before the steps, to memory that outlives them");
+          "upload inside a recorded step would repeat the same data. Upload before recording, to memory that outlives the "
+          "graph.");
 }
 
 }  // namespace attn

@@ -8,14 +8,14 @@
 
 namespace attn {
 
-/// Sentences of token ids packed end to end, on the host: sentence i is tokens[offsets[i]] to tokens[offsets[i + 1]].
-/// Sentences may be empty. There is no padding, here or anywhere.
+/// Packed sentences of token ids, on the host: sentence i is tokens[offsets[i]] to tokens[offsets[i + 1] - 1]. Sentences
+/// may be empty. There is no padding.
 struct Sentences {
   std::vector<Token> tokens;
   std::vector<std::int32_t> offsets{0};
 
   Sentences() = default;
-  /// Sentences{{5, 6, 7}, {8}}: one of three tokens and one of a single one.
+  /// Sentences{{5, 6, 7}, {8}}: a sentence of three tokens and a sentence of one.
   Sentences(std::initializer_list<std::vector<Token>> sentences) {
     for (const auto& sentence : sentences) push_back(sentence);
   }

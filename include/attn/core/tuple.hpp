@@ -43,14 +43,14 @@ ATTN_BOTH constexpr T& get(TupleElement<I, T>& element) {
 }
 
 #ifdef __CUDACC__
-#pragma nv_exec_check_disable  // a host function visits with a host function
+#pragma nv_exec_check_disable  // allows a host function to visit with a host function
 #endif
 template <class Visit, std::size_t... I>
 ATTN_BOTH constexpr void for_each_index(const Visit& visit, std::index_sequence<I...>) {
   (visit(StaticIndex<static_cast<int>(I)>{}), ...);
 }
 
-/// visit(StaticIndex<0>), ..., visit(StaticIndex<N - 1>)
+/// Calls visit(StaticIndex<0>), ..., visit(StaticIndex<N - 1>).
 #ifdef __CUDACC__
 #pragma nv_exec_check_disable
 #endif

@@ -2,7 +2,7 @@
 
 #if __cplusplus < 202002L
 #error "attn needs C++20: compile with -std=c++20, or link attn::attn in CMake"
-#include "attn needs C++20"  // there is no such file: the compiler ends here, without the errors that would follow
+#include "attn needs C++20"  // no such file: stops the compiler before the errors that would follow
 #endif
 
 #include <cstdint>
@@ -10,12 +10,16 @@
 namespace attn {
 
 using Index = std::int64_t;  // counts and offsets of elements
-using Token = std::int32_t;  // an id of a vocabulary
+using Token = std::int32_t;  // an id in a vocabulary
 
-// Devices. If the compiler says that one of them is incomplete, include its backend:
+// Devices. The backends specialise them for all T.
 template <class T>
-class Cpu;  // <attn/cpu.hpp>
+class Cpu {
+  static_assert(sizeof(T) == 0, "attn: Cpu: include its backend:  #include <attn/cpu.hpp>");
+};
 template <class T>
-class Cuda;  // <attn/cuda.cuh>
+class Cuda {
+  static_assert(sizeof(T) == 0, "attn: Cuda: include its backend:  #include <attn/cuda.cuh>, and compile with nvcc");
+};
 
 }  // namespace attn

@@ -25,7 +25,7 @@ struct AdditiveSentence {
   Index width() const { return args.q.cols; }
   Index visible(Index query) const { return args.causal ? std::clamp<Index>(keys - queries + query + 1, 0, keys) : keys; }
 
-  /// T_ij of a query and a key, and their score.
+  /// Returns the score of a query and a key, and writes T_ij to `squashed`.
   T score(Index query, Index key, T* squashed) const {
     auto t = array(squashed, width());
     t = (row_array(args.q, first_query + query) + row_array(args.k, first_key + key)).tanh();
@@ -64,13 +64,13 @@ void additive_attention_gradient(Cpu<T>& device, const AdditiveAttentionGradient
   refuse_lists("additive_attention_gradient", args.forward.keys);
   const AdditiveAttentionArgs<Cpu<T>>& f = args.forward;
   const Index width = f.q.cols;
-  const Matrix<T> parts(device.results(f.queries.count * width), f.queries.count, width);  // of du, a row a sentence
+  const Matrix<T> parts(device.results(f.queries.count * width), f.queries.count, width);  // of du, one row per sentence
   device.parallel(f.queries.count, [&](Index task, int thread) {
     const cpu::AdditiveSentence<T> sentence(f, task);
     const auto dk = args.dk.to.row_range(sentence.first_key, sentence.keys);
     const auto dv = args.dv.to.row_range(sentence.first_key, sentence.keys);
     const auto dq = args.dq.to.row_range(sentence.first_query, sentence.queries);
-    // All before anything is added: queries and keys may be one matrix, keys and values too, and so may their gradients.
+    // Clear all before adding anything: queries, keys and values may share a matrix, and so may their gradients.
     if (!args.dq.add) cpu::clear(dq);
     if (!args.dk.add) cpu::clear(dk);
     if (!args.dv.add) cpu::clear(dv);

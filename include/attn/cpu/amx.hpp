@@ -9,19 +9,19 @@
 
 #include <cstdint>
 
-// Intel's AMX: registers that hold tiles of 16 rows of 64 bytes, and products of them.
+// Intel AMX: tile registers of 16 rows of 64 bytes, and their products.
 
 namespace attn::cpu {
 
-/// Whether this process may use the tiles: the kernel gives their memory to those that ask. Asked once, for all threads.
+/// Whether this process may use AMX tiles. The kernel grants their memory on request; one request serves all threads.
 inline bool may_use_amx() {
   constexpr long kAsk = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
   static const bool granted = ::syscall(SYS_arch_prctl, kAsk, kTileData) == 0;
   return granted;
 }
 
-/// The shapes of this thread's tiles, until this object goes: all are 64 bytes wide; 0, 1 and 6 are `top` rows high, 2, 3
-/// and 7 `bottom`, 4 and 5 16.
+/// Sets the shapes of this thread's tiles, and releases the tiles when destroyed. All are 64 bytes wide. Tiles 0, 1 and 6
+/// have `top` rows; 2, 3 and 7 have `bottom`; 4 and 5 have 16.
 class AmxTiles {
  public:
   AmxTiles() = default;
@@ -50,7 +50,7 @@ class AmxTiles {
   Index top_ = 0, bottom_ = 0;
 };
 
-/// Memory that is needed next: some cache lines of it are asked for with every product of tiles.
+/// Prefetches memory that is needed next, `lines` cache lines with every product of tiles.
 struct AmxAhead {
   const std::int8_t* next;
   Index lines;
@@ -60,13 +60,13 @@ struct AmxAhead {
   }
 };
 
-/// sums = begins + x w for up to 32 rows of x and 32 outputs, as shape(top, bottom) says. x: bytes without a sign, rows
-/// `x_stride` bytes apart, w: for each 4 of the depth 4 weights of each output, `w_stride` bytes apart; depth: bytes, a
-/// multiple of 64; sums: rows `stride` numbers apart.
+/// sums = begins + x w for top + bottom rows of x, up to 32, and 32 outputs. Call shape(top, bottom) first. x: unsigned
+/// bytes, rows `x_stride` bytes apart. w: for each 4 of the depth, 4 weights of each output, `w_stride` bytes apart. depth:
+/// bytes, a multiple of 64. sums: rows `stride` numbers apart.
 inline void amx_products(const std::int8_t* x, Index x_stride, const std::int8_t* w, Index w_stride, Index depth,
                          const std::int32_t* begins, std::int32_t* sums, Index stride, Index top, Index bottom,
                          AmxAhead& ahead) {
-  asm volatile("" ::: "memory");  // what is loaded was stored before
+  asm volatile("" ::: "memory");  // earlier stores happen before the tile loads
   const std::int8_t* below = x + top * x_stride;
   _tile_loadd(0, begins, 0);
   _tile_loadd(1, begins + 16, 0);

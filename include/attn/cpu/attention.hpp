@@ -10,10 +10,9 @@ namespace attn {
 
 namespace cpu {
 
-inline constexpr Index kQueryBlock =
-    64;  // queries whose weights exist at once: memory grows with the keys, not their square
+inline constexpr Index kQueryBlock = 64;  // queries per block: memory grows linearly with the keys
 
-/// One head of one sentence: its slices of the operands, and how many keys each query sees.
+/// One head of one sentence: its slices of the operands, and the number of keys that each query sees.
 template <class T>
 struct Head {
   const AttentionArgs<Cpu<T>>& args;
@@ -37,13 +36,13 @@ struct Head {
   }
   template <class U>
   Matrix<U> columns(Matrix<U> m) const {
-    const Index width = m.cols / args.heads;  // that of values may differ from that of keys
+    const Index width = m.cols / args.heads;  // of values may differ from that of keys
     return m.columns(head * width, width);
   }
   Index visible(Index query) const { return args.causal ? std::clamp<Index>(keys - queries + query + 1, 0, keys) : keys; }
   T& lse(Index query) const { return args.lse[(first_query + query) * args.heads + head]; }
 
-  /// The factors that dropout puts on the weights of a query.
+  /// The dropout factors of a query's weights.
   void dropout_factors(Index query, Index count, T* out) const {
     factors(args.dropout, head * args.q.rows + first_query + query, 0, count, out);
   }
@@ -101,7 +100,7 @@ void attention_gradient(Cpu<T>& device, const AttentionGradientArgs<Cpu<T>>& arg
   device.parallel(f.queries.count * f.heads, [&](Index task, int thread) {
     const cpu::Head<T> head(f, task / f.heads, task % f.heads);
     const auto dk = head.of_keys(args.dk.to, head.keys), dv = head.of_keys(args.dv.to, head.keys);
-    // All before anything is added: q, k and v may be one matrix, and so may their gradients.
+    // Clear all before adding anything: q, k and v may share a matrix, and so may their gradients.
     if (!args.dq.add) cpu::clear(head.of_queries(args.dq.to, 0, head.queries));
     if (!args.dk.add) cpu::clear(dk);
     if (!args.dv.add) cpu::clear(dv);

@@ -9,17 +9,17 @@
 namespace attn {
 namespace cpu {
 
-/// One sentence of it, whose first row is `first`.
+/// The step of one sentence.
 template <class T>
 void step_of_beam(const BeamStepArgs<Cpu<T>>& args, Index sentence) {
   constexpr double kNone = -std::numeric_limits<double>::infinity();
   struct Row {
     double total = kNone;
-    Token word = 0;
+    Token token = 0;
     Index continues = 0;
   };
   const Index beam = args.beam, k = args.best.cols, first = sentence * beam;
-  std::array<Row, widest_held_beam + 1> rows;  // the best so far, and one that is left out
+  std::array<Row, max_graph_beam + 1> rows;  // the best so far, and one to drop
   Index count = 0;
   for (Index i = first; i < first + beam; ++i)
     for (Index j = 0; j < k; ++j) {
@@ -30,7 +30,7 @@ void step_of_beam(const BeamStepArgs<Cpu<T>>& args, Index sentence) {
       args.logged_probabilities[at] = log_probability;
       if (!(args.totals[i] > kNone) || token < 0 || !(log_probability > T(kNone)) || token == args.end) continue;
       const Row candidate{args.totals[i] + double{log_probability}, token, i};
-      Index place = count;  // behind those that are as good
+      Index place = count;  // after equal candidates
       for (; place > 0 && rows[static_cast<std::size_t>(place - 1)].total < candidate.total; --place)
         rows[static_cast<std::size_t>(place)] = rows[static_cast<std::size_t>(place - 1)];
       rows[static_cast<std::size_t>(place)] = candidate;
@@ -39,7 +39,7 @@ void step_of_beam(const BeamStepArgs<Cpu<T>>& args, Index sentence) {
   for (Index r = count; r < beam; ++r) rows[static_cast<std::size_t>(r)] = {kNone, 0, first + r};
 
   const Index filled = args.ends[first] - first * args.table.cols;
-  std::array<std::int32_t, widest_held_beam> column;
+  std::array<std::int32_t, max_graph_beam> column;
   for (Index t = 0; t < filled; ++t) {
     for (std::size_t r = 0; r < static_cast<std::size_t>(beam); ++r) column[r] = args.table(rows[r].continues, t);
     for (std::size_t r = 0; r < static_cast<std::size_t>(beam); ++r)
@@ -47,7 +47,7 @@ void step_of_beam(const BeamStepArgs<Cpu<T>>& args, Index sentence) {
   }
   for (Index r = 0; r < beam; ++r) {
     const Index i = first + r;
-    args.words[i] = rows[static_cast<std::size_t>(r)].word;
+    args.tokens[i] = rows[static_cast<std::size_t>(r)].token;
     args.totals[i] = rows[static_cast<std::size_t>(r)].total;
     ++args.newest[i], ++args.ends[i], ++args.positions[i];
     if (filled < args.table.cols) args.table(i, filled) = args.newest[i];

@@ -4,9 +4,9 @@
 
 namespace attn::cpu {
 
-/// c = base + alpha a b on the calling thread, with a and b transposed first where their flags say so. The side of fewer
-/// lines is packed in large blocks, which stay in the second cache while small blocks of the other, packed as they come, go
-/// by in the first. Without any terms, nothing is written.
+/// c = base + alpha a b on the calling thread, with a and b transposed first if their flags say so. The side with fewer
+/// lines is packed in large blocks, which stay in the L2 cache. The other side is packed in small blocks, which pass through
+/// the L1 cache. With a depth of 0, nothing is written.
 template <bool TransposeA, bool TransposeB>
 class Bfloat16Product {
  public:

@@ -8,19 +8,19 @@
 
 namespace attn::cpu {
 
-/// Products of float matrices rounded to bfloat16 (to nearest, ties to even), summed in float by BFMMLA, which adds the
+/// Products of float matrices rounded to bfloat16 (to nearest, ties to even), accumulated in float by BFMMLA. It adds the
 /// product of 2 rows and 2 columns over a depth of 4 to a 2 x 2 block.
 ///
-/// Both sides are packed alike, in panels of kLines lines: rows of the left side, columns of the right side, the last panel
-/// of a matrix with as many pairs as it needs. A panel holds, for each 4 of the depth, its pairs one after the other, each
-/// as 4 values of the one line and 4 of the next. What is missing is zero.
+/// Both sides are packed in panels of kLines lines: rows of the left side, columns of the right side. The last panel has
+/// only the pairs of lines that it needs. For each 4 of the depth, a panel holds its pairs one after the other, each as 4
+/// values of the first line and 4 of the second. Padding is zero.
 struct Bfloat16Tile {
   static constexpr Index kLines = 8;
 
-  /// Where the panel that starts with line i is.
+  /// The offset of the panel that starts with this line.
   static constexpr Index offset(Index depth, Index line) { return line * padded(depth); }
 
-  /// Packs the rows of `from`: its depth is contiguous. A left side as it is, or a right side that is transposed.
+  /// Packs the rows of `from`, whose depth is contiguous: a left side, or a transposed right side.
   static void pack_rows(const Matrix<const float>& from, bfloat16_t* to) {
     for (Index i = 0; i < from.rows; i += 2) {
       const Index first = i / kLines * kLines, step = pairs(from.rows - first) * 8;
@@ -39,7 +39,7 @@ struct Bfloat16Tile {
     }
   }
 
-  /// Packs the columns of `from`: its depth goes over the rows. A transposed left side, or a right side as it is.
+  /// Packs the columns of `from`, whose depth runs over rows: a transposed left side, or a right side.
   static void pack_columns(const Matrix<const float>& from, bfloat16_t* to) {
     for (Index k = 0; k < from.rows; k += 4) {
       const Index deep = std::min<Index>(4, from.rows - k);
@@ -52,7 +52,7 @@ struct Bfloat16Tile {
                                    rounded(row + 3 * from.stride)};
           interleave(x, to + offset(from.rows, j) + k * kLines);
         }
-      for (; j < from.cols; j += kLines) {  // as above, from a copy filled up with zeros
+      for (; j < from.cols; j += kLines) {  // as above, from a zero-padded copy
         float copy[4][kLines] = {};
         for (Index l = 0; l < deep; ++l) std::copy_n(from.row(k + l) + j, std::min(kLines, from.cols - j), copy[l]);
         const uint16x8_t x[4] = {rounded(copy[0]), rounded(copy[1]), rounded(copy[2]), rounded(copy[3])};
@@ -64,7 +64,7 @@ struct Bfloat16Tile {
     }
   }
 
-  /// c = base + alpha a b from packed sides. base: c itself, or rows to start with, which may all be one.
+  /// c = base + alpha a b from packed sides. base: c itself, or initial rows, which may be one row with stride 0.
   static void multiply(const bfloat16_t* a, const bfloat16_t* b, Index depth, const Matrix<float>& c, float alpha,
                        const Matrix<const float>& base) {
     for (Index i = 0; i < c.rows; i += kLines)
@@ -78,13 +78,13 @@ struct Bfloat16Tile {
 
  private:
   static constexpr Index padded(Index depth) { return (depth + 3) / 4 * 4; }
-  /// Of a panel, where so many lines are left.
+  /// The pairs of a panel if this number of lines remains.
   static constexpr Index pairs(Index lines) { return (std::min(kLines, lines) + 1) / 2; }
 
   static bfloat16x8_t join(float32x4_t low, float32x4_t high) { return vcvtq_high_bf16_f32(vcvtq_low_bf16_f32(low), high); }
   static uint16x8_t bits(float32x4_t low, float32x4_t high) { return vreinterpretq_u16_bf16(join(low, high)); }
 
-  /// Writes 8 columns of 4 rows: column after column.
+  /// Writes 8 columns of 4 rows, column by column.
   static void interleave(const uint16x8_t (&x)[4], bfloat16_t* to) {
     const auto word = [](uint16x8_t v) { return vreinterpretq_u32_u16(v); };
     const auto put = [&](int i, uint32x4_t v) { vst1q_bf16(to + i * 8, vreinterpretq_bf16_u32(v)); };
@@ -93,7 +93,7 @@ struct Bfloat16Tile {
     put(0, vzip1q_u32(a, b)), put(1, vzip2q_u32(a, b)), put(2, vzip1q_u32(c, d)), put(3, vzip2q_u32(c, d));
   }
 
-  /// The tile of as many pairs of rows and columns as c has.
+  /// Selects the tile size that fits c.
   template <int R, int C>
   static void pick(const bfloat16_t* a, const bfloat16_t* b, Index depth, const Matrix<float>& c, float alpha,
                    const Matrix<const float>& base) {
@@ -104,12 +104,12 @@ struct Bfloat16Tile {
     tile<R, C>(a, b, depth, c, alpha, base);
   }
 
-  /// One tile of R pairs of rows and C pairs of columns, whose sums stay in registers: R C + R + 1 of them at least.
+  /// One tile of R pairs of rows and C pairs of columns. Its sums stay in registers: it takes at least R C + R + 1 of them.
   template <int R, int C>
   static void tile(const bfloat16_t* a, const bfloat16_t* b, Index depth, const Matrix<float>& c, float alpha,
                    const Matrix<const float>& base) {
     constexpr int kPackets = (C + 1) / 2;    // of 4 columns
-    float32x4_t sums[R][2 * kPackets] = {};  // 2 x 2 each; a last one without columns where C is odd
+    float32x4_t sums[R][2 * kPackets] = {};  // 2 x 2 each; if C is odd, the last one is padding
     for (Index k = 0; k < depth; k += 4, a += 8 * R, b += 8 * C) {
       bfloat16x8_t left[R];
 #pragma GCC unroll 8
@@ -128,7 +128,7 @@ struct Bfloat16Tile {
     };
     const bool whole = c.rows == 2 * R && c.cols == 4 * kPackets;
     constexpr Index kWidth = 4 * kPackets;
-    float edge[2 * R * kWidth];  // where a tile is not whole, its sums go on from here, by the same instructions
+    float edge[2 * R * kWidth];  // a partial tile is finished here, by the same instructions
     if (!whole)
       for (Index r = 0; r < c.rows; ++r) std::copy_n(base.row(r), c.cols, edge + r * kWidth);
     const Matrix<const float> from = whole ? base : Matrix<const float>(edge, 2 * R, kWidth);

@@ -9,16 +9,15 @@ namespace attn {
 
 namespace cpu {
 
-/// exp(x) for x <= 0, in float to the last digit or two; what is too small for a normal float is 0. Vectors of floats take
-/// a third of the time of Eigen's, which also takes large values and infinities.
+/// exp(x) for x <= 0, in float accurate to the last digit or two. Results below the normal floats are 0. Vectors of floats
+/// take a third of the time of Eigen's exp, which also handles large values and infinities.
 template <class Packet>
 Packet exp_negative(const Packet& x) {
   using namespace Eigen::internal;
   if constexpr (std::is_same_v<typename unpacket_traits<Packet>::type, float> && unpacket_traits<Packet>::size > 1) {
     using Integers = typename unpacket_traits<Packet>::integer_packet;
     const auto number = [](float value) { return pset1<Packet>(value); };
-    const Packet magic =
-        number(12582912.f);  // 1.5 * 2^23: adding it rounds to whole numbers, and leaves them in the low bits
+    const Packet magic = number(12582912.f);  // 1.5 * 2^23: adding it rounds to integers, in the low bits
     const Packet tiny = pcmp_lt(x, number(-87.f)), near = pselect(tiny, number(-87.f), x);  // 2^n is a normal float
     const Packet shifted = pmadd(near, number(1.44269504f), magic), n = psub(shifted, magic);
     const Packet r =
@@ -33,7 +32,7 @@ Packet exp_negative(const Packet& x) {
   }
 }
 
-/// to = exp(row - most), and their sum; some packets at a time, so that none waits for another.
+/// to = exp(row - most). Returns the sum. Processes several packets at once, so that none waits for another.
 template <class T>
 T exponentials(const T* row, Index count, T most, T* to) {
   using namespace Eigen::internal;
@@ -55,7 +54,7 @@ T exponentials(const T* row, Index count, T most, T* to) {
   return sum;
 }
 
-/// The largest of a row, in the same way. Not for rows that hold NaN.
+/// The maximum of a row, in the same way. The row must not hold NaN.
 template <class T>
 T largest(const T* row, Index count) {
   using namespace Eigen::internal;
@@ -78,7 +77,7 @@ T largest(const T* row, Index count) {
   return most;
 }
 
-/// The row's gradient scale * (p - q), from exponentials of the logits and their sum. The sink's row may hold the logits.
+/// Writes the row's gradient scale * (p - q), given exponentials of the logits and their sum. `row` may hold the logits.
 template <class T, class Values>
 void put_cross_entropy_gradient(T* row, const Values& exponentials, T sum, const SmoothedLabel& q, Index label, T scale,
                                 bool add) {
@@ -96,9 +95,9 @@ template <class T>
 void cross_entropy(Cpu<T>& device, const CrossEntropyArgs<Cpu<T>>& args) {
   const Index rows = args.logits.rows, classes = args.logits.cols;
   const SmoothedLabel q(args.smoothing, args.amount, classes);
-  T* losses = device.results(2 * rows);  // row by row, so that the order of the sum is the order of the rows
+  T* losses = device.results(2 * rows);  // per row, so that they are summed in row order
   device.parallel_ranges(rows, 1, [&](Index first, Index last, int thread) {
-    // Exponentials in a place of their own: the same bits with and without a gradient, wherever a row starts.
+    // A separate buffer gives the same bits with and without a gradient, and for any alignment of a row.
     auto exponentials = cpu::array(device.workspace(thread, classes, 1), classes);
     for (Index i = first; i < last; ++i) {
       auto row = cpu::row_array(args.logits, i);

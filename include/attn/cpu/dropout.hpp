@@ -7,14 +7,14 @@ namespace attn {
 
 namespace cpu {
 
-/// The dropout factors of row i, columns first to first + count, into a buffer; plain loops that compilers vectorise.
+/// Writes the dropout factors of row i, columns first to first + count - 1, to `out`. Plain loops vectorise.
 template <class T>
 void factors(const Dropout& dropout, Index i, Index first, Index count, T* out) {
   const Dropout::Row row = dropout.row(i);
   for (Index j = 0; j < count; ++j) out[j] = static_cast<T>(row(static_cast<std::uint32_t>(first + j)));
 }
 
-/// to (+)= dropout(from), a row of a matrix, through a buffer of its width.
+/// to (+)= dropout(from) for one row. buffer: as wide as the row.
 template <class T>
 void drop_row(const Dropout& dropout, Index i, const T* from, T* to, Index count, bool add, T* buffer) {
   if (dropout.active()) {

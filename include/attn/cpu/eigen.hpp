@@ -6,7 +6,7 @@
 
 namespace attn::cpu {
 
-/// One row, for Eigen's vectorised element-wise arithmetic.
+/// A row for Eigen's vectorised element-wise arithmetic.
 template <class T>
 using RowArray = Eigen::Map<Eigen::Array<std::remove_const_t<T>, 1, Eigen::Dynamic>>;
 template <class T>
@@ -26,9 +26,8 @@ auto row_array(const Matrix<T>& matrix, Index i) {
   return array(matrix.row(i), matrix.cols);
 }
 
-/// place = values or place += values, as the sink says.
-template <class Place, class Values>
-void put(Place&& place, const Values& values, bool add) {
+/// place = values, or place += values if `add`.
+void put(auto&& place, const auto& values, bool add) {
   if (add)
     place += values;
   else

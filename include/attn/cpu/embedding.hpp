@@ -27,7 +27,7 @@ void embedding(Cpu<T>& device, const EmbeddingArgs<Cpu<T>>& args) {
 
 template <class T>
 void embedding_gradient(Cpu<T>& device, const EmbeddingGradientArgs<Cpu<T>>& args) {
-  // Each thread takes some columns of all rows, so the order of every sum is the order of the rows.
+  // Each thread owns some columns of all rows, so every sum is in row order.
   device.parallel_ranges(args.dy.cols, 64, [&](Index first, Index last, int thread) {
     T* buffer = device.workspace(thread, last - first);
     for (Index i = 0; i < args.dy.rows; ++i) {
@@ -44,14 +44,14 @@ void embedding_gradient(Cpu<T>& device, const EmbeddingGradientArgs<Cpu<T>>& arg
 }
 
 template <class T>
-void sinusoid(Cpu<T>&, Matrix<T> positions, SinusoidOrder order = SinusoidOrder::alternating) {
+void sinusoid(Cpu<T>&, Matrix<T> positions, SinusoidOrder order = SinusoidOrder::alternating, double base = 10000) {
   const Index sines = (positions.cols + 1) / 2;
   for (Index p = 0; p < positions.rows; ++p)
     for (Index j = 0; j < positions.cols; ++j) {
       const bool halves = order == SinusoidOrder::halves, sine = halves ? j < sines : j % 2 == 0;
       const Index twice = halves ? 2 * (sine ? j : j - sines) : j - j % 2;
       const double angle =
-          static_cast<double>(p) * std::pow(10000.0, -static_cast<double>(twice) / static_cast<double>(positions.cols));
+          static_cast<double>(p) * std::pow(base, -static_cast<double>(twice) / static_cast<double>(positions.cols));
       positions(p, j) = static_cast<T>(sine ? std::sin(angle) : std::cos(angle));
     }
 }

@@ -9,7 +9,7 @@ namespace attn {
 
 namespace cpu {
 
-/// Some or all lanes of a pack, which the compiler knows where all are used.
+/// The lanes of a pack that are used. A type for each case, so that full packs need no checks.
 template <class T>
 struct AllLanes {
   static Pack<T> load(const T* from) { return Pack<T>::load(from); }
@@ -21,7 +21,7 @@ struct SomeLanes {
   Index count;
   Pack<T> load(const T* from) const { return Pack<T>::load(from, count); }
   void store(T* to, const Pack<T>& pack) const { pack.store(to, count); }
-  /// The pack with 0 in the lanes that are not used.
+  /// The pack with 0 in unused lanes.
   Pack<T> used(const Pack<T>& pack) const {
     T numbers[Pack<T>::lanes] = {};
     pack.store(numbers, count);
@@ -29,7 +29,7 @@ struct SomeLanes {
   }
 };
 
-/// visit(j, lanes) for the packs of a row: whole ones, and one of the columns that remain.
+/// visit(j, lanes) for the packs of a row: full ones, then one for the remaining columns.
 template <class T, class Visit>
 void for_each_pack(Index cols, const Visit& visit) {
   constexpr Index kLanes = Pack<T>::lanes;
@@ -45,37 +45,25 @@ template <class T>
 struct LeafReader<T, DenseLeaf<T>> {
   const T* row = nullptr;
   void begin(const DenseLeaf<T>& leaf, Index i) { row = leaf.value.row(i); }
-  template <class Lanes>
-  Pack<T> read(Index j, const Lanes& lanes) const {
-    return lanes.load(row + j);
-  }
+  Pack<T> read(Index j, const auto& lanes) const { return lanes.load(row + j); }
 };
 template <class T>
 struct LeafReader<T, RowLeaf<T, T>> {
   const T* row = nullptr;
   void begin(const RowLeaf<T, T>& leaf, Index) { row = leaf.value; }
-  template <class Lanes>
-  Pack<T> read(Index j, const Lanes& lanes) const {
-    return lanes.load(row + j);
-  }
+  Pack<T> read(Index j, const auto& lanes) const { return lanes.load(row + j); }
 };
 template <class T>
 struct LeafReader<T, ColumnLeaf<T>> {
   Pack<T> number;
   void begin(const ColumnLeaf<T>& leaf, Index i) { number = *leaf.value.row(i); }
-  template <class Lanes>
-  Pack<T> read(Index, const Lanes&) const {
-    return number;
-  }
+  Pack<T> read(Index, const auto&) const { return number; }
 };
 template <class T>
 struct LeafReader<T, ScalarLeaf> {
   Pack<T> number;
   void begin(const ScalarLeaf& leaf, Index) { number = leaf.value; }
-  template <class Lanes>
-  Pack<T> read(Index, const Lanes&) const {
-    return number;
-  }
+  Pack<T> read(Index, const auto&) const { return number; }
 };
 template <class T>
 struct LeafReader<T, DropoutLeaf> {
@@ -85,8 +73,7 @@ struct LeafReader<T, DropoutLeaf> {
     active = leaf.dropout.active();
     if (active) row = leaf.dropout.row(i);
   }
-  template <class Lanes>
-  Pack<T> read(Index j, const Lanes&) const {
+  Pack<T> read(Index j, const auto&) const {
     if (!active) return Pack<T>(1);
     T factors[Pack<T>::lanes];
     for (Index k = 0; k < Pack<T>::lanes; ++k) factors[k] = static_cast<T>(row(static_cast<std::uint32_t>(j + k)));
@@ -106,14 +93,13 @@ struct Readers {
     for_each_index<Types::count>([&]<int I>(StaticIndex<I>) { get<I>(all).begin(get<I>(leaves), i); });
   }
   /// The values of all nodes, from column j on.
-  template <class Lanes>
-  auto values(Index j, const Lanes& lanes) const {
+  auto values(Index j, const auto& lanes) const {
     return ExpressionNode<E>::template values<0, Pack<T>>(
         [&]<int I>(StaticIndex<I>) { return get<I>(all).read(j, lanes); });
   }
 };
 
-/// One row's gradients. Contributions to learned vectors are added to `sums`, each as wide as `padded` columns.
+/// One row's gradients. Contributions to learned vectors are added to `sums`, `padded` columns per vector.
 template <class T, class E>
 void expression_gradient_row(const typename ExpressionNode<E>::Leaves::Leaves& leaves,
                              const GradientPlan<ExpressionNode<E>::Leaves::count>& plan, const Matrix<const T>& dy, Index i,
@@ -161,7 +147,7 @@ void expression_gradient_row(const typename ExpressionNode<E>::Leaves::Leaves& l
 }  // namespace cpu
 
 template <class T, class E>
-void evaluate(Cpu<T>& device, const EvaluateArgs<Cpu<T>, E>& args) {
+void evaluate_expression(Cpu<T>& device, const ExpressionArgs<Cpu<T>, E>& args) {
   const auto leaves = leaves_of(args.expression);
   device.parallel_ranges(args.y.rows, 16, [&](Index first, Index last, int) {
     cpu::Readers<T, E> readers;
@@ -175,14 +161,14 @@ void evaluate(Cpu<T>& device, const EvaluateArgs<Cpu<T>, E>& args) {
 }
 
 template <class T, class E>
-void evaluate_gradient(Cpu<T>& device, const EvaluateGradientArgs<Cpu<T>, E>& args) {
+void evaluate_expression_gradient(Cpu<T>& device, const ExpressionGradientArgs<Cpu<T>, E>& args) {
   using Types = typename ExpressionNode<E>::Leaves;
   constexpr Index kLanes = cpu::Pack<T>::lanes;
   const auto leaves = leaves_of(args.expression);
   const auto plan = plan_gradients<Types>(leaves);
   const Index rows = args.dy.rows, cols = args.dy.cols, padded = (cols + kLanes - 1) / kLanes * kLanes;
   if (rows == 0 || cols == 0 || !plan.wanted(0, Types::count)) return;
-  // Blocks of rows, as many with any number of threads. Gradients of learned vectors are sums of the blocks' sums.
+  // The number of blocks does not depend on the number of threads, so neither do the sums for learned vectors.
   const Index height = std::max<Index>(16, (rows + 63) / 64), blocks = (rows + height - 1) / height;
   constexpr int kVectors = Types::of_kind(LeafKind::row);
   const Index size = kVectors * padded;

@@ -4,13 +4,13 @@
 
 #include "attn/core/matrix.hpp"
 
-// Products whose left side has few rows: the steps of decoding. Eigen's product first copies both sides into blocks of its
-// own, which is soon paid for when there are many rows, and most of the time when there are few.
+// Products whose left side has few rows, as in decoding steps. Eigen's product first packs both sides. That pays off for
+// many rows, but takes most of the time for few.
 
 namespace attn::cpu {
 
-/// c(0..R, 0..O) += alpha * a(0..R) · b(0..O): R x O dot products at once, so that each value loaded is used R or O times.
-/// Every loop over the tile is unrolled, so that its sums stay in registers.
+/// c(0..R, 0..O) += alpha * a(0..R) · b(0..O): R x O dot products at once, so that each loaded value is used R or O times.
+/// All loops over the tile are unrolled, so that the sums stay in registers.
 template <int R, int O, class T>
 void dot_tile(const Matrix<const T>& a, Index i, const Matrix<const T>& b, Index j, const Matrix<T>& c, T alpha) {
   using namespace Eigen::internal;
@@ -73,9 +73,8 @@ void few_rows_transposed(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, T al
   }
 }
 
-/// c(i, j...) += alpha a(i, :) b(:, j...), for P packets of columns whose sums stay in registers. The last packet may be
-/// cut short: its values are computed by the same instructions, so that their bits do not depend on where a range of
-/// columns ends.
+/// c(i, j...) += alpha a(i, :) b(:, j...) for P packets of columns whose sums stay in registers. With `cut`, the last packet
+/// has only `cut` values. The same instructions compute them, so bits do not depend on where a range of columns ends.
 template <int P, class T>
 void row_block(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, Index i, Index j, T alpha,
                Index cut) {

@@ -6,15 +6,15 @@
 
 namespace attn::cpu {
 
-inline constexpr Index kFewRowsTransposed = 48, kFewRows = 2;  // up to how many rows copying into panels does not pay
-inline constexpr Index kRowsInPlace = 24;                      // the same for a right side that lies as tiles want it
+inline constexpr Index kFewRowsTransposed = 48, kFewRows = 2;  // maximum rows for which packing does not pay off
+inline constexpr Index kRowsInPlace = 24;                      // the same for a right side that tiles can read in place
 
-// Blocks of a product: the right side's goes into panels, a transposed left side's is transposed; both stay in the caches.
+// Block sizes. The right side is packed into panels; a transposed left side is transposed. Both blocks stay in the caches.
 inline constexpr Index kBlockDepth = 512, kBlockColumns = 192, kBlockRows = 65;
 
-/// c = base + alpha a b on the calling thread, with a and b transposed first where their flags say so. base: c itself, or
-/// one row, of stride 0, for all. Where c is a tile of a product, whole_rows are the rows of all of it: how a value is
-/// summed must not depend on how the product was cut.
+/// c = base + alpha a b on the calling thread, with a and b transposed first if their flags say so. base: c itself, or one
+/// row with stride 0 for all rows. If c is a tile of a larger product, whole_rows is the number of rows of that product: the
+/// order of summation must not depend on the tiling.
 template <bool TransposeA, bool TransposeB, class T>
 void gemm_from(Matrix<const T> base, Cpu<T>& device, int thread, Matrix<const T> a, Matrix<const T> b, Matrix<T> c, T alpha,
                Index whole_rows) {
@@ -39,7 +39,7 @@ void gemm_from(Matrix<const T> base, Cpu<T>& device, int thread, Matrix<const T>
   const auto part = [](auto matrix, bool transposed, Index i, Index height, Index j, Index width) {
     return transposed ? matrix.row_range(j, width).columns(i, height) : matrix.row_range(i, height).columns(j, width);
   };
-  if constexpr (!TransposeA && !TransposeB) {  // the same tiles, so the same bits
+  if constexpr (!TransposeA && !TransposeB) {  // the same tiles as below, so the same bits
     const Index whole = c.cols - c.cols % Panels<T>::kColumns;
     if (c.rows <= kRowsInPlace && whole > 0) {
       for (Index k = 0; k < depth; k += kBlockDepth)

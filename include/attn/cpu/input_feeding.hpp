@@ -3,14 +3,13 @@
 #include "attn/cpu/lstm.hpp"
 #include "attn/ops/input_feeding.hpp"
 
-// Sentences do not touch each other: each thread takes some of them through all steps, as in cpu/lstm.hpp.
+// Sentences are independent: each thread takes some of them through all steps, as in cpu/lstm.hpp.
 
 namespace attn {
 
 namespace cpu {
 
-/// All weights of the op in panels, one after another in the device's memory for results; or those of the transposed
-/// weights.
+/// All weights of the op, or the transposed ones, in consecutive panels in the device's results memory.
 template <class T>
 class FeedingPanels {
  public:
@@ -42,7 +41,7 @@ class FeedingPanels {
   T* memory_;
 };
 
-/// The layout of the target's sentences, as the groups of an LSTM want it.
+/// The layout of the target's sentences, for lstm_groups.
 template <class T>
 LstmArgs<Cpu<T>> feeding_layout(const InputFeedingArgs<Cpu<T>>& args) {
   LstmArgs<Cpu<T>> layout{};
@@ -51,8 +50,8 @@ LstmArgs<Cpu<T>> feeding_layout(const InputFeedingArgs<Cpu<T>>& args) {
   return layout;
 }
 
-/// Matrices cut from one piece of a thread's memory. Each row starts on a boundary of 64 bytes, whatever else the thread
-/// takes: Eigen computes the values before such a boundary with other instructions, whose last bits differ.
+/// Cuts matrices from one piece of a thread's memory. Each row starts on a 64-byte boundary. Eigen computes values before a
+/// boundary with other instructions, so bits would otherwise depend on the layout of the memory.
 template <class T>
 struct Carving {
   static constexpr Index stride(Index cols) {
@@ -67,7 +66,7 @@ struct Carving {
   }
 };
 
-/// What one state sees of its source: the context and the log-sum-exp of the scores.
+/// Computes the context of one state and the log-sum-exp of its scores.
 template <class T>
 void feeding_attention(Cpu<T>& device, int thread, const InputFeedingArgs<Cpu<T>>& args, Index sentence, Index row,
                        Matrix<T> weights) {
@@ -122,19 +121,19 @@ void input_feeding(Cpu<T>& device, const InputFeedingArgs<Cpu<T>>& args) {
                                            count * (padded(4 * width) + (1 + 2 * layers) * padded(width) + padded(in)) +
                                                padded(args.source.longest) + padded(width),
                                            1)};
-    const auto z = carve(count, 4 * width), x = carve(count, in), fed = carve(count, width);  // x: an operand of a product
+    const auto z = carve(count, 4 * width), x = carve(count, in), fed = carve(count, width);  // x: input of a product
     const auto h = carve(layers * count, width), c = carve(layers * count, width);            // of each layer
     const auto weights = carve(1, args.source.longest);
     T* buffer = carve(1, width).data;
     for (const auto& zeros : {fed, h, c}) cpu::clear(zeros);
-    Index alive = count;
+    Index active = count;
     for (Index t = 0; t < group.length(0); ++t) {
-      while (group.length(alive - 1) <= t) --alive;
+      while (group.length(active - 1) <= t) --active;
       for (int l = 0; l < layers; ++l) {
         const InputFeedingLayer<Cpu<T>>& layer = args.layer[l];
         const auto state = h.row_range(l * count, count), cell = c.row_range(l * count, count);
         const auto below = x.columns(0, width);
-        for (Index i = 0; i < alive; ++i) {
+        for (Index i = 0; i < active; ++i) {
           const Index row = group.row(i, t);
           const T* read = l == 0 ? fed.row(i) : h.row((l - 1) * count + i);
           cpu::drop_row(layer.dropout, row, read, below.row(i), width, false, buffer);
@@ -142,24 +141,24 @@ void input_feeding(Cpu<T>& device, const InputFeedingArgs<Cpu<T>>& args) {
           std::copy_n(state.row(i), width, layer.before.row(row));
           if (layer.bias != nullptr) std::copy_n(layer.bias, 4 * width, layer.gates.row(row));
         }
-        cpu::clear(z.row_range(0, alive));
-        if (l > 0 || t > 0) panels.input(l).multiply(below.row_range(0, alive), z);
-        if (t > 0) panels.recurrent(l).multiply(state.row_range(0, alive), z);
-        for (Index i = 0; i < alive; ++i) {
+        cpu::clear(z.row_range(0, active));
+        if (l > 0 || t > 0) panels.input(l).multiply(below.row_range(0, active), z);
+        if (t > 0) panels.recurrent(l).multiply(state.row_range(0, active), z);
+        for (Index i = 0; i < active; ++i) {
           const Index row = group.row(i, t);
           cpu::lstm_row(width, z.row(i), layer.gates.row(row), state.row(i), cell.row(i));
           std::copy_n(cell.row(i), width, layer.c.row(row));
         }
       }
-      for (Index i = 0; i < alive; ++i) {
+      for (Index i = 0; i < active; ++i) {
         const Index row = group.row(i, t);
         std::copy_n(h.row((layers - 1) * count + i), width, args.seen.row(row));
         cpu::feeding_attention(device, thread, args, group.sentence(i), row, weights);
         std::copy_n(args.seen.row(row), in, x.row(i));
       }
-      cpu::clear(fed.row_range(0, alive));
-      panels.mix().multiply(x.row_range(0, alive), fed);
-      for (Index i = 0; i < alive; ++i) {
+      cpu::clear(fed.row_range(0, active));
+      panels.mix().multiply(x.row_range(0, active), fed);
+      for (Index i = 0; i < active; ++i) {
         const Index row = group.row(i, t);
         cpu::Packets<T>::over(width, [&](const auto& p) { p.store(fed.row(i), p.tanh(p.load(fed.row(i)))); });
         cpu::drop_row(args.dropout, row, fed.row(i), fed.row(i), width, false, buffer);
@@ -184,26 +183,26 @@ void input_feeding_gradient(Cpu<T>& device, const InputFeedingGradientArgs<Cpu<T
                                            1)};
     const auto dgates = carve(count, 4 * width), dfed = carve(count, width), dmix = carve(count, width);
     const auto dbelow = carve(count, width), dseen = carve(count, in);
-    const auto dh = carve(layers * count, width), dc = carve(layers * count, width);  // from the step after, of each layer
+    const auto dh = carve(layers * count, width), dc = carve(layers * count, width);  // of each layer, from the next step
     const auto weights = carve(2, f.source.longest);
     T* buffer = carve(1, width).data;
     for (const auto& zeros : {dfed, dh, dc}) cpu::clear(zeros);
-    Index alive = 0;
+    Index active = 0;
     for (Index t = group.length(0) - 1; t >= 0; --t) {
-      while (alive < count && group.length(alive) > t) ++alive;
-      for (Index i = 0; i < alive; ++i) {
+      while (active < count && group.length(active) > t) ++active;
+      for (Index i = 0; i < active; ++i) {
         const Index row = group.row(i, t);
         if (!args.dfed.empty()) cpu::row_array(dfed, i) += cpu::row_array(args.dfed, row);
         cpu::drop_row(f.dropout, row, dfed.row(i), dmix.row(i), width, false, buffer);
-        // Where dropout left a value it is a / (1 - rate); where it did not, its gradient is 0 already.
+        // Kept values are a / (1 - rate). The gradients of dropped values are already 0.
         const auto a = cpu::row_array(f.fed, row) / T(f.dropout.scale());
         cpu::row_array(dmix, i) *= 1 - a * a;
         std::copy_n(dmix.row(i), width, args.dmix.row(row));
       }
-      cpu::clear(dseen.row_range(0, alive));
-      panels.mix().multiply(dmix.row_range(0, alive), dseen);
+      cpu::clear(dseen.row_range(0, active));
+      panels.mix().multiply(dmix.row_range(0, active), dseen);
       auto top = dh.row_range((layers - 1) * count, count);
-      for (Index i = 0; i < alive; ++i) {
+      for (Index i = 0; i < active; ++i) {
         const Index row = group.row(i, t);
         cpu::array(args.dcontext.row(row), in - width) += cpu::array(dseen.row(i) + width, in - width);
         cpu::row_array(top, i) += cpu::array(dseen.row(i), width);
@@ -212,18 +211,18 @@ void input_feeding_gradient(Cpu<T>& device, const InputFeedingGradientArgs<Cpu<T
       for (int l = f.layers - 1; l >= 0; --l) {
         const InputFeedingLayer<Cpu<T>>& layer = f.layer[l];
         const auto dstate = dh.row_range(l * count, count), dcell = dc.row_range(l * count, count);
-        for (Index i = 0; i < alive; ++i) {
+        for (Index i = 0; i < active; ++i) {
           const Index row = group.row(i, t);
           cpu::lstm_row_gradient<T>(width, layer.gates.row(row), t > 0 ? layer.c.row(group.row(i, t - 1)) : nullptr,
                                     layer.c.row(row), nullptr, dstate.row(i), dcell.row(i), dgates.row(i));
           std::copy_n(dgates.row(i), 4 * width, layer.gates.row(row));
         }
         const auto to = l == 0 ? dfed : dbelow;
-        cpu::clear(to.row_range(0, alive));
-        if (l > 0 || t > 0) panels.input(l).multiply(dgates.row_range(0, alive), to);
-        cpu::clear(dstate.row_range(0, alive));
-        if (t > 0) panels.recurrent(l).multiply(dgates.row_range(0, alive), dstate);
-        for (Index i = 0; i < alive && l > 0; ++i)
+        cpu::clear(to.row_range(0, active));
+        if (l > 0 || t > 0) panels.input(l).multiply(dgates.row_range(0, active), to);
+        cpu::clear(dstate.row_range(0, active));
+        if (t > 0) panels.recurrent(l).multiply(dgates.row_range(0, active), dstate);
+        for (Index i = 0; i < active && l > 0; ++i)
           cpu::drop_row(layer.dropout, group.row(i, t), dbelow.row(i), dh.row((l - 1) * count + i), width, true, buffer);
       }
     }

@@ -13,17 +13,17 @@
 #include <arm_neon.h>
 #endif
 
-// Instructions for products of int8 numbers from -127 to 127, summed in int32. A variant multiplies kGroup weights of each of
-// its kLanes lanes by as many activations of each of its kHigh rows, and adds them to the sums, one for each lane and row.
-// Integers are exact: every variant gives the same sums.
+// Instruction sets for products of int8 numbers from -127 to 127, accumulated in int32. A variant multiplies kGroup weights
+// of each of its kLanes lanes by kGroup activations of each of its kHigh rows, and adds them to the sums, one per lane and
+// row. Integer sums are exact: every variant gives the same sums.
 //
-// Some instructions take activations without a sign. Those are stored with kOffset added, and the sums begin with
-// -kOffset * the sum of a lane's weights. Depths are filled up to multiples of kDepth. Sums stay in registers while a tile of
-// kRows rows and kPackets times kLanes outputs is computed.
+// Some instructions take unsigned activations. They are stored with kOffset added, and the sums begin with -kOffset * the
+// sum of a lane's weights. Depths are padded to multiples of kDepth. Sums stay in registers while a tile of kRows rows and
+// kPackets times kLanes outputs is computed.
 
 namespace attn::cpu {
 
-/// Any processor.
+/// Portable fallback for any processor.
 struct Int8Portable {
   static constexpr Index kLanes = 16, kGroup = 4, kDepth = 4;
   static constexpr int kOffset = 0, kHigh = 1, kRows = 2, kPackets = 1;
@@ -48,7 +48,7 @@ struct Int8Portable {
 };
 
 #ifdef __AVX2__
-/// What the variants of 256 bits share.
+/// The common part of the 256-bit variants.
 struct Int8Lanes256 {
   static constexpr Index kLanes = 8, kGroup = 4, kDepth = 4;
   static constexpr int kHigh = 1, kRows = 4, kPackets = 2;
@@ -66,8 +66,8 @@ struct Int8Lanes256 {
   }
 };
 
-/// AVX2 has products of numbers without and with a sign, whose sums of two are cut off at 16 bits: |a| and w with a's sign
-/// stay below that, as no number is -128.
+/// AVX2 multiplies unsigned by signed numbers and saturates sums of two products at 16 bits. |a| and w with a's sign stay
+/// below that limit, because no number is -128.
 struct Int8Avx2 : Int8Lanes256 {
   static constexpr int kOffset = 0;
   static void add_products(Sums& sums, Weights w, Activations a) {
@@ -93,7 +93,7 @@ struct Int8AvxVnni : Int8Lanes256 {
 #if defined(__AVX512VNNI__) && defined(__AVX512F__)
 struct Int8Avx512Vnni {
   static constexpr Index kLanes = 16, kGroup = 4, kDepth = 4;
-  static constexpr int kOffset = 128, kHigh = 1, kRows = 6, kPackets = 4;
+  static constexpr int kOffset = 128, kHigh = 1, kRows = 12, kPackets = 2;
   using Sums = __m512i;
   using Weights = __m512i;
   using Activations = __m512i;
@@ -111,14 +111,14 @@ struct Int8Avx512Vnni {
 #endif
 
 #ifdef ATTN_AMX
-/// The same for few rows; for others, products of tiles.
+/// AVX-512 VNNI for few rows, AMX tiles for more.
 struct Int8Amx : Int8Avx512Vnni {
   static constexpr Index kDepth = 64;
 };
 #endif
 
 #if defined(__ARM_FEATURE_DOTPROD) || defined(__ARM_FEATURE_MATMUL_INT8)
-/// What ARM's variants share.
+/// The common part of the ARM variants.
 struct Int8Neon {
   static constexpr int kOffset = 0;
   using Sums = int32x4_t;
@@ -146,7 +146,7 @@ struct Int8DotProduct : Int8Neon {
 #endif
 
 #ifdef __ARM_FEATURE_MATMUL_INT8
-/// I8MM multiplies 2 rows by 2 outputs. Sums: both outputs of the one row, then of the other.
+/// I8MM multiplies 2 rows by 2 outputs. Sums: both outputs of the first row, then of the second.
 struct Int8MatrixProduct : Int8Neon {
   static constexpr Index kLanes = 2, kGroup = 8, kDepth = 8;
   static constexpr int kHigh = 2, kRows = 4, kPackets = 8;
@@ -163,7 +163,7 @@ struct Int8MatrixProduct : Int8Neon {
 };
 #endif
 
-/// The fastest that the compiler may use.
+/// The fastest variant that the compiler may use.
 #if defined(ATTN_AMX)
 using Int8Lanes = Int8Amx;
 #elif defined(__AVX512VNNI__) && defined(__AVX512F__)

@@ -6,20 +6,19 @@
 
 #include "attn/core/types.hpp"
 
-// Activations as int8, the other side of products with int8 weights (int8_weights.hpp).
+// Int8 activations, the left side of products with int8 weights (int8_weights.hpp).
 
 namespace attn::cpu {
 
-/// Numbers as int8: x = scale * q, |q| <= 127, with `offset` added to each q. The largest becomes 127; what lies between two
-/// becomes the nearer one, the even one of two equally near. Returns the scale: 0 where nothing is larger than 1e-30, NaN
-/// where something is not finite.
+/// Quantises numbers to int8: x = scale * q, |q| <= 127, with `offset` added to each q. The largest |x| becomes 127. Rounds
+/// to nearest, ties to even. Returns the scale: 0 if no |x| exceeds 1e-30, NaN if a number is not finite.
 inline float quantise(const float* x, Index count, int offset, std::int8_t* q) {
-  std::int32_t most_bits = 0;  // those of |x| are in its order, and NaN's above those of infinity
+  std::int32_t most_bits = 0;  // bits of |x| are ordered like |x|, and NaN's are above infinity's
   for (Index i = 0; i < count; ++i) most_bits = std::max(most_bits, std::bit_cast<std::int32_t>(x[i]) & 0x7fffffff);
   const float most = std::bit_cast<float>(most_bits);
   const bool finite = most_bits < 0x7f800000;
   const float factor = finite && most > 1e-30F ? 127 / most : 0;
-  // Added to a small number, 1.5 * 2^23 leaves it rounded in the last bits.
+  // Adding 1.5 * 2^23 to a small number leaves it rounded in the low bits.
   constexpr float kShift = 0x1.8p23F;
   const std::int32_t shift = std::bit_cast<std::int32_t>(kShift) - offset;
   for (Index i = 0; i < count; ++i) {
@@ -29,13 +28,13 @@ inline float quantise(const float* x, Index count, int offset, std::int8_t* q) {
   return finite ? (factor > 0 ? most / 127 : 0) : std::numeric_limits<float>::quiet_NaN();
 }
 
-/// Rows of activations as int8, each with a scale of its own, filled up to what instructions take. It is a view of memory
-/// for bytes(rows, depth).
+/// Rows of int8 activations, each with its own scale, padded to the instructions' depth. A view of bytes(rows, depth) bytes
+/// of memory.
 template <class Lanes>
 class Int8Rows {
  public:
   static constexpr Index filled_up(Index depth) { return (depth + Lanes::kDepth - 1) / Lanes::kDepth * Lanes::kDepth; }
-  /// Bytes between rows. An odd number of cache lines where tiles are loaded: the rows of one lie in different sets.
+  /// Bytes between rows. For AMX tiles, an odd number of cache lines: the rows of a tile then lie in different cache sets.
   static constexpr Index stride(Index depth) {
     return Lanes::kDepth == 64 ? (filled_up(depth) / 64 | 1) * 64 : filled_up(depth);
   }

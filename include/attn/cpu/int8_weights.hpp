@@ -11,14 +11,18 @@
 
 namespace attn::cpu {
 
-/// Weights as int8, each row, which makes one output, with a scale of its own. They lie in strips of some outputs, the last
-/// filled up with zeros; a strip holds, for each group of the depth, a group of weights of each output. Panels, as many outputs
-/// as a tile has, are one strip or more.
+template <class Packet>
+Packet load_integers(const std::int32_t* from) {
+  using Integers = typename Eigen::internal::unpacket_traits<Packet>::integer_packet;
+  return Eigen::internal::pcast<Integers, Packet>(Eigen::internal::ploadu<Integers>(from));
+}
+
+/// Int8 weights. Each row, which gives one output, has its own scale. They are packed in panels of one tile's outputs, the
+/// last padded with zeros. For each group of the depth, a panel holds a group of weights of each output.
 template <class Lanes = Int8Lanes>
 class Int8Weights {
  public:
   static constexpr Index kColumns = Lanes::kPackets * Lanes::kLanes;
-  static constexpr Index kStrip = Lanes::kDepth == 64 ? 32 : kColumns;
 
   explicit Int8Weights(Matrix<const float> weights)
       : depth_(weights.cols),
@@ -37,15 +41,15 @@ class Int8Weights {
       std::int32_t sum = 0;
       for (Index k = 0; k < depth_; ++k) sum += line.data()[k];
       begins_.data()[j] = -Lanes::kOffset * sum;
-      std::int8_t* to = values_.data() + strip(j) + j % kStrip * kGroup;
-      for (Index k = 0; k < filled_up_; k += kGroup) std::copy_n(line.data() + k, kGroup, to + k * kStrip);
+      std::int8_t* to = values_.data() + panel(j) + j % kColumns * kGroup;
+      for (Index k = 0; k < filled_up_; k += kGroup) std::copy_n(line.data() + k, kGroup, to + k * kColumns);
     }
   }
 
   Index bytes() const { return values_.size() + 8 * scales_.size(); }
 
-  /// y = x Wᵀ + bias, or its ReLU, for outputs `left` to `left + y.cols`, where left is a multiple of kColumns: the columns of
-  /// y, from rows `top` on of x. bias: of all outputs, or none.
+  /// y = x Wᵀ + bias, or its ReLU, for rows of x from `top` on and outputs from `left` on. left is a multiple of kColumns.
+  /// bias: of all outputs, or null.
   void multiply(const Int8Rows<Lanes>& x, Index top, Index left, const float* bias, bool relu, Matrix<float> y) const {
     products(x, top, y.rows, left, y.cols, [&](const Sums& sums) {
       const float* scales = x.scales() + sums.row;
@@ -62,18 +66,18 @@ class Int8Weights {
     });
   }
 
-  /// The largest output of a row so far, and the outputs around it. Of equals it is the first; NaN is none.
+  /// The largest output of a row so far, and the outputs around it. Ties go to the first; NaN is ignored.
   struct Largest {
-    static constexpr Index kAround = std::min<Index>(kStrip, 2 * Eigen::internal::packet_traits<float>::size);
+    static constexpr Index kAround = std::min<Index>(kColumns, 2 * Eigen::internal::packet_traits<float>::size);
 
     float value = -std::numeric_limits<float>::infinity();
-    Index first = -1;  // of those around it; -1: nothing so far
+    Index first = -1;  // of those around it; -1: none so far
     float around[kAround];
 
     Index at() const { return first < 0 ? first : first + (std::find(around, around + kAround, value) - around); }
   };
-  /// Finds them among outputs `left` to `left + cols` of x Wᵀ + bias, as multiply computes it, without output `except`, for
-  /// rows `top` to `top + rows` of x; left is a multiple of kColumns.
+  /// Updates `largest` with outputs `left` to `left + cols - 1` of x Wᵀ + bias, computed as in multiply, except output
+  /// `except`. Takes rows `top` to `top + rows - 1` of x. left is a multiple of kColumns.
   void find_largest(const Int8Rows<Lanes>& x, Index top, Index rows, Index left, Index cols, const float* bias,
                     Index except, Largest* largest) const {
     products(x, top, rows, left, cols, [&](const Sums& sums) {
@@ -99,15 +103,15 @@ class Int8Weights {
   using Packet = typename Eigen::internal::packet_traits<float>::type;
   static constexpr Index kGroup = Lanes::kGroup;
 
-  /// Products of some rows with some outputs, before scales and bias.
+  /// Products of a block of rows and outputs, before scales and bias.
   struct Sums {
     const std::int32_t* of;
     Index stride;         // numbers between two rows
-    Index row, rows;      // of x: the first, and how many
+    Index row, rows;      // of x: first, count
     Index column, width;  // outputs
   };
 
-  /// Some packets of numbers.
+  /// kCount packets of numbers.
   struct Packets {
     static constexpr Index kLanes = Eigen::internal::packet_traits<float>::size, kCount = Largest::kAround / kLanes;
     Packet of[kCount];
@@ -124,8 +128,8 @@ class Int8Weights {
     }
   };
 
-  /// Some packets of outputs, whose scales and bias stay in registers while rows go by. They may be cut short; their numbers
-  /// are computed by the same instructions.
+  /// A line of kOutputs outputs. Their scales and bias stay in registers for all rows. A partial line uses the same
+  /// instructions.
   struct Line {
     static constexpr Index kOutputs = Largest::kAround;
 
@@ -135,12 +139,11 @@ class Int8Weights {
 
     Packets operator()(Index i, float scale) const {
       using namespace Eigen::internal;
-      using Integers = Eigen::Map<const Eigen::Array<std::int32_t, Packets::kLanes, 1>>;
       Packets numbers;
 #pragma GCC unroll 2
       for (Index p = 0; p < Packets::kCount; ++p) {
-        const auto whole = Integers(sums + i * stride + p * Packets::kLanes).template cast<float>().eval();
-        numbers.of[p] = pmadd(ploadu<Packet>(whole.data()), pmul(scales.of[p], pset1<Packet>(scale)), bias.of[p]);
+        const Packet whole = load_integers<Packet>(sums + i * stride + p * Packets::kLanes);
+        numbers.of[p] = pmadd(whole, pmul(scales.of[p], pset1<Packet>(scale)), bias.of[p]);
       }
       return numbers;
     }
@@ -152,9 +155,8 @@ class Int8Weights {
     }
   };
 
-  /// work(line) for the outputs of some sums, up to `right`. Lanes of `except`, and those that no output is in, give -infinity.
-  template <class Work>
-  void for_each_line(const Sums& sums, const float* bias, Index right, Index except, const Work& work) const {
+  /// work(line) for the outputs of some sums, up to `right`. Lanes of `except` and lanes without an output give -infinity.
+  void for_each_line(const Sums& sums, const float* bias, Index right, Index except, const auto& work) const {
     constexpr float kNever = -std::numeric_limits<float>::infinity();
     for (Index c = 0; c < sums.width && sums.column + c < right; c += Line::kOutputs) {
       const Index j = sums.column + c, cols = std::min(Line::kOutputs, right - j);
@@ -173,94 +175,97 @@ class Int8Weights {
     }
   }
 
-  /// take(sums) until each of `rows` rows of x, from `top` on, has met all outputs from `left` to `left + cols`.
-  template <class Take>
-  void products(const Int8Rows<Lanes>& x, Index top, Index rows, Index left, Index cols, const Take& take) const {
+  /// Calls take(sums) for blocks that cover `rows` rows of x from `top` on, and `cols` outputs from `left` on.
+  void products(const Int8Rows<Lanes>& x, Index top, Index rows, Index left, Index cols, const auto& take) const {
 #ifdef ATTN_AMX
-    constexpr Index kFew = 4;  // rows that tiles take longer for
+    constexpr Index kFew = 4;  // maximum rows for which tiles are slower
     if constexpr (std::is_same_v<Lanes, Int8Amx>)
       if (rows > kFew && may_use_amx()) return tile_products(x, top, rows, left, cols, take);
 #endif
-    constexpr Index kTogether = 8 * Lanes::kRows;  // rows whose activations stay near while panels go by
-    for (Index i = 0; i < rows; i += kTogether) {
-      const Index block = std::min(kTogether, rows - i);
-      for (Index j = 0; j < cols; j += kColumns)
-        for (Index r = 0, tiles = (block + Lanes::kRows - 1) / Lanes::kRows; tiles > 0; --tiles) {
-          const Index some = (block - r + tiles - 1) / tiles;  // of like height
-          pick<Lanes::kRows>(some, x, top + i + r, left + j, take);
+    constexpr Index kNear = 1 << 18;  // bytes of activations that stay in the L2 cache for all panels
+    const Index together = std::max<Index>(kNear / x.stride(), Lanes::kRows);
+    for (Index i = 0; i < rows; i += together) {
+      const Index block = std::min(together, rows - i), tiles = (block + Lanes::kRows - 1) / Lanes::kRows;
+      for (Index j = left; j < left + cols; j += kColumns)
+        for (Index r = 0, t = 0; t < tiles; ++t) {
+          const Index some = (block - r + tiles - t - 1) / (tiles - t);  // of similar height
+          // The first two tiles prefetch the next panel, its even and its odd cache lines.
+          pick<Lanes::kRows>(some, x, top + i + r, j, t < 2 ? kColumns * filled_up_ + 64 * t : 0, take);
           r += some;
         }
     }
   }
 
   template <int R, class Take>
-  void pick(Index rows, const Int8Rows<Lanes>& x, Index i, Index j, const Take& take) const {
+  void pick(Index rows, const Int8Rows<Lanes>& x, Index i, Index j, Index ahead, const Take& take) const {
     if constexpr (R > 1)
-      if (rows < R) return pick<R - 1>(rows, x, i, j, take);
-    tile<R>(x, i, j, take);
-  }
-
-  /// R rows and one panel of outputs, whose sums stay in registers. Where the last rows are fewer than instructions take, the
-  /// last one comes again.
-  template <int R, class Take>
-  void tile(const Int8Rows<Lanes>& x, Index i, Index j, const Take& take) const {
-    constexpr int P = Lanes::kPackets, H = Lanes::kHigh, G = (R + H - 1) / H;
-    typename Lanes::Sums sums[G][P];
-    const std::int8_t* rows[G * H];
-#pragma GCC unroll 8
-    for (int r = 0; r < G * H; ++r) rows[r] = x.row(i + std::min(r, R - 1));
-#pragma GCC unroll 8
-    for (int g = 0; g < G; ++g)
-#pragma GCC unroll 8
-      for (int p = 0; p < P; ++p) sums[g][p] = Lanes::load(begins_.data() + j + p * Lanes::kLanes);
-    const std::int8_t* panel = values_.data() + strip(j);
-    for (Index k = 0; k < filled_up_; k += kGroup, panel += kGroup * kStrip) {
-      typename Lanes::Weights w[P];
-#pragma GCC unroll 8
-      for (int p = 0; p < P; ++p)
-        w[p] = Lanes::weights(panel + strip(p * Lanes::kLanes) + p * Lanes::kLanes % kStrip * kGroup);
-#pragma GCC unroll 8
-      for (int g = 0; g < G; ++g) {
-        const auto a = Lanes::activations(rows + g * H, k);
-#pragma GCC unroll 8
-        for (int p = 0; p < P; ++p) Lanes::add_products(sums[g][p], w[p], a);
-      }
-    }
-    std::int32_t numbers[G * H * kColumns];
-#pragma GCC unroll 8
-    for (int g = 0; g < G; ++g)
-#pragma GCC unroll 8
-      for (int p = 0; p < P; ++p) Lanes::store(numbers + g * H * kColumns + p * Lanes::kLanes, kColumns, sums[g][p]);
+      if (rows < R) return pick<R - 1>(rows, x, i, j, ahead, take);
+    // If the instructions take more rows than remain, the last row is repeated.
+    constexpr int kGroups = (R + Lanes::kHigh - 1) / Lanes::kHigh;
+    const std::int8_t* ends[kGroups * Lanes::kHigh];
+    for (int r = 0; r < kGroups * Lanes::kHigh; ++r) ends[r] = x.row(i + std::min(r, R - 1)) + filled_up_;
+    alignas(64) std::int32_t numbers[kGroups * Lanes::kHigh * kColumns];
+    tile<kGroups>(ends, filled_up_, values_.data() + panel(j), begins_.data() + j, ahead, numbers);
     take(Sums{numbers, kColumns, i, R, j, kColumns});
   }
 
+  /// The products of rows that end at `ends` and one panel of outputs. Prefetches memory `ahead` bytes after the panel. Not
+  /// inlined, so that its loop has all registers.
+  template <int G>
+  [[gnu::noinline]] static void tile(const std::int8_t* const* ends, Index depth, const std::int8_t* panel,
+                                     const std::int32_t* begins, Index ahead, std::int32_t* numbers) {
+    constexpr int P = Lanes::kPackets, H = Lanes::kHigh;
+    const std::int8_t* rows[G * H];
+#pragma GCC unroll 12
+    for (int r = 0; r < G * H; ++r) rows[r] = ends[r];
+    typename Lanes::Sums sums[G][P];
+#pragma GCC unroll 12
+    for (int g = 0; g < G; ++g)
+#pragma GCC unroll 12
+      for (int p = 0; p < P; ++p) sums[g][p] = Lanes::load(begins + p * Lanes::kLanes);
+    for (Index k = -depth; k < 0; k += kGroup, panel += kGroup * kColumns) {
+      __builtin_prefetch(panel + ahead, 0, 2);
+      typename Lanes::Weights w[P];
+#pragma GCC unroll 12
+      for (int p = 0; p < P; ++p) w[p] = Lanes::weights(panel + p * Lanes::kLanes * kGroup);
+#pragma GCC unroll 12
+      for (int g = 0; g < G; ++g) {
+        const auto a = Lanes::activations(rows + g * H, k);
+#pragma GCC unroll 12
+        for (int p = 0; p < P; ++p) Lanes::add_products(sums[g][p], w[p], a);
+      }
+    }
+#pragma GCC unroll 12
+    for (int g = 0; g < G; ++g)
+#pragma GCC unroll 12
+      for (int p = 0; p < P; ++p) Lanes::store(numbers + g * H * kColumns + p * Lanes::kLanes, kColumns, sums[g][p]);
+  }
+
 #ifdef ATTN_AMX
-  /// The same in tiles of 16 rows and 16 outputs, two by two. All rows meet a strip before the next comes, and ask for that
-  /// on the way.
-  template <class Take>
-  void tile_products(const Int8Rows<Lanes>& x, Index top, Index rows, Index left, Index cols, const Take& take) const {
-    constexpr Index kTogether = 256;  // rows whose activations stay in the second cache while strips go by
+  /// The same with AMX, in 2 x 2 tiles of 16 rows and 16 outputs. All rows use a panel and prefetch the next one.
+  void tile_products(const Int8Rows<Lanes>& x, Index top, Index rows, Index left, Index cols, const auto& take) const {
+    constexpr Index kTogether = 256;  // rows whose activations stay in the L2 cache for all panels
     constexpr Index kHigh = 32;
     AmxTiles tiles;
-    alignas(64) std::int32_t numbers[kHigh * kStrip];
+    alignas(64) std::int32_t numbers[kHigh * kColumns];
     for (Index i = 0; i < rows; i += kTogether) {
       const Index bottom = std::min(i + kTogether, rows), groups = (bottom - i + kHigh - 1) / kHigh;
-      for (Index j = left; j < left + cols; j += kStrip) {
-        AmxAhead ahead{values_.data() + strip(j + kStrip), (kStrip + groups - 1) / groups};
+      for (Index j = left; j < left + cols; j += kColumns) {
+        AmxAhead ahead{values_.data() + panel(j + kColumns), (kColumns + groups - 1) / groups};
         for (Index r = i; r < bottom; r += kHigh) {
           const Index count = std::min(kHigh, bottom - r), upper = std::min<Index>(16, count);
           tiles.shape(upper, count - upper);
-          amx_products(x.row(top + r), x.stride(), values_.data() + strip(j), kGroup * kStrip, filled_up_,
-                       begins_.data() + j, numbers, kStrip, upper, count - upper, ahead);
-          take(Sums{numbers, kStrip, top + r, count, j, kStrip});
+          amx_products(x.row(top + r), x.stride(), values_.data() + panel(j), kGroup * kColumns, filled_up_,
+                       begins_.data() + j, numbers, kColumns, upper, count - upper, ahead);
+          take(Sums{numbers, kColumns, top + r, count, j, kColumns});
         }
       }
     }
   }
 #endif
 
-  /// Where the strip of an output begins.
-  Index strip(Index output) const { return output / kStrip * kStrip * filled_up_; }
+  /// The offset of the panel of an output.
+  Index panel(Index output) const { return output / kColumns * kColumns * filled_up_; }
 
   Index depth_, filled_up_, panels_;
   Buffer<std::int8_t, HostMemory> values_;

@@ -12,7 +12,7 @@ template <class T>
 void kl_divergence(Cpu<T>& device, const KlDivergenceArgs<Cpu<T>>& args) {
   const Index rows = args.logits.rows, classes = args.logits.cols;
   if (classes == 0) return;
-  T* losses = device.results(rows);  // row by row, so that the order of the sum is the order of the rows
+  T* losses = device.results(rows);  // per row, so that they are summed in row order
   device.parallel_ranges(rows, 1, [&](Index first, Index last, int thread) {
     T* exponentials = device.workspace(thread, classes, 1);
     for (Index i = first; i < last; ++i) {

@@ -34,8 +34,8 @@ void layer_norm(Cpu<T>& device, const LayerNormArgs<Cpu<T>>& args) {
 template <class T>
 void layer_norm_gradient(Cpu<T>& device, const LayerNormGradientArgs<Cpu<T>>& args) {
   const Index width = args.z.cols;
-  // dz = (g - mean(g) - x̂ mean(g x̂)) / deviation,  g = dy * gain,  x̂ = (z - mean) / deviation; without centring both means of
-  // one operand are 0
+  // dz = (g - mean(g) - x̂ mean(g x̂)) / deviation,  g = dy * gain,  x̂ = (z - mean) / deviation; without centring, mean(g)
+  // and mean(z) are 0
   device.parallel_ranges(args.z.rows, 16, [&](Index first, Index last, int thread) {
     T* space = device.workspace(thread, 3 * width);
     auto g = cpu::array(space, width), normal = cpu::array(space + width, width);

@@ -8,8 +8,8 @@ namespace attn {
 
 namespace cpu {
 
-/// work(rows, columns, thread) over tiles of a rows x cols result. What is cut is what makes less to copy: a right side's
-/// columns are copied into panels by whoever needs them, a left side's rows only where it is transposed.
+/// work(top, bottom, left, right, thread) over tiles of a rows x cols result. Cuts the side that needs less copying: every
+/// task that uses columns of the right side copies them into panels. Rows of the left side are only copied if transposed.
 template <bool TransposeA = false, class T, class Work>
 void tiles(Cpu<T>& device, Index rows, Index cols, const Work& work) {
   if (TransposeA ? rows >= cols : cols < 32 * device.threads())
@@ -18,7 +18,7 @@ void tiles(Cpu<T>& device, Index rows, Index cols, const Work& work) {
     device.parallel_ranges(cols, 32, [&](Index first, Index last, int thread) { work(0, rows, first, last, thread); });
 }
 
-/// sums += the sum of a matrix's rows.
+/// sums += the sum of the rows of a matrix.
 template <class T>
 void add_rows(Cpu<T>& device, Matrix<const T> x, T* sums) {
   device.parallel_ranges(x.cols, 64, [&](Index first, Index last, int) {

@@ -9,8 +9,8 @@ namespace attn {
 
 namespace cpu {
 
-/// The largest outputs of int8 weights, found while their sums are near. Each thread takes some panels, and those of the
-/// first come first.
+/// Argmax over outputs of int8 weights, without storing the outputs. Each thread takes some panels, in order, so ties go to
+/// the first output.
 inline void largest_int8(Cpu<float>& device, const LinearArgmaxArgs<Cpu<float>>& args, const Int8Weights<>& weights) {
   using Rows = Int8Rows<Int8Lanes>;
   using Largest = Int8Weights<>::Largest;
@@ -31,7 +31,7 @@ inline void largest_int8(Cpu<float>& device, const LinearArgmaxArgs<Cpu<float>>&
     const Largest* best = largest + i;
     for (Index part = 1; part < parts; ++part)
       if (const Largest& other = largest[part * rows + i]; other.value > best->value) best = &other;
-    const Index first = args.except == 0 && classes > 1 ? 1 : 0;  // where nothing is larger than -infinity
+    const Index first = args.except == 0 && classes > 1 ? 1 : 0;  // if nothing exceeds -infinity
     args.best[i] = static_cast<Token>(best->first < 0 ? first : best->at());
   }
 }

@@ -5,13 +5,13 @@
 #include "attn/cpu/recurrent_weights.hpp"
 #include "attn/ops/lstm.hpp"
 
-// Sentences do not touch each other, so each thread takes some of them from start to end and waits for nobody.
+// Sentences are independent, so each thread takes some of them from start to end without synchronisation.
 
 namespace attn {
 
 namespace cpu {
 
-/// Every stride-th sentence of the order: all threads get long and short ones, and those alive are a prefix again.
+/// Every stride-th sentence of the order. All threads get long and short ones, and the active ones are still a prefix.
 template <class T>
 struct LstmGroup {
   const LstmArgs<Cpu<T>>& args;
@@ -27,9 +27,9 @@ struct LstmGroup {
   }
 };
 
-inline constexpr Index kLstmSentences = 48;  // at most, taken together: a step's values stay in the nearest caches
+inline constexpr Index kLstmSentences = 48;  // maximum per group: a step's values stay in the nearest caches
 
-/// work(group, thread) for groups that have all sentences between them.
+/// work(group, thread) for groups that together contain all sentences.
 template <class T, class Work>
 void lstm_groups(Cpu<T>& device, const LstmArgs<Cpu<T>>& args, const Work& work) {
   const Index threads = device.threads(), most = kLstmSentences * threads;
@@ -42,7 +42,7 @@ T* row_or_none(const Matrix<T>& matrix, Index i) {
   return matrix.empty() ? nullptr : matrix.row(i);
 }
 
-/// A row, or zeros where there is none.
+/// Copies a row, or zeros if it is null.
 template <class T>
 void copy_row(const T* from, T* to, Index width) {
   if (from != nullptr)
@@ -51,7 +51,7 @@ void copy_row(const T* from, T* to, Index width) {
     std::fill_n(to, width, T(0));
 }
 
-/// Some values of a row at a time. The last packet may be cut short; its values are computed by the same instructions.
+/// A packet of values of a row. The last packet may be partial; the same instructions compute its values.
 template <class T>
 struct Packets {
   using Packet = typename Eigen::internal::packet_traits<T>::type;
@@ -91,23 +91,19 @@ struct Packets {
       return pdiv(number(1), padd(number(1), pexp(pnegate(x))));
   }
 
-  template <class Work>
-  static void over(Index first, Index last, const Work& work) {
+  static void over(Index first, Index last, const auto& work) {
     for (Index at = first; at < last; at += kLanes) work(Packets{at, std::min(kLanes, last - at)});
   }
-  template <class Work>
-  static void over(Index width, const Work& work) {
-    over(0, width, work);
-  }
+  static void over(Index width, const auto& work) { over(0, width, work); }
 };
 
-/// What a step of some units of one row reads and writes; what is nullptr is 0, or goes nowhere.
+/// The inputs and outputs of a step for one row. A null input is 0; a null output is not written.
 template <class T>
 struct LstmCells {
-  const T *z, *gates, *c_before;  // z = h' Rᵀ; 4 gates of both
+  const T *z, *gates, *c_before;  // z = h' Rᵀ; z and gates hold 4 gates each
   T *activated, *h, *last_h, *c;
 
-  /// Units `first` to `last` of `width`. Any of what is written may be what is read.
+  /// Computes units `first` to `last` - 1 of `width`. Outputs may alias inputs.
   void run(Index first, Index last, Index width) const {
     using namespace Eigen::internal;
     using P = Packets<T>;
@@ -128,14 +124,13 @@ struct LstmCells {
   }
 };
 
-/// One row's step after the product z = h' Rᵀ. h and c, the states before it, become those after it.
+/// One row's step after the product z = h' Rᵀ. Updates h and c in place.
 template <class T>
 void lstm_row(Index width, const T* z, T* gates, T* h, T* c, bool keep = true) {
   LstmCells<T>{z, gates, c, keep ? gates : nullptr, h, nullptr, c}.run(0, width, width);
 }
 
-/// One row's gradient. dh and dc are the gradients of its states that come from the steps after it; dc becomes that of c
-/// before it.
+/// One row's gradient. dh and dc are its states' gradients from later steps. dc becomes that of the previous c.
 template <class T>
 void lstm_row_gradient(Index width, const T* gates, const T* c_before, const T* c, const T* dy, const T* dh, T* dc,
                        T* dgates) {
@@ -155,9 +150,9 @@ void lstm_row_gradient(Index width, const T* gates, const T* c_before, const T* 
   });
 }
 
-/// One step of sentences that have one row each, for which nothing is kept: states are read and written where they are. Each
-/// thread takes some sentences; or, where R is too large for a cache of its own, some units of all, and reads R's rows of
-/// these alone.
+/// One step of sentences with one row each, without keeping anything: states are read and written in place. Each thread
+/// takes some sentences. If R is too large for one core's cache, each thread takes some units of all sentences, and reads
+/// only their rows of R.
 template <class T>
 void lstm_one_step(Cpu<T>& device, const LstmArgs<Cpu<T>>& args, const RecurrentWeights<T>& recurrent) {
   const Index width = args.h.cols;
@@ -202,7 +197,7 @@ void lstm_one_step(Cpu<T>& device, const LstmArgs<Cpu<T>>& args, const Recurrent
 template <class T>
 void lstm(Cpu<T>& device, const LstmArgs<Cpu<T>>& args) {
   const Index width = args.h.cols;
-  std::optional<cpu::RecurrentWeights<T>> recurrent;  // none where no step continues another
+  std::optional<cpu::RecurrentWeights<T>> recurrent;  // none if no step has a previous state
   if (args.rows.longest > 1 || !args.h0.empty()) recurrent.emplace(device, args.recurrent);
   if (!args.keep && !args.h0.empty() && args.rows.longest == 1 && args.rows.rows == args.rows.count)
     return cpu::lstm_one_step(device, args, *recurrent);
@@ -217,14 +212,14 @@ void lstm(Cpu<T>& device, const LstmArgs<Cpu<T>>& args) {
       cpu::copy_row(cpu::row_or_none(args.h0, group.sentence(i)), h.row(i), width);
       cpu::copy_row(cpu::row_or_none(args.c0, group.sentence(i)), c.row(i), width);
     }
-    Index alive = count;
+    Index active = count;
     for (Index t = 0; t < group.length(0); ++t) {
-      while (group.length(alive - 1) <= t) --alive;
+      while (group.length(active - 1) <= t) --active;
       if (t > 0 || !args.h0.empty())
-        recurrent->multiply(h.row_range(0, alive), room, z.row_range(0, alive));
+        recurrent->multiply(h.row_range(0, active), room, z.row_range(0, active));
       else
-        cpu::clear(z.row_range(0, alive));
-      for (Index i = 0; i < alive; ++i) {
+        cpu::clear(z.row_range(0, active));
+      for (Index i = 0; i < active; ++i) {
         const Index row = group.row(i, t);
         if (args.keep) std::copy_n(h.row(i), width, args.previous.row(row));
         cpu::lstm_row(width, z.row(i), args.gates.row(row), h.row(i), c.row(i), args.keep);
@@ -255,10 +250,10 @@ void lstm_gradient(Cpu<T>& device, const LstmGradientArgs<Cpu<T>>& args) {
       cpu::copy_row(cpu::row_or_none(args.dlast_h, group.sentence(i)), dh.row(i), width);
       cpu::copy_row(cpu::row_or_none(args.dlast_c, group.sentence(i)), dc.row(i), width);
     }
-    Index alive = 0;
+    Index active = 0;
     for (Index t = group.length(0) - 1; t >= 0; --t) {
-      while (alive < count && group.length(alive) > t) ++alive;
-      for (Index i = 0; i < alive; ++i) {
+      while (active < count && group.length(active) > t) ++active;
+      for (Index i = 0; i < active; ++i) {
         const Index row = group.row(i, t);
         const T* c_before = t > 0 ? f.c.row(group.row(i, t - 1)) : cpu::row_or_none(f.c0, group.sentence(i));
         cpu::lstm_row_gradient(width, f.gates.row(row), c_before, f.c.row(row), cpu::row_or_none(args.dh, row), dh.row(i),
@@ -266,8 +261,8 @@ void lstm_gradient(Cpu<T>& device, const LstmGradientArgs<Cpu<T>>& args) {
         std::copy_n(dgates.row(i), 4 * width, args.dgates.row(row));
       }
       if (t == 0 && args.dh0.to.empty()) break;
-      cpu::clear(dh.row_range(0, alive));
-      recurrent.multiply(dgates.row_range(0, alive), dh);
+      cpu::clear(dh.row_range(0, active));
+      recurrent.multiply(dgates.row_range(0, active), dh);
     }
     for (Index i = 0; i < count; ++i) {
       const Index s = group.sentence(i);

@@ -6,12 +6,12 @@
 #include "attn/cpu/eigen.hpp"
 #include "attn/ops/attention.hpp"
 
-// Attention of one query a sentence, the steps of decoding: what it costs is reading keys and values once, so all heads go
-// along each row as it lies in memory.
+// Attention with one query per sentence, as in decoding steps. Its cost is reading keys and values once, so all heads read
+// each row together, in memory order.
 
 namespace attn::cpu {
 
-/// x · y, whose bits depend on nothing but the numbers.
+/// x · y. The bits depend only on the numbers, not on their alignment.
 template <class T>
 T dot(const T* x, const T* y, Index count) {
   using namespace Eigen::internal;
@@ -42,16 +42,16 @@ void add_weighted(const T* weights, const T* const (&rows)[R], Index from, Index
     for (int r = 0; r < R; ++r) y[i] += weights[r] * rows[r][from + i];
 }
 
-/// Numbers between the weights of two heads: on boundaries where sums of vectors begin, so that bits depend on nothing else.
+/// The distance between the weights of two heads. A multiple of 64 numbers aligns vector sums, so bits do not depend on it.
 inline Index weights_stride(Index keys) { return (keys + 63) / 64 * 64; }
 
-/// Heads `first` to `first + heads` of the query in row `query`, over `keys` keys; room for the weights of each head.
+/// Heads `first` to `first + heads - 1` of the query in row `query`, over `keys` keys. room: heads * weights_stride(keys).
 template <class T>
 void attend_one_query(const AttentionArgs<Cpu<T>>& args, Index query, Index first_key, Index keys, Index first, Index heads,
                       T* room) {
   const Index width = args.k.cols / args.heads, value_width = args.v.cols / args.heads;
   const Index stride = weights_stride(keys);
-  const std::int32_t* const listed = args.keys.listed;
+  const std::int32_t* const listed = args.keys.row_indices;
   const auto row = [&](Index j) { return listed != nullptr ? Index{listed[first_key + j]} : first_key + j; };
   const T* q = args.q.row(query) + first * width;
   for (Index j = 0; j < keys; ++j) {
@@ -86,11 +86,11 @@ void attend_one_query(const AttentionArgs<Cpu<T>>& args, Index query, Index firs
   }
 }
 
-/// Attention where no sentence has more than one query, which sees all its keys.
+/// Attention with at most one query per sentence, which sees all keys.
 template <class T>
 void attend_one_query(Cpu<T>& device, const AttentionArgs<Cpu<T>>& args) {
   const Index sentences = args.queries.count, heads = args.heads;
-  const Index together = std::clamp<Index>(heads * sentences / device.threads(), 1, heads);  // heads of a task
+  const Index together = std::clamp<Index>(heads * sentences / device.threads(), 1, heads);  // heads per task
   const Index parts = (heads + together - 1) / together;
   device.parallel(sentences * parts, [&](Index task, int thread) {
     const Index sentence = task / parts, first = task % parts * together, count = std::min(together, heads - first);

@@ -14,7 +14,7 @@ struct PackMask {
   typename Eigen::internal::packet_traits<T>::type packet;
 };
 
-/// A processor's vector of numbers, with the math functions of ops/number.hpp.
+/// A SIMD vector of numbers, with the math functions of ops/number.hpp.
 template <class T>
 struct Pack {
   using Traits = Eigen::internal::packet_traits<T>;
@@ -65,9 +65,8 @@ struct Pack {
     return Eigen::internal::pselect(condition.packet, a.packet, b.packet);
   }
 
-  /// f of each lane, for functions without vector instructions.
-  template <class F>
-  static Pack by_lane(const Pack& x, const F& f) {
+  /// Applies f to each lane, for functions without vector instructions.
+  static Pack by_lane(const Pack& x, const auto& f) {
     T numbers[lanes];
     x.store(numbers);
     for (T& number : numbers) number = f(number);
@@ -76,7 +75,7 @@ struct Pack {
 
   Pack exp() const {
     if constexpr (Traits::HasExp) {
-      // Eigen clamps its argument, also NaN. Beyond these bounds exp is infinite, or below the normal numbers and set to 0.
+      // Eigen clamps its argument, also NaN. Beyond these bounds exp is infinite, or subnormal and set to 0.
       constexpr bool kFloat = sizeof(T) == 4;
       constexpr T kHigh = kFloat ? T(88.72283) : T(709.782712893384), kLow = kFloat ? T(-87.33654) : T(-708.3964185322641);
       const Pack inside =
@@ -92,7 +91,7 @@ struct Pack {
     else
       return by_lane(*this, [](T number) { return std::log(number); });
   }
-  /// The error of 1 + x is that of a quotient close to 1 (Higham 2002, section 1.14.1).
+  /// log(1 + x) * x / ((1 + x) - 1) cancels the rounding error of 1 + x (Higham 2002, section 1.14.1).
   Pack log1p() const {
     const Pack sum = Pack(1) + *this, rounded = sum - Pack(1);
     const Pack scaled = where(sum < Pack(std::numeric_limits<T>::infinity()), sum.log() * (*this / rounded), sum.log());

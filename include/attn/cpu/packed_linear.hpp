@@ -8,13 +8,12 @@
 #include "attn/cpu/bfloat16_tile.hpp"
 #endif
 
-// linear with weights that the device keeps packed. A value's bits do not depend on the number of rows, nor on how a product
-// is cut.
+// linear with packed weights that the device keeps. A value's bits depend neither on the number of rows nor on the tiling.
 
 namespace attn::cpu {
 
-/// work(top, bottom, left, right, thread) over parts of a rows x cols result, cut between columns at multiples of `panel`, or,
-/// where that makes too few parts, between rows.
+/// work(top, bottom, left, right, thread) over parts of a rows x cols result. Cuts columns at multiples of `panel`, or rows
+/// if that gives too few parts.
 template <class T, class Work>
 void panel_parts(Cpu<T>& device, Index rows, Index cols, Index panel, const Work& work) {
   if (cols < panel * device.threads())
@@ -23,7 +22,7 @@ void panel_parts(Cpu<T>& device, Index rows, Index cols, Index panel, const Work
     device.parallel_ranges(cols, panel, [&](Index first, Index last, int thread) { work(0, rows, first, last, thread); });
 }
 
-/// Weights of the device's own numbers.
+/// Packed weights in the device's precision.
 template <class T>
 class PanelWeights {
  public:
@@ -35,7 +34,7 @@ class PanelWeights {
   Panels<T> panels(Index outputs) const { return {values_.data(), depth_, outputs}; }
 
   void run(Cpu<T>& device, const LinearArgs<Cpu<T>>& args) const {
-    constexpr Index kTogether = 60;  // rows that stay in the second cache while panels go by
+    constexpr Index kTogether = 60;  // rows that stay in the L2 cache for all panels
     const auto& y = args.y;
     panel_parts(device, y.rows, y.cols, Panels<T>::kColumns, [&](Index top, Index bottom, Index left, Index right, int) {
       const Panels<T> panels(values_.data() + left * depth_, depth_, right - left);
@@ -61,7 +60,7 @@ class PanelWeights {
   Buffer<T, HostMemory> values_;
 };
 
-/// Rows of x as int8.
+/// Quantises the rows of x to int8.
 inline void quantise_rows(Cpu<float>& device, Matrix<const float> x, const Int8Rows<Int8Lanes>& to) {
   const auto some = [&](Index first, Index last, int) {
     for (Index i = first; i < last; ++i) to.quantise_row(i, x.row(i), x.cols);
@@ -72,7 +71,7 @@ inline void quantise_rows(Cpu<float>& device, Matrix<const float> x, const Int8R
     device.parallel_ranges(x.rows, 1, some);
 }
 
-/// y = x Wᵀ + b with weights and rows of x as int8.
+/// y = x Wᵀ + b with int8 weights and int8 rows of x.
 inline void run_int8(Cpu<float>& device, const LinearArgs<Cpu<float>>& args, const Int8Weights<>& weights) {
   using Rows = Int8Rows<Int8Lanes>;
   const Index rows = args.x.rows, depth = args.x.cols;
@@ -89,7 +88,7 @@ inline void run_int8(Cpu<float>& device, const LinearArgs<Cpu<float>>& args, con
 /// Weights rounded to bfloat16.
 class Bfloat16Weights {
  public:
-  static constexpr Index kTogether = 64;  // rows that are packed at a time
+  static constexpr Index kTogether = 64;  // rows packed at once
   explicit Bfloat16Weights(Matrix<const float> weights)
       : depth_(weights.cols), values_(size(weights.rows, weights.cols), "bf16 weights") {
     Bfloat16Tile::pack_rows(weights, values_.data());
@@ -119,7 +118,7 @@ class Bfloat16Weights {
 };
 #endif
 
-/// Computes linear with packed weights, if the device holds these.
+/// Computes linear with packed weights if the device caches them. Returns whether it did.
 template <class T>
 bool linear_packed(Cpu<T>& device, const LinearArgs<Cpu<T>>& args) {
   if constexpr (std::is_same_v<T, float>) {

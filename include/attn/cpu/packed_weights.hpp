@@ -2,53 +2,56 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <utility>
+#include <tuple>
+#include <typeindex>
 
 #include "attn/core/matrix.hpp"
 
 namespace attn::cpu {
 
-/// Weights that stay as they are, those of models made for inference, in the order and the precision in which products read
-/// them: made at their first use and kept. Devices that run one model share it, so several threads may ask.
+/// Packed copies of constant weights (of inference models), in the order and precision that products read. Packs at first
+/// use. Thread-safe, because devices that run one model share it.
 template <class T>
 class PackedWeights {
  public:
-  /// From now on these numbers stay as they are; what was made of what stood there before is forgotten.
-  void hold(const T* values, Index count) {
+  /// Declares these numbers constant. Drops packed copies of earlier contents.
+  void cache(const T* values, Index count) {
     const std::lock_guard lock(mutex_);
     forget_range(values, count);
-    if (count > 0) held_[values] = count;
+    if (count > 0) cached_[values] = count;
   }
 
-  /// These numbers may change, or their memory go.
+  /// Allows these numbers to change or to be freed.
   void forget(const T* values, Index count) {
     const std::lock_guard lock(mutex_);
     forget_range(values, count);
   }
 
-  /// What was made of some weights, Packed(weights), or nothing where they are not held.
+  /// Packed(weights), made at the first call; null if the weights are not cached.
   template <class Packed>
   const Packed* find(Matrix<const T> weights) {
     const std::lock_guard lock(mutex_);
-    auto range = held_.upper_bound(weights.data);
-    if (range == held_.begin()) return nullptr;
+    auto range = cached_.upper_bound(weights.data);
+    if (range == cached_.begin()) return nullptr;
     --range;
     if (weights.data + weights.rows * weights.cols > range->first + range->second || weights.stride != weights.cols)
       return nullptr;
-    std::shared_ptr<const void>& entry = packed_[{weights.data, weights.rows}];
+    std::shared_ptr<const void>& entry = packed_[{weights.data, weights.rows, typeid(Packed)}];
     if (entry == nullptr) entry = std::make_shared<const Packed>(weights);
     return static_cast<const Packed*>(entry.get());
   }
 
  private:
   void forget_range(const T* values, Index count) {
-    held_.erase(values);
-    packed_.erase(packed_.lower_bound({values, 0}), packed_.lower_bound({values + count, 0}));
+    cached_.erase(values);
+    const auto first = [&](const T* at) { return packed_.lower_bound({at, -1, typeid(void)}); };
+    packed_.erase(first(values), first(values + count));
   }
 
   std::mutex mutex_;
-  std::map<const T*, Index> held_;                                            // where ranges begin, and how long they are
-  std::map<std::pair<const T*, Index>, std::shared_ptr<const void>> packed_;  // where rows begin, and how many they are
+  std::map<const T*, Index> cached_;  // begin and length of ranges
+  std::map<std::tuple<const T*, Index, std::type_index>, std::shared_ptr<const void>>
+      packed_;  // by first value, rows, type
 };
 
 }  // namespace attn::cpu

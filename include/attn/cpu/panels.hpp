@@ -6,7 +6,7 @@
 
 namespace attn::cpu {
 
-// A packet as a template's argument: its alignment, which g++ warns about losing on x86, is that of registers anyway.
+// g++ warns on x86 that a packet loses its alignment as a template argument. Registers are aligned anyway.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wignored-attributes"
 
@@ -33,22 +33,21 @@ void transpose(Matrix<const T> from, Matrix<T> to) {
 
 #pragma GCC diagnostic pop
 
-/// A matrix in panels of as many columns as a tile has, the last filled up with zeros, so that products read it in the
-/// order in which it lies.
+/// A matrix in panels of kColumns columns, the last padded with zeros, so that products read it sequentially.
 template <class T>
 class Panels {
-  static constexpr Index kDepth = 512;  // of a panel that stays in the nearest cache while rows go by
+  static constexpr Index kDepth = 512;  // part of a panel that stays in the nearest cache for all rows
 
  public:
   static constexpr Index kColumns = Tile<T>::kColumns;
-  /// Values that such panels take.
+  /// The number of values in the panels.
   static constexpr Index size(Index depth, Index cols) { return (cols + kColumns - 1) / kColumns * kColumns * depth; }
 
   Panels(T* memory, Index depth, Index cols) : data_(memory), depth_(depth), cols_(cols) {}
-  /// Lies in the device's memory for results of parallel loops, until its next use.
+  /// Uses device.results(), so it is valid until the next call of results().
   Panels(Cpu<T>& device, Index depth, Index cols) : Panels(device.results(size(depth, cols)), depth, cols) {}
 
-  /// Copies b, or bᵀ; with all threads, or on the calling one.
+  /// Copies b, or bᵀ. With a device, all threads copy; otherwise the calling one.
   void fill(Cpu<T>& device, Matrix<const T> b, bool transposed) {
     device.parallel_ranges(size(1, cols_) / kColumns, 1,
                            [&](Index first, Index last, int) { fill(first, last, b, transposed); });
@@ -75,7 +74,7 @@ class Panels {
       if (count < kColumns) std::fill_n(panel.data, kColumns * depth_, T(0));
       if (transposed)
         transpose(b.row_range(p * kColumns, count), panel);
-      else if (count == kColumns)  // a size that the compiler knows: no calls
+      else if (count == kColumns)  // a constant size avoids calls
         for (Index k = 0; k < depth_; ++k) std::memcpy(panel.row(k), b.row(k) + p * kColumns, kColumns * sizeof(T));
       else
         for (Index k = 0; k < depth_; ++k) std::copy_n(b.row(k) + p * kColumns, count, panel.row(k));

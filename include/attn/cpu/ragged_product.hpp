@@ -9,7 +9,7 @@ namespace attn {
 
 namespace cpu {
 
-inline constexpr Index kProductRows = 64;  // of a sentence's result, in one task
+inline constexpr Index kProductRows = 64;  // of a sentence's result per task
 
 /// work(s, first, count, thread) for blocks of rows of each sentence.
 template <class T, class Work>

@@ -4,21 +4,21 @@
 
 namespace attn::cpu {
 
-/// R of a recurrent layer, for z = h Rᵀ of some sentences at a time, by whichever thread: what the device has made of it
-/// where it holds it, or else panels that are filled now, in the device's memory for results.
+/// R of a recurrent layer, for z = h Rᵀ of some sentences on any thread. Uses the device's packed weights if it caches R.
+/// Otherwise it fills panels in device.results().
 template <class T>
 class RecurrentWeights {
  public:
   RecurrentWeights(Cpu<T>& device, Matrix<const T> weights)
-      : int8_(held_int8(device, weights)), panels_(held_panels(device, weights)) {}
+      : int8_(cached_int8(device, weights)), panels_(cached_panels(device, weights)) {}
 
-  /// Numbers of scratch memory that so many rows take, a multiple of a cache line.
+  /// Scratch memory for this number of rows, in values; a multiple of a cache line.
   Index room(Index rows, Index depth) const { return int8_ == nullptr ? 0 : (Rows::bytes(rows, depth) + 63) / 64 * 16; }
 
-  /// What was made of R, where that is int8.
+  /// R in int8, or null.
   const Int8Weights<>* int8() const { return int8_; }
 
-  /// z = h Rᵀ; the scratch memory begins at a cache line.
+  /// z = h Rᵀ. `room` is scratch memory aligned to a cache line.
   void multiply(Matrix<const T> h, T* room, Matrix<T> z) const {
     if constexpr (std::is_same_v<T, float>) {
       if (int8_ != nullptr) {
@@ -34,12 +34,12 @@ class RecurrentWeights {
  private:
   using Rows = Int8Rows<Int8Lanes>;
 
-  static const Int8Weights<>* held_int8(Cpu<T>& device, Matrix<const T> weights) {
+  static const Int8Weights<>* cached_int8(Cpu<T>& device, Matrix<const T> weights) {
     if constexpr (std::is_same_v<T, float>)
       if (device.options().int8_weights) return device.weights().template find<Int8Weights<>>(weights);
     return nullptr;
   }
-  Panels<T> held_panels(Cpu<T>& device, Matrix<const T> weights) const {
+  Panels<T> cached_panels(Cpu<T>& device, Matrix<const T> weights) const {
     if (int8_ != nullptr) return {nullptr, 0, 0};
     if (!device.options().int8_weights)
       if (const auto* packed = device.weights().template find<PanelWeights<T>>(weights); packed != nullptr)

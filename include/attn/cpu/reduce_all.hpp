@@ -9,7 +9,7 @@ namespace attn {
 
 template <class T>
 void reduce_all(Cpu<T>& device, const ReduceAllArgs<Cpu<T>>& args) {
-  const Index block = cpu::worthwhile_rows(args.x.cols);  // fixed ranges: the same bits with any number of threads
+  const Index block = cpu::worthwhile_rows(args.x.cols);  // fixed blocks: the same bits for any number of threads
   const Index blocks = (args.x.rows + block - 1) / block;
   T* sums = device.results(blocks);
   device.parallel(blocks, [&](Index b, int) {

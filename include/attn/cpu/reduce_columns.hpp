@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 
 #include "attn/cpu/device.hpp"
 #include "attn/cpu/eigen.hpp"
@@ -9,13 +8,13 @@ namespace attn {
 
 namespace cpu {
 
-/// The maximum of two numbers; NaN if one of them is.
+/// The maximum of two numbers; NaN if one is NaN.
 template <class T>
 T larger(T a, T b) {
   return a > b || a != a ? a : b;
 }
 
-/// Whether a number is the maximum that `larger` found.
+/// Whether x is the maximum found by `larger`.
 template <class T>
 bool is_largest(T x, T most) {
   return x == most || (x != x && most != most);

@@ -13,7 +13,7 @@ namespace attn {
 
 namespace cpu {
 
-/// work(i, seen) for each row i of a matrix that the mask knows; the row sees its first `seen` columns.
+/// work(i, seen) for each row i that the mask covers. Row i sees its first `seen` columns.
 template <class T, class Work>
 void for_each_masked_row(Cpu<T>& device, const RaggedMask& mask, Index rows, Index cols, const Work& work) {
   if (!mask.active()) {

@@ -10,7 +10,7 @@ namespace attn {
 
 template <class T>
 void sum_of_squares(Cpu<T>& device, const SumOfSquaresArgs<Cpu<T>>& args) {
-  constexpr Index kBlock = 1 << 14;  // sums of fixed blocks, added in order: the same bits with any number of threads
+  constexpr Index kBlock = 1 << 14;  // fixed blocks, summed in order: the same bits for any number of threads
   const Index blocks = (args.count + kBlock - 1) / kBlock;
   T* sums = device.results(blocks);
   device.parallel(blocks, [&](Index b, int) {
@@ -22,14 +22,14 @@ void sum_of_squares(Cpu<T>& device, const SumOfSquaresArgs<Cpu<T>>& args) {
 
 namespace cpu {
 
-/// What clipping multiplies every gradient by.
+/// The factor by which clipping scales all gradients.
 template <class T>
 double clip_factor(double clip_norm, const T* squares) {
   if (clip_norm <= 0) return 1;
   return std::min(1.0, clip_norm / (std::sqrt(static_cast<double>(*squares)) + 1e-6));
 }
 
-/// Whether a step's gradients are not finite, so that it is left out; if so it is noted.
+/// Returns whether the gradients are non-finite, so that the step is skipped. Records skipped steps in `left_out`.
 template <class T>
 bool leave_out(Cpu<T>& device, const LeftOut<T>& left_out, const T* squares, T* gradient, Index count, Index step) {
   if (left_out.noted == nullptr || std::isfinite(*squares)) return false;

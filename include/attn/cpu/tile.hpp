@@ -6,8 +6,7 @@
 
 namespace attn::cpu {
 
-/// sum + column * a[Lane]. On ARM one instruction, which compilers do not find by themselves; elsewhere a number is better
-/// loaded into all lanes at once.
+/// sum + column * a[Lane]. ARM has one instruction for this, which compilers do not find. Elsewhere, broadcasting is faster.
 #if EIGEN_ARCH_ARM64
 template <int Lane>
 [[gnu::always_inline]] inline float32x4_t add_product(float32x4_t sum, float32x4_t column, float32x4_t a) {
@@ -21,22 +20,21 @@ template <int Lane>
 }
 #endif
 
-/// A tile of a product: a few rows of the left side in place, some columns of the right side; the sums stay in registers.
-/// Each number is summed in the order of the depth, whatever stands beside it: its bits depend neither on the number of
-/// rows nor on how they are cut.
+/// A tile of a product: a few rows of the left side, read in place, and kColumns columns of the right. Sums stay in
+/// registers. Each value is summed in order of the depth: its bits depend neither on the number of rows nor on the tiling.
 template <class T>
 struct Tile {
   using Packet = typename Eigen::internal::packet_traits<T>::type;
   static constexpr Index kLanes = Eigen::internal::packet_traits<T>::size;
   static constexpr bool kMany = EIGEN_ARCH_DEFAULT_NUMBER_OF_REGISTERS >= 32;
-  static constexpr int kRows = kMany ? 5 : 6, kPackets = kMany ? 4 : 2;  // its sums fill the registers
+  static constexpr int kRows = kMany ? 5 : 6, kPackets = kMany ? 4 : 2;  // the sums fill the registers
   static constexpr Index kColumns = kPackets * kLanes;
 
-  /// c = base + alpha a b for up to kColumns columns. b: a panel whose rows are `stride` apart, all its kColumns readable.
-  /// base: c itself, or rows to start with, which may all be one.
+  /// c = base + alpha a b for up to kColumns columns. b: a panel with rows `stride` apart, all its kColumns readable. base:
+  /// c itself, or initial rows, which may be one row with stride 0.
   static void run(const Matrix<const T>& a, const T* b, Index stride, const Matrix<T>& c, T alpha, Matrix<const T> base) {
     for (Index i = 0, tiles = (a.rows + kRows - 1) / kRows; tiles > 0; --tiles) {
-      const Index rows = (a.rows - i + tiles - 1) / tiles;  // of like height: a low tile is hardly faster than a high one
+      const Index rows = (a.rows - i + tiles - 1) / tiles;  // of similar height: low tiles are hardly faster
       pick<kRows>(rows, a.row_range(i, rows), b, stride, c.row_range(i, rows), alpha, base.row_range(i, rows));
       i += rows;
     }
@@ -88,7 +86,7 @@ struct Tile {
       }
     }
     const Packet scale = pset1<Packet>(alpha);
-    T edge[R * kColumns];  // where there are not all columns, the sums go on from here, by the same instructions
+    T edge[R * kColumns];  // a partial tile is finished here, by the same instructions
     const bool whole = c.cols == kColumns;
     for (int r = 0; r < R && !whole; ++r) std::copy_n(base.row(r), c.cols, edge + r * kColumns);
     const T* from = whole ? base.data : edge;
@@ -105,7 +103,7 @@ struct Tile {
 #if EIGEN_ARCH_ARM64
   template <int Lane, int R>
   [[gnu::always_inline]] static inline void add_row(Packet (&sums)[R][kPackets], const Packet (&x)[R], const T* b) {
-    asm volatile("" ::: "memory");  // loads stay here: brought forward, they would need more registers than there are
+    asm volatile("" ::: "memory");  // keeps loads here: hoisted, they would spill registers
     Packet right[kPackets];
 #pragma GCC unroll 4
     for (int p = 0; p < kPackets; ++p) right[p] = Eigen::internal::ploadu<Packet>(b + p * kLanes);

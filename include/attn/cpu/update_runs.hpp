@@ -6,8 +6,8 @@
 
 namespace attn::cpu {
 
-/// update(at, count, factors) for consecutive pieces of the flat buffers; each piece stays in the nearest cache while
-/// `update` passes over it several times, and its blocks have equal factors. Without a table all factors are UpdateFactors<T>{}.
+/// update(at, count, factors) for consecutive pieces of the flat buffers. A piece stays in the nearest cache while `update`
+/// makes several passes over it, and all its blocks have equal factors. Without a table, factors are UpdateFactors<T>{}.
 template <class T, class Update>
 void for_each_run(Cpu<T>& device, Index total, const UpdateFactors<T>* table, const Update& update) {
   constexpr Index kChunk = 1 << 14, kPiece = 1 << 10;

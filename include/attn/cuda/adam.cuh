@@ -8,13 +8,13 @@
 namespace attn {
 namespace kernels {
 
-/// What a step of Adam multiplies by, computed once, in double.
+/// Factors of an Adam step, computed on the host in double.
 struct AdamFactors {
-  float beta1, rest1;  // rest = 1 - beta, which in float would lose digits
+  float beta1, rest1;  // rest = 1 - beta, computed in double
   float beta2, rest2;
   float epsilon;
   float step, root;       // rate / (1 - beta1^t), 1 / sqrt(1 - beta2^t)
-  float coupled, shrink;  // weight decay, coupled to the gradient or of the value alone
+  float coupled, shrink;  // weight decay, coupled to the gradient or decoupled
   float clip_norm;        // 0: no clipping
   float rate;
   bool decoupled;
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(256) adam(AdamArgs<Cuda<T>> args, AdamFactors 
   const float clip = clip_factor(by.clip_norm, args.squares);
   for_each_pack<N>(args.count, [&]<int M>(Index at) {
     float coupled = by.coupled, shrink = by.shrink, step = by.step;
-    if constexpr (Grouped) {  // a pack lies in one block
+    if constexpr (Grouped) {  // a pack never crosses a parameter block
       const UpdateFactors<float> factors = args.factors[at / kParameterBlock];
       if (factors.rate == 0) return store_pack(args.gradient + at, Pack<float, M>{});
       coupled = by.decoupled ? 0 : factors.weight_decay;

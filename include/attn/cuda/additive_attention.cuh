@@ -6,9 +6,9 @@
 namespace attn {
 namespace kernels {
 
-inline constexpr int kAdditiveWarps = 4;  // of the forward pass, each with a query of its own
+inline constexpr int kAdditiveWarps = 4;  // of the forward pass; one query per warp
 
-/// Scores lie in shared memory, or in `space`, a row a query, where a sentence is too long for that.
+/// Scores are in shared memory, or in `space`, one row per query, if a sentence is too long for that.
 template <int N, class T>
 __global__ void __launch_bounds__(32 * kAdditiveWarps)
     additive_attention(const AttentionArgs<Cuda<T>> args, const T* u, const AttentionBlocks blocks, float* space) {

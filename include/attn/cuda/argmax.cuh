@@ -7,7 +7,7 @@
 namespace attn {
 namespace kernels {
 
-/// A block finds a row's largest number, then the first column that has it.
+/// One block per row: finds the maximum, then the first column that has it.
 template <int N, class T>
 __global__ void __launch_bounds__(1024) argmax(ArgmaxArgs<Cuda<T>> args) {
   wait_for_earlier();

@@ -8,14 +8,14 @@
 #include "attn/cuda/attention/step.cuh"
 #include "attn/cuda/attention/weights.cuh"
 
-// Which kernels compute attention on a GPU:
+// Dispatch of the attention kernels:
 //
 //   attention_forward, attention_backward   bfloat16 with wgmma (Hopper): heads of up to 128 columns, a multiple of 8, rows that
 //                                           begin on 16-byte boundaries, values as wide as keys, a positive scale
 //   mma_attention_forward, ..._backward     the same with mma.sync: other GPUs, and heads of up to 256 columns on all
-//   step_attention                          one query a sentence, heads of up to 128 columns, in float arithmetic: a step of a decoder
-//   single_attention                        one query a sentence whose heads are wider, in float arithmetic
-//   plain_attention                         everything else, in float arithmetic
+//   step_attention                          one query per sentence (a decoder step), heads of up to 128 columns
+//   single_attention                        one query per sentence, wider heads, in float
+//   plain_attention                         everything else, in float
 
 namespace attn {
 

@@ -7,14 +7,14 @@
 namespace attn {
 namespace kernels {
 
-inline constexpr int kBeamThreads = 128, kBeam = static_cast<int>(widest_held_beam), kCandidates = kBeam * (kBeam + 1);
+inline constexpr int kBeamThreads = 128, kBeam = static_cast<int>(max_graph_beam), kCandidates = kBeam * (kBeam + 1);
 
-/// A block takes a sentence. A candidate's place is how many are better than it; a thread takes a column of the table.
+/// One block per sentence. A candidate's rank is the number of better candidates. A thread reorders columns of the table.
 template <class T>
 __global__ void __launch_bounds__(kBeamThreads) beam_step(BeamStepArgs<Cuda<T>> args) {
   wait_for_earlier();
   let_next_begin();
-  __shared__ double totals[kCandidates];  // -inf: ends, or is none
+  __shared__ double totals[kCandidates];  // -inf: ended, or no candidate
   __shared__ Token tokens[kCandidates];
   __shared__ int chosen[kBeam];  // candidates
   const int thread = static_cast<int>(threadIdx.x), beam = static_cast<int>(args.beam),
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(kBeamThreads) beam_step(BeamStepArgs<Cuda<T>> 
   if (thread < beam) {
     const int c = chosen[thread];
     const Index i = first + thread;
-    args.words[i] = c < 0 ? 0 : tokens[c];
+    args.tokens[i] = c < 0 ? 0 : tokens[c];
     args.totals[i] = c < 0 ? -HUGE_VAL : totals[c];
     const std::int32_t newest = ++args.newest[i];
     ++args.ends[i], ++args.positions[i];

@@ -4,6 +4,7 @@
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/row_exponentials.cuh"
 #include "attn/cuda/support/rows.cuh"
+#include "attn/cuda/support/sum_parts.cuh"
 #include "attn/ops/cross_entropy.hpp"
 
 namespace attn {
@@ -14,11 +15,11 @@ struct CrossEntropyFactors {
   float scale;                           // of the gradient
   float label_gradient, other_gradient;  // scale times those two
   bool gradient;
-  bool keep;  // the row in shared memory between the two passes; it comes from the cache again where that is too small
+  bool keep;  // the row in shared memory between the two passes; read again if it does not fit
 };
 
-/// A block takes a row: one pass finds maximum and sum together, each thread beginning anew where its maximum grows; another writes
-/// the gradient. losses: rows x 2.
+/// One block per row. One pass finds maximum and sum together; each thread rescales its sum when its maximum grows. A
+/// second pass writes the gradient. losses: rows x 2.
 template <int N, class T>
 __global__ void __launch_bounds__(1024, 2)
     cross_entropy(Matrix<T> logits, const Token* labels, CrossEntropyFactors by, float* losses) {
@@ -29,7 +30,7 @@ __global__ void __launch_bounds__(1024, 2)
   const float at_label = to_float(row[label]);
 
   float most = -FLT_MAX, sum = 0, total = 0;
-  const int whole = classes / N * N, rest = whole + static_cast<int>(threadIdx.x);  // after the packs: a class a thread
+  const int whole = classes / N * N, rest = whole + static_cast<int>(threadIdx.x);  // after the packs: one class per thread
   const auto add = [&]<int M>(int j) {
     const Pack<T, M> x = load_pack<M>(row + j);
     if (by.keep) store_pack(kept + j, x);
@@ -61,7 +62,7 @@ __global__ void __launch_bounds__(1024, 2)
   if (!by.gradient) return;
 
   const float grow = by.scale / sum;
-  const auto grade = [&]<int M>(int j) {  // what a thread has kept it reads again itself
+  const auto grade = [&]<int M>(int j) {  // a thread reads only the classes that it kept itself
     Pack<T, M> x;
     if (by.keep)
       x = load_pack<M>(kept + j);
@@ -80,7 +81,7 @@ __global__ void __launch_bounds__(1024, 2)
   if (rest < classes) grade.template operator()<1>(rest);
 }
 
-/// A block takes a row.
+/// One block per row.
 template <int Warps, class T>
 __global__ void __launch_bounds__(32 * Warps)
     cross_entropy_gradient(Matrix<const T> logits, const Token* labels, float label_share, float other_share, float scale,
@@ -97,19 +98,6 @@ __global__ void __launch_bounds__(32 * Warps)
   }
 }
 
-static __global__ void __launch_bounds__(1024) add_losses(const float* losses, Index rows, float* nll, float* loss) {
-  float sums[2] = {};
-  for (Index i = threadIdx.x; i < rows; i += 1024) {
-    sums[0] += losses[2 * i];
-    sums[1] += losses[2 * i + 1];
-  }
-  sums[0] = block_sum<32>(sums[0]);
-  sums[1] = block_sum<32>(sums[1]);
-  if (threadIdx.x > 0) return;
-  *nll += sums[0];
-  *loss += sums[1];
-}
-
 }  // namespace kernels
 
 template <class T>
@@ -117,7 +105,7 @@ void cross_entropy(Cuda<T>& device, const CrossEntropyArgs<Cuda<T>>& args) {
   if (args.logits.rows == 0) return;
   const SmoothedLabel q(args.smoothing, args.amount, args.logits.cols);
   const std::size_t bytes = static_cast<std::size_t>(args.logits.cols) * sizeof(T);
-  const std::size_t room = device.properties().sharedMemPerMultiprocessor / 2 - 2048;  // two rows at a time
+  const std::size_t room = device.properties().sharedMemPerMultiprocessor / 2 - 2048;  // two resident blocks
   const kernels::CrossEntropyFactors by{.label = static_cast<float>(q.label),
                                         .other = static_cast<float>(q.other),
                                         .scale = static_cast<float>(args.scale),
@@ -130,7 +118,7 @@ void cross_entropy(Cuda<T>& device, const CrossEntropyArgs<Cuda<T>>& args) {
     launch(device, "cross_entropy", {{static_cast<unsigned>(args.logits.rows)}, 1024, by.keep ? bytes : 0},
            kernels::cross_entropy<N, T>, args.logits, args.labels, by, losses);
   });
-  launch(device, "cross_entropy", {{1}, 1024}, kernels::add_losses, losses, args.logits.rows, args.nll, args.loss);
+  sum_numbers(device, "cross_entropy", true, losses, args.logits.rows, 1, args.nll, args.loss);
 }
 
 template <class T>

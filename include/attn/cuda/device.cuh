@@ -1,15 +1,17 @@
 #pragma once
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <string>
 
 #include "attn/core/matrix.hpp"
 #include "attn/core/memory.hpp"
+#include "attn/core/parallel_for.hpp"
 #include "attn/core/position_tables.hpp"
 #include "attn/core/repeated_step.hpp"
 #include "attn/cuda/gpus.cuh"
 #include "attn/cuda/matmul/plans.cuh"
-#include "attn/cuda/support/held_op.cuh"
+#include "attn/cuda/support/deferred_op.cuh"
 #include "attn/cuda/support/launch.cuh"
 #include "attn/cuda/support/memory.cuh"
 #include "attn/cuda/support/pinned.cuh"
@@ -19,24 +21,24 @@
 namespace attn {
 
 struct CudaOptions {
-  int gpu = 0;        // which of the machine's GPUs
-  bool tf32 = false;  // Cuda<float>: round the operands of matrix products to TF32, whose products run on tensor cores
+  int gpu = 0;        // CUDA device index
+  bool tf32 = false;  // Cuda<float>: round the operands of matrix products to TF32, for tensor cores
 };
 
-/// A GPU as a device. Cuda<bfloat16> computes with bfloat16 activations and weights, and keeps sums, statistics, gradients
-/// of parameters, master weights and optimiser state in float; Cuda<float> has float throughout. All work goes to one
-/// stream: the host runs ahead, and waits only where it downloads. The same input gives the same bits. Several devices, of
-/// one GPU or of several, may live in one process and be used by any thread, one thread at a time each.
+/// A GPU device. Cuda<bfloat16> computes with bfloat16 activations and weights and keeps sums, statistics, parameter
+/// gradients, master weights and optimiser state in float; Cuda<float> uses float throughout. All work goes to one stream:
+/// the host runs ahead and waits only for downloads. Results are bitwise reproducible. A process may have several devices,
+/// on one GPU or on several. Any thread may use a device, but only one thread at a time.
 template <class T>
-class Cuda {
+requires(sizeof(T) > 0) class Cuda<T> {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, bfloat16>, "attn: Cuda computes in float or in bfloat16");
 
  public:
   using Scalar = T;                                        // activations and the weights that models compute with
   using Real = float;                                      // statistics, gradients of parameters, optimiser state
-  using Memory = CudaMemory;                               // where they live
-  static constexpr Index logits_at_once = Index{1} << 28;  // large products, and still a small fraction of a GPU's memory
-  static constexpr Index ragged_block = 64;                // rows that attention takes at once: see Ragged
+  using Memory = CudaMemory;                               // allocates them
+  static constexpr Index logits_at_once = Index{1} << 28;  // large products, but a small fraction of GPU memory
+  static constexpr Index ragged_block = 64;                // rows of an attention block: see Ragged
 
   explicit Cuda(CudaOptions options = {});
   Cuda(const Cuda&) = delete;
@@ -50,70 +52,83 @@ class Cuda {
   PositionTables<Cuda> positions;
 
   const CudaOptions& options() const { return options_; }
-  /// Makes its GPU the one that this thread's calls of CUDA are for: all that reaches the GPU begins with it.
-  void use() const { check(use_gpu(options_.gpu), "choosing the GPU"); }
-  /// Where all its work goes; who asks is about to put some there.
+  // Decoding: concurrent streams keep the GPU busy when one has only few sentences left. Memory bounds the rows: the caches
+  // of a base Transformer take 3 MiB per row.
+  static std::unique_ptr<Cuda> like(const Cuda& other) {
+    auto device = std::make_unique<Cuda>(other.options_);
+    device->plans.share(other.plans);
+    return device;
+  }
+  Index workers(Index batches) const { return std::min<Index>(batches, 4); }
+  Index decoding_batch(Index hypotheses) const {
+    return std::clamp<Index>(memory() / (Index{40} << 20), 64, 1024) / hypotheses;
+  }
+  Index text_threads() const { return all_threads(); }
+  /// Makes this GPU current for the calling thread. Everything that accesses the GPU calls this first.
+  void use() const { check_cuda(use_gpu(options_.gpu), "choosing the GPU"); }
+  /// The stream of all work. The caller is about to enqueue work, so a deferred op runs first.
   cudaStream_t stream() const {
     use();
-    held_op_.run();
+    deferred_op_.run();
     return stream_;
   }
-  /// Keeps an op back until the next one is known; it runs before anything else reaches the stream.
+  /// Defers an op until the next one is known; it runs before anything else reaches the stream.
   template <class Args>
-  void hold_back(const Args& args, void (*run)(Cuda&, const Args&)) {
-    held_op_.run();
-    held_op_.hold(*this, args, run);
+  void defer(const Args& args, void (*run)(Cuda&, const Args&)) {
+    deferred_op_.run();
+    deferred_op_.set(*this, args, run);
   }
-  /// The arguments of the op that is kept back, if that is what runs it. Who takes them does its work, and forgets it.
+  /// The arguments of the deferred op if `run` runs it, else null. To fuse it, then call drop_deferred().
   template <class Args>
-  const Args* held_back(void (*run)(Cuda&, const Args&)) const {
-    return held_op_.arguments_of(run);
+  const Args* deferred(void (*run)(Cuda&, const Args&)) const {
+    return deferred_op_.arguments_of(run);
   }
-  void forget_held_back() { held_op_.forget(); }
-  /// Runs it: memory that it reads or writes is about to go. Where the GPU is lost, whoever waits for it next is told.
-  void finish_held_back() noexcept {
+  void drop_deferred() { deferred_op_.forget(); }
+  /// Runs the deferred op before memory that it uses is freed. If the GPU is lost, the next call that waits reports it.
+  void finish_deferred() noexcept {
     try {
-      held_op_.run();
+      deferred_op_.run();
     } catch (const Error&) {
     }
   }
   cublasLtHandle_t cublas() const { return cublas_; }
   const cudaDeviceProp& properties() const { return *properties_; }
   int multiprocessors() const { return properties_->multiProcessorCount; }
-  /// Whether the kernels written with Hopper's matrix instructions were compiled for this GPU.
-  bool has_wgmma() const { return has_wgmma_; }
+  /// Whether this program has wgmma kernels for this GPU, and whether its kernels may form clusters and overlap.
+  bool has_wgmma() const { return kernels_.wgmma; }
+  bool has_clusters() const { return kernels_.clusters; }
   std::string description() const { return properties_->name; }
   Plans plans;  // of matrix products
 
-  bool repeats_step = false;  // as decode/step_graph.hpp does: it may not upload
+  bool repeats_step = false;  // set by core/step_graph.hpp: uploads are refused
   template <class U>
   void upload(U* to, const U* from, Index count) {
-    refuse_in_repeated_step(repeats_step);
+    check_upload_allowed(repeats_step);
     staging_.upload(stream(), to, from, static_cast<std::size_t>(count) * sizeof(U));
   }
   /// Waits for all work so far.
   template <class U>
   void download(U* to, const U* from, Index count) const {
     if (count == 0) return;
-    check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(U), cudaMemcpyDeviceToHost, stream()),
-          "download");
+    check_cuda(cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(U), cudaMemcpyDeviceToHost, stream()),
+               "download");
     synchronize();
   }
   template <class U>
   void zero(U* data, Index count) const {
-    if (count > 0) check(cudaMemsetAsync(data, 0, static_cast<std::size_t>(count) * sizeof(U), stream()), "zero");
+    if (count > 0) check_cuda(cudaMemsetAsync(data, 0, static_cast<std::size_t>(count) * sizeof(U), stream()), "zero");
   }
   template <class U>
   void zero(Matrix<U> matrix) const {
     if (matrix.rows == 0 || matrix.cols == 0) return;
     const auto size = [](Index count) { return static_cast<std::size_t>(count) * sizeof(U); };
-    check(cudaMemset2DAsync(matrix.data, size(matrix.stride), 0, size(matrix.cols), static_cast<std::size_t>(matrix.rows),
-                            stream()),
-          "zero");
+    check_cuda(cudaMemset2DAsync(matrix.data, size(matrix.stride), 0, size(matrix.cols),
+                                 static_cast<std::size_t>(matrix.rows), stream()),
+               "zero");
   }
-  void synchronize() const { check(cudaStreamSynchronize(stream()), "waiting for the GPU"); }
+  void synchronize() const { check_cuda(cudaStreamSynchronize(stream()), "waiting for the GPU"); }
 
-  /// Scratch memory of one op: kernels on the stream take turns, so all share it. Lost at the next call.
+  /// Scratch memory of one op. Kernels on the stream run in order, so all ops share it. The next call invalidates it.
   template <class U>
   U* workspace(Index count) {
     const auto bytes = static_cast<Index>(align_up(static_cast<std::size_t>(count) * sizeof(U)));
@@ -124,13 +139,13 @@ class Cuda {
     return reinterpret_cast<U*>(workspace_.data());
   }
 
-  /// Numbers of the host that kernels write to, for whoever asked last.
+  /// Pinned host integers that kernels write to. They belong to the last caller.
   std::int32_t* pinned(Index count) {
     use();
     return pinned_.numbers(count);
   }
 
-  /// Counters for blocks that must know who is last. All are 0; a kernel puts back the 0 it found.
+  /// Counters for blocks that detect which of them is last. All are 0; a kernel resets those that it uses.
   unsigned* tickets(Index count) {
     if (tickets_.size() < count) {
       tickets_ = {};
@@ -140,19 +155,21 @@ class Cuda {
     return tickets_.data();
   }
 
-  /// Bytes of scratch memory that it holds, and bytes of memory that the GPU has.
+  /// Bytes of scratch memory that the device holds, and bytes of memory of the GPU.
   Index scratch() const { return workspace_.size() + static_cast<Index>(plans.capacity()); }
   Index memory() const { return static_cast<Index>(properties_->totalGlobalMem); }
-  /// Bytes of GPU memory that this device holds, beside parameters and optimiser state.
-  std::size_t held() const { return activations.capacity() + gradients.capacity() + static_cast<std::size_t>(scratch()); }
+  /// Bytes of GPU memory that this device holds, without parameters and optimiser state.
+  std::size_t reserved() const {
+    return activations.capacity() + gradients.capacity() + static_cast<std::size_t>(scratch());
+  }
 
  private:
   CudaOptions options_;
   std::unique_ptr<cudaDeviceProp> properties_ = std::make_unique<cudaDeviceProp>();
   cudaStream_t stream_ = nullptr;
   cublasLtHandle_t cublas_ = nullptr;
-  bool has_wgmma_ = false;
-  mutable HeldOp held_op_;
+  KernelChoice kernels_;
+  mutable DeferredOp deferred_op_;
   Staging staging_;
   Pinned pinned_;
   Buffer<std::byte, Memory> workspace_;
@@ -160,23 +177,19 @@ class Cuda {
 };
 
 template <class T>
-Cuda<T>::Cuda(CudaOptions options)
+requires(sizeof(T) > 0) Cuda<T>::Cuda(CudaOptions options)
     : activations("activations", Memory{options.gpu}),
       gradients("gradients of activations", Memory{options.gpu}),
       plans(Memory{options.gpu}),
       options_(options) {
   *properties_ = choose_gpu(options.gpu);
-  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
-  check(cublasLtCreate(&cublas_), "starting cuBLASLt");
-  int found = 0;
-  int* place = workspace<int>(1);
-  launch(*this, "the first kernel", {{1}, 1}, kernels::find_wgmma, place);
-  download(&found, place, 1);
-  has_wgmma_ = found == 1;
+  check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
+  check_cuda(cublasLtCreate(&cublas_), "starting cuBLASLt");
+  kernels_ = find_kernels(*properties_);
 }
 
 template <class T>
-Cuda<T>::~Cuda() {
+requires(sizeof(T) > 0) Cuda<T>::~Cuda() {
   (void)use_gpu(options_.gpu);
   (void)cudaStreamSynchronize(stream_);
   (void)cublasLtDestroy(cublas_);

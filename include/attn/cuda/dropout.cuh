@@ -6,7 +6,7 @@
 namespace attn {
 namespace kernels {
 
-/// y = base + dropout(x), or dropout(x) where there is no base.
+/// y = base + dropout(x), or dropout(x) without a base.
 template <int N, class T>
 __global__ void __launch_bounds__(32 * kRowWarps)
     add_dropped(Matrix<const T> base, Matrix<const T> x, Dropout dropout, Matrix<T> y) {

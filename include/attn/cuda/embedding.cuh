@@ -6,14 +6,14 @@
 #include "attn/cuda/support/sort.cuh"
 #include "attn/ops/embedding.hpp"
 
-// The gradient sorts the rows by token, which makes runs of rows that belong to one row of the table, and cuts the sorted rows into
-// segments of 8, a warp each:
+// The gradient sorts the rows by token, so that rows of one token form a run, and splits the sorted rows into
+// segments of 8, one warp each:
 //
 //   sum_runs    sums the pieces of runs in a segment. A run within one segment goes to the table; a piece of a run that began
-//               earlier is the segment's head, a piece of one that began here and goes on is its tail
+//               earlier is the segment's head, a piece of one that begins here and continues is its tail
 //   join_runs   adds up a tail and the heads after it
 //
-// So the order of every sum is fixed, and a frequent word is shared by many warps.
+// The order of every sum is fixed, and many warps share the rows of a frequent token.
 
 namespace attn {
 namespace kernels {
@@ -23,8 +23,8 @@ __global__ void __launch_bounds__(32 * kRowWarps) embedding(EmbeddingArgs<Cuda<T
   const Index i = row_of_warp();
   if (i >= args.y.rows) return;
   const int sentence =
-      sentence_of(args.rows, i);  // the layout comes from the host, so that no kernel before this writes it
-  if (sentence < 0 || i >= args.rows.end[sentence]) return;  // a row of no sentence
+      sentence_of(args.rows, i);  // the host uploads the layout and no kernel writes it: safe before wait_for_earlier()
+  if (sentence < 0 || i >= args.rows.end[sentence]) return;  // a row outside all sentences
   const Index place = i - args.rows.begin[sentence];
   wait_for_earlier();
   let_next_begin();
@@ -46,9 +46,9 @@ __global__ void __launch_bounds__(32 * kRowWarps) embedding(EmbeddingArgs<Cuda<T
   });
 }
 
-inline constexpr int kSegment = 8;  // short: each run ends with a wait for the table's weights
+inline constexpr int kSegment = 8;  // short: each run ends with a dependent read and write of the table
 
-/// numbers += what is at `from`, or the other way round.
+/// numbers += *from, and *to += scale * numbers.
 template <int N>
 __device__ void add_from(float (&numbers)[N], const float* from) {
   const Pack<float, N> more = load_pack<N>(from);
@@ -68,7 +68,7 @@ template <int N, class T>
 __global__ void __launch_bounds__(32)
     sum_runs(EmbeddingGradientArgs<Cuda<T>> args, float scale, const TokenAt* sorted, int count, float* parts) {
   constexpr unsigned kAllLanes = 0xffffffffU;
-  constexpr int kAtOnce = kSegment;  // rows on their way
+  constexpr int kAtOnce = kSegment;  // rows loaded at once
   const int lane = static_cast<int>(threadIdx.x), first = static_cast<int>(blockIdx.x) * kSegment;
   const int rows = min(kSegment, count - first), width = static_cast<int>(args.dy.cols);
   const int j = static_cast<int>(blockIdx.y * 32 + threadIdx.x) * N;
@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(32)
   if (end >= count) return;
   const Token token = sorted[end].token;
   if (sorted[end - 1].token != token || (first > 0 && sorted[first - 1].token == token))
-    return;  // none began here and goes on
+    return;  // no run begins here and continues
   const int width = static_cast<int>(args.dy.cols), j = static_cast<int>(blockIdx.y * 32 + threadIdx.x) * N;
   const bool inside = j < width;
   float sum[N] = {};
@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(32)
     const Index begin = (segment + threadIdx.x) * kSegment;
     heads = __popc(__ballot_sync(0xffffffffU, begin < count && sorted[begin].token == token));
     if (!inside) continue;
-    float some[N] = {};  // summed first, so that long sums stay exact
+    float some[N] = {};  // a partial sum, to limit rounding errors
 #pragma unroll 4
     for (int h = 0; h < heads; ++h) add_from(some, parts + (segment + h) * 2 * width + j);
 #pragma unroll
@@ -140,13 +140,13 @@ __global__ void __launch_bounds__(32)
 }
 
 template <class T>
-__global__ void sinusoid(Matrix<T> positions, bool halves) {
+__global__ void sinusoid(Matrix<T> positions, bool halves, double base) {
   const Index p = blockIdx.x, sines = (positions.cols + 1) / 2;
   for (int j = static_cast<int>(threadIdx.x); j < positions.cols; j += static_cast<int>(blockDim.x)) {
     const bool sine = halves ? j < sines : j % 2 == 0;
     const Index twice = halves ? 2 * (sine ? j : j - sines) : j - j % 2;
     const double angle =
-        static_cast<double>(p) * pow(10000.0, -static_cast<double>(twice) / static_cast<double>(positions.cols));
+        static_cast<double>(p) * pow(base, -static_cast<double>(twice) / static_cast<double>(positions.cols));
     row_of(positions, p)[j] = from_float<T>(static_cast<float>(sine ? sin(angle) : cos(angle)));
   }
 }
@@ -177,9 +177,9 @@ void embedding_gradient(Cuda<T>& device, const EmbeddingGradientArgs<Cuda<T>>& a
 }
 
 template <class T>
-void sinusoid(Cuda<T>& device, Matrix<T> positions, SinusoidOrder order = SinusoidOrder::alternating) {
+void sinusoid(Cuda<T>& device, Matrix<T> positions, SinusoidOrder order = SinusoidOrder::alternating, double base = 10000) {
   launch(device, "sinusoid", {{static_cast<unsigned>(positions.rows)}, 256}, kernels::sinusoid<T>, positions,
-         order == SinusoidOrder::halves);
+         order == SinusoidOrder::halves, base);
 }
 
 }  // namespace attn

@@ -3,6 +3,7 @@
 
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/expression/kernels.cuh"
+#include "attn/cuda/support/sum_parts.cuh"
 
 namespace attn {
 
@@ -26,7 +27,7 @@ template <class Types>
 inline constexpr bool kCanRepeat =
     Types::of_kind(LeafKind::dense) > 1 || Types::of_kind(LeafKind::row) > 1 || Types::of_kind(LeafKind::column) > 1;
 
-/// run<N, Repeated>(). Without packs, which is slow anyway, leaves always may share a place.
+/// Calls run<N, Repeated>(). Without packs, which is slow anyway, Repeated is always true.
 template <class T, class Types, class Run>
 void with_packs_and_repeats(bool packs, bool repeated, const Run& run) {
   with_packs<T>(packs, [&]<int N>() {
@@ -36,13 +37,13 @@ void with_packs_and_repeats(bool packs, bool repeated, const Run& run) {
   });
 }
 
-/// How a matrix is spread over blocks of rows and columns.
+/// Partition of a matrix into blocks of rows and columns.
 struct ExpressionSpread {
   Index rows_a_block;
   Spread spread;
 };
 
-/// The GPU holds `resident` blocks per multiprocessor at once; each gets `waves` of them.
+/// The GPU runs `resident` blocks at once; the matrix is split into about `waves` times as many.
 template <int N>
 ExpressionSpread expression_spread(Index rows, Index cols, Index rows_at_once, Index resident, Index waves) {
   const Index groups = divide_up(cols, 32 * N), most = divide_up(rows, kExpressionWarps * rows_at_once);
@@ -52,26 +53,18 @@ ExpressionSpread expression_spread(Index rows, Index cols, Index rows_at_once, I
   return {rows_a_block, spread};
 }
 
-/// Blocks of an expression's kernel that a GPU holds at once.
+/// Blocks of an expression's kernel that the GPU runs at once.
 template <class Device, class... Parameters>
 Index resident_blocks(const Device& device, void (*kernel)(Parameters...)) {
   int blocks = 0;
-  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kExpressionThreads, 0), "asking for occupancy");
+  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kExpressionThreads, 0), "asking for occupancy");
   return Index{std::max(blocks, 1)} * device.multiprocessors();
-}
-
-/// Sets or adds to the gradient of a column leaf, from sums over `groups` of columns.
-template <class T>
-void add_columns(Cuda<T>& device, const ColumnLeaf<T>& leaf, bool add, const float* parts, Index groups) {
-  const Matrix<T>& to = leaf.gradient.to;
-  launch(device, "evaluate_gradient of columns", Spread{{static_cast<unsigned>(divide_up(to.rows, 256))}, 256},
-         add_column_parts<T>, parts, static_cast<int>(groups), Sink<T>{to, add});
 }
 
 }  // namespace kernels
 
 template <class T, class E>
-void evaluate(Cuda<T>& device, const EvaluateArgs<Cuda<T>, E>& args) {
+void evaluate_expression(Cuda<T>& device, const ExpressionArgs<Cuda<T>, E>& args) {
   using Types = typename ExpressionNode<E>::Leaves;
   const Matrix<T>& y = args.y;
   if (y.rows == 0 || y.cols == 0) return;
@@ -81,12 +74,12 @@ void evaluate(Cuda<T>& device, const EvaluateArgs<Cuda<T>, E>& args) {
     const auto kernel = kernels::evaluate_expression<E, N, T>;
     static const Index resident = kernels::resident_blocks(device, kernel);
     const auto [height, spread] = kernels::expression_spread<N>(y.rows, y.cols, kernels::kExpressionRows<E>, resident, 4);
-    launch(device, "evaluate", spread, kernel, leaves, y, height);
+    launch(device, "evaluate_expression", spread, kernel, leaves, y, height);
   });
 }
 
 template <class T, class E>
-void evaluate_gradient(Cuda<T>& device, const EvaluateGradientArgs<Cuda<T>, E>& args) {
+void evaluate_expression_gradient(Cuda<T>& device, const ExpressionGradientArgs<Cuda<T>, E>& args) {
   using Types = typename ExpressionNode<E>::Leaves;
   constexpr int kVectors = Types::of_kind(LeafKind::row), kColumns = Types::of_kind(LeafKind::column);
   const Matrix<const T>& dy = args.dy;
@@ -95,7 +88,7 @@ void evaluate_gradient(Cuda<T>& device, const EvaluateGradientArgs<Cuda<T>, E>& 
   if (dy.rows == 0 || dy.cols == 0 || !plan.wanted(0, Types::count)) return;
   const bool packs = in_packs(dy) && kernels::leaves_in_packs<Types>(leaves, dy.cols);
   kernels::with_packs_and_repeats<T, Types>(packs, plan.repeated, [&]<int N, bool Repeated>() {
-    (void)device.stream();  // runs an op that is held back, which may use the workspace
+    (void)device.stream();  // runs a deferred op, which may use the workspace
     const auto kernel = kernels::expression_gradient<E, N, Repeated, T>;
     static const Index resident = kernels::resident_blocks(device, kernel);
     const auto [height, spread] =
@@ -105,24 +98,25 @@ void evaluate_gradient(Cuda<T>& device, const EvaluateGradientArgs<Cuda<T>, E>& 
     float* parts = row_size + column_size > 0 ? device.template workspace<float>(row_size + column_size) : nullptr;
     float* row_parts = stores_kind<Types>(plan, LeafKind::row) ? parts : nullptr;
     float* column_parts = stores_kind<Types>(plan, LeafKind::column) ? parts + row_size : nullptr;
-    launch(device, "evaluate_gradient", spread, kernel, leaves, plan, dy, height, row_parts, column_parts);
+    launch(device, "evaluate_expression_gradient", spread, kernel, leaves, plan, dy, height, row_parts, column_parts);
     for_each_index<Types::count>([&]<int I>(StaticIndex<I>) {
       if constexpr (Types::template kind<I>() == LeafKind::column)
-        if (plan.stores(I))
-          kernels::add_columns(device, get<I>(leaves), plan.add[I],
-                               column_parts + Types::of_kind(LeafKind::column, I) * groups * dy.rows, groups);
+        if (plan.stores(I)) {
+          const Matrix<T>& to = get<I>(leaves).gradient.to;
+          sum_parts(device, "evaluate_expression_gradient of columns", kernels::SumsToMatrix<T>{to.data, 0, to.stride}, 1,
+                    dy.rows, plan.add[I], column_parts + Types::of_kind(LeafKind::column, I) * groups * dy.rows, groups,
+                    dy.rows);
+        }
     });
     if constexpr (kVectors > 0) {
       if (row_parts == nullptr) return;
-      kernels::VectorGradients<kVectors> gradients{};
+      kernels::SumsToVectors<kVectors> gradients{};
       for_each_index<Types::count>([&]<int I>(StaticIndex<I>) {
         if constexpr (Types::template kind<I>() == LeafKind::row)
-          if (plan.stores(I)) gradients.to[Types::of_kind(LeafKind::row, I)] = get<I>(leaves).gradient;
+          if (plan.stores(I)) gradients.vectors[Types::of_kind(LeafKind::row, I)] = get<I>(leaves).gradient;
       });
-      const Spread sums{{static_cast<unsigned>(divide_up(dy.cols, kernels::kPartLanes)), static_cast<unsigned>(kVectors)},
-                        static_cast<unsigned>(kernels::kPartLanes * kernels::kPartSums)};
-      launch(device, "evaluate_gradient of learned vectors", sums, kernels::add_row_parts<kVectors>, row_parts,
-             static_cast<int>(blocks), padded, dy.cols, gradients);
+      sum_parts(device, "evaluate_expression_gradient of learned vectors", gradients, kVectors, dy.cols, true, row_parts,
+                blocks, padded);
     }
   });
 }

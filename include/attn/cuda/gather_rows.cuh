@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(32 * kRowWarps) gather_rows(GatherRowsArgs<Cud
   for_each_column<N>(args.to.cols, [&](int j) { store_pack(to + j, load_pack<N>(from + j)); });
 }
 
-/// The rows differ, so no two warps add to one.
+/// The rows are distinct, so no two warps add to the same row.
 template <int N, class T>
 __global__ void __launch_bounds__(32 * kRowWarps) gather_rows_gradient(GatherRowsGradientArgs<Cuda<T>> args) {
   const Index i = row_of_warp();

@@ -1,25 +1,28 @@
 #pragma once
 #include <string>
 
+#include "attn/cuda/kernel_choice.hpp"
 #include "attn/cuda/support/error.cuh"
 
 namespace attn {
 namespace kernels {
 
-/// 1 where the code for this GPU was compiled for sm_90a.
-static __global__ void find_wgmma(int* found) {
+/// The architecture that the loaded code was compiled for.
+static __global__ void find_architecture(GpuArchitecture* found) {
+#ifdef __CUDA_ARCH__
+  found->major = __CUDA_ARCH__ / 100;
+  found->minor = __CUDA_ARCH__ % 100 / 10;
+#endif
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  *found = 1;
+  found->specific = true;
 #else
-  *found = 0;
+  found->specific = false;
 #endif
 }
 
 }  // namespace kernels
 
-inline constexpr int kOldestCapability = 8;  // bfloat16 on tensor cores, asynchronous copies
-
-/// How many GPUs there are; 0 too where there is no driver, or one that is too old.
+/// The number of GPUs; 0 without a driver or with one that is too old.
 inline int cuda_gpus() {
   int gpus = 0;
   const cudaError_t status = cudaGetDeviceCount(&gpus);
@@ -27,7 +30,7 @@ inline int cuda_gpus() {
   return status == cudaSuccess ? gpus : 0;
 }
 
-/// What this program needs, and which driver, runtime and GPUs it finds: for people whose set-up is not right.
+/// The driver, runtime and GPUs found, and those needed, as text for error messages.
 inline std::string cuda_found() {
   int driver = 0, runtime = 0, gpus = 0;
   (void)cudaDriverGetVersion(&driver);
@@ -54,21 +57,41 @@ inline std::string cuda_needed() {
          std::to_string(kOldestCapability) + ".0 or later";
 }
 
-/// Makes a GPU the current one; an Error where this program cannot run on it.
+inline GpuArchitecture capability_of(const cudaDeviceProp& properties) { return {properties.major, properties.minor}; }
+
+/// Makes a GPU current. Throws an Error if this program cannot run on it.
 inline cudaDeviceProp choose_gpu(int gpu) {
   require(gpu >= 0 && gpu < cuda_gpus(), "there is no GPU ", gpu, ": found ", cuda_found(), "; ", cuda_needed());
   cudaDeviceProp properties;
-  check(cudaSetDevice(gpu), "choosing the GPU");
-  check(cudaGetDeviceProperties(&properties, gpu), "asking the GPU what it is");
-  const int major = properties.major, minor = properties.minor;
-  require(major >= kOldestCapability, "cannot use GPU ", gpu, ": found ", cuda_found(), "; ", cuda_needed());
+  check_cuda(cudaSetDevice(gpu), "choosing the GPU");
+  check_cuda(cudaGetDeviceProperties(&properties, gpu), "asking the GPU what it is");
+  require_supported(gpu, properties.name, capability_of(properties));
   cudaFuncAttributes attributes;
-  const cudaError_t status = cudaFuncGetAttributes(&attributes, kernels::find_wgmma);
+  const cudaError_t status = cudaFuncGetAttributes(&attributes, kernels::find_architecture);
   if (status == cudaErrorNoKernelImageForDevice || status == cudaErrorInvalidDeviceFunction)
     fail("this program has no code for GPU ", gpu, ", ", properties.name,
-         ": build it with CMAKE_CUDA_ARCHITECTURES=", major, minor, major == 9 && minor == 0 ? "a" : "");
-  check(status, "looking for this program's code");
+         ": rebuild it with -DCMAKE_CUDA_ARCHITECTURES=", capability_of(properties).cmake_value());
+  check_cuda(status, "looking for this program's code");
   return properties;
+}
+
+/// The kernels that this program uses on the current GPU.
+inline KernelChoice find_kernels(const cudaDeviceProp& properties) {
+  GpuArchitecture code, *place = nullptr;
+  check_cuda(cudaMalloc(&place, sizeof code), "looking for this program's code");
+  kernels::find_architecture<<<1, 1>>>(place);
+  const cudaError_t launched = cudaGetLastError();
+  const cudaError_t status = cudaMemcpy(&code, place, sizeof code, cudaMemcpyDeviceToHost);  // waits for the kernel
+  (void)cudaFree(place);
+  check_cuda(launched, "the first kernel");
+  check_cuda(status, "the first kernel");
+  return choose_kernels(capability_of(properties), code);
+}
+
+/// A GPU's name, compute capability and kernels, as text.
+inline std::string describe_gpu(int gpu) {
+  const cudaDeviceProp properties = choose_gpu(gpu);
+  return describe_kernels(properties.name, capability_of(properties), find_kernels(properties));
 }
 
 }  // namespace attn

@@ -7,7 +7,7 @@ namespace input_feeding_detail {
 
 constexpr int kLists = 5 * kernels::kFeedingSentences * 4;  // bytes of a block's lists of sentences
 
-/// A walk, the weights it wants, and how it is launched.
+/// A walk, the weights it packs, and its launch configuration.
 template <class T>
 struct Plan {
   kernels::FeedingWalk<T> walk;
@@ -26,7 +26,7 @@ struct Plan {
   }
 };
 
-/// The walk of clusters of so many blocks.
+/// Plans the walk with clusters of `blocks` blocks.
 template <class T>
 Plan<T> plan(const InputFeedingArgs<Cuda<T>>& args, bool transposed, int blocks, std::size_t most_shared) {
   Plan<T> plan;
@@ -63,7 +63,7 @@ Plan<T> plan(const InputFeedingArgs<Cuda<T>>& args, bool transposed, int blocks,
   return plan;
 }
 
-/// Room for the packed weights and for what the walk keeps from step to step.
+/// Allocates the packed weights and the state that the walk keeps from step to step.
 template <class T>
 void place(Cuda<T>& device, const InputFeedingArgs<Cuda<T>>& args, Plan<T>& plan) {
   kernels::FeedingWalk<T>& walk = plan.walk;
@@ -96,8 +96,8 @@ bool in_packs(const InputFeedingArgs<Cuda<T>>& args) {
   return packs;
 }
 
-/// Packs the weights and walks, in the clusters that are done soonest: the more blocks a cluster has, the fewer units each block has
-/// to compute in a step, but 8 of them cost about as much as the step itself.
+/// Packs the weights and runs the walk with the fastest cluster size. More blocks per cluster leave fewer units to each
+/// block, but every step also has a fixed cost, about that of 8 units.
 template <class T, class Args>
 void run(Cuda<T>& device, const char* what, const InputFeedingArgs<Cuda<T>>& args, bool transposed,
          void (*kernel)(Args, kernels::FeedingWalk<T>, int), const Args& all) {
@@ -105,10 +105,10 @@ void run(Cuda<T>& device, const char* what, const InputFeedingArgs<Cuda<T>>& arg
   const std::size_t most = device.properties().sharedMemPerBlockOptin;
   Plan<T> best = plan(args, transposed, 1, most);
   Index least = std::numeric_limits<Index>::max();
-  for (int blocks = 1; blocks <= 16 && (blocks == 1 || device.has_wgmma()); blocks *= 2) {
+  for (int blocks = 1; blocks <= 16 && (blocks == 1 || device.has_clusters()); blocks *= 2) {
     const Plan<T> one = plan(args, transposed, blocks, most);
     const int units = one.walk.mix.units;
-    if (blocks > 1 && units * (blocks / 2) >= args.width()) break;  // half of the blocks would have nothing to do
+    if (blocks > 1 && units * (blocks / 2) >= args.width()) break;  // half of the blocks would be idle
     const int at_once = blocks == 1 ? device.multiprocessors()
                                     : clusters_at_once(device, what, one.spread, static_cast<unsigned>(blocks), kernel);
     if (at_once == 0) continue;

@@ -1,14 +1,14 @@
 #pragma once
 #include "attn/cuda/device.cuh"
-#include "attn/cuda/reduce_all.cuh"
 #include "attn/cuda/support/row_exponentials.cuh"
 #include "attn/cuda/support/rows.cuh"
+#include "attn/cuda/support/sum_parts.cuh"
 #include "attn/ops/kl_divergence.hpp"
 
 namespace attn {
 namespace kernels {
 
-/// A block takes a row: losses[i] = the row's divergence.
+/// One block per row: losses[i] = the divergence of row i.
 template <int Warps, class T>
 __global__ void __launch_bounds__(32 * Warps) kl_divergence(Matrix<const T> logits, Matrix<const T> target, float* losses) {
   const T *x = row_of(logits, blockIdx.x), *p = row_of(target, blockIdx.x);
@@ -51,8 +51,7 @@ void kl_divergence(Cuda<T>& device, const KlDivergenceArgs<Cuda<T>>& args) {
     launch(device, "kl_divergence", {{static_cast<unsigned>(rows)}, 32 * Warps}, kernels::kl_divergence<Warps, T>,
            args.logits, args.target, losses);
   });
-  launch(device, "kl_divergence", {{1}, 256}, kernels::add_scaled_parts, losses, rows, static_cast<float>(args.scale),
-         args.y);
+  sum_numbers(device, "kl_divergence", true, losses, rows, static_cast<float>(args.scale), args.y);
 }
 
 template <class T>

@@ -3,19 +3,20 @@
 
 #include "attn/cuda/layer_norm/forward.cuh"
 #include "attn/cuda/layer_norm/gradient.cuh"
+#include "attn/cuda/support/sum_parts.cuh"
 
-// Rows of up to 8 packs a lane stay in a warp's registers, in the precision in which they are stored:
+// Rows of up to 8 packs per lane stay in a warp's registers, in their storage precision:
 //
 //                         rows in registers                       any rows
 //   layer_norm            layer_norm<P>, a warp a row             layer_norm_any, a warp a row
 //   layer_norm_gradient   layer_norm_gradient<P>, a warp a row    layer_norm_gradient_any, a block a row
-//                         then add_column_sums: what the blocks summed up for gain and bias, in order
+//                         then sum_parts: adds the blocks' sums for gain and bias, in order
 //
-// A decoder's layer norm of up to 8 rows waits for the product that reads it: matmul/few_rows.cuh.
+// A decoder's layer norm of up to 8 rows is fused into the product that reads it: matmul/few_rows.cuh.
 
 namespace attn {
 
-/// run<P>() where rows of this width fit into P packs a lane, run<0>() where they cannot be kept in registers.
+/// Calls run<P>() if rows of this width fit into P packs per lane, run<0>() if they cannot be kept in registers.
 template <class T, class Run>
 void with_packs_a_lane(bool packs, Index width, const Run& run) {
   const Index needed = divide_up(width, 32 * Pack<T>::size);
@@ -44,19 +45,19 @@ void run_layer_norm(Cuda<T>& device, const LayerNormArgs<Cuda<T>>& args) {
   });
 }
 
-/// Whether a product of few rows could take it in. With more rows a kernel of its own is faster: each block of the product does its work.
-inline bool fits_product(const Cuda<bfloat16>& device, const LayerNormArgs<Cuda<bfloat16>>& args) {
+/// Whether a product of few rows can fuse it. A separate kernel is faster with more rows: each block repeats the norm.
+inline bool fits_product(const LayerNormArgs<Cuda<bfloat16>>& args) {
   const Index width = args.x.cols;
   const bool branch_as_it_is = args.branch.data == nullptr || (!args.dropout.active() && args.z.data == nullptr);
-  return device.has_wgmma() && args.x.rows > 0 && args.x.rows <= 8 && width > 0 && width <= 512 && width % 32 == 0 &&
-         branch_as_it_is && in_packs(args.x, args.branch, args.y) && in_packs(args.gain, width, width) &&
+  return args.x.rows > 0 && args.x.rows <= 8 && width > 0 && width <= 512 && width % 32 == 0 && branch_as_it_is &&
+         in_packs(args.x, args.branch, args.y) && in_packs(args.gain, width, width) &&
          (!args.center || in_packs(args.bias, width, width));
 }
 
 template <class T>
 void layer_norm(Cuda<T>& device, const LayerNormArgs<Cuda<T>>& args) {
   if constexpr (std::is_same_v<T, bfloat16>)
-    if (fits_product(device, args)) return device.hold_back(args, run_layer_norm<T>);
+    if (fits_product(args)) return device.defer(args, run_layer_norm<T>);
   run_layer_norm(device, args);
 }
 
@@ -74,8 +75,8 @@ void layer_norm_gradient(Cuda<T>& device, const LayerNormGradientArgs<Cuda<T>>& 
       launch(device, "layer_norm_gradient", spread, kernels::layer_norm_gradient<P, T>, args, parts);
     else
       launch(device, "layer_norm_gradient", spread, kernels::layer_norm_gradient_any<T>, args, parts);
-    launch(device, "layer_norm_gradient", {{static_cast<unsigned>(divide_up(2 * width, 32))}, 1024},
-           kernels::add_column_sums, parts, blocks, width, args.dgain, args.center ? args.dbias : nullptr);
+    sum_parts(device, "layer_norm_gradient", kernels::SumsToVectors<2>{{args.dgain, args.center ? args.dbias : nullptr}}, 2,
+              width, true, parts, blocks, width);
   });
 }
 

@@ -11,18 +11,18 @@
 namespace attn {
 namespace lstm_detail {
 
-/// How to spread so many walks in cells of so many units, if the weights fit into shared memory.
+/// Plans `ways` concurrent walks with cells of `cell` units; nullopt if the weights do not fit into shared memory.
 template <bool Backward, class T>
 std::optional<kernels::LstmWalk<T>> plan(Cuda<T>& device, const LstmArgs<Cuda<T>>& args, int ways, bool packs, int cell) {
-  const int most = cell * kernels::kLstmCells * kernels::kLstmThreads;  // units of a block, over all its sentences
+  const int most = cell * kernels::kLstmCells * kernels::kLstmThreads;  // units per block, over all its sentences
   const auto up = [](Index number, Index step) { return static_cast<int>(divide_up(number, step) * step); };
   const int width = static_cast<int>(args.h.cols), blocks = device.multiprocessors() / ways,
             terms = (Backward ? 4 : 1) * width;
   for (const int units : {up(width, 8), 16, 8}) {
     const int slices = static_cast<int>(divide_up(width, units)), columns = (Backward ? 1 : 4) * units;
     if (units * 16 > most || slices > blocks) continue;
-    // Where blocks have more than 16 sentences, there are more products too. The sums do not depend on how many sentences there
-    // are: each gives the same bits in any batch.
+    // Blocks with more than 16 sentences also have more products. The order of sums does not depend on the number of
+    // sentences: each gives the same bits in any batch.
     const Index products = divide_up(columns, 8 * kernels::lstm_tiles(slices == 1, Backward)) * (slices == 1 ? 1 : 4);
     const Index chunks = divide_up(terms, kernels::kLstmChunk);
     const int share = slices == 1 ? 16 : up(divide_up(args.rows.count, blocks / slices), 16);
@@ -37,7 +37,7 @@ std::optional<kernels::LstmWalk<T>> plan(Cuda<T>& device, const LstmArgs<Cuda<T>
           .columns = columns,
           .parts = static_cast<int>(std::clamp<Index>(kernels::kLstmWarps / products, 1, std::min<Index>(chunks, 8))),
           .packs = packs};
-      // Several walks with more sentences a block than half of what it can have, or in turns, take longer than one after the other.
+      // Concurrent walks are slower than successive ones if blocks are more than half full or process groups in turns.
       if (ways > 1 && slices > 1 && (2 * units * sentences > most || walk.groups * slices > blocks)) continue;
       if (walk.shared() > device.properties().sharedMemPerBlockOptin) continue;
       if (slices == 1) return walk;
@@ -49,7 +49,7 @@ std::optional<kernels::LstmWalk<T>> plan(Cuda<T>& device, const LstmArgs<Cuda<T>
   return std::nullopt;
 }
 
-/// Whether two neighbours of a row can be read and written at once.
+/// Whether two adjacent elements of a row can be loaded and stored at once.
 template <class... T>
 bool in_pairs(const Matrix<T>&... matrices) {
   return ((reinterpret_cast<std::uintptr_t>(matrices.data) % (2 * sizeof(T)) == 0 && matrices.stride % 2 == 0 &&
@@ -61,7 +61,7 @@ bool in_pairs(const LstmArgs<Cuda<T>>& a) {
   return in_pairs(a.gates, a.h0, a.c0, a.h, a.c, a.previous, a.last_h, a.last_c);
 }
 
-/// The kernel for blocks that wait for nobody, or the one for those that wait for each other.
+/// Launches `alone` if each block owns all units, else `together`, whose blocks synchronise.
 template <class T, class Args, std::size_t Ways>
 void run(Cuda<T>& device, const char* what, const kernels::LstmWalk<T>& walk,
          void (*alone)(kernels::LstmWays<Args, Ways>, kernels::LstmWalk<T>),
@@ -82,7 +82,7 @@ void run(Cuda<T>& device, const char* what, const kernels::LstmWalk<T>& walk,
 
 template <class T, std::size_t Ways>
 void lstm(Cuda<T>& device, const std::array<LstmArgs<Cuda<T>>, Ways>& ways) {
-  const auto alone = [&] {  // nothing to gain, or no room for all
+  const auto alone = [&] {  // nothing to gain, or not enough shared memory
     for (const auto& way : ways) Ways == 1 ? lstm_stepwise(device, way) : lstm(device, way);
   };
   if (ways[0].rows.longest <= 1) return alone();

@@ -6,27 +6,27 @@
 #include "attn/cuda/support/tensor_core.cuh"
 #include "attn/ops/lstm_cell.hpp"
 
-// A step of an LSTM layer in one kernel, in bfloat16: what a recurrent decoder asks for, layer by layer. A block takes 8 units, that is
-// 32 rows of the weights, and up to 64 sentences, so that weights are read once and x and h' seldom. Its warps share the terms out, some
-// those of x and the others those of h', as the product of few rows does (matmul/few_rows.cuh); the two rows of weights that a tile of 16
-// has for a lane are two gates of the same unit, so that the warps' sums, added in shared memory, are a unit's four gates.
+// One step of an LSTM layer in one bfloat16 kernel, as in a recurrent decoder. A block computes 8 units, i.e. 32 rows of
+// the weights, for up to 64 sentences, so that weights are read once and x and h' rarely. Its warps split the terms, some
+// those of x and the others those of h', as in matmul/few_rows.cuh. The two rows of weights that a lane has in a tile of 16
+// are two gates of one unit, so that the warps' sums, added in shared memory, are a unit's four gates.
 
 namespace attn {
 namespace kernels {
 
 inline constexpr int kCellUnits = 8;
 
-/// Shared memory of a block: chunks of weights and vectors under way, and later, in their place, the warps' sums, gates x sentences x units.
+/// Bytes of shared memory per block: weights and vectors in flight, then the warps' sums, gates x sentences x units.
 template <int Eights, int Ahead>
 inline constexpr std::size_t kCellShared = std::max(std::size_t{Ahead} * (4 + Eights) * kFewThreads * sizeof(uint4),
                                                     sizeof(float) * kFewWarps * 4 * 8 * Eights * kCellUnits);
 
-/// Whether a block leaves room for one of the next kernel, which then comes early and asks for its weights.
+/// Whether a block of the next kernel fits beside this one, so that it starts early and fetches its weights.
 template <int Eights>
 inline constexpr bool kCellLeavesRoom = Eights <= 2;
 
-/// Eights: how many times 8 sentences a block takes; Ahead: how many times 32 terms of a warp are under way. Warps up to warps_of_x take the
-/// terms of x.
+/// Eights: groups of 8 sentences per block. Ahead: chunks of 32 terms in flight per warp. Warps below warps_of_x take the
+/// terms of x, the others those of h'.
 template <int Eights, int Ahead>
 __global__ void __launch_bounds__(kFewThreads, kCellLeavesRoom<Eights> ? 2 : 1)
     lstm_cell(const LstmCellArgs<Cuda<bfloat16>> args, const int warps_of_x) {
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(kFewThreads, kCellLeavesRoom<Eights> ? 2 : 1)
 #pragma unroll
   for (int e = 0; e < Eights; ++e) of_sentence[e] = row_of(vectors, first + min(8 * e + place, sentences - 1)) + terms;
 
-  // A lane copies what it multiplies to shared memory itself, and nobody else reads it: the weights first, while earlier kernels run.
+  // Each lane copies only its own operands to shared memory: the weights first, while earlier kernels run.
   const auto weights = [&](int slot, int gate) { return cell_shared + (slot * 4 + gate) * kFewThreads + threadIdx.x; };
   const auto x = [&](int slot, int e) { return cell_shared + (Ahead * 4 + slot * Eights + e) * kFewThreads + threadIdx.x; };
   const auto ask_weights = [&](int slot, int chunk) {
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kFewThreads, kCellLeavesRoom<Eights> ? 2 : 1)
   };
 #pragma unroll
   for (int i = 0; i < Ahead; ++i) ask_weights(i, begin + i * step);
-  const int unit = static_cast<int>(threadIdx.x) % kCellUnits;  // whose gates this thread adds up
+  const int unit = static_cast<int>(threadIdx.x) % kCellUnits;  // the unit whose gates this thread adds up
   float bias[4];
 #pragma unroll
   for (int gate = 0; gate < 4; ++gate) bias[gate] = to_float(args.bias[gate * width + first_unit + unit]);
@@ -104,9 +104,9 @@ __global__ void __launch_bounds__(kFewThreads, kCellLeavesRoom<Eights> ? 2 : 1)
       ask_x(i, chunk + (i + Ahead) * step);
       close_copies();
     }
-  __syncthreads();  // sums come where weights were
+  __syncthreads();  // the sums replace the weights
 
-  // A lane's sums are those of unit `place`, two gates, with two sentences.
+  // A lane's sums: two gates of unit `place`, for two sentences.
   const auto part = [&](int of_warp, int gate, int sentence, int of_unit) -> float& {
     return reinterpret_cast<float*>(cell_shared)[((of_warp * 4 + gate) * kSentences + sentence) * kCellUnits + of_unit];
   };
@@ -138,10 +138,12 @@ __global__ void __launch_bounds__(kFewThreads, kCellLeavesRoom<Eights> ? 2 : 1)
 
 }  // namespace kernels
 
-/// Whether a step is for the kernel above. It reads the weights once for every 64 sentences: many are for cuBLASLt.
+/// Whether to use the kernel above. It reads the weights once per 64 sentences, so cuBLASLt suits many sentences.
 inline bool of_few_sentences(const Cuda<bfloat16>& device, const LstmCellArgs<Cuda<bfloat16>>& args) {
-  return device.has_wgmma() && args.x.rows > 0 && args.x.rows <= 256 && args.x.cols % kernels::kFewTerms == 0 &&
-         args.h.cols % kernels::kFewTerms == 0 && in_packs(args.x, args.input, args.recurrent, args.h0);
+  // Hopper and datacenter Blackwell have this much shared memory.
+  return device.properties().sharedMemPerBlockOptin >= kernels::kCellShared<8, 4> && args.x.rows > 0 &&
+         args.x.rows <= 256 && args.x.cols % kernels::kFewTerms == 0 && args.h.cols % kernels::kFewTerms == 0 &&
+         in_packs(args.x, args.input, args.recurrent, args.h0);
 }
 
 inline void lstm_cell_of_few(Cuda<bfloat16>& device, const LstmCellArgs<Cuda<bfloat16>>& args) {
@@ -157,7 +159,7 @@ inline void lstm_cell_of_few(Cuda<bfloat16>& device, const LstmCellArgs<Cuda<bfl
                         kernels::kCellShared<Eights, Ahead>};
     launch_overlapping(device, "lstm_cell", spread, kernels::lstm_cell<Eights, Ahead>, args, warps_of_x);
   };
-  // As many sentences a block as leave every multiprocessor one.
+  // The most sentences per block that still occupy three quarters of the multiprocessors.
   const auto suits = [&](Index sentences) {
     return args.x.rows > sentences / 2 && slices * divide_up(args.x.rows, sentences) * 4 >= device.multiprocessors() * 3;
   };

@@ -5,13 +5,13 @@
 #include "attn/ops/ragged_product.hpp"
 #include "attn/ops/zero_outside.hpp"
 
-// The reference path: tiles of 64 x 64 in float arithmetic, a block each. Attention that never stores its scores is the fused
-// kernel of cuda/attention.cuh.
+// The reference path: one block per tile of 64 x 64, in float. Fused attention, which never stores its scores, is in
+// cuda/attention.cuh.
 
 namespace attn {
 namespace kernels {
 
-/// The tile of a sentence's result that a block computes: its sentence, and its first row and column in there.
+/// The tile that a block computes: its sentence, and its first row and column in the sentence's result.
 struct ProductTile {
   Index sentence;
   int row, col;
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(256) ragged_mix_transposed(RaggedMixTransposed
 
 }  // namespace kernels
 
-/// Starts a kernel for all tiles of a result whose rows are those of the sentences.
+/// Launches a kernel for all tiles of a result whose rows are those of the sentences.
 template <class T, class Args>
 void launch_ragged_product(Cuda<T>& device, const char* what, void (*kernel)(Args, int), const Args& args,
                            const Ragged& rows) {

@@ -3,10 +3,11 @@
 
 #include "attn/cuda/matmul/gemm.cuh"
 #include "attn/cuda/ragged_projection/mma.cuh"
+#include "attn/cuda/support/sum_parts.cuh"
 #include "attn/ops/ragged_projection.hpp"
 
-// y_s = E x_s and dx_s = Eᵀ dy_s are one kernel, launched once; where there are few long sentences, the sums of y are cut
-// into parts, which a second launch adds. dE += dy_s x_sᵀ has few numbers and long sums: groups of sentences are the parts.
+// y_s = E x_s and dx_s = Eᵀ dy_s share one kernel. With few long sentences, the sums of y are split
+// into parts, which a second launch adds. dE += dy_s x_sᵀ is small, with long sums: groups of sentences are the parts.
 //
 //   bfloat16, rows in 16-byte chunks             *_mma on tensor cores, in tiles of 64 x 64, or of 128 x 128 where full
 //   short sentences of one length                cuBLASLt, for y
@@ -14,24 +15,13 @@
 
 namespace attn {
 
-/// out = the sum of `count` parts, or adds it.
-template <class T>
-void sum_projection_parts(Cuda<T>& device, auto out, bool add, const float* parts, Index count, Index stride) {
-  namespace on_gpu = kernels::projection;
-  using Out = std::remove_reference_t<decltype(*out.data)>;
-  const auto run = [&]<int Slices, int N>() {
-    const dim3 blocks(static_cast<unsigned>(divide_up(out.cols, 256 / Slices * N)), static_cast<unsigned>(out.rows));
-    launch(device, "ragged_projection, parts", {blocks, 256}, on_gpu::sum_parts<Slices, N, Out>, out, add, parts, count,
-           stride);
-  };
+/// Sets `out` to the sum of `count` parts, or adds it.
+template <class T, class Out>
+void sum_projection_parts(Cuda<T>& device, Matrix<Out> out, bool add, const float* parts, Index count, Index stride) {
   const bool fours = out.cols % 4 == 0 && out.stride % 4 == 0 && stride % 4 == 0 &&
                      reinterpret_cast<std::uintptr_t>(out.data) % (4 * sizeof(Out)) == 0;
-  if (!fours)
-    run.template operator()<8, 1>();
-  else if (count < 32)
-    run.template operator()<2, 4>();
-  else
-    run.template operator()<8, 4>();
+  sum_parts(device, "ragged_projection, parts", kernels::SumsToMatrix<Out>{out.data, out.stride}, out.rows, out.cols, add,
+            parts, count, stride, fours);
 }
 
 /// out_s = A in_s, with A = E[:, 0:n_s] or, transposed, its transpose.
@@ -42,7 +32,7 @@ void project_sentences(Cuda<T>& device, const char* what, Matrix<const T> e, Rag
   const Index k = e.rows / blocks, width = in.cols / blocks;
   if (rows.count == 0 || k == 0 || width == 0) return;
   if constexpr (!Transposed) {
-    // Sentences of one length, one after the other, and so short that y is hardly smaller than x: one product for all.
+    // Consecutive sentences of one length that are so short that y is hardly smaller than x: one batched product.
     const bool packed = rows.end == rows.begin + 1 && rows.rows == rows.count * rows.longest && rows.rows == in.rows;
     if (packed && blocks == 1 && rows.count > 1 && k > 64 && rows.longest > 0 && rows.longest <= 2 * k)
       return gemm(device, GemmArgs<T, T>{.a = e.columns(0, rows.longest),
@@ -57,7 +47,7 @@ void project_sentences(Cuda<T>& device, const char* what, Matrix<const T> e, Rag
   const Index tile = large ? 128 : 64;
   const Index col_tiles = divide_up(width, tile), row_tiles = divide_up(Transposed ? rows.longest : k, tile);
 
-  // Two blocks of threads for each multiprocessor are enough; a part of less than 256 terms is not worth a second pass.
+  // Two blocks per multiprocessor are enough; a part of less than 256 terms is not worth a second pass.
   const Index tiles = rows.count * blocks * col_tiles * row_tiles;
   Index parts = 1, terms = Transposed ? k : std::max<Index>(1, rows.longest);
   if (!Transposed) {
@@ -81,7 +71,8 @@ void project_sentences(Cuda<T>& device, const char* what, Matrix<const T> e, Rag
   const dim3 grid(static_cast<unsigned>(rows.count * blocks * col_tiles), static_cast<unsigned>(row_tiles),
                   static_cast<unsigned>(parts));
   if constexpr (std::is_same_v<T, bfloat16>) {
-    // Without wgmma, two stages: GPUs of compute capability 8.6 and 8.9 have 99 KiB of shared memory for a block.
+    // More stages exceed the shared memory of some GPUs.
+    static_assert(on_gpu::shared_bytes<2, 2, 2>() <= kSharedEverywhere);
     if (large && device.has_wgmma())
       launch(device, what, {grid, 256, on_gpu::shared_bytes<2, 2, 3>()}, on_gpu::project_mma<Transposed, 2, 2, 3>, job);
     else if (large)
@@ -117,8 +108,8 @@ void ragged_projection_weight_gradient(Cuda<T>& device, const RaggedProjectionWe
   const bool large = tensor_cores && k > 64 && rows.rows > 64 * rows.count;
   const Index tile = large ? 128 : 64, row_tiles = divide_up(k, tile), col_tiles = divide_up(rows.longest, tile);
 
-  // As many groups as fill the GPU, counting the tiles that a sentence of mean length reaches; but few where one sentence
-  // is so long that most tiles would be zeros.
+  // Enough groups to fill the GPU, counting the tiles that a sentence of mean length reaches; but few if one sentence is so
+  // long that most tiles would be zeros.
   const Index room = (large ? 1 : 2) * device.multiprocessors(), all_rows = args.blocks * row_tiles;
   const Index busy = all_rows * std::min(col_tiles, rows.rows / (tile * rows.count) + 1);
   const Index most = std::clamp<Index>(std::min(room / busy, 4 * room / (all_rows * col_tiles)), 1, rows.count);

@@ -3,12 +3,13 @@
 
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/rows.cuh"
+#include "attn/cuda/support/sum_parts.cuh"
 #include "attn/ops/reduce_all.hpp"
 
 namespace attn {
 namespace kernels {
 
-/// parts[b] = the sum of the elements that block b takes.
+/// parts[b] = the sum of the elements that block b reads.
 template <class T>
 __global__ void __launch_bounds__(256) sums_of_elements(Matrix<const T> x, float* parts) {
   float sum = 0;
@@ -16,14 +17,6 @@ __global__ void __launch_bounds__(256) sums_of_elements(Matrix<const T> x, float
     sum += to_float(row_of(x, at / x.cols)[at % x.cols]);
   sum = block_sum<8>(sum);
   if (threadIdx.x == 0) parts[blockIdx.x] = sum;
-}
-
-/// to[0] += scale * the sum of the parts, by one block.
-static __global__ void __launch_bounds__(256) add_scaled_parts(const float* parts, Index count, float scale, float* to) {
-  float sum = 0;
-  for (Index i = threadIdx.x; i < count; i += 256) sum += parts[i];
-  sum = block_sum<8>(sum);
-  if (threadIdx.x == 0) *to += scale * sum;
 }
 
 }  // namespace kernels
@@ -34,8 +27,7 @@ void reduce_all(Cuda<T>& device, const ReduceAllArgs<Cuda<T>>& args) {
   if (blocks == 0) return;
   float* parts = device.template workspace<float>(blocks);
   launch(device, "reduce_all", {{static_cast<unsigned>(blocks)}, 256}, kernels::sums_of_elements<T>, args.x, parts);
-  launch(device, "reduce_all", {{1}, 256}, kernels::add_scaled_parts, parts, blocks, static_cast<float>(args.scale),
-         args.y);
+  sum_numbers(device, "reduce_all", true, parts, blocks, static_cast<float>(args.scale), args.y);
 }
 
 }  // namespace attn

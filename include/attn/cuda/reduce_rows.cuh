@@ -10,7 +10,7 @@
 namespace attn {
 namespace kernels {
 
-/// A block of 8 warps takes 32 columns of a sentence, a lane each. Its warps take every 8th row.
+/// A block of 8 warps reduces 32 columns of a sentence, one per lane. Each warp takes every 8th row.
 struct SentenceColumn {
   Index sentence, begin, end;
   int column, warp, lane;
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(32 * kRowWarps)
     parts[at.warp][at.lane] = found;
     __syncthreads();
 #pragma unroll
-    for (int k = 1; k < kRowWarps; ++k) {  // of warp 0, whose own part is in `found`
+    for (int k = 1; k < kRowWarps; ++k) {  // only warp 0 uses the result, and its part is in `found`
       const float part = parts[k][at.lane];
       found = max ? larger(part, found) : found + part;
     }

@@ -2,7 +2,7 @@
 #include "attn/cuda/reduce_rows.cuh"
 #include "attn/ops/repeat_rows.hpp"
 
-// Repeating a row is the gradient of a sum of rows, and the other way round.
+// Repeating a row is the gradient of a sum of rows, and vice versa.
 
 namespace attn {
 

@@ -7,13 +7,13 @@
 namespace attn {
 namespace kernels {
 
-/// A warp a row, each lane N of the first coordinates at a time.
+/// One warp per row; each lane rotates N pairs at once.
 template <int N, class T>
 __global__ void __launch_bounds__(32 * kRowWarps) rotary(RotaryArgs<Cuda<T>> args) {
   const Index i = row_of_warp();
   if (i >= args.x.rows) return;
   const int sentence = sentence_of(args.rows, i);
-  if (sentence < 0 || i >= args.rows.end[sentence]) return;  // a row of no sentence
+  if (sentence < 0 || i >= args.rows.end[sentence]) return;  // a row outside all sentences
   const Index first = args.first_positions != nullptr ? args.first_positions[sentence] : args.first_position;
   const T* angle = row_of(args.table, first + i - args.rows.begin[sentence]);
   const int half = static_cast<int>(args.table.cols) / 2;

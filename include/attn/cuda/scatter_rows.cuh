@@ -28,10 +28,10 @@ void run_scatter_rows(Cuda<T>& device, const ScatterRowsArgs<Cuda<T>>& args) {
   });
 }
 
-/// Rows that a cache grows by wait for the attention that reads them (cuda/attention/step.cuh), which saves a kernel.
+/// Rows appended to a KV cache are held back for the attention that reads them (attention/step.cuh), which saves a kernel.
 template <class T>
 void scatter_rows(Cuda<T>& device, const ScatterRowsArgs<Cuda<T>>& args) {
-  if (args.appends) return device.hold_back(args, run_scatter_rows<T>);
+  if (args.appends) return device.defer(args, run_scatter_rows<T>);
   run_scatter_rows(device, args);
 }
 

@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(256) sgd(SgdArgs<Cuda<T>> args, SgdFactors by)
   const float clip = clip_factor(by.clip_norm, args.squares);
   for_each_pack<N>(args.count, [&]<int M>(Index at) {
     float rate = by.rate, decay = by.decay;
-    if constexpr (Grouped) {  // a pack lies in one block
+    if constexpr (Grouped) {  // a pack never crosses a parameter block
       const UpdateFactors<float> factors = args.factors[at / kParameterBlock];
       if (factors.rate == 0) return store_pack(args.gradient + at, Pack<float, M>{});
       rate *= factors.rate;

@@ -8,7 +8,7 @@
 namespace attn {
 namespace kernels {
 
-/// The row that a block takes and how many of its first columns it sees; -1 for a block without a row.
+/// A block's row and the number of its leading columns that are visible; -1 for a block without a row.
 struct SeenRow {
   Index row;
   int seen;
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(32 * Warps) softmax_gradient(SoftmaxGradientAr
 
 }  // namespace kernels
 
-/// Blocks, one a row: of all sentences as long as the longest where there is a mask.
+/// Number of blocks: one per row. With a mask, every sentence gets as many as the longest.
 inline unsigned softmax_blocks(const RaggedMask& mask, Index rows) {
   return static_cast<unsigned>(mask.active() ? mask.queries.count * mask.queries.longest : rows);
 }

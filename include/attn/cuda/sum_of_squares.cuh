@@ -3,17 +3,18 @@
 
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/rows.cuh"
+#include "attn/cuda/support/sum_parts.cuh"
 #include "attn/ops/sum_of_squares.hpp"
 
 namespace attn {
 namespace kernels {
 
-/// What clipping multiplies every gradient by.
+/// The factor of every gradient under clipping.
 __device__ inline float clip_factor(float clip_norm, const float* squares) {
   return clip_norm > 0 ? fminf(1, clip_norm / (sqrtf(*squares) + 1e-6f)) : 1;
 }
 
-/// Whether a step's gradients are not finite, so that it is left out; if so the grid's first thread notes it.
+/// Whether the step is skipped because its gradients are not finite; if so, the grid's first thread counts it.
 template <int N, class Args>
 __device__ bool leave_out(const Args& args) {
   if (args.left_out.noted == nullptr || isfinite(*args.squares)) return false;
@@ -27,7 +28,7 @@ __device__ bool leave_out(const Args& args) {
   return true;
 }
 
-/// parts[b] = the sum of the squares that block b comes by.
+/// parts[b] = the sum of the squares that block b reads.
 template <int N>
 __global__ void __launch_bounds__(256) sums_of_squares(const float* x, Index count, float* parts) {
   float sums[N] = {};
@@ -37,20 +38,13 @@ __global__ void __launch_bounds__(256) sums_of_squares(const float* x, Index cou
 #pragma unroll
     for (int k = 0; k < N; ++k) sums[k] += numbers[k] * numbers[k];
   }
-  const Index left = count / N * N + threadIdx.x;  // less than a pack at the end
+  const Index left = count / N * N + threadIdx.x;  // the elements after the last pack
   if (blockIdx.x == 0 && left < count) sums[0] += x[left] * x[left];
   float sum = 0;
 #pragma unroll
   for (int k = 0; k < N; ++k) sum += sums[k];
   sum = block_sum<8>(sum);
   if (threadIdx.x == 0) parts[blockIdx.x] = sum;
-}
-
-static __global__ void __launch_bounds__(256) add_parts(const float* parts, int count, float* total) {
-  float sum = 0;
-  for (int i = static_cast<int>(threadIdx.x); i < count; i += 256) sum += parts[i];
-  sum = block_sum<8>(sum);
-  if (threadIdx.x == 0) *total = sum;
 }
 
 }  // namespace kernels
@@ -62,7 +56,7 @@ void sum_of_squares(Cuda<T>& device, const SumOfSquaresArgs<Cuda<T>>& args) {
   with_packs<float>(in_packs(args.x, 0, 0), [&]<int N>() {
     launch(device, "sum_of_squares", {{blocks}, 256}, kernels::sums_of_squares<N>, args.x, args.count, parts);
   });
-  launch(device, "sum_of_squares", {{1}, 256}, kernels::add_parts, parts, blocks, args.total);
+  sum_numbers(device, "sum_of_squares", false, parts, blocks, 1, args.total);
 }
 
 }  // namespace attn

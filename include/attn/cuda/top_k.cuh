@@ -10,7 +10,7 @@
 namespace attn {
 namespace kernels {
 
-/// A number whose order is that of choices: larger logits first, of equals the lower class. 0 is no choice: NaN.
+/// Sort key of a choice: larger logits first, then lower classes. 0 is no choice: NaN.
 __device__ inline unsigned long long choice_of(float logit, int place) {
   if (logit != logit) return 0;
   const unsigned bits = __float_as_uint(logit + 0.f);  // -0 becomes 0
@@ -34,8 +34,8 @@ __device__ inline unsigned long long best_of_warp(unsigned long long choice) {
   return choice;
 }
 
-/// A block takes a row. One pass finds maximum, sum and each thread's best choice; then the best of all threads is taken k
-/// times, and the thread whose it was looks for its next best among its own columns.
+/// One block per row. One pass finds maximum and sum, the next one each thread's best choice. Then the block takes the best
+/// of all threads k times; the thread that had it finds the next best among its own columns.
 template <int N, class T>
 __global__ void __launch_bounds__(1024) top_k(TopKArgs<Cuda<T>> args) {
   __shared__ unsigned long long bests[33];
@@ -66,10 +66,13 @@ __global__ void __launch_bounds__(1024) top_k(TopKArgs<Cuda<T>> args) {
 
   float most = -FLT_MAX, sum = 0;
   for (int j = static_cast<int>(threadIdx.x) * N; j < classes; j += 1024 * N) {
-    const Pack<T, N> x = load_pack<N>(row + j);
-    float top = x[0];
+    const Pack<T, N> pack = load_pack<N>(row + j);
+    float x[N], top = -FLT_MAX;
 #pragma unroll
-    for (int n = 1; n < N; ++n) top = fmaxf(top, x[n]);
+    for (int n = 0; n < N; ++n) {
+      x[n] = args.renormalize && excepted(j + n) ? -INFINITY : pack[n];
+      top = fmaxf(top, x[n]);
+    }
     if (top > most) {
       sum *= expf(most - top);
       most = top;

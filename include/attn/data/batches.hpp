@@ -16,7 +16,7 @@
 
 namespace attn {
 
-/// The special tokens that the tokenizers of the two sides have.
+/// The special tokens of the two tokenizers.
 template <HasSpecialTokens SourceTokenizer, HasSpecialTokens TargetTokenizer>
 SpecialTokens special_tokens_of(const SourceTokenizer& source, const TargetTokenizer& target) {
   return {target.begin(), target.end(), source.end()};
@@ -26,17 +26,17 @@ enum class BatchUnit { sentences, tokens };
 enum class BatchOrder { sequential, shuffled, pooled };
 
 struct BatchOptions {
-  Index size = 88;                          // the most a batch holds, in units
-  BatchUnit unit = BatchUnit::sentences;    // tokens: the rows of source and target_input together
-  BatchOrder order = BatchOrder::shuffled;  // pooled: batches of similar length, in random order
-  Index pool = 100;                         // pooled: how many batches' worth of random sentences are sorted together
+  Index size = 88;                          // maximum per batch, in units
+  BatchUnit unit = BatchUnit::sentences;    // tokens: rows of source and target_input together
+  BatchOrder order = BatchOrder::shuffled;  // pooled: batches of similar lengths, in random order
+  Index pool = 100;                         // pooled: number of batches whose random sentences are sorted together
   std::uint64_t seed = 1;
 };
 
-/// How much a batch holds.
+/// The size of one batch.
 struct BatchSize {
   Index sentences = 0;
-  Index labels = 0;  // target tokens that are predicted
+  Index labels = 0;  // target tokens to predict
   Index tokens = 0;  // source and target
 
   BatchSize& operator+=(const BatchSize& other) {
@@ -46,8 +46,8 @@ struct BatchSize {
   bool operator==(const BatchSize&) const = default;
 };
 
-/// Deals a corpus out in batches, epoch by epoch. The order of an epoch follows from (seed, epoch) alone, so a run can be
-/// resumed in the middle of one. The corpus must outlive its batches.
+/// Splits a corpus into batches, epoch by epoch. The order depends only on (seed, epoch), so a run can resume in the middle
+/// of an epoch. The corpus must outlive its batches.
 ///
 ///     Batches batches(corpus, special_tokens_of(tokenizer, tokenizer), {.size = 4096, .unit = BatchUnit::tokens});
 ///     for (Index epoch = 0; epoch < 10; ++epoch)
@@ -62,54 +62,156 @@ class Batches {
   Batches(CorpusView corpus, SpecialTokens special_tokens, BatchOptions options);
   Batches(const ParallelCorpus& corpus, SpecialTokens special_tokens, BatchOptions options)
       : Batches(paired(corpus), special_tokens, options) {}
-  Batches(ParallelCorpus&&, SpecialTokens, BatchOptions) = delete;  // it would dangle
+  Batches(ParallelCorpus&&, SpecialTokens, BatchOptions) = delete;  // would dangle
 
   void start_epoch(Index epoch) { seek({epoch, 0}); }
 
-  /// Fills the next batch of the epoch, or returns false at its end. Reuses the batch's memory: only its first use
+  /// Fills the next batch of the epoch, or returns false at its end. Reuses the batch's memory; only the first use
   /// allocates.
-  bool next(Batch& batch);
+  bool next(Batch& batch) {
+    if (position_.batch == batches_per_epoch()) return false;
+    for (Sentences* side : {&batch.source, &batch.target_input, &batch.target_output}) {
+      side->tokens.reserve(side == &batch.source ? most_source_ : most_target_);
+      side->offsets.reserve(most_sentences_ + 1);
+    }
+    batch.sentence_ids.reserve(most_sentences_);
+    batch.clear();
 
-  /// The size of the batch that next() will give; of none at the epoch's end. Reads no tokens.
-  BatchSize next_size() const;
-  /// Leaves out the next batch of the epoch.
+    const auto [first, last] = batches_[static_cast<std::size_t>(position_.batch)];
+    for (Index i = first; i < last; ++i) {
+      const Index id = order_[static_cast<std::size_t>(i)];
+      batch.add(corpus_.source_tokens(id, source_space_), corpus_.target_tokens(id, target_space_), special_tokens_);
+      batch.sentence_ids.push_back(id);
+    }
+    ++position_.batch;
+    return true;
+  }
+
+  /// The size of the next batch, zero at the end of the epoch. Reads no tokens.
+  BatchSize next_size() const {
+    BatchSize size;
+    if (position_.batch == batches_per_epoch()) return size;
+    const auto [first, last] = batches_[static_cast<std::size_t>(position_.batch)];
+    for (Index i = first; i < last; ++i) {
+      const Index id = order_[static_cast<std::size_t>(i)];
+      size += {1, target_rows(id), source_rows(id) + target_rows(id)};
+    }
+    return size;
+  }
+  /// Skips the next batch of the epoch.
   void skip() { position_.batch = std::min(position_.batch + 1, batches_per_epoch()); }
 
-  /// The batch that next() will give; seek() to it later and the run goes on as if it had never stopped.
+  /// The position of the next batch. Pass it to seek() to resume from there.
   Position position() const { return position_; }
-  void seek(Position position);
+  void seek(Position position) {
+    require(position.epoch >= 0, "Batches: there is no epoch ", position.epoch, "; epochs count from 0");
+    if (position.epoch != position_.epoch) arrange(position.epoch);
+    position_ = {position.epoch, 0};
+    require(position.batch >= 0 && position.batch <= batches_per_epoch(), "Batches: cannot resume at batch ",
+            position.batch, ": epoch ", position.epoch, " has ", batches_per_epoch(),
+            " batches. Use the corpus and the batch options of the run that you resume.");
+    position_ = position;
+  }
 
-  /// Of the current epoch. Batches of tokens in random order may number a few more or less in another.
+  /// The number of batches in the current epoch. With BatchUnit::tokens and a random order it can vary slightly between
+  /// epochs.
   Index batches_per_epoch() const { return static_cast<Index>(batches_.size()); }
 
-  /// What takes most memory in `epochs` epochs from the `first` on: the batch of most rows, source and target together, and
-  /// the one of most sentences where that has more of them.
-  std::vector<Batch> largest(Index first, Index epochs) const;
+  /// The batches that need most memory in `epochs` epochs from `first` on: the one with most rows (source plus target) and,
+  /// if another has more sentences, that one too.
+  std::vector<Batch> largest(Index first, Index epochs) const {
+    struct Size {
+      Index rows = 0, sentences = 0;
+      Position at;
+    };
+    Size longest, fullest;
+    Batches dealt = *this;
+    for (Index epoch = first; epoch < first + epochs; ++epoch) {
+      dealt.start_epoch(epoch);
+      for (Index i = 0; i < dealt.batches_per_epoch(); ++i) {
+        const auto [from, to] = dealt.batches_[static_cast<std::size_t>(i)];
+        Size size{0, to - from, {epoch, i}};
+        for (Index j = from; j < to; ++j) {
+          const Index id = dealt.order_[static_cast<std::size_t>(j)];
+          size.rows += source_rows(id) + target_rows(id);
+        }
+        if (size.rows > longest.rows) longest = size;
+        if (size.sentences > fullest.sentences) fullest = size;
+      }
+    }
+    std::vector<Batch> found(fullest.sentences > longest.sentences ? 2 : 1);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      dealt.seek(i == 0 ? longest.at : fullest.at);
+      dealt.next(found[i]);
+    }
+    return found;
+  }
 
  private:
-  using Range = std::pair<Index, Index>;  // from, to: places in order_
-  using Place = std::uint32_t;            // of a pair in the corpus: what a large corpus takes most memory for
+  using Range = std::pair<Index, Index>;  // [first, last) in order_
+  using Place = std::uint32_t;            // index of a pair in the corpus; 32 bits, since large corpora store many
 
   static CorpusView paired(const ParallelCorpus& corpus) {
-    require(corpus.source.size() == corpus.target.size(), "Batches: ", corpus.source.size(),
-            " source sentences do not pair with ", corpus.target.size(), " target sentences");
+    require(corpus.source.size() == corpus.target.size(), "Batches: ", corpus.source.size(), " source sentences, but ",
+            corpus.target.size(), " target sentences. Pass one target per source.");
     return corpus;
   }
   Index source_rows(Index id) const { return corpus_.source_length(id) + (special_tokens_.source_end ? 1 : 0); }
   Index target_rows(Index id) const { return corpus_.target_length(id) + 1; }
   void arrange(Index epoch);
+  /// Cuts a range of order_ into pieces of at most `limit` units. An item above the limit becomes its own piece. cost(i) is
+  /// the size of item i.
   template <class Cost>
-  static void cut(Range range, Index limit, std::vector<Range>& pieces, const Cost& cost);
-  void reserve();
+  static void cut(Range range, Index limit, std::vector<Range>& pieces, const Cost& cost) {
+    Index first = range.first, filled = 0;
+    for (Index i = range.first; i < range.second; ++i) {
+      const Index units = cost(i);
+      if (i > first && filled + units > limit) {
+        pieces.emplace_back(first, i);
+        first = i, filled = 0;
+      }
+      filled += units;
+    }
+    if (first < range.second) pieces.emplace_back(first, range.second);
+  }
+  /// Computes bounds for every batch of every epoch, so that next() allocates only once.
+  void reserve() {
+    const auto count = static_cast<std::size_t>(std::min(options_.size, corpus_.size()));
+    if (options_.unit == BatchUnit::tokens) {
+      Index total = 0, longest = 0;
+      for (Index id = 0; id < corpus_.size(); ++id) {
+        const Index rows = source_rows(id) + target_rows(id);
+        total += rows;
+        longest = std::max(longest, rows);
+      }
+      const Index rows = std::max(std::min(options_.size, total), longest);
+      most_sentences_ = most_source_ = most_target_ = static_cast<std::size_t>(rows);  // a pair has at least one row
+      return;
+    }
+    std::vector<Index> source, target;  // min-heaps of the longest lengths so far
+    const auto add = [count](std::vector<Index>& rows, Index length) {
+      if (rows.size() == count && length <= rows.front()) return;
+      if (rows.size() == count) {
+        std::pop_heap(rows.begin(), rows.end(), std::greater<>());
+        rows.pop_back();
+      }
+      rows.push_back(length);
+      std::push_heap(rows.begin(), rows.end(), std::greater<>());
+    };
+    for (Index id = 0; id < corpus_.size(); ++id) add(source, source_rows(id)), add(target, target_rows(id));
+    most_sentences_ = count;
+    most_source_ = static_cast<std::size_t>(std::accumulate(source.begin(), source.end(), Index{0}));
+    most_target_ = static_cast<std::size_t>(std::accumulate(target.begin(), target.end(), Index{0}));
+  }
 
   CorpusView corpus_;
   SpecialTokens special_tokens_;
   BatchOptions options_;
-  std::vector<Place> order_;    // sentences in the order of the epoch
-  std::vector<Range> batches_;  // which of them make which batch
+  std::vector<Place> order_;    // sentences in epoch order
+  std::vector<Range> batches_;  // the range of order_ for each batch
   Position position_{-1, 0};
-  std::vector<Token> source_space_, target_space_;  // for tokens that the corpus does not have as they are needed
-  std::size_t most_sentences_ = 0, most_source_ = 0, most_target_ = 0;  // in any batch of any epoch
+  std::vector<Token> source_space_, target_space_;                      // for tokens that the corpus cannot return in place
+  std::size_t most_sentences_ = 0, most_source_ = 0, most_target_ = 0;  // upper bounds over all epochs
 };
 
 inline Batches::Batches(CorpusView corpus, SpecialTokens special_tokens, BatchOptions options)
@@ -117,57 +219,11 @@ inline Batches::Batches(CorpusView corpus, SpecialTokens special_tokens, BatchOp
   require(corpus.size() > 0, "Batches: the corpus has no sentences");
   require(corpus.size() <= Index{std::numeric_limits<Place>::max()}, "Batches: ", corpus.size(), " pairs are more than ",
           std::numeric_limits<Place>::max(), "; train on parts of the corpus");
-  constexpr Index most = std::numeric_limits<std::int32_t>::max();  // and size * pool stays a number
-  require(options.size >= 1 && options.size <= most, "Batches: the size ", options.size, " is not in 1 to ", most);
-  require(options.pool >= 1 && options.pool <= most, "Batches: the pool ", options.pool, " is not in 1 to ", most);
+  constexpr Index most = std::numeric_limits<std::int32_t>::max();  // so that size * pool cannot overflow
+  require(options.size >= 1 && options.size <= most, "Batches: size is ", options.size, ", but must be 1 to ", most);
+  require(options.pool >= 1 && options.pool <= most, "Batches: pool is ", options.pool, ", but must be 1 to ", most);
   reserve();
   start_epoch(0);
-}
-
-/// Bounds every batch of every epoch, so that no later batch outgrows the memory that the first one took.
-inline void Batches::reserve() {
-  const auto count = static_cast<std::size_t>(std::min(options_.size, corpus_.size()));
-  if (options_.unit == BatchUnit::tokens) {
-    Index total = 0, longest = 0;
-    for (Index id = 0; id < corpus_.size(); ++id) {
-      const Index rows = source_rows(id) + target_rows(id);
-      total += rows;
-      longest = std::max(longest, rows);
-    }
-    const Index rows = std::max(std::min(options_.size, total), longest);
-    most_sentences_ = most_source_ = most_target_ = static_cast<std::size_t>(rows);  // a pair has one row at least
-    return;
-  }
-  std::vector<Index> source, target;  // the longest so far, as heaps whose top is the shortest of them
-  const auto add = [count](std::vector<Index>& rows, Index length) {
-    if (rows.size() == count && length <= rows.front()) return;
-    if (rows.size() == count) {
-      std::pop_heap(rows.begin(), rows.end(), std::greater<>());
-      rows.pop_back();
-    }
-    rows.push_back(length);
-    std::push_heap(rows.begin(), rows.end(), std::greater<>());
-  };
-  for (Index id = 0; id < corpus_.size(); ++id) add(source, source_rows(id)), add(target, target_rows(id));
-  most_sentences_ = count;
-  most_source_ = static_cast<std::size_t>(std::accumulate(source.begin(), source.end(), Index{0}));
-  most_target_ = static_cast<std::size_t>(std::accumulate(target.begin(), target.end(), Index{0}));
-}
-
-/// Cuts places of order_ into pieces as long as `limit` units allow; what alone is longer makes its own piece. cost(i) is what
-/// place i takes.
-template <class Cost>
-void Batches::cut(Range range, Index limit, std::vector<Range>& pieces, const Cost& cost) {
-  Index first = range.first, filled = 0;
-  for (Index i = range.first; i < range.second; ++i) {
-    const Index units = cost(i);
-    if (i > first && filled + units > limit) {
-      pieces.emplace_back(first, i);
-      first = i, filled = 0;
-    }
-    filled += units;
-  }
-  if (first < range.second) pieces.emplace_back(first, range.second);
 }
 
 inline void Batches::arrange(Index epoch) {
@@ -189,11 +245,11 @@ inline void Batches::arrange(Index epoch) {
     std::uint32_t source, target;  // rows
     Place id;
   };
-  std::vector<Sorted> pool;  // lengths are looked up once a pair: in a large corpus that is what takes time
+  std::vector<Sorted> pool;  // caches lengths: on a large corpus, lookups dominate
   Index first = 0, filled = 0;
   const auto cost = [&](const Sorted& pair) { return sentences ? Index{1} : Index{pair.source} + Index{pair.target}; };
   const auto sort_pool = [&] {
-    // Stable, so that sentences of equal length stay in random order, and the same one on every machine.
+    // Stable, so that sentences of equal length keep their random order, on every machine.
     std::stable_sort(pool.begin(), pool.end(), [](const Sorted& a, const Sorted& b) {
       return a.source != b.source ? a.source < b.source : a.target < b.target;
     });
@@ -213,74 +269,6 @@ inline void Batches::arrange(Index epoch) {
   }
   sort_pool();
   random.shuffle(batches_);
-}
-
-inline void Batches::seek(Position position) {
-  require(position.epoch >= 0, "Batches: there is no epoch ", position.epoch, "; epochs count from 0");
-  if (position.epoch != position_.epoch) arrange(position.epoch);
-  position_ = {position.epoch, 0};
-  require(position.batch >= 0 && position.batch <= batches_per_epoch(), "Batches: epoch ", position.epoch, " has ",
-          batches_per_epoch(), " batches, so it cannot go on at batch ", position.batch,
-          "; resume with the corpus and the batch options of the run that was stopped");
-  position_ = position;
-}
-
-inline bool Batches::next(Batch& batch) {
-  if (position_.batch == batches_per_epoch()) return false;
-  for (Sentences* side : {&batch.source, &batch.target_input, &batch.target_output}) {
-    side->tokens.reserve(side == &batch.source ? most_source_ : most_target_);
-    side->offsets.reserve(most_sentences_ + 1);
-  }
-  batch.sentence_ids.reserve(most_sentences_);
-  batch.clear();
-
-  const auto [first, last] = batches_[static_cast<std::size_t>(position_.batch)];
-  for (Index i = first; i < last; ++i) {
-    const Index id = order_[static_cast<std::size_t>(i)];
-    batch.add(corpus_.source_tokens(id, source_space_), corpus_.target_tokens(id, target_space_), special_tokens_);
-    batch.sentence_ids.push_back(id);
-  }
-  ++position_.batch;
-  return true;
-}
-
-inline BatchSize Batches::next_size() const {
-  BatchSize size;
-  if (position_.batch == batches_per_epoch()) return size;
-  const auto [first, last] = batches_[static_cast<std::size_t>(position_.batch)];
-  for (Index i = first; i < last; ++i) {
-    const Index id = order_[static_cast<std::size_t>(i)];
-    size += {1, target_rows(id), source_rows(id) + target_rows(id)};
-  }
-  return size;
-}
-
-inline std::vector<Batch> Batches::largest(Index first, Index epochs) const {
-  struct Size {
-    Index rows = 0, sentences = 0;
-    Position at;
-  };
-  Size longest, fullest;
-  Batches dealt = *this;
-  for (Index epoch = first; epoch < first + epochs; ++epoch) {
-    dealt.start_epoch(epoch);
-    for (Index i = 0; i < dealt.batches_per_epoch(); ++i) {
-      const auto [from, to] = dealt.batches_[static_cast<std::size_t>(i)];
-      Size size{0, to - from, {epoch, i}};
-      for (Index j = from; j < to; ++j) {
-        const Index id = dealt.order_[static_cast<std::size_t>(j)];
-        size.rows += source_rows(id) + target_rows(id);
-      }
-      if (size.rows > longest.rows) longest = size;
-      if (size.sentences > fullest.sentences) fullest = size;
-    }
-  }
-  std::vector<Batch> found(fullest.sentences > longest.sentences ? 2 : 1);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    dealt.seek(i == 0 ? longest.at : fullest.at);
-    dealt.next(found[i]);
-  }
-  return found;
 }
 
 }  // namespace attn

@@ -2,7 +2,6 @@
 #include <concepts>
 #include <span>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "attn/core/error.hpp"
@@ -10,8 +9,8 @@
 
 namespace attn {
 
-/// Sentence pairs as token ids, bare, wherever they lie. Lengths are asked for far more often than tokens, so that they
-/// should come from an index; tokens may be written to `space`, or be where the result points without it.
+/// Sentence pairs as token ids, without special tokens. Lengths should come from an index, because they are read far more
+/// often than tokens. Tokens are returned in place or written to `space`.
 template <class T>
 concept TokenPairs = requires(const T& pairs, Index i, std::vector<Token>& space) {
   { pairs.size() } -> std::same_as<Index>;
@@ -21,16 +20,16 @@ concept TokenPairs = requires(const T& pairs, Index i, std::vector<Token>& space
   { pairs.target_tokens(i, space) } -> std::same_as<std::span<const Token>>;
 };
 
-/// A corpus of any type, or a part of one, as one type: what batches are made of. The corpus must outlive its views.
+/// Type-erased view of a corpus or a part of one. The corpus must outlive its views.
 class CorpusView {
  public:
   template <TokenPairs Corpus>
-  requires(!std::same_as<Corpus, CorpusView>) CorpusView(const Corpus& corpus)  // NOLINT: a conversion on purpose
+  requires(!std::same_as<Corpus, CorpusView>) CorpusView(const Corpus& corpus)  // NOLINT: implicit conversion intended
       : corpus_(&corpus), calls_(&calls_of<Corpus>), size_(corpus.size()) {}
   template <TokenPairs Corpus>
   requires(!std::is_lvalue_reference_v<Corpus> && !std::same_as<std::remove_const_t<Corpus>, CorpusView>)
       CorpusView(Corpus&&)
-  = delete;  // it would dangle
+  = delete;  // would dangle
 
   Index size() const { return size_; }
   Index source_length(Index i) const { return calls_->source_length(corpus_, first_ + i); }
@@ -42,10 +41,10 @@ class CorpusView {
     return calls_->target_tokens(corpus_, first_ + i, space);
   }
 
-  /// The pairs from the `first` on, `count` of them.
+  /// A view of `count` pairs starting at pair `first`.
   CorpusView part(Index first, Index count) const {
     require(first >= 0 && count >= 0 && first <= size_ && count <= size_ - first, "CorpusView: pairs ", first, " to ",
-            first + count, " are not all among the ", size_, " of the corpus");
+            first + count, " are out of range: the corpus has ", size_, " pairs");
     CorpusView view = *this;
     view.first_ += first;
     view.size_ = count;

@@ -10,27 +10,26 @@
 
 namespace attn {
 
-/// Reads rows of comma-separated values (RFC 4180): a field may stand in quotes, and then hold commas, line breaks and
-/// quotes,
-/// each written twice. A line break inside a field is read as a space: a sentence is one line.
+/// Reads comma-separated values (RFC 4180). A quoted field may contain commas, line breaks and doubled quotes. Returns a
+/// line break inside a field as a space, because a sentence is one line.
 class CsvReader {
  public:
   explicit CsvReader(const std::filesystem::path& path, std::string name = "") : lines_(path, std::move(name)) {}
 
-  /// The next row's fields, which need not be UTF-8; false when there is none.
+  /// Reads the fields of the next row, which need not be UTF-8. Returns false at the end.
   bool next(std::vector<std::string>& fields) {
     fields.assign(1, "");
     if (!lines_.next_bytes(line_)) return false;
     const Index first = row_ = lines_.lines();
     bool quoted = false;      // inside quotes
-    bool was_quoted = false;  // after the quote that ends a field
+    bool was_quoted = false;  // after the closing quote of a field
     for (std::size_t at = 0;; ++at) {
       if (at == line_.size()) {
         if (!quoted) return true;
         require(lines_.next_bytes(line_), lines_.name(), ", line ", first,
-                ": a quote is opened and never closed; write quotes inside a field twice");
+                ": a quote is never closed. Double the quotes inside a field.");
         fields.back() += ' ';
-        at = std::string::npos;  // the loop goes on at 0
+        at = std::string::npos;  // the loop increments it to 0
         continue;
       }
       const char c = line_[at];
@@ -44,8 +43,8 @@ class CsvReader {
       } else if (c == ',') {
         fields.emplace_back(), was_quoted = false;
       } else {
-        require(!was_quoted, lines_.name(), ", line ", lines_.lines(), ": after a field in quotes comes '", c,
-                "' instead of a comma; write quotes inside a field twice");
+        require(!was_quoted, lines_.name(), ", line ", lines_.lines(), ": '", c,
+                "' follows a quoted field instead of a comma. Double the quotes inside a field.");
         if (c == '"' && fields.back().empty())
           quoted = true;
         else
@@ -55,7 +54,7 @@ class CsvReader {
   }
 
   const std::string& name() const { return lines_.name(); }
-  Index line() const { return row_; }  // where the row begins
+  Index line() const { return row_; }  // first line of the row
   Index bytes() const { return lines_.bytes(); }
 
  private:

@@ -5,7 +5,7 @@
 
 namespace attn {
 
-/// How long sentences are.
+/// Statistics of sentence lengths.
 class LengthStatistics {
  public:
   void add(Index length) {
@@ -25,12 +25,11 @@ class LengthStatistics {
 
   Index sentences() const { return sentences_; }
   Index total() const { return total_; }
-  Index shortest() const { return shortest_; }  // 0 without sentences, as the others
+  Index shortest() const { return shortest_; }  // 0 without sentences, like the others
   Index longest() const { return longest_; }
   double average() const { return sentences_ == 0 ? 0 : static_cast<double>(total_) / static_cast<double>(sentences_); }
 
-  /// The average rounded up, as papers give it that want to know what fits; in whole numbers, so that nothing is rounded
-  /// twice.
+  /// The average rounded up, as papers report it. Integer arithmetic avoids double rounding.
   Index average_rounded_up() const { return sentences_ == 0 ? 0 : (total_ + sentences_ - 1) / sentences_; }
 
  private:

@@ -5,20 +5,20 @@
 #include <utility>
 
 #include "attn/core/error.hpp"
+#include "attn/core/file.hpp"
 
 namespace attn {
 
-/// A file to read, plain or compressed: .xz and .gz are unpacked into a pipe, by the programs of these names, while they are
-/// read. A plain file that is there only with .xz or .gz after its name is found too.
+/// A plain or compressed input file. The xz and gzip programs decompress .xz and .gz files into a pipe. If a plain file
+/// does not exist, it looks for one with .xz or .gz appended.
 class PackedFile {
  public:
   explicit PackedFile(const std::filesystem::path& file) : path_(file) {
     for (const char* ending : {".xz", ".gz"}) {
       if (file.extension() == ending) packed_ = file.string();
-      if (!std::filesystem::exists(file) && std::filesystem::exists(file.string() + ending))
-        packed_ = file.string() + ending;
+      if (!file_exists(file) && file_exists(file.string() + ending)) packed_ = file.string() + ending;
     }
-    if (packed_.empty()) return;  // whoever reads it says what is missing
+    if (packed_.empty()) return;  // the reader reports a missing file
     std::string quoted;
     for (const char c : packed_) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
     pipe_ = ::popen(((packed_.ends_with(".xz") ? "xz -dc -- '" : "gzip -dc -- '") + quoted + "'").c_str(), "r");
@@ -33,11 +33,11 @@ class PackedFile {
   std::filesystem::path path() const { return path_; }
   bool packed() const { return !packed_.empty(); }
 
-  /// When all of it has been read: an Error unless it was unpacked to its end.
+  /// Call after reading everything. Throws unless the file was decompressed to its end.
   void close() {
     if (pipe_ != nullptr)
       require(::pclose(std::exchange(pipe_, nullptr)) == 0, "cannot unpack ", packed_,
-              "; is it whole, and is the program installed? A file that was unpacked before is read as it is");
+              "; check that the file is complete and the program is installed, or unpack it first");
   }
 
  private:

@@ -18,41 +18,74 @@
 namespace attn {
 
 enum class PairFormat { lines, tsv, csv };
-enum class UnequalLines { refuse, drop };  // drop: lines without a counterpart at the end of the longer file
+enum class UnequalLines { refuse, drop };  // drop: the extra lines at the end of the longer file
 
-/// A text and its translation in files: two, of which line i of one translates line i of the other; or one, with a column
-/// for
-/// each. All may be compressed (.xz, .gz).
+/// The files of a parallel text: two files with translations on the same line, or one file with a column for each language.
+/// All may be compressed (.xz, .gz).
 struct PairFiles {
   PairFormat format = PairFormat::lines;
-  std::filesystem::path source, target = {};  // target: of lines only
-  /// Of columns: their names in the first row, or their numbers, from 1, where there is no such row.
+  std::filesystem::path source, target = {};  // target: lines format only
+  /// Column names from the first row, or column numbers from 1 if there is no header row.
   std::string source_column = "1", target_column = "2";
 };
 
-/// Reads pairs, one after another. They need not be UTF-8: that is a rule's matter (data/pair_rules.hpp).
+/// Reads pairs one by one. Does not check UTF-8; pair_rules.hpp does.
 class PairReader {
  public:
   explicit PairReader(const PairFiles& files, UnequalLines unequal = UnequalLines::refuse);
 
-  /// The next pair; false when there is none.
-  bool next(std::string& source, std::string& target);
+  /// Reads the next pair. Returns false at the end.
+  bool next(std::string& source, std::string& target) {
+    if (format_ == PairFormat::lines) return next_lines(source, target);
+    if (!next_row(fields_)) return close();
+    if (fields_.size() == 1 && fields_[0].empty()) {  // an empty line
+      source.clear(), target.clear();
+      return true;
+    }
+    const std::size_t needed = std::max(source_column_, target_column_) + 1;
+    require(fields_.size() >= needed, where(), ": the row has ", counted(fields_.size(), "column"),
+            ", but you asked for column ", needed, ". Correct the row, or select other columns.");
+    source = std::move(fields_[source_column_]);
+    target = std::move(fields_[target_column_]);
+    return true;
+  }
 
-  /// Where the pair stands that was read last: "train.tsv, line 7".
+  /// The location of the last pair read: "train.tsv, line 7".
   std::string where() const {
     return csv_ ? csv_->name() + ", line " + std::to_string(csv_->line())
                 : source_->name() + ", line " + std::to_string(source_->lines());
   }
-  /// How many bytes of the source's file were read; none where it is compressed.
+  /// Bytes of the source file read so far; empty if it is compressed.
   std::optional<Index> bytes() const {
     if (source_file_->packed()) return std::nullopt;
     return csv_ ? csv_->bytes() : source_->bytes();
   }
-  Index unpaired() const { return unpaired_; }  // lines that were dropped because the other file has fewer
+  Index unpaired() const { return unpaired_; }  // lines dropped because the other file is shorter
 
  private:
-  bool next_lines(std::string& source, std::string& target);
-  bool next_row(std::vector<std::string>& fields);
+  bool next_lines(std::string& source, std::string& target) {
+    const bool more_source = source_->next_bytes(source), more_target = target_->next_bytes(target);
+    if (more_source && more_target) return true;
+    if (more_source == more_target) return close();
+    unpaired_ = 1;
+    while (more_source ? source_->next_bytes(source) : target_->next_bytes(target)) ++unpaired_;
+    require(unequal_ == UnequalLines::drop, source_->name(), " has ", counted(source_->lines(), "line"), " and ",
+            target_->name(), " has ", target_->lines(),
+            ". Parallel files need the same number of lines: line i of one translates line i of the other.");
+    return close();
+  }
+  bool next_row(std::vector<std::string>& fields) {
+    if (csv_) return csv_->next(fields);
+    std::string line;
+    if (!source_->next_bytes(line)) return false;
+    fields.clear();
+    std::string_view rest = line;
+    for (std::size_t tab = 0; tab != rest.npos; rest.remove_prefix(tab == rest.npos ? 0 : tab + 1)) {
+      tab = rest.find('\t');
+      fields.emplace_back(rest.substr(0, tab));
+    }
+    return true;
+  }
   bool close() {
     for (PackedFile* file : {source_file_.get(), target_file_.get()})
       if (file != nullptr) file->close();
@@ -90,7 +123,7 @@ inline PairReader::PairReader(const PairFiles& files, UnequalLines unequal)
   };
   const auto source = number(files.source_column), target = number(files.target_column);
   require(source.has_value() == target.has_value(), name_, ": '", files.source_column, "' and '", files.target_column,
-          "' are a name and a number; give two columns by name, or two by number");
+          "' mix a name and a number. Give two names or two numbers.");
   if (source) {
     source_column_ = *source, target_column_ = *target;
     return;
@@ -102,49 +135,9 @@ inline PairReader::PairReader(const PairFiles& files, UnequalLines unequal)
     std::string known;
     for (const std::string& field : fields_) known += (known.empty() ? "'" : ", '") + field + "'";
     require(found != fields_.end(), name_, ": its first row has no column '", *column, "'; it has ",
-            known.empty() ? "none" : known, "; name two of them, or give numbers where there are no names");
+            known.empty() ? "none" : known, "; name two of these columns, or use numbers if there is no header row");
     *place = static_cast<std::size_t>(found - fields_.begin());
   }
-}
-
-inline bool PairReader::next(std::string& source, std::string& target) {
-  if (format_ == PairFormat::lines) return next_lines(source, target);
-  if (!next_row(fields_)) return close();
-  if (fields_.size() == 1 && fields_[0].empty()) {  // an empty line
-    source.clear(), target.clear();
-    return true;
-  }
-  const std::size_t needed = std::max(source_column_, target_column_) + 1;
-  require(fields_.size() >= needed, where(), ": the row has ", counted(fields_.size(), "column"), ", and column ", needed,
-          " is asked for; mend the row or name other columns");
-  source = std::move(fields_[source_column_]);
-  target = std::move(fields_[target_column_]);
-  return true;
-}
-
-inline bool PairReader::next_row(std::vector<std::string>& fields) {
-  if (csv_) return csv_->next(fields);
-  std::string line;
-  if (!source_->next_bytes(line)) return false;
-  fields.clear();
-  std::string_view rest = line;
-  for (std::size_t tab = 0; tab != rest.npos; rest.remove_prefix(tab == rest.npos ? 0 : tab + 1)) {
-    tab = rest.find('\t');
-    fields.emplace_back(rest.substr(0, tab));
-  }
-  return true;
-}
-
-inline bool PairReader::next_lines(std::string& source, std::string& target) {
-  const bool more_source = source_->next_bytes(source), more_target = target_->next_bytes(target);
-  if (more_source && more_target) return true;
-  if (more_source == more_target) return close();
-  unpaired_ = 1;
-  while (more_source ? source_->next_bytes(source) : target_->next_bytes(target)) ++unpaired_;
-  require(unequal_ == UnequalLines::drop, source_->name(), " has ", counted(source_->lines(), "line"), " and ",
-          target_->name(), " has ", target_->lines(),
-          "; parallel files need as many lines, each the translation of the same line of the other file");
-  return close();
 }
 
 }  // namespace attn

@@ -1,9 +1,9 @@
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 
 #include "attn/core/error.hpp"
 #include "attn/core/types.hpp"
@@ -13,25 +13,25 @@
 
 namespace attn {
 
-enum class InvalidUtf8 { refuse, drop, repair };  // repair: U+FFFD stands in for each wrong sequence
+enum class InvalidUtf8 { refuse, drop, repair };  // repair: replace each invalid sequence by U+FFFD
 enum class BlankSide { drop, keep };
-enum class Duplicates { keep, drop };  // drop: of equal pairs the first is kept
+enum class Duplicates { keep, drop };  // drop: keep the first of equal pairs
 
-/// What becomes of pairs that are not as they should be.
+/// What to do with invalid, blank and duplicate pairs.
 struct PairRules {
   InvalidUtf8 invalid = InvalidUtf8::drop;
   BlankSide blank = BlankSide::drop;
   Duplicates duplicates = Duplicates::keep;
 };
 
-/// How many pairs each rule met.
+/// The number of pairs that each rule matched.
 struct RuleCounts {
   Index read = 0, kept = 0;
   Index invalid = 0, blank = 0, duplicates = 0;
   bool operator==(const RuleCounts&) const = default;
 };
 
-/// Whether a line is nothing but white space, of any kind. It must be valid UTF-8.
+/// Whether a line contains only white space, of any kind. The line must be valid UTF-8.
 inline bool is_blank(std::string_view line) {
   for (std::size_t at = 0; at < line.size();) {
     const utf8::Decoded character = utf8::decode(line, at);
@@ -41,22 +41,20 @@ inline bool is_blank(std::string_view line) {
   return true;
 }
 
-/// Applies the rules to pairs, one after another. Where duplicates are dropped it remembers 64 bits of every pair it keeps.
+/// Applies the rules to pairs one by one. To drop duplicates, it stores a 64-bit hash of every pair it keeps.
 class PairFilter {
  public:
   explicit PairFilter(PairRules rules) : rules_(rules) {}
 
-  /// Whether the pair is kept; may repair it. `where()` says where it stands, for the sentence that refuses it.
-  template <class Where>
-  bool keep(std::string& source, std::string& target, const Where& where) {
+  /// Returns whether to keep the pair, and may repair it. `where()` returns its location for error messages.
+  bool keep(std::string& source, std::string& target, const auto& where) {
     ++counts_.read;
     bool valid = true;
     for (std::string* side : {&source, &target}) {
       const std::size_t bad = utf8::first_invalid(*side);
       if (bad == std::string::npos) continue;
-      require(
-          rules_.invalid != InvalidUtf8::refuse, where(), ": byte ", bad + 1, side == &source ? "" : " of the target",
-          " is not valid UTF-8; convert the file to UTF-8 (iconv does), or choose that such pairs are dropped or repaired");
+      require(rules_.invalid != InvalidUtf8::refuse, where(), ": byte ", bad + 1, side == &source ? "" : " of the target",
+              " is not valid UTF-8. Convert the file to UTF-8 (iconv), or drop or repair invalid pairs.");
       valid = false;
       if (rules_.invalid == InvalidUtf8::repair) *side = utf8::repair(std::move(*side));
     }

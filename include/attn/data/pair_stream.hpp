@@ -13,19 +13,19 @@
 
 namespace attn {
 
-/// A text in files, and the rules for reading it.
+/// The files of a text, and the rules for reading it.
 struct PairText {
   std::vector<PairFiles> files;
   UnequalLines unequal = UnequalLines::refuse;
   PairRules rules = {};
 };
 
-/// The pairs of a text that its rules keep, file after file, in blocks: what is in memory does not grow with the text.
+/// Reads the pairs of a text that pass its rules, file by file, in blocks. Memory use does not grow with the text.
 class PairStream {
  public:
   explicit PairStream(PairText text) : text_(std::move(text)), filter_(text_.rules) {}
 
-  /// The next pairs, `most` of them; fewer at the end, then none.
+  /// The next `most` pairs; fewer at the end, then none.
   ParallelText next(Index most) {
     ParallelText block;
     std::string source, target;
@@ -49,7 +49,7 @@ class PairStream {
   const RuleCounts& counts() const { return filter_.counts(); }
   Index unpaired() const { return unpaired_; }
 
-  /// How much of the files has been read, by their sizes: 0 to 1. A compressed one that is being read counts half.
+  /// The fraction of the files read so far, by size: 0 to 1. A compressed file in progress counts as half read.
   double begun() const {
     double all = 0, done = 0;
     for (std::size_t i = 0; i < text_.files.size(); ++i) {

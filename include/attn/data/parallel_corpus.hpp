@@ -18,15 +18,14 @@
 
 namespace attn {
 
-/// Sentence pairs as token ids, bare: the special tokens that begin and end a sentence are added when a batch is made
-/// (data/batches.hpp).
+/// Sentence pairs as token ids, without special tokens: batches add them (data/batches.hpp).
 struct ParallelCorpus {
   Sentences source, target;
 
   Index size() const { return source.size(); }
   bool operator==(const ParallelCorpus&) const = default;
 
-  // As a CorpusView sees it.
+  // TokenPairs interface.
   Index source_length(Index i) const { return source.length(i); }
   Index target_length(Index i) const { return target.length(i); }
   std::span<const Token> source_tokens(Index i, std::vector<Token>&) const { return source[i]; }
@@ -35,7 +34,7 @@ struct ParallelCorpus {
 
 static_assert(TokenPairs<ParallelCorpus>);
 
-/// A fingerprint of all pairs, in their order.
+/// A hash of all pairs in order.
 inline std::uint64_t content_hash(const ParallelCorpus& corpus) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const Sentences* side : {&corpus.source, &corpus.target}) {
@@ -47,16 +46,15 @@ inline std::uint64_t content_hash(const ParallelCorpus& corpus) {
 
 inline constexpr Index keep_all_tokens = std::numeric_limits<Index>::max();
 
-/// Encodes lines of text, keeping the first `truncate` tokens of each. Many lines are shared out among `threads` threads,
-/// which call the same tokenizer; the result does not depend on how many.
-template <EncodesText AnyTokenizer>
-Sentences encode_lines(const std::vector<std::string>& lines, const AnyTokenizer& tokenizer,
+/// Encodes lines in parallel, keeping the first `truncate` tokens of each. The threads share the tokenizer. The result does
+/// not depend on the number of threads.
+Sentences encode_lines(const std::vector<std::string>& lines, const EncodesText auto& tokenizer,
                        Index truncate = keep_all_tokens, Index threads = all_threads()) {
   require(truncate > 0, "encode_lines: cannot truncate sentences to ", truncate, " tokens; keep at least 1");
-  const std::size_t most = std::numeric_limits<std::int32_t>::max();  // what the offsets of Sentences can count
+  const std::size_t most = std::numeric_limits<std::int32_t>::max();  // range of Sentences::offsets
   const auto require_room = [most](std::size_t all) {
     require(all <= most, "encode_lines: ", all, " tokens are more than ", most,
-            "; make shards of the text (the program tokenize) and train on these");
+            "; create shards with the program tokenize and train on them");
   };
   constexpr std::size_t kBlock = 4096;
   std::vector<Sentences> blocks((lines.size() + kBlock - 1) / kBlock);
@@ -89,18 +87,16 @@ Sentences encode_lines(const std::vector<std::string>& lines, const AnyTokenizer
   return sentences;
 }
 
-/// Encodes both sides of a text, keeping the first `truncate` tokens of each sentence. A batch adds one special token to
-/// each, so a
-/// model with room for n positions takes truncate = n - 1.
-template <EncodesText SourceTokenizer, EncodesText TargetTokenizer>
-ParallelCorpus encode_corpus(const ParallelText& text, const SourceTokenizer& source, const TargetTokenizer& target,
+/// Encodes both sides of a text, keeping the first `truncate` tokens of each sentence. A batch adds one special token per
+/// sentence, so use truncate = n - 1 for a model with n positions.
+ParallelCorpus encode_corpus(const ParallelText& text, const EncodesText auto& source, const EncodesText auto& target,
                              Index truncate = keep_all_tokens) {
-  require(text.source.size() == text.target.size(), "encode_corpus: ", text.source.size(),
-          " source lines do not pair with ", text.target.size(), " target lines");
+  require(text.source.size() == text.target.size(), "encode_corpus: ", text.source.size(), " source lines, but ",
+          text.target.size(), " target lines. Pass one target per source.");
   return {encode_lines(text.source, source, truncate), encode_lines(text.target, target, truncate)};
 }
 
-/// The text of a corpus: what encode_corpus encoded, as far as its tokenizers keep it.
+/// Decodes both sides of a corpus. The inverse of encode_corpus, up to what the tokenizers preserve.
 template <class SourceTokenizer, class TargetTokenizer>
 ParallelText decode_corpus(const ParallelCorpus& corpus, const SourceTokenizer& source, const TargetTokenizer& target) {
   ParallelText text;
@@ -111,14 +107,13 @@ ParallelText decode_corpus(const ParallelCorpus& corpus, const SourceTokenizer& 
   return text;
 }
 
-/// A corpus in two: what to train on, and what to validate on.
+/// A corpus split into training and validation data.
 struct ValidationSplit {
   ParallelCorpus training, validation;
 };
 
-/// Sets the last `fraction` of the pairs aside for validation (rounded to whole pairs). The last, not random ones:
-/// neighbouring sentences of a document resemble each other, and random picks would leak into training what validation then
-/// asks for.
+/// Holds out the last `fraction` of the pairs for validation, rounded to whole pairs. Random pairs would leak: neighbouring
+/// sentences of a document resemble each other.
 inline ValidationSplit split_validation(const ParallelCorpus& corpus, double fraction) {
   require(fraction >= 0 && fraction < 1, "split_validation: a fraction of ", fraction, " is not in [0, 1)");
   const Index held_out = std::llround(static_cast<double>(corpus.size()) * fraction);

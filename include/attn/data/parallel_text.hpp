@@ -10,12 +10,12 @@
 
 namespace attn {
 
-/// Two texts that say the same, line by line: target[i] translates source[i]. Lines may be empty.
+/// A parallel text: target[i] translates source[i]. Lines may be empty.
 struct ParallelText {
   std::vector<std::string> source, target;
 };
 
-/// The lines of a UTF-8 file, as LineReader reads them.
+/// Reads the lines of a UTF-8 file (see LineReader).
 inline std::vector<std::string> read_lines(const std::filesystem::path& path) {
   std::vector<std::string> lines;
   LineReader reader(path);
@@ -23,10 +23,9 @@ inline std::vector<std::string> read_lines(const std::filesystem::path& path) {
   return lines;
 }
 
-/// Calls visit(source line, target line), both std::string&, for the lines of two files of which line i of one translates
-/// line i of the other; holds one pair at a time.
-template <class Visit>
-void for_each_pair(const std::filesystem::path& source_path, const std::filesystem::path& target_path, Visit&& visit) {
+/// Calls visit(source line, target line), both std::string&, for each pair of lines of two parallel files. Keeps one pair
+/// in memory.
+void for_each_pair(const std::filesystem::path& source_path, const std::filesystem::path& target_path, auto&& visit) {
   LineReader source(source_path), target(target_path);
   std::string source_line, target_line;
   while (true) {
@@ -37,10 +36,10 @@ void for_each_pair(const std::filesystem::path& source_path, const std::filesyst
   }
   while (source.next(source_line) || target.next(target_line)) continue;
   fail(source.name(), " has ", counted(source.lines(), "line"), " and ", target.name(), " has ", target.lines(),
-       "; parallel files need as many lines, each the translation of the same line of the other file");
+       ". Parallel files need the same number of lines: line i of one translates line i of the other.");
 }
 
-/// Reads two files of which line i of one translates line i of the other.
+/// Reads two parallel files: line i of one translates line i of the other.
 inline ParallelText read_parallel(const std::filesystem::path& source_path, const std::filesystem::path& target_path) {
   ParallelText text;
   for_each_pair(source_path, target_path, [&](std::string& source, std::string& target) {

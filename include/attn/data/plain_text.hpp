@@ -5,9 +5,8 @@
 
 namespace attn {
 
-/// Texts as a corpus whose sources are empty: what a language model learns from, in the batches and by the trainer of all
-/// models. Give
-/// its Batches special tokens without a source_end.
+/// Wraps texts as a corpus with empty sources, to train a language model with the usual Batches and Trainer. Give its
+/// Batches special tokens without a source_end.
 inline ParallelCorpus plain_corpus(Sentences texts) {
   ParallelCorpus corpus{{}, std::move(texts)};
   corpus.source.offsets.assign(corpus.target.offsets.size(), 0);

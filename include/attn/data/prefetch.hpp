@@ -14,24 +14,23 @@
 
 namespace attn {
 
-/// Which batches are a process's own, where several learn together: of so many in a row, the one at `rank`.
+/// The batches of one process in data-parallel training: every batch whose index modulo `ranks` is `rank`.
 struct BatchShare {
   Index rank = 0, ranks = 1;
 };
 
-/// Makes the next batches on a thread of its own while the device computes: the same batches in the same order. Epochs follow
-/// each other without a pause: the first batches of the next one are made while the last ones of this are learnt from. With a
-/// depth of 0 there is no thread, and a batch is made when it is asked for. The Batches belong to it while it lives, and then
-/// stand where it stood.
+/// Prepares batches on a background thread while the device computes, in the same order as Batches. Starts the next epoch
+/// early, so there is no pause between epochs. With a depth of 0 there is no thread, and next() prepares the batch. Owns
+/// the position of the Batches during its lifetime; the destructor moves them to its own position.
 class Prefetch {
  public:
-  /// From `position` on; `depth`: how many batches of its share may be ready.
+  /// Starts at `position`. `depth` is the number of this rank's batches to prepare ahead.
   Prefetch(Batches& batches, Batches::Position position, Index depth, BatchShare share = {})
       : batches_(batches),
         position_(position),
         share_(share),
         ready_(static_cast<std::size_t>(std::max<Index>(depth, 0) * share.ranks)) {
-    require(depth >= 0, "Prefetch: a depth of ", depth, " is less than 0");
+    require(depth >= 0, "Prefetch: depth is ", depth, ", but must be at least 0");
     require(share.rank >= 0 && share.rank < share.ranks, "Prefetch: rank ", share.rank, " is not one of ", share.ranks);
     batches_.seek(position);
     if (depth > 0) thread_ = std::thread([this] { make(); });
@@ -46,12 +45,12 @@ class Prefetch {
     if (thread_.joinable()) thread_.join();
     try {
       batches_.seek(position_);
-    } catch (...) {  // out of memory: they stand where the thread was
+    } catch (...) {  // out of memory: keep the thread's position
     }
   }
 
-  /// The next batch of the epoch, or false at its end. One that is not of its share has its size alone. What was wrong while
-  /// a batch was made is thrown where it is asked for.
+  /// The next batch of the epoch, or false at its end. For a batch of another rank, only size() is set. Rethrows an error
+  /// from preparing the batch.
   bool next(Batch& batch) {
     if (ended_) return false;
     const auto start = std::chrono::steady_clock::now();
@@ -61,31 +60,31 @@ class Prefetch {
     return !ended_;
   }
 
-  /// Goes on with the next epoch, at the end of one.
+  /// Moves to the next epoch. Call it only at the end of one.
   void next_epoch() {
-    require(ended_, "Prefetch: epoch ", position_.epoch, " has batches left; ask for them first");
+    require(ended_, "Prefetch: epoch ", position_.epoch, " has batches left; call next() until it returns false");
     position_ = {position_.epoch + 1, 0};
     ended_ = false;
   }
 
-  /// Of the batch that next() gave.
+  /// The size of the batch that next() returned.
   const BatchSize& size() const { return size_; }
 
-  /// Of the batch that next() will give.
+  /// The position of the batch that next() will return.
   Batches::Position position() const { return position_; }
 
-  /// How long next() has taken, in all: time that the device may have stood idle.
+  /// Total time spent in next(), when the device may have been idle.
   double seconds_waited() const { return seconds_waited_; }
 
  private:
   struct Place {
     Batch batch;
     BatchSize size;
-    bool more = false;  // false: the epoch has ended, and there is no batch
+    bool more = false;  // false: end of the epoch, no batch
     std::exception_ptr failure;
   };
 
-  /// Makes a batch; false once at the end of each epoch, which is known before the next one is arranged.
+  /// Prepares a batch; false once at the end of each epoch, before the next epoch is shuffled.
   bool make_one(Batch& batch, BatchSize& size) {
     if (epoch_is_over_) batches_.start_epoch(batches_.position().epoch + 1), dealt_ = 0;
     epoch_is_over_ = false;
@@ -104,7 +103,7 @@ class Prefetch {
     changed_.wait(lock, [this] { return made_ > taken_; });
     Place& place = ready_[taken_ % ready_.size()];
     if (place.failure) std::rethrow_exception(place.failure);
-    std::swap(batch, place.batch);  // its memory is used again
+    std::swap(batch, place.batch);  // reuses its memory
     size_ = place.size;
     const bool more = place.more;
     ++taken_;
@@ -120,7 +119,7 @@ class Prefetch {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [this] { return stop_ || made_ - taken_ < ready_.size(); });
         if (stop_) return;
-        place = &ready_[made_ % ready_.size()];  // free: nobody else looks at it until it is made
+        place = &ready_[made_ % ready_.size()];  // only this thread accesses it until made_ is incremented
       }
       try {
         place->more = make_one(place->batch, place->size);
@@ -130,7 +129,7 @@ class Prefetch {
       {
         const std::lock_guard lock(mutex_);
         ++made_;
-        if (place->failure) stop_ = true;  // nothing comes after it
+        if (place->failure) stop_ = true;
       }
       changed_.notify_all();
     }
@@ -139,12 +138,12 @@ class Prefetch {
   Batches& batches_;
   Batches::Position position_;
   BatchShare share_;
-  BatchSize size_;              // of the batch that next() gave
-  Index dealt_ = 0;             // batches of this epoch, for make_one()
-  bool ended_ = false;          // the epoch, for next()
-  bool epoch_is_over_ = false;  // for make_one()
+  BatchSize size_;              // of the batch that next() returned
+  Index dealt_ = 0;             // batches of this epoch so far, for make_one()
+  bool ended_ = false;          // epoch ended, for next()
+  bool epoch_is_over_ = false;  // epoch ended, for make_one()
   double seconds_waited_ = 0;
-  std::vector<Place> ready_;  // a ring
+  std::vector<Place> ready_;  // ring buffer
   std::size_t made_ = 0, taken_ = 0;
   bool stop_ = false;
   std::mutex mutex_;

@@ -23,9 +23,10 @@
 #include "attn/core/types.hpp"
 #include "attn/data/length_statistics.hpp"
 
-// A shard: a file of sentence pairs as token ids that is mapped into memory. A header; then where each sentence begins, in
-// tokens, source and target in turn, and where the last one ends (32 bits each); then the tokens, of 16 bits where all ids
-// of both vocabularies fit.
+// Shard format: a memory-mapped file of sentence pairs as token ids.
+// 1. A ShardHeader.
+// 2. The token offset of each sentence, source and target alternating, and the end of the last one (32 bits each).
+// 3. The tokens, 16-bit if all ids of both vocabularies fit, else 32-bit.
 
 namespace attn {
 
@@ -33,24 +34,24 @@ static_assert(std::endian::native == std::endian::little, "shards are little-end
 
 inline constexpr std::uint32_t shard_format = 1;
 
-/// What a shard says about itself.
+/// The header of a shard.
 struct ShardHeader {
   std::array<char, 8> kind{'a', 't', 't', 'n', 's', 'h', 'r', 'd'};
   std::uint32_t format = shard_format, token_bytes = 4;
   std::uint64_t number = 0, pairs = 0, tokens = 0;
-  std::uint64_t made_of = 0;                                 // a fingerprint of the text and the rules
+  std::uint64_t made_of = 0;                                 // hash of the text and the rules
   std::uint64_t source_tokenizer = 0, target_tokenizer = 0;  // hashes
   std::uint64_t source_vocabulary = 0, target_vocabulary = 0;
-  std::uint64_t source_cut = 0, target_cut = 0, too_long = 0;  // sentences that were cut, pairs that were left out
-  LengthStatistics source, target;                             // of all sentences, before they were cut or left out
-  std::uint64_t data_checksum = 0, header_checksum = 0;        // the last: of all that stands before it
+  std::uint64_t source_cut = 0, target_cut = 0, too_long = 0;  // truncated sentences, dropped pairs
+  LengthStatistics source, target;                             // of all sentences, before truncating and dropping
+  std::uint64_t data_checksum = 0, header_checksum = 0;        // header_checksum: of all fields before it
 
   std::uint64_t checksum() const {
     Checksum sum;
     sum.add(this, offsetof(ShardHeader, header_checksum));
     return sum.value();
   }
-  /// The size that the file should have; of numbers that no file has room for, one that no file has.
+  /// The expected file size. For impossible counts, a size that no file has.
   std::uint64_t file_size() const {
     constexpr std::uint64_t most = std::uint64_t{1} << 56;
     if (pairs > most || tokens > most) return most;
@@ -59,7 +60,7 @@ struct ShardHeader {
 };
 static_assert(std::is_trivially_copyable_v<ShardHeader> && sizeof(ShardHeader) == 184, "a shard's header is a file's");
 
-/// Sentence pairs that are to become a shard.
+/// Sentence pairs to write to a shard.
 struct ShardPairs {
   std::vector<Token> tokens;
   std::vector<std::uint32_t> begins{0};
@@ -68,14 +69,14 @@ struct ShardPairs {
     for (const auto side : {source, target}) {
       tokens.insert(tokens.end(), side.begin(), side.end());
       require(tokens.size() <= std::numeric_limits<std::uint32_t>::max(), "a shard cannot hold more than ",
-              std::numeric_limits<std::uint32_t>::max(), " tokens; make smaller ones");
+              std::numeric_limits<std::uint32_t>::max(), " tokens. Create smaller ones.");
       begins.push_back(static_cast<std::uint32_t>(tokens.size()));
     }
   }
 };
 
-/// Writes a shard, whole or not at all (see replace_file). Of the header, what follows from the pairs is filled in here;
-/// returns all of it.
+/// Writes a shard atomically (see replace_file). Fills in the header fields that follow from the pairs and returns the
+/// header.
 inline ShardHeader write_shard(const std::filesystem::path& path, ShardHeader header, const ShardPairs& pairs) {
   const auto vocabulary = std::max(header.source_vocabulary, header.target_vocabulary);
   header.token_bytes = vocabulary <= 1 << 16 ? 2 : 4;
@@ -99,11 +100,33 @@ inline ShardHeader write_shard(const std::filesystem::path& path, ShardHeader he
   return header;
 }
 
-/// A shard mapped into memory. Opening checks its header and its size, and every read that it stays inside; verify() reads
-/// all of it. What is read is the system's to keep or to drop: a shard takes no memory that other programs could not have.
+/// A memory-mapped shard. The constructor checks the header and the size; every read checks its bounds; verify() reads the
+/// whole file. The mapped pages belong to the page cache, so a shard takes no memory from other programs.
 class Shard {
  public:
-  explicit Shard(std::filesystem::path path);
+  explicit Shard(std::filesystem::path path) : path_(std::move(path)) {
+    const OpenFile file(path_, O_RDONLY);
+    struct stat status {};
+    file.check(::fstat(file.handle(), &status) == 0, "cannot read ");
+    require(S_ISREG(status.st_mode), "cannot read ", path_.string(), ": it is not a file");
+    const auto size = static_cast<std::size_t>(status.st_size);
+    const auto cut_off = [&](std::uint64_t needed) {
+      fail(path_.string(), " is cut off: it has ", size, " of ", needed, " bytes. Repeat the command that created it.");
+    };
+    if (size < sizeof header_) cut_off(sizeof header_);
+    void* start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.handle(), 0);
+    file.check(start != MAP_FAILED, "cannot map ");
+    mapping_ = {static_cast<const char*>(start), [size](const char* at) { ::munmap(const_cast<char*>(at), size); }};
+
+    std::memcpy(&header_, start, sizeof header_);
+    require(header_.kind == ShardHeader().kind, path_.string(), " is not a shard of tokens");
+    require(header_.format == shard_format, path_.string(), " has format ", header_.format,
+            ", but this program reads format ", shard_format,
+            ". Create the shards again, or use the version of attn that created them.");
+    if (header_.header_checksum != header_.checksum() || (header_.token_bytes != 2 && header_.token_bytes != 4)) damaged();
+    if (size < header_.file_size()) cut_off(header_.file_size());
+    if (size > header_.file_size()) damaged();
+  }
 
   const std::filesystem::path& path() const { return path_; }
   const ShardHeader& header() const { return header_; }
@@ -112,7 +135,7 @@ class Shard {
   Index source_length(Index i) const { return length(2 * i); }
   Index target_length(Index i) const { return length(2 * i + 1); }
 
-  /// The first `most` tokens, in `space` unless they lie in the file as they are.
+  /// The first `most` tokens, in place or copied to `space`.
   std::span<const Token> source_tokens(Index i, Index most, std::vector<Token>& space) const {
     return tokens(2 * i, most, header_.source_vocabulary, space);
   }
@@ -120,7 +143,7 @@ class Shard {
     return tokens(2 * i + 1, most, header_.target_vocabulary, space);
   }
 
-  /// An Error unless all bytes are those that were written.
+  /// Throws unless the file's checksum matches.
   void verify() const {
     Checksum sum;
     sum.add(bytes() + sizeof(ShardHeader), static_cast<Index>(header_.file_size() - sizeof(ShardHeader)));
@@ -130,7 +153,7 @@ class Shard {
  private:
   const char* bytes() const { return mapping_.get(); }
   [[noreturn]] void damaged() const {
-    fail(path_.string(), " is damaged: its bytes are not those that were written; repeat the command that made it");
+    fail(path_.string(), " is damaged: its checksum does not match. Repeat the command that created it.");
   }
   std::pair<std::uint32_t, std::uint32_t> range(Index sentence) const {
     std::uint32_t ends[2];
@@ -142,58 +165,32 @@ class Shard {
     const auto [begin, end] = range(sentence);
     return Index{end} - Index{begin};
   }
-  std::span<const Token> tokens(Index sentence, Index most, std::uint64_t vocabulary, std::vector<Token>& space) const;
+  std::span<const Token> tokens(Index sentence, Index most, std::uint64_t vocabulary, std::vector<Token>& space) const {
+    const auto [begin, end] = range(sentence);
+    const auto count = static_cast<std::size_t>(std::min(Index{end} - Index{begin}, most));
+    const char* first = bytes() + sizeof header_ + (2 * header_.pairs + 1) * sizeof(std::uint32_t) +
+                        std::size_t{begin} * header_.token_bytes;
+    std::span<const Token> found;
+    if (header_.token_bytes == 2) {
+      const auto* narrow = reinterpret_cast<const std::uint16_t*>(first);
+      space.assign(narrow, narrow + count);
+      found = space;
+    } else {
+      found = {reinterpret_cast<const Token*>(first), count};
+    }
+    for (const Token token : found)
+      if (static_cast<std::uint32_t>(token) >= vocabulary) damaged();  // outside the embedding table
+    return found;
+  }
 
   std::filesystem::path path_;
   std::shared_ptr<const char> mapping_;
   ShardHeader header_;
 };
 
-inline Shard::Shard(std::filesystem::path path) : path_(std::move(path)) {
-  const OpenFile file(path_, O_RDONLY);
-  struct stat status {};
-  file.check(::fstat(file.handle(), &status) == 0, "cannot read ");
-  require(S_ISREG(status.st_mode), "cannot read ", path_.string(), ": it is not a file");
-  const auto size = static_cast<std::size_t>(status.st_size);
-  const auto cut_off = [&](std::uint64_t needed) {
-    fail(path_.string(), " is cut off: it has ", size, " bytes of ", needed, "; repeat the command that made it");
-  };
-  if (size < sizeof header_) cut_off(sizeof header_);
-  void* start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.handle(), 0);
-  file.check(start != MAP_FAILED, "cannot map ");
-  mapping_ = {static_cast<const char*>(start), [size](const char* at) { ::munmap(const_cast<char*>(at), size); }};
-
-  std::memcpy(&header_, start, sizeof header_);
-  require(header_.kind == ShardHeader().kind, path_.string(), " is not a shard of tokens");
-  require(header_.format == shard_format, path_.string(), " has the format ", header_.format, ", and this program reads ",
-          shard_format, "; make the shards again, or use the attn that made them");
-  if (header_.header_checksum != header_.checksum() || (header_.token_bytes != 2 && header_.token_bytes != 4)) damaged();
-  if (size < header_.file_size()) cut_off(header_.file_size());
-  if (size > header_.file_size()) damaged();
-}
-
-inline std::span<const Token> Shard::tokens(Index sentence, Index most, std::uint64_t vocabulary,
-                                            std::vector<Token>& space) const {
-  const auto [begin, end] = range(sentence);
-  const auto count = static_cast<std::size_t>(std::min(Index{end} - Index{begin}, most));
-  const char* first =
-      bytes() + sizeof header_ + (2 * header_.pairs + 1) * sizeof(std::uint32_t) + std::size_t{begin} * header_.token_bytes;
-  std::span<const Token> found;
-  if (header_.token_bytes == 2) {
-    const auto* narrow = reinterpret_cast<const std::uint16_t*>(first);
-    space.assign(narrow, narrow + count);
-    found = space;
-  } else {
-    found = {reinterpret_cast<const Token*>(first), count};
-  }
-  for (const Token token : found)
-    if (static_cast<std::uint32_t>(token) >= vocabulary) damaged();  // a model's table has no such row
-  return found;
-}
-
-/// The header of a shard if it is there, and whole: all its bytes are those that were written.
+/// The header of a shard, or empty if the file does not exist or is damaged. Reads the whole file.
 inline std::optional<ShardHeader> read_shard_header(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) return std::nullopt;
+  if (!file_exists(path)) return std::nullopt;
   try {
     const Shard shard(path);
     shard.verify();

@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <functional>
 #include <future>
+#include <limits>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "attn/core/parallel_for.hpp"
@@ -15,27 +15,27 @@
 
 namespace attn {
 
-enum class TooLong { cut, drop };  // a sentence of more tokens, or the pair with it
+enum class TooLong { cut, drop };  // truncate the sentence, or drop the pair
 
 struct ShardOptions {
-  Index pairs = 1 << 17;  // that are read for one shard
-  Index longest = 1023;   // tokens of a sentence; a batch adds one
+  Index pairs = 1 << 17;  // read per shard
+  Index longest = 1023;   // tokens per sentence; a batch adds one
   TooLong too_long = TooLong::cut;
-  Index threads = all_threads();  // the shards do not depend on how many
+  Index threads = all_threads();  // does not affect the result
 };
 
-/// What a text has become.
+/// The result of make_shards.
 struct MadeShards {
   std::vector<std::filesystem::path> files;
-  Index made = 0;  // of the files; the others were there
+  Index made = 0;  // shards written; the others existed
   Index pairs = 0, tokens = 0;
   Index source_cut = 0, target_cut = 0, too_long = 0;
-  LengthStatistics source, target;  // of all sentences, before they were cut or left out
+  LengthStatistics source, target;  // of all sentences, before truncating and dropping
 };
 
 namespace detail {
 
-/// Pairs of a block as tokens, and what the header says of them.
+/// The encoded pairs of a block, and their header counts.
 struct EncodedPairs {
   ShardPairs pairs;
   ShardHeader counts;
@@ -43,7 +43,7 @@ struct EncodedPairs {
   void add(const EncodedPairs& other) {
     const auto before = static_cast<std::uint32_t>(pairs.tokens.size());
     require(other.pairs.tokens.size() <= std::numeric_limits<std::uint32_t>::max() - before,
-            "a shard has too many tokens; read fewer pairs for one");
+            "a shard has too many tokens. Use fewer pairs per shard.");
     pairs.tokens.insert(pairs.tokens.end(), other.pairs.tokens.begin(), other.pairs.tokens.end());
     for (std::size_t i = 1; i < other.pairs.begins.size(); ++i) pairs.begins.push_back(before + other.pairs.begins[i]);
     counts.source_cut += other.counts.source_cut;
@@ -54,9 +54,8 @@ struct EncodedPairs {
   }
 };
 
-template <EncodesText Source, EncodesText Target>
-EncodedPairs encode_pairs(const ParallelText& text, std::size_t first, std::size_t last, const Source& source,
-                          const Target& target, const ShardOptions& options) {
+EncodedPairs encode_pairs(const ParallelText& text, std::size_t first, std::size_t last, const EncodesText auto& source,
+                          const EncodesText auto& target, const ShardOptions& options) {
   EncodedPairs encoded;
   ShardHeader& counts = encoded.counts;
   std::vector<Token> from, to;
@@ -78,7 +77,7 @@ EncodedPairs encode_pairs(const ParallelText& text, std::size_t first, std::size
   return encoded;
 }
 
-/// A fingerprint of all that decides what a shard holds, but for the tokenizers.
+/// A hash of everything that determines a shard's contents, except the tokenizers.
 inline std::uint64_t hash_of_block(const ParallelText& text, const ShardOptions& options) {
   Checksum sum;
   for (const auto* side : {&text.source, &text.target})
@@ -94,27 +93,25 @@ inline std::uint64_t hash_of_block(const ParallelText& text, const ShardOptions&
 
 }  // namespace detail
 
-/// 00000.shard and so on.
+/// 00000.shard, 00001.shard, ...
 inline std::string shard_name(std::size_t number) {
   std::string digits = std::to_string(number);
   digits.insert(0, 5 - std::min<std::size_t>(5, digits.size()), '0');
   return digits + ".shard";
 }
 
-/// Tokenises a text into shards FOLDER/00000.shard and so on. A shard that is there already is not made again if it was
-/// made of
-/// the same text by the same rules and tokenizers, so that making them can be stopped and repeated. `say(made so far)` is
-/// called
-/// after each shard; returning false stops.
-template <Tokenizer Source, Tokenizer Target>
-MadeShards make_shards(PairStream& text, const Source& source, const Target& target, const std::filesystem::path& folder,
-                       const ShardOptions& options, const std::function<bool(const MadeShards&)>& say = {}) {
-  require(options.pairs >= 1, "make_shards: a shard cannot be read from ", options.pairs, " pairs; 1 is the least");
-  require(options.longest >= 1, "make_shards: sentences cannot have ", options.longest, " tokens at most; keep 1 at least");
+/// Tokenizes a text into FOLDER/00000.shard and so on. Keeps an existing shard if it comes from the same text, rules and
+/// tokenizers, so you can interrupt and repeat the command. Calls `report(made so far)` after each shard; return false to
+/// stop.
+MadeShards make_shards(PairStream& text, const Tokenizer auto& source, const Tokenizer auto& target,
+                       const std::filesystem::path& folder, const ShardOptions& options,
+                       const std::function<bool(const MadeShards&)>& report = {}) {
+  require(options.pairs >= 1, "make_shards: pairs is ", options.pairs, ", but must be at least 1");
+  require(options.longest >= 1, "make_shards: longest is ", options.longest, ", but must be at least 1");
   MadeShards made;
   const auto read = [&] { return text.next(options.pairs); };
   for (ParallelText block = read(); !block.source.empty();) {
-    auto next = std::async(std::launch::async, read);  // while this one is encoded
+    auto next = std::async(std::launch::async, read);  // while this block is encoded
     ShardHeader header;
     header.number = made.files.size();
     header.made_of = detail::hash_of_block(block, options);
@@ -153,7 +150,7 @@ MadeShards make_shards(PairStream& text, const Source& source, const Target& tar
     made.source.add(there->source);
     made.target.add(there->target);
     block = next.get();
-    if (say && !say(made)) break;
+    if (report && !report(made)) break;
   }
   return made;
 }

@@ -13,11 +13,22 @@
 
 namespace attn {
 
-/// Sentence pairs in shards, one after another. Nothing of them is copied into memory, whatever their size.
+/// Sentence pairs in a sequence of memory-mapped shards. Copies none of them into memory.
 class ShardedCorpus {
  public:
-  /// Of each sentence, the first `truncate` tokens are there.
-  explicit ShardedCorpus(const std::vector<std::filesystem::path>& shards, Index truncate = keep_all_tokens);
+  /// Truncates each sentence to its first `truncate` tokens.
+  explicit ShardedCorpus(const std::vector<std::filesystem::path>& shards, Index truncate = keep_all_tokens)
+      : truncate_(truncate) {
+    require(!shards.empty(), "ShardedCorpus: no shards. Pass at least one file.");
+    require(truncate > 0, "ShardedCorpus: cannot truncate sentences to ", truncate, " tokens; keep at least 1");
+    for (const std::filesystem::path& path : shards) {
+      const ShardHeader& added = shards_.emplace_back(path).header();
+      require(added.source_tokenizer == header().source_tokenizer && added.target_tokenizer == header().target_tokenizer,
+              path.string(), " was created with another tokenizer than ", shards.front().string(),
+              ". Create both with the same one.");
+      ends_.push_back(ends_.back() + static_cast<Index>(added.pairs));
+    }
+  }
 
   Index size() const { return ends_.back(); }
   Index source_length(Index i) const {
@@ -38,31 +49,33 @@ class ShardedCorpus {
   }
 
   const std::vector<Shard>& shards() const { return shards_; }
-  const ShardHeader& header() const { return shards_.front().header(); }  // tokenizers and vocabularies are those of all
+  /// The first shard's header. All shards have its tokenizers and vocabularies.
+  const ShardHeader& header() const { return shards_.front().header(); }
 
-  /// Tokens of both sides, before `truncate`.
+  /// Tokens of both sides, before truncation.
   Index tokens() const {
     Index all = 0;
     for (const Shard& shard : shards_) all += static_cast<Index>(shard.header().tokens);
     return all;
   }
 
-  /// An Error unless all bytes are those that were written. Reads every shard once.
+  /// Throws unless the checksums of all shards match. Reads every shard once.
   void verify(Index threads = all_threads()) const {
     parallel_for(std::ssize(shards_), threads, [&](Index i) { shards_[static_cast<std::size_t>(i)].verify(); });
   }
 
-  /// An Error unless these are the tokenizers that the shards were made with.
+  /// Throws unless these tokenizers made the shards.
   template <class SourceTokenizer, class TargetTokenizer>
   void require_tokenizers(const SourceTokenizer& source, const TargetTokenizer& target) const {
     require(source.hash() == header().source_tokenizer && target.hash() == header().target_tokenizer,
             shards_.front().path().string(),
-            " was made with another tokenizer: its tokens have other numbers; "
-            "use the tokenizer that lies with the shards, or make them again");
+            " was created with another tokenizer: its token ids differ. Use the tokenizer in the folder of the shards, or "
+            "create them again.");
   }
 
  private:
-  /// Which shard has pair i, and where. Most shards have as many pairs as the first, so that there is nothing to search.
+  /// The shard of pair i, and the index in it. Most shards have as many pairs as the first, which makes the search
+  /// unnecessary.
   std::pair<const Shard*, Index> find(Index i) const {
     auto at = static_cast<std::size_t>(std::min(i / std::max<Index>(ends_[1], 1), std::ssize(shards_) - 1));
     if (i < ends_[at] || i >= ends_[at + 1])
@@ -71,26 +84,13 @@ class ShardedCorpus {
   }
 
   std::vector<Shard> shards_;
-  std::vector<Index> ends_{0};  // pairs before each shard, and in all of them
+  std::vector<Index> ends_{0};  // ends_[s]: pairs before shard s; the last: all pairs
   Index truncate_;
 };
 
 static_assert(TokenPairs<ShardedCorpus>);
 
-inline ShardedCorpus::ShardedCorpus(const std::vector<std::filesystem::path>& shards, Index truncate)
-    : truncate_(truncate) {
-  require(!shards.empty(), "ShardedCorpus: there are no shards");
-  require(truncate > 0, "ShardedCorpus: cannot truncate sentences to ", truncate, " tokens; keep at least 1");
-  for (const std::filesystem::path& path : shards) {
-    const ShardHeader& added = shards_.emplace_back(path).header();
-    require(added.source_tokenizer == header().source_tokenizer && added.target_tokenizer == header().target_tokenizer,
-            path.string(), " was made with another tokenizer than ", shards.front().string(),
-            "; make both with the same one");
-    ends_.push_back(ends_.back() + static_cast<Index>(added.pairs));
-  }
-}
-
-/// A fingerprint of all pairs, in their order, and of how they are cut into shards.
+/// A hash of all pairs in order, and of the split into shards.
 inline std::uint64_t content_hash(const ShardedCorpus& corpus) {
   ContentHash hash;
   for (const Shard& shard : corpus.shards()) hash.add(shard.header().data_checksum);

@@ -12,28 +12,28 @@
 
 namespace attn {
 
-/// A word of a source sentence and one of its translation that say the same; words count from 0.
+/// Links a source word to its translation; words count from 0.
 struct WordLink {
   Index source = 0, target = 0;
   auto operator<=>(const WordLink&) const = default;
 };
 
-/// What people who aligned a sentence pair agreed on, and what at least one of them saw. Both in order, each link once.
+/// Links that all annotators agree on, and links that at least one annotator made. Both sorted, without duplicates.
 struct GoldAlignment {
   std::vector<WordLink> sure;
-  std::vector<WordLink> possible;  // the sure ones included
+  std::vector<WordLink> possible;  // including the sure ones
 };
 
-/// Which word of a gold file's links comes first.
+/// The order of the two word numbers in a link of a gold file.
 enum class LinkOrder { source_target, target_source };
 
-/// Reads a line of a file in the format talp: links with spaces between them, `3-4` a sure one, `3p4` a possible one, words
-/// counting from 1. `where` begins the sentence that says what is wrong.
+/// Parses a line in the talp format: links separated by spaces, `3-4` sure and `3p4` possible, words counting from 1.
+/// `where` starts the error messages.
 inline GoldAlignment parse_alignment(std::string_view line, LinkOrder order, const std::string& where) {
   GoldAlignment gold;
   for_each_spaced_word(line, [&](std::string_view link) {
     const auto refuse = [&] {
-      fail(where, "'", link, "' is not a link; write 3-4 for a sure one and 3p4 for a possible one, words counting from 1");
+      fail(where, "'", link, "' is not a link. Write 3-4 for a sure link and 3p4 for a possible one; words count from 1.");
     };
     const char* const last = link.data() + link.size();
     Index first_word = 0, second_word = 0;
@@ -52,7 +52,7 @@ inline GoldAlignment parse_alignment(std::string_view line, LinkOrder order, con
   return gold;
 }
 
-/// Reads such a file: line i aligns sentence pair i.
+/// Reads a file of alignments: line i aligns sentence pair i.
 inline std::vector<GoldAlignment> read_alignments(const std::filesystem::path& path,
                                                   LinkOrder order = LinkOrder::source_target) {
   std::vector<GoldAlignment> all;

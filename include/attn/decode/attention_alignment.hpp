@@ -12,7 +12,7 @@
 
 namespace attn {
 
-/// The tokens of a text, and which of them each of its words, as spaces part them, became: tokens first[w] to first[w + 1].
+/// The tokens of a text, grouped by space-separated words: word w has tokens first[w] to first[w + 1].
 struct WordTokens {
   std::vector<Token> tokens;
   std::vector<Index> first{0};
@@ -20,9 +20,8 @@ struct WordTokens {
   Index words() const { return static_cast<Index>(first.size()) - 1; }
 };
 
-/// Encodes a text word by word. A byte-level tokenizer counts the space before a word to it, so it gets that space.
-template <EncodesText AnyTokenizer>
-WordTokens encode_words(std::string_view text, const AnyTokenizer& tokenizer) {
+/// Encodes a text word by word. Each word but the first keeps the space before it, which byte-level tokenizers encode.
+WordTokens encode_words(std::string_view text, const EncodesText auto& tokenizer) {
   WordTokens result;
   std::string word;
   for_each_spaced_word(text, [&](std::string_view next) {
@@ -33,12 +32,11 @@ WordTokens encode_words(std::string_view text, const AnyTokenizer& tokenizer) {
   return result;
 }
 
-/// The words of a text that is given as tokens, as spaces part them. A token belongs to the last word that it writes in; one
-/// that is but a space to the word after it.
-template <DecodesTokens AnyTokenizer>
-WordTokens group_words(std::span<const Token> tokens, const AnyTokenizer& tokenizer) {
+/// Groups tokens by space-separated words. A token belongs to the last word it contributes to; a token of only spaces
+/// belongs to the next word.
+WordTokens group_words(std::span<const Token> tokens, const DecodesTokens auto& tokenizer) {
   WordTokens result{{tokens.begin(), tokens.end()}, {}};
-  std::size_t words = 0;  // of the text up to a token
+  std::size_t words = 0;  // in the text up to token i
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const std::string text = tokenizer.decode(tokens.first(i + 1));
     words = 0;
@@ -46,25 +44,25 @@ WordTokens group_words(std::span<const Token> tokens, const AnyTokenizer& tokeni
     const std::size_t begun = words + (text.ends_with(' ') ? 1 : 0);
     while (result.first.size() < std::max<std::size_t>(begun, 1)) result.first.push_back(static_cast<Index>(i));
   }
-  result.first.resize(words);  // spaces at the end begin no word
+  result.first.resize(words);  // trailing spaces begin no word
   result.first.push_back(static_cast<Index>(tokens.size()));
   return result;
 }
 
-/// The state of the decoder that a word is aligned by: that which writes it, or that which has read it, one later. Recurrent
-/// models look for a word before they write it; of a Transformer's layers some look at what was just written.
+/// The decoder state that aligns a word: the one that predicts it, or the next one, whose input it is. Recurrent models
+/// attend to a word before they predict it; some Transformer layers attend to the word just produced.
 enum class AlignedBy { writing, reading };
 
-/// Links each word of the target with the word of the source that gets most of its attention, the earlier where two get as
-/// much: weights of a word's tokens add up over the source and over the target. Words that no token stands for stay alone, and
-/// special tokens are not words. The map's rows are those of a decoder that reads a begin token and then the target's tokens.
+/// Links each target word to the source word with most of its attention; ties go to the earlier word. Sums weights over the
+/// tokens of both words. Words without tokens stay unaligned, and special tokens are ignored. Rows of the map belong to a
+/// decoder that reads a begin token and then the target's tokens.
 inline std::vector<WordLink> align(const AttentionMap& map, const WordTokens& source, const WordTokens& target,
                                    AlignedBy by) {
   const auto source_tokens = static_cast<Index>(source.tokens.size()),
              target_tokens = static_cast<Index>(target.tokens.size());
-  require(map.translates() && map.rows > target_tokens && map.cols >= source_tokens, "align: a map of ", map.rows, " x ",
-          map.cols, " is not that of the decoder over ", source_tokens, " tokens of the source and ", target_tokens,
-          " of the target with a begin token");
+  require(map.translates() && map.rows > target_tokens && map.cols >= source_tokens, "align: an attention map of ",
+          map.rows, " x ", map.cols, " does not fit ", source_tokens, " source tokens and ", target_tokens,
+          " target tokens after a begin token. Pass a map of cross-attention.");
   const Index shift = by == AlignedBy::reading ? 1 : 0;
   std::vector<WordLink> links;
   for (Index w = 0; w < target.words(); ++w) {
@@ -82,15 +80,13 @@ inline std::vector<WordLink> align(const AttentionMap& map, const WordTokens& so
   return links;
 }
 
-/// The same of the last layer whose decoder looks at the source, by the mean of its heads, from maps as attention_maps gives
-/// them.
+/// Aligns by the last cross-attention layer, averaged over its heads. Takes the result of attention_maps.
 inline std::vector<WordLink> align_by_last_layer(std::span<const AttentionMap> maps, const WordTokens& source,
                                                  const WordTokens& target, AlignedBy by = AlignedBy::writing) {
   const auto means = mean_of_heads(maps);
   const auto last = std::find_if(means.rbegin(), means.rend(), [](const AttentionMap& map) { return map.translates(); });
   require(last != means.rend(),
-          "align: this model's decoder does not look at words of the source, so that its attention aligns nothing; a "
-          "Linformer looks at mixtures of positions");
+          "cannot align: this decoder has no attention over source tokens. Use a model with Full cross-attention.");
   return align(*last, source, target, by);
 }
 

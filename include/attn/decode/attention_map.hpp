@@ -7,25 +7,25 @@
 
 namespace attn {
 
-/// What the rows or the columns of an attention map stand for: words of one side, or numbers that a layer made of several
-/// words, as the Linformer's projections are.
+/// The meaning of a map's rows or columns: tokens of one side, or mixtures of several tokens, such as the Linformer's
+/// projections.
 enum class Side { source, target, mixtures };
 
-/// Where one head of one layer looked while a model read one sentence and wrote another.
+/// The attention weights of one head of one layer for one sentence pair.
 struct AttentionMap {
-  std::string layer;  // its name in the model, as in a checkpoint: "decoder.layers.0.cross_attention"
+  std::string layer;  // name in the model and in checkpoints: "decoder.layers.0.cross_attention"
   int head = 0, heads = 1;
-  Side of = Side::target;  // rows: who looks
-  Side at = Side::source;  // columns: at what
+  Side of = Side::target;  // rows: the queries
+  Side at = Side::source;  // columns: the keys
   Index rows = 0, cols = 0;
-  std::vector<float> weights;  // rows x cols; a row adds up to 1, or to 0 where there was nothing to see
+  std::vector<float> weights;  // rows x cols; a row sums to 1, or to 0 if it has no keys
 
   float operator()(Index row, Index col) const { return weights[static_cast<std::size_t>(row * cols + col)]; }
-  /// Whether it is attention of the words that are written over those that are read.
+  /// Whether this is cross-attention: target queries over source keys.
   bool translates() const { return of == Side::target && at == Side::source; }
 };
 
-/// The mean of each layer's heads, as the map of a single one. Heads of a layer stand together, as attention_maps gives them.
+/// Averages the heads of each layer into one map. Heads of a layer must be adjacent, as attention_maps returns them.
 inline std::vector<AttentionMap> mean_of_heads(std::span<const AttentionMap> maps) {
   std::vector<AttentionMap> means;
   for (const AttentionMap& map : maps) {

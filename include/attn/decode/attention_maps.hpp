@@ -6,10 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "attn/core/batch.hpp"
 #include "attn/core/network.hpp"
 #include "attn/core/sentences.hpp"
-#include "attn/data/batches.hpp"
 #include "attn/decode/attention_map.hpp"
+#include "attn/decode/decoder_model.hpp"
 #include "attn/tape/attention.hpp"
 #include "attn/tape/embedding.hpp"
 
@@ -17,13 +18,12 @@ namespace attn {
 
 namespace detail {
 
-/// Walks a model as ParameterWalk does, and notes the path of every layer.
+/// Visits a model like ParameterWalk and records the path of every layer.
 template <class Device>
 class LayerNames {
  public:
   void operator()(std::string_view, Parameter<Device>&) {}
-  template <class Layer>
-  void operator()(std::string_view name, Layer& layer) {
+  void operator()(std::string_view name, auto& layer) {
     const std::size_t length = path_.size();
     if (length > 0) path_ += '.';
     path_ += name;
@@ -33,7 +33,7 @@ class LayerNames {
   }
   void tie(Parameter<Device>&, Parameter<Device>&) {}
 
-  /// The path of a layer, or "" of one that has none.
+  /// The path of a layer, or "" if it has none.
   std::string of(const LayerId& id) const {
     for (const auto& [known, path] : found_)
       if (known == id) return path;
@@ -45,7 +45,7 @@ class LayerNames {
   std::vector<std::pair<LayerId, std::string>> found_;
 };
 
-/// Adds what a call saw to the maps of its layer, `first` being the first of them: further rows, of as many columns.
+/// Appends the rows of one attention call to the maps of its layer; `first` is the map of head 0.
 template <class Device>
 void add_rows(Device& device, const AttentionWeights<Device>& seen, Index keys, AttentionMap* first) {
   using Real = typename Device::Real;
@@ -63,14 +63,15 @@ void add_rows(Device& device, const AttentionWeights<Device>& seen, Index keys, 
 
 }  // namespace detail
 
-/// Where every head of every attention layer looks while the model reads `source` and writes a given target of which it is
-/// fed `target`, as in training: `source` and `target` with their special tokens. One map for each head, layers in the order in which
-/// they first look. For any model with `hidden(tape, source, target)`; when nobody asks, attention keeps no weights and this costs nothing.
+/// The weights of every attention head while the model reads `source` and decodes the given `target` (teacher forcing).
+/// Both include their special tokens; `target` is the decoder input. One map per head, layers in order of first use.
+/// Attention keeps its weights only for this call.
 ///
-/// A translation of the model's own shows what the model saw while it wrote it: give what it wrote as the target.
+/// To see the attention of a translation, pass the model's output as the target.
 template <class Device, class Model>
 std::vector<AttentionMap> attention_maps(Device& device, Model& model, std::span<const Token> source,
                                          std::span<const Token> target) {
+  static_assert(HasHidden<Model, Device>, "attn: attention_maps: a model has  hidden(tape, source, target) const;");
   Sentences from, to;
   from.push_back(source);
   to.push_back(target);
@@ -84,9 +85,9 @@ std::vector<AttentionMap> attention_maps(Device& device, Model& model, std::span
   model.for_each_parameter(names);
   const auto layout_of = [](const Ragged& rows, const Text& text) { return rows.begin == text.rows.begin; };
   std::vector<AttentionMap> maps;
-  std::vector<std::pair<LayerId, std::size_t>> first_map;  // of each layer
+  std::vector<std::pair<LayerId, std::size_t>> first_map;  // index in `maps` of each layer's first map
   for (const auto& call : calls) {
-    // A layer that walks the target step by step calls once for each, and each call adds a row.
+    // A layer that decodes step by step calls once per target token; each call adds a row.
     auto known = std::find_if(first_map.begin(), first_map.end(),
                               [&](const auto& entry) { return call.layer != LayerId{} && entry.first == call.layer; });
     if (known == first_map.end()) {
@@ -103,13 +104,13 @@ std::vector<AttentionMap> attention_maps(Device& device, Model& model, std::span
     }
     AttentionMap* map = maps.data() + known->second;
     require(map->cols == call.keys.longest && map->heads == call.heads, "attention_maps: ", map->layer,
-            " looked twice, and at another number of keys or with other heads the second time; give each look a layer");
+            " attended twice, with different numbers of keys or heads. Use one layer per attention.");
     detail::add_rows(device, call, map->cols, map);
   }
   return maps;
 }
 
-/// The same of sentences without their special tokens, which are added as in training.
+/// Takes sentences without special tokens and adds these as in training.
 template <class Device, class Model>
 std::vector<AttentionMap> attention_maps(Device& device, Model& model, const SpecialTokens& special_tokens,
                                          std::span<const Token> source, std::span<const Token> target) {
@@ -120,7 +121,7 @@ std::vector<AttentionMap> attention_maps(Device& device, Model& model, const Spe
   return attention_maps(device, model, read[0], written);
 }
 
-/// The same with a network, on its device.
+/// Runs on the network's device.
 template <class Model>
 std::vector<AttentionMap> attention_maps(Network<Model>& network, const SpecialTokens& special_tokens,
                                          std::span<const Token> source, std::span<const Token> target) {

@@ -13,7 +13,7 @@
 
 namespace attn {
 
-/// The hypotheses of one sentence in a beam search (decode/search.hpp says by which rules).
+/// The hypotheses of one sentence in a beam search. decode/search.hpp defines the rules.
 class Beam {
  public:
   Beam(const SearchOptions& options, std::span<const Token> prefix, SearchTree* tree)
@@ -23,41 +23,60 @@ class Beam {
 
   bool over() const { return live_.empty(); }
   Index rows() const { return static_cast<Index>(live_.size()); }
-  Index length() const { return length_; }
   Token newest(Index row) const { return node(row).token; }
-  double total(Index row) const { return node(row).total; }  // its log-probability
-  /// The live hypothesis, before the last step, that this one continues.
+  double total(Index row) const { return node(row).total; }  // log-probability of the hypothesis
+  /// The row, before the last step, that this row continues.
   Index continues(Index row) const { return live_[static_cast<std::size_t>(row)].row; }
 
-  /// What every row has to take next, or -1.
+  /// The token that every row must take next, or -1.
   Token forced() const {
     return length_ < static_cast<Index>(prefix_.size()) ? prefix_[static_cast<std::size_t>(length_)] : -1;
   }
 
-  /// Tokens that a row may not take, beside those that no row may.
+  /// Tokens forbidden for this row only.
   std::vector<Token> blocked(Index row) const {
     if (options_.no_repeat == 0 || forced() >= 0) return {};
     return repeating_tokens(tokens(live_[static_cast<std::size_t>(row)].node), options_.no_repeat);
   }
 
-  /// One step: the choices of its rows, from choices' row `first` on, and what each may not take.
+  /// Advances one step. `choices` holds this sentence's rows from `first` on; `blocked` lists forbidden tokens per row.
   void step(const Choices& choices, Index first, std::span<const std::vector<Token>> blocked);
 
-  /// At the limit: live ones count as complete.
+  /// At the limit, live hypotheses count as complete.
   void finish() {
     for (const Live& live : live_) set_aside(live.node, false);
     live_.clear();
   }
 
-  /// The best of the complete ones; of equals those found first.
-  std::vector<Hypothesis> best() const;
+  /// The best complete hypotheses; ties go to the one found first.
+  std::vector<Hypothesis> best() const {
+    std::vector<Complete> order = complete_;
+    std::stable_sort(order.begin(), order.end(), [](const Complete& a, const Complete& b) { return a.score > b.score; });
+    if (static_cast<Index>(order.size()) > options_.n_best) order.resize(static_cast<std::size_t>(options_.n_best));
+    std::vector<Hypothesis> result;
+    for (const Complete& one : order) {
+      Hypothesis hypothesis{.tokens = tokens(one.node),
+                            .log_probability = nodes_[static_cast<std::size_t>(one.node)].total,
+                            .score = one.score,
+                            .token_log_probabilities = {},
+                            .complete = one.ended};
+      if (one.ended) hypothesis.tokens.pop_back();
+      for (Index at = one.node; at > 0; at = nodes_[static_cast<std::size_t>(at)].parent)
+        hypothesis.token_log_probabilities.push_back(nodes_[static_cast<std::size_t>(at)].log_probability);
+      std::reverse(hypothesis.token_log_probabilities.begin(), hypothesis.token_log_probabilities.end());
+      result.push_back(std::move(hypothesis));
+    }
+    for (Index at = order[0].node; tree_ != nullptr && at > 0; at = nodes_[static_cast<std::size_t>(at)].parent)
+      tree_->nodes[static_cast<std::size_t>(nodes_[static_cast<std::size_t>(at)].drawn)].best = true;
+    return result;
+  }
 
  private:
   struct Node {
     Index parent = -1;
     Token token = -1;
     double log_probability = 0, total = 0;
-    Index drawn = 0;  // in the tree
+    Index drawn = 0;  // index in the tree
   };
   struct Live {
     Index node, row;
@@ -75,13 +94,13 @@ class Beam {
 
   const Node& node(Index row) const { return nodes_[static_cast<std::size_t>(live_[static_cast<std::size_t>(row)].node)]; }
   std::vector<Token> tokens(Index at) const {
-    std::vector<Token> words;
+    std::vector<Token> found;
     for (; at > 0; at = nodes_[static_cast<std::size_t>(at)].parent)
-      words.push_back(nodes_[static_cast<std::size_t>(at)].token);
-    std::reverse(words.begin(), words.end());
-    return words;
+      found.push_back(nodes_[static_cast<std::size_t>(at)].token);
+    std::reverse(found.begin(), found.end());
+    return found;
   }
-  /// Its length counts the end, where that came.
+  /// The scored length includes the end token if it was produced.
   void set_aside(Index at, bool ended) {
     const Index t = options_.scored_length(length_, ended);
     complete_.push_back({at, options_.score(nodes_[static_cast<std::size_t>(at)].total, t), ended});
@@ -89,7 +108,20 @@ class Beam {
     auto& drawn = tree_->nodes[static_cast<std::size_t>(nodes_[static_cast<std::size_t>(at)].drawn)];
     drawn.fate = ended ? SearchTree::Fate::complete : SearchTree::Fate::limit;
   }
-  bool nothing_better() const;
+  bool nothing_better() const {
+    const auto wanted = static_cast<std::size_t>(options_.complete_or_beam());
+    if (complete_.size() < wanted || live_.empty()) return false;
+    if (options_.stop == Stop::complete) return true;
+    std::vector<double> scores;
+    for (const Complete& one : complete_) scores.push_back(one.score);
+    std::nth_element(scores.begin(), scores.begin() + static_cast<std::ptrdiff_t>(wanted) - 1, scores.end(),
+                     std::greater<>());
+    const double last = scores[wanted - 1], total = node(0).total;  // row 0 is the most probable
+    const double now = options_.score(total, length_);
+    if (options_.stop == Stop::no_better_now) return now <= last;
+    const Index longest = options_.scored_length(options_.limit, false);
+    return std::max({now, options_.score(total, length_ + 1), options_.score(total, longest)}) <= last;
+  }
 
   const SearchOptions& options_;
   std::span<const Token> prefix_;
@@ -112,7 +144,7 @@ inline void Beam::step(const Choices& choices, Index first, std::span<const std:
       const auto at = static_cast<std::size_t>((first + row) * choices.k + j);
       const Token token = choices.tokens[at];
       const double log_probability = choices.log_probabilities[at];
-      if (token < 0 || (!must && !(log_probability > -HUGE_VAL))) break;  // nothing that is possible is left
+      if (token < 0 || (!must && !(log_probability > -HUGE_VAL))) break;  // no possible choice is left
       if (std::find(taboo.begin(), taboo.end(), token) != taboo.end()) continue;
       Candidate candidate{node(row).total + log_probability, log_probability, token, row, 0};
       if (tree_ != nullptr && of_row < beam) {
@@ -123,8 +155,8 @@ inline void Beam::step(const Choices& choices, Index first, std::span<const std:
       ++of_row;
     }
   }
-  if (candidates_.empty()) return finish();  // no live one can go on
-  // Of equals the one whose hypothesis stood higher comes first, then the lower token.
+  if (candidates_.empty()) return finish();  // no live hypothesis can continue
+  // Ties go to the continuation of the higher-ranked hypothesis, then to the lower token.
   std::stable_sort(candidates_.begin(), candidates_.end(),
                    [](const Candidate& a, const Candidate& b) { return a.total > b.total; });
   ++length_;
@@ -147,44 +179,7 @@ inline void Beam::step(const Choices& choices, Index first, std::span<const std:
   if (nothing_better()) live_.clear();
 }
 
-inline bool Beam::nothing_better() const {
-  const auto wanted = static_cast<std::size_t>(options_.complete_or_beam());
-  if (complete_.size() < wanted || live_.empty()) return false;
-  if (options_.stop == Stop::complete) return true;
-  std::vector<double> scores;
-  for (const Complete& one : complete_) scores.push_back(one.score);
-  std::nth_element(scores.begin(), scores.begin() + static_cast<std::ptrdiff_t>(wanted) - 1, scores.end(),
-                   std::greater<>());
-  const double last = scores[wanted - 1], total = node(0).total;  // the first live one is the most probable
-  const double now = options_.score(total, length_);
-  if (options_.stop == Stop::no_better_now) return now <= last;
-  const Index longest = options_.scored_length(options_.limit, false);
-  return std::max({now, options_.score(total, length_ + 1), options_.score(total, longest)}) <= last;
-}
-
-inline std::vector<Hypothesis> Beam::best() const {
-  std::vector<Complete> order = complete_;
-  std::stable_sort(order.begin(), order.end(), [](const Complete& a, const Complete& b) { return a.score > b.score; });
-  if (static_cast<Index>(order.size()) > options_.n_best) order.resize(static_cast<std::size_t>(options_.n_best));
-  std::vector<Hypothesis> result;
-  for (const Complete& one : order) {
-    Hypothesis hypothesis{.tokens = tokens(one.node),
-                          .log_probability = nodes_[static_cast<std::size_t>(one.node)].total,
-                          .score = one.score,
-                          .token_log_probabilities = {},
-                          .complete = one.ended};
-    if (one.ended) hypothesis.tokens.pop_back();
-    for (Index at = one.node; at > 0; at = nodes_[static_cast<std::size_t>(at)].parent)
-      hypothesis.token_log_probabilities.push_back(nodes_[static_cast<std::size_t>(at)].log_probability);
-    std::reverse(hypothesis.token_log_probabilities.begin(), hypothesis.token_log_probabilities.end());
-    result.push_back(std::move(hypothesis));
-  }
-  for (Index at = order[0].node; tree_ != nullptr && at > 0; at = nodes_[static_cast<std::size_t>(at)].parent)
-    tree_->nodes[static_cast<std::size_t>(nodes_[static_cast<std::size_t>(at)].drawn)].best = true;
-  return result;
-}
-
-/// The beams of so many sentences, which draw their trees where some are given.
+/// One beam per sentence; records search trees if `trees` is given.
 inline std::vector<Beam> begin_beams(std::size_t sentences, const SearchOptions& options, std::vector<SearchTree>* trees) {
   if (trees != nullptr) trees->assign(sentences, {});
   std::vector<Beam> beams;
@@ -195,7 +190,7 @@ inline std::vector<Beam> begin_beams(std::size_t sentences, const SearchOptions&
   return beams;
 }
 
-/// At the limit: the best of each.
+/// Ends all beams at the limit and returns the best hypotheses of each.
 inline std::vector<std::vector<Hypothesis>> finish_beams(std::vector<Beam>& beams) {
   std::vector<std::vector<Hypothesis>> results;
   for (Beam& beam : beams) {

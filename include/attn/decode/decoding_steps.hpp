@@ -6,39 +6,39 @@
 
 namespace attn {
 
-/// What a step may choose from.
+/// Restricts the choices of one step.
 struct ChoiceRules {
-  Index k = 1;                // choices of each row
-  std::vector<Token> except;  // tokens that are none
-  std::vector<Token> only;    // of each row: the one token that it must take, or -1; empty where no row must
+  Index k = 1;                // choices per row
+  std::vector<Token> except;  // excluded tokens
+  std::vector<Token> only;    // per row: the forced token, or -1; empty if no row is forced
+  bool renormalize = false;   // the softmax excludes the tokens of `except`
 };
 
-/// What each row may go on with: rows x k, the most probable first, of equals the lower token; -1 and -inf where there is
-/// nothing more.
+/// Next-token choices of each row: rows x k, most probable first, ties by lower token. Missing choices are -1 and -inf.
 struct Choices {
   Index k = 0;
   std::vector<Token> tokens;
   std::vector<double> log_probabilities;
 };
 
-/// A batch of sentences being decoded step by step: all that a search asks of a model, of an ensemble, or of a table of
-/// probabilities. Each row is a hypothesis of a sentence; at first every sentence has one, without words. A step reads one
-/// word for each row and says what may come next.
+/// Stepwise decoding of a batch: the interface through which search uses a model, an ensemble or a table of probabilities.
+/// Each row is a hypothesis of a sentence; initially each sentence has one empty row. A step reads one token per row and
+/// returns the next-token choices.
 class DecodingSteps {
  public:
   virtual ~DecodingSteps() = default;
 
-  virtual const std::vector<Index>& alive() const = 0;  // the sentence of each row
-  /// What the rows read first, where sentences begin with `begin`.
-  virtual std::vector<Token> first_words(Token begin) const { return std::vector<Token>(alive().size(), begin); }
+  virtual const std::vector<Index>& active() const = 0;  // the sentence of each row
+  /// The first input token of each row, for sentences that begin with `begin`.
+  virtual std::vector<Token> first_tokens(Token begin) const { return std::vector<Token>(active().size(), begin); }
 
-  /// New row i continues row rows[i]: rows may repeat, change their order, and be left out.
+  /// New row i continues row rows[i]. Rows may be repeated, reordered and dropped.
   virtual void select(std::span<const Index> rows) = 0;
 
-  /// Reads a word for each row: the likeliest next ones.
-  virtual void best(const std::vector<Token>& words, const ChoiceRules& rules, Choices& choices) = 0;
-  /// Reads a word for each row: log-probabilities of all tokens, rows x vocabulary.
-  virtual void log_probabilities(const std::vector<Token>& words, std::vector<double>& rows) = 0;
+  /// Reads one token per row and returns the best next tokens.
+  virtual void best(const std::vector<Token>& tokens, const ChoiceRules& rules, Choices& choices) = 0;
+  /// Reads one token per row and returns the log-probabilities of all tokens: rows x vocabulary.
+  virtual void log_probabilities(const std::vector<Token>& tokens, std::vector<double>& rows) = 0;
 };
 
 }  // namespace attn

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <span>
@@ -7,45 +8,45 @@
 
 #include "attn/core/error.hpp"
 #include "attn/decode/choose.hpp"
-#include "attn/decode/decoding_steps.hpp"
+#include "attn/decode/search_engine.hpp"
 
 namespace attn {
 
-/// Several models as one: the probability of a token is the mean of those that they give it. They may be of different types,
-/// on different devices; their vocabularies are the same. Every row's probabilities come to the host.
+/// Several models decoded as one: the probability of a token is the mean over the models. Model types and devices may
+/// differ; all share one target vocabulary. Every row's probabilities are copied to the host.
 class EnsembleSteps final : public DecodingSteps {
  public:
-  /// Steps of the same sentences.
+  /// All members decode the same sentences.
   explicit EnsembleSteps(std::vector<std::unique_ptr<DecodingSteps>> members) : members_(std::move(members)) {
-    require(!members_.empty(), "ensemble: there are no models in it; give one at least");
+    require(!members_.empty(), "ensemble: no models. Pass at least one.");
     for (const auto& member : members_)
-      require(member->alive() == members_[0]->alive(), "ensemble: one model was given ", members_[0]->alive().size(),
-              " sentences, another ", member->alive().size(), "; all translate the same");
+      require(member->active() == members_[0]->active(), "ensemble: one model has ", members_[0]->active().size(),
+              " sentences, another ", member->active().size(), ". Give all models the same sentences.");
   }
   EnsembleSteps(const EnsembleSteps&) = delete;
   ~EnsembleSteps() override {
-    while (!members_.empty()) members_.pop_back();  // the last first, as tapes of one device end
+    while (!members_.empty()) members_.pop_back();  // in reverse order, as tapes on one device require
   }
 
-  const std::vector<Index>& alive() const override { return members_[0]->alive(); }
-  std::vector<Token> first_words(Token begin) const override { return members_[0]->first_words(begin); }
+  const std::vector<Index>& active() const override { return members_[0]->active(); }
+  std::vector<Token> first_tokens(Token begin) const override { return members_[0]->first_tokens(begin); }
   void select(std::span<const Index> rows) override {
     for (const auto& member : members_) member->select(rows);
   }
 
-  void best(const std::vector<Token>& words, const ChoiceRules& rules, Choices& choices) override {
-    log_probabilities(words, mean_);
-    choose(mean_, static_cast<Index>(words.size()), rules, choices);
+  void best(const std::vector<Token>& tokens, const ChoiceRules& rules, Choices& choices) override {
+    log_probabilities(tokens, mean_);
+    choose(mean_, static_cast<Index>(tokens.size()), rules, choices);
   }
 
-  void log_probabilities(const std::vector<Token>& words, std::vector<double>& rows) override {
-    members_[0]->log_probabilities(words, rows);
+  void log_probabilities(const std::vector<Token>& tokens, std::vector<double>& rows) override {
+    members_[0]->log_probabilities(tokens, rows);
     if (members_.size() == 1) return;
     for (double& p : rows) p = std::exp(p);
     for (std::size_t m = 1; m < members_.size(); ++m) {
-      members_[m]->log_probabilities(words, one_);
+      members_[m]->log_probabilities(tokens, one_);
       require(one_.size() == rows.size(), "ensemble: model ", m + 1,
-              " has another vocabulary than the first; all need the same target vocabulary");
+              " has another vocabulary than the first. All need the same target vocabulary.");
       for (std::size_t i = 0; i < rows.size(); ++i) rows[i] += std::exp(one_[i]);
     }
     for (double& p : rows) p = std::log(p / static_cast<double>(members_.size()));
@@ -54,6 +55,31 @@ class EnsembleSteps final : public DecodingSteps {
  private:
   std::vector<std::unique_ptr<DecodingSteps>> members_;
   std::vector<double> mean_, one_;
+};
+
+/// Searches with the averaged probabilities of several engines.
+class EnsembleEngine final : public SearchEngine {
+ public:
+  explicit EnsembleEngine(std::vector<SearchEngine*> members) : members_(std::move(members)) {}
+
+  std::vector<std::vector<Hypothesis>> search(const Sentences& source, const SearchOptions& options, Index worker,
+                                              std::vector<SearchTree>* trees) override {
+    return beam_search(*start(source, options, worker), options, trees);
+  }
+  std::unique_ptr<DecodingSteps> start(const Sentences& source, const SearchOptions& options, Index worker) override {
+    std::vector<std::unique_ptr<DecodingSteps>> steps;
+    for (SearchEngine* member : members_) steps.push_back(member->start(source, options, worker));
+    return std::make_unique<EnsembleSteps>(std::move(steps));
+  }
+  Index workers(Index batches) override {
+    Index count = members_[0]->workers(batches);
+    for (SearchEngine* member : members_) count = std::min(count, member->workers(batches));
+    return count;
+  }
+  Index text_threads() const override { return members_[0]->text_threads(); }
+
+ private:
+  std::vector<SearchEngine*> members_;
 };
 
 }  // namespace attn

@@ -4,23 +4,26 @@
 
 #include "attn/core/batch.hpp"
 #include "attn/core/network.hpp"
+#include "attn/decode/decoder_model.hpp"
 #include "attn/ops/top_k.hpp"
 #include "attn/tape/batch.hpp"
 
 namespace attn {
 
-/// log P of each target token given its source and the tokens before it, the end's last: a list for each pair. Sentences
-/// without special tokens, which are added as in training. One pass over all tokens, not step by step; of a language model,
-/// whose texts stand in the target, too. A pair's sum is the log-probability that search gives the same translation.
+/// Log P of each target token given the source and the preceding target tokens: one list for each pair, the end token last.
+/// Sentences come without special tokens, which are added as in training. One teacher-forced pass. Language models work
+/// too: their texts are the targets. The sum of a list is the log-probability that search reports for the same translation.
 template <class Device, class Model>
 std::vector<std::vector<double>> forced_log_probabilities(Device& device, const Model& model,
                                                           const SpecialTokens& special_tokens, const Sentences& source,
                                                           const Sentences& target) {
+  static_assert(HasHidden<Model, Device> || HasTextHidden<Model, Device>,
+                "attn: forced_log_probabilities: a model has  hidden(tape, source, target) const;");
   using Real = typename Device::Real;
   const Batch batch = Batch::of(source, target, special_tokens);
   Tape<Device> tape(device);
   const auto hidden = [&] {
-    if constexpr (requires(const Text& text) { model.hidden(tape, text); })
+    if constexpr (HasTextHidden<Model, Device>)
       return model.hidden(tape, upload(tape, batch.target_input));
     else
       return model.hidden(tape, upload(tape, batch.source), upload(tape, batch.target_input));
@@ -51,7 +54,7 @@ std::vector<std::vector<double>> forced_log_probabilities(Device& device, const 
   return result;
 }
 
-/// The same with a network, on its device.
+/// Runs on the network's device.
 template <class Model>
 std::vector<std::vector<double>> forced_log_probabilities(const Network<Model>& network,
                                                           const SpecialTokens& special_tokens, const Sentences& source,

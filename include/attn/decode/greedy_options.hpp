@@ -6,10 +6,10 @@
 namespace attn {
 
 struct GreedyOptions {
-  Token begin = 0, end = 0;       // what every translation begins and ends with; neither is part of it
-  Index limit = 256;              // words
-  Token never = -1;               // a word that no translation holds, such as the one that stands for unknown ones; or none
-  std::vector<Token> among = {};  // the words that translations are made of, rising, the end among them; none: all
+  Token begin = 0, end = 0;                // first and last token of every translation; part of neither
+  Index limit = 256;                       // tokens
+  Token never = -1;                        // a token that no translation contains, such as the unknown token; -1: none
+  std::vector<Token> allowed_tokens = {};  // the only tokens allowed, ascending, with `end`; empty: all
 };
 
 }  // namespace attn

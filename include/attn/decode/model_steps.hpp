@@ -5,75 +5,73 @@
 #include <vector>
 
 #include "attn/decode/choose.hpp"
+#include "attn/decode/decoder_model.hpp"
 #include "attn/decode/decoding_steps.hpp"
-#include "attn/decode/first_words.hpp"
 #include "attn/ops/top_k.hpp"
 #include "attn/tape/embedding.hpp"
 
 namespace attn {
 
-/// The steps of a model on its device. Of a step the host gets the k best choices of each row, unless it asks for all. Steps
-/// of one device end in the opposite order of their beginning, as tapes do.
+/// Decoding steps of a model on its device. The host receives the k best choices of each row, unless it asks for all
+/// log-probabilities. Steps on one device are destroyed in reverse order of construction, like tapes.
 template <class Device, class Model>
 class ModelSteps final : public DecodingSteps {
+  static_assert(check_decoder_model<Model>());
   using Scalar = typename Device::Scalar;
   using Real = typename Device::Real;
 
  public:
-  /// Of sentences with their special tokens, with room for `limit` tokens of so many hypotheses of each; made of the words
-  /// `among`, rising, or of all where none are given.
+  /// `source` includes special tokens. Reserves `limit` tokens for each of `hypotheses` hypotheses per sentence.
+  /// `allowed_tokens` restricts the output; ascending, empty for all tokens.
   ModelSteps(Device& device, const Model& model, const Sentences& source, Index limit, Index hypotheses,
-             std::span<const Token> among = {})
+             std::span<const Token> allowed_tokens = {})
       : model_(model), tape_(device), state_(model.start(tape_, upload(tape_, source), limit, hypotheses)) {
-    if (!among.empty()) state_.choices.gather(tape_, model.output, among);
+    if (!allowed_tokens.empty()) state_.choices.gather(tape_, model.output, allowed_tokens);
+    if constexpr (SupportsGraphBeam<Model>)
+      if (hypotheses > 1 && model.supports_graph_beam()) state_.list_positions();
   }
 
-  const std::vector<Index>& alive() const override { return state_.alive(); }
-  std::vector<Token> first_words(Token begin) const override { return attn::first_words(state_, begin); }
+  const std::vector<Index>& active() const override { return state_.active(); }
+  std::vector<Token> first_tokens(Token begin) const override { return attn::first_tokens(state_, begin); }
   void select(std::span<const Index> rows) override { state_.select(rows); }
 
-  void best(const std::vector<Token>& words, const ChoiceRules& rules, Choices& choices) override {
+  void best(const std::vector<Token>& tokens, const ChoiceRules& rules, Choices& choices) override {
     Tape<Device> step(tape_.device);
-    const auto logits = model_.next(step, state_, words);
+    const auto logits = next_logits(step, model_, state_, tokens);
     except_.clear(), only_.clear();
-    for (const Token word : rules.except)
-      if (state_.choices.column(word) >= 0) except_.push_back(state_.choices.column(word));
-    for (const Token word : rules.only) {
-      only_.push_back(state_.choices.column(word));
-      require(word < 0 || only_.back() >= 0, "decoding: token ", word,
-              " must be taken, but is none of the words to choose among; add it to the list");
+    for (const Token token : rules.except)
+      if (state_.choices.column(token) >= 0) except_.push_back(state_.choices.column(token));
+    for (const Token token : rules.only) {
+      only_.push_back(state_.choices.column(token));
+      require(token < 0 || only_.back() >= 0, "forced token ", token, " is not in allowed_tokens. Add it.");
     }
     const Index count = logits.rows * rules.k, excepted = static_cast<Index>(except_.size());
-    const Matrix<Token> tokens(step.template array<Token>(count), logits.rows, rules.k);
+    const Matrix<Token> chosen(step.template array<Token>(count), logits.rows, rules.k);
     const Matrix<Real> log_probabilities(step.template array<Real>(count), logits.rows, rules.k);
     top_k(tape_.device, {.logits = logits,
-                         .best = tokens,
+                         .best = chosen,
                          .log_probabilities = log_probabilities,
                          .except = excepted > 0 ? step.upload(except_.data(), excepted) : nullptr,
                          .excepted = excepted,
-                         .only = only_.empty() ? nullptr : step.upload(only_.data(), logits.rows)});
+                         .only = only_.empty() ? nullptr : step.upload(only_.data(), logits.rows),
+                         .renormalize = rules.renormalize});
     choices.k = rules.k;
     choices.tokens.resize(static_cast<std::size_t>(count));
     real_.resize(static_cast<std::size_t>(count));
-    tape_.device.download(choices.tokens.data(), tokens.data, count);
-    for (Token& token : choices.tokens) token = state_.choices.word(token);
+    tape_.device.download(choices.tokens.data(), chosen.data, count);
+    for (Token& token : choices.tokens) token = state_.choices.token(token);
     tape_.device.download(real_.data(), log_probabilities.data, count);
     choices.log_probabilities.assign(real_.begin(), real_.end());
   }
 
-  void log_probabilities(const std::vector<Token>& words, std::vector<double>& rows) override {
+  void log_probabilities(const std::vector<Token>& tokens, std::vector<double>& rows) override {
     Tape<Device> step(tape_.device);
-    const auto logits = model_.next(step, state_, words);
+    const auto logits = next_logits(step, model_, state_, tokens);
     const Index count = logits.rows * logits.cols;
     scalar_.resize(static_cast<std::size_t>(count));
     tape_.device.download(scalar_.data(), logits.data, count);
     rows.clear();
-    for (const Scalar number : scalar_) {
-      if constexpr (sizeof(Scalar) == sizeof(double))
-        rows.push_back(number);
-      else
-        rows.push_back(static_cast<double>(static_cast<float>(number)));
-    }
+    for (const Scalar number : scalar_) rows.push_back(static_cast<Real>(number));
     for (Index i = 0; i < logits.rows; ++i)
       log_softmax(
           std::span(rows).subspan(static_cast<std::size_t>(i * logits.cols), static_cast<std::size_t>(logits.cols)));
@@ -81,13 +79,13 @@ class ModelSteps final : public DecodingSteps {
   }
 
  private:
-  /// Columns of the words to choose among become those of all words; the others are impossible.
+  /// Expands columns of the allowed tokens to the whole vocabulary; all other tokens get -inf.
   void spread(Index count, Index cols, std::vector<double>& rows) const {
     const Index vocabulary = model_.output.weight.rows;
     std::vector<double> all(static_cast<std::size_t>(count * vocabulary), -std::numeric_limits<double>::infinity());
     for (Index i = 0; i < count; ++i)
       for (Index j = 0; j < cols; ++j)
-        all[static_cast<std::size_t>(i * vocabulary + state_.choices.word(static_cast<Token>(j)))] =
+        all[static_cast<std::size_t>(i * vocabulary + state_.choices.token(static_cast<Token>(j)))] =
             rows[static_cast<std::size_t>(i * cols + j)];
     rows = std::move(all);
   }
@@ -97,7 +95,7 @@ class ModelSteps final : public DecodingSteps {
   typename Model::State state_;
   std::vector<Real> real_;
   std::vector<Scalar> scalar_;
-  std::vector<Token> except_, only_;  // as columns
+  std::vector<Token> except_, only_;  // columns of the logits
 };
 
 }  // namespace attn

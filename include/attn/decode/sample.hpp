@@ -12,7 +12,7 @@
 
 namespace attn {
 
-/// A token drawn from a row of log-probabilities, as `by` says; -1 where all are -inf.
+/// Samples a token from a row of log-probabilities; returns -1 if all are -inf.
 inline Token draw(std::span<const double> log_probabilities, const Sampling& by, Random& random) {
   std::vector<Token> order;
   for (std::size_t j = 0; j < log_probabilities.size(); ++j)
@@ -40,9 +40,9 @@ inline Token draw(std::span<const double> log_probabilities, const Sampling& by,
   return order.back();
 }
 
-/// Translations drawn at random: see search. Every row's log-probabilities come to the host.
+/// Samples translations, see search.hpp. Copies every row's log-probabilities to the host.
 inline std::vector<std::vector<Hypothesis>> sample(DecodingSteps& steps, const SearchOptions& options) {
-  const std::size_t sentences = steps.alive().size(), each = static_cast<std::size_t>(options.n_best);
+  const std::size_t sentences = steps.active().size(), each = static_cast<std::size_t>(options.n_best);
   struct Row {
     std::size_t sentence, number;
     Random random;
@@ -50,21 +50,21 @@ inline std::vector<std::vector<Hypothesis>> sample(DecodingSteps& steps, const S
   std::vector<std::vector<Hypothesis>> results(sentences, std::vector<Hypothesis>(each));
   std::vector<Row> rows;
   std::vector<Index> selected;
-  std::vector<Token> words;
-  const std::vector<Token> first = steps.first_words(options.begin);
+  std::vector<Token> tokens;
+  const std::vector<Token> first = steps.first_tokens(options.begin);
   for (std::size_t i = 0; i < sentences && options.limit > 0; ++i)
     for (std::size_t n = 0; n < each; ++n) {
       const std::uint64_t stream = options.streams.empty() ? i : options.streams[i];
       rows.push_back({i, n, Random(options.sampling->seed, (stream << 20) + n)});
       selected.push_back(static_cast<Index>(i));
-      words.push_back(first[i]);
+      tokens.push_back(first[i]);
     }
   for (auto& of_sentence : results)
     for (Hypothesis& one : of_sentence) one.complete = false;
   steps.select(selected);
   std::vector<double> all;
   for (Index t = 0; t < options.limit && !rows.empty(); ++t) {
-    steps.log_probabilities(words, all);
+    steps.log_probabilities(tokens, all);
     const std::size_t vocabulary = all.size() / rows.size();
     std::size_t going_on = 0;
     selected.clear();
@@ -83,7 +83,7 @@ inline std::vector<std::vector<Hypothesis>> sample(DecodingSteps& steps, const S
       for (const Token token : repeating_tokens(one.tokens, options.no_repeat)) forbid(token);
       const bool forced = t < static_cast<Index>(prefix.size());
       const Token token = forced ? prefix[static_cast<std::size_t>(t)] : draw(p, *options.sampling, row.random);
-      if (token < 0) continue;  // it cannot go on
+      if (token < 0) continue;  // no token is possible: the hypothesis stays incomplete
       const double log_probability = model_p[static_cast<std::size_t>(token)];
       one.log_probability += log_probability;
       one.token_log_probabilities.push_back(log_probability);
@@ -91,12 +91,12 @@ inline std::vector<std::vector<Hypothesis>> sample(DecodingSteps& steps, const S
       if (one.complete) continue;
       one.tokens.push_back(token);
       selected.push_back(static_cast<Index>(r));
-      words[going_on] = token;
+      tokens[going_on] = token;
       if (going_on != r) rows[going_on] = row;
       ++going_on;
     }
     rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(going_on), rows.end());
-    words.resize(going_on);
+    tokens.resize(going_on);
     steps.select(selected);
   }
   for (auto& of_sentence : results)

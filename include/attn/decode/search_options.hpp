@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "attn/core/error.hpp"
@@ -11,120 +10,125 @@
 
 namespace attn {
 
-/// One translation of a sentence, as a search found it.
+/// One translation of a sentence found by search.
 struct Hypothesis {
-  std::vector<Token> tokens = {};                    // without begin and end
+  std::vector<Token> tokens = {};                    // without begin and end tokens
   double log_probability = 0;                        // log P(tokens, end | source), in natural logarithms
-  double score = 0;                                  // by which it was chosen: the higher the better
-  std::vector<double> token_log_probabilities = {};  // of each token given those before it; the end's comes last
-  bool complete = true;                              // false: the limit came before the end, whose probability is not in it
+  double score = 0;                                  // FinalScore, by which hypotheses are ranked; higher is better
+  std::vector<double> token_log_probabilities = {};  // per token, given the tokens before it; the end token last
+  bool complete = true;                              // false: limit reached; log_probability excludes the end token
 
   bool operator==(const Hypothesis&) const = default;
 };
 
-/// How hypotheses of different lengths compare once they are complete; t counts tokens and the end, if it came.
+/// Scores that compare complete hypotheses of different lengths. t counts the tokens, and the end token if it was produced.
 ///
-///   log_probability   log P: longer ones score lower
-///   length            log P / t^amount; an amount of 1 is the mean of a token
+///   log_probability   log P; favors short hypotheses
+///   length            log P / t^amount; amount 1 gives the mean per token
 ///   word_reward       log P + amount t
 ///   gnmt              log P / ((5 + t) / 6)^amount; Wu et al. 2016
-enum class Score { log_probability, length, word_reward, gnmt };
+enum class ScoreKind { log_probability, length, word_reward, gnmt };
 
 struct FinalScore {
-  Score kind = Score::length;
+  ScoreKind kind = ScoreKind::length;
   double amount = 1;
 
   double operator()(double log_probability, Index t) const {
     const auto length = static_cast<double>(std::max<Index>(t, 1));
     switch (kind) {
-      case Score::length:
+      case ScoreKind::length:
         return log_probability / std::pow(length, amount);
-      case Score::word_reward:
+      case ScoreKind::word_reward:
         return log_probability + amount * static_cast<double>(t);
-      case Score::gnmt:
+      case ScoreKind::gnmt:
         return log_probability / std::pow((5 + length) / 6, amount);
-      case Score::log_probability:
+      case ScoreKind::log_probability:
         break;
     }
     return log_probability;
   }
 };
 
-/// When a sentence's search is over before its limit.
+/// When the search of a sentence stops before its limit.
 ///
-///   complete     `complete` hypotheses are
-///   no_better    and no live one can end with a score above the last of the best `complete`
-///   no_better_now  the same, as if live ones ended at their present length: Hugging Face's early_stopping=False
+///   complete       `complete` hypotheses are complete
+///   no_better      and no live one can still score above the worst of the best `complete`
+///   no_better_now  the same, scoring live ones at their current length: Hugging Face's early_stopping=False
 enum class Stop { complete, no_better, no_better_now };
 
-/// Draws each token at random instead of searching.
+/// Samples each token instead of searching.
 struct Sampling {
-  double temperature = 1;  // probabilities become p^(1 / temperature): below 1 the probable ones more so
-  Index top_k = 0;         // only of so many of the most probable tokens; 0: of all
-  double top_p = 1;        // only of the fewest most probable tokens whose probabilities add up to so much
+  double temperature = 1;  // probabilities become p^(1 / temperature); below 1 sharpens the distribution
+  Index top_k = 0;         // samples from the top_k most probable tokens; 0 from all
+  double top_p = 1;        // samples from the fewest most probable tokens that sum to top_p
   std::uint64_t seed = 1;
   bool operator==(const Sampling&) const = default;
 };
 
 struct SearchOptions {
-  Token begin = 0, end = 0;  // what every translation begins and ends with; neither is part of it
-  Index limit = 256;         // tokens of a translation
-  Index beam = 5;            // live hypotheses of a sentence
-  Index complete = 0;        // complete ones at which a sentence's search ends; 0: as many as live ones
+  Token begin = 0, end = 0;  // first and last token of every translation; part of neither
+  Index limit = 256;         // maximum tokens of a translation
+  Index beam = 5;            // live hypotheses per sentence
+  Index complete = 0;        // complete hypotheses that end a sentence's search; 0: as many as `beam`
   Stop stop = Stop::complete;
-  bool free_end = false;  // at the limit the end comes at no cost and counts in t: Hugging Face's forced_eos_token_id
+  bool free_end = false;  // the end at the limit is free and counts in t: Hugging Face's forced_eos_token_id
   FinalScore score = {};
-  Index n_best = 1;                               // hypotheses given back for each sentence, or drawn
-  Index min_length = 0;                           // tokens of a translation at least
-  std::vector<Token> never = {};                  // tokens that no translation holds, such as the unknown word
-  std::vector<Token> among = {};                  // the tokens that translations are made of, rising; none: all
-  Index no_repeat = 0;                            // no so many tokens occur twice in a row of a translation; 0: they may
-  std::vector<std::vector<Token>> prefixes = {};  // what each sentence's translation begins with; or none
+  bool scores = true;                             // compute probabilities; without them, a beam of 1 is greedy decoding
+  Index n_best = 1;                               // hypotheses returned, or sampled, per sentence
+  Index min_length = 0;                           // minimum tokens of a translation
+  std::vector<Token> never = {};                  // tokens that no translation contains, such as the unknown token
+  bool renormalize = false;                       // excludes `never` from the softmax: Hugging Face's renormalize_logits
+  std::vector<Token> allowed_tokens = {};         // the only tokens allowed, ascending; empty: all
+  Index no_repeat = 0;                            // n-grams of this size do not repeat in a translation; 0: they may
+  std::vector<std::vector<Token>> prefixes = {};  // first tokens of each translation; may be empty
   std::optional<Sampling> sampling = {};
-  std::vector<std::uint64_t> streams = {};  // of random numbers, one for each sentence; none: its place in the batch
+  std::vector<std::uint64_t> streams = {};  // random stream of each sentence; default: its index in the batch
 
-  /// t of a hypothesis of so many tokens, among them its end, if it came.
+  /// The length t of a hypothesis; `tokens` counts the end token if it was produced.
   Index scored_length(Index tokens, bool ended) const { return tokens + (free_end && !ended && tokens == limit ? 1 : 0); }
   Index complete_or_beam() const { return complete > 0 ? complete : beam; }
-  Index rows() const { return sampling ? n_best : beam; }  // of a sentence at most, which decoding needs room for
+  /// Whether greedy decoding gives the same result. It computes no probabilities and reports NaN.
+  bool greedy() const {
+    return beam == 1 && !scores && n_best == 1 && complete <= 1 && min_length == 0 && no_repeat == 0 && never.size() <= 1 &&
+           prefixes.empty() && !sampling;
+  }
+  Index rows() const { return sampling ? n_best : beam; }  // maximum rows per sentence, for allocation
 };
 
-/// Refuses options that contradict each other or the sentences.
-inline void check(const SearchOptions& options, Index sentences) {
+/// Rejects options that contradict each other or the number of sentences.
+inline void check_options(const SearchOptions& options, Index sentences) {
   const auto as_many = [&](std::size_t given, const char* what) {
     require(given == 0 || static_cast<Index>(given) == sentences, "search: ", given, " ", what, " for ", sentences,
-            " sentences; give one each, or none");
+            " sentences. Pass one per sentence, or none.");
   };
   as_many(options.prefixes.size(), "prefixes");
   as_many(options.streams.size(), "streams of random numbers");
   for (const auto& prefix : options.prefixes) {
     require(std::ranges::all_of(prefix, [](Token token) { return token >= 0; }),
-            "search: a prefix holds a token below 0; tokens count from 0");
+            "search: a prefix contains a negative token id");
     require(static_cast<Index>(prefix.size()) < std::max<Index>(options.limit, 1), "search: a prefix of ", prefix.size(),
-            " tokens leaves no room within a limit of ", options.limit, "; raise the limit");
-    require(std::find(prefix.begin(), prefix.end(), options.end) == prefix.end(), "search: a prefix holds the end token ",
-            options.end, ", so that nothing could follow; leave it out");
+            " tokens leaves no room within the limit of ", options.limit, ". Raise the limit.");
+    require(std::find(prefix.begin(), prefix.end(), options.end) == prefix.end(),
+            "search: a prefix contains the end token ", options.end, ". Remove it.");
   }
-  require(options.among.empty() || std::ranges::binary_search(options.among, options.end), "search: the end token ",
-          options.end, " is none of the tokens to choose among; add it to the list");
-  require(options.beam >= 1 && options.n_best >= 1, "search: a beam of ", options.beam, " and a list of ", options.n_best,
-          " are not possible; both are at least 1");
+  require(options.allowed_tokens.empty() || std::ranges::binary_search(options.allowed_tokens, options.end),
+          "search: the end token ", options.end, " is not in allowed_tokens. Add it.");
+  require(options.beam >= 1 && options.n_best >= 1, "search: beam is ", options.beam, " and n_best ", options.n_best,
+          ", but both must be at least 1");
   require(options.limit >= 0 && options.min_length >= 0 && options.no_repeat >= 0 && options.complete >= 0,
           "search: limit, min_length, no_repeat and complete are ", options.limit, ", ", options.min_length, ", ",
-          options.no_repeat, " and ", options.complete, "; none may be negative");
-  require(std::isfinite(options.score.amount), "search: the amount of the score is ", options.score.amount,
-          "; it must be finite");
-  require(options.min_length <= options.limit, "search: a translation of at least ", options.min_length,
-          " tokens is longer than the limit of ", options.limit);
+          options.no_repeat, " and ", options.complete, ", but must be at least 0");
+  require(std::isfinite(options.score.amount), "search: score.amount is ", options.score.amount, ", but must be finite");
+  require(options.min_length <= options.limit, "search: min_length ", options.min_length, " exceeds the limit of ",
+          options.limit);
   if (!options.sampling) {
-    require(options.n_best <= std::max(options.beam, options.complete), "search: a list of the ", options.n_best,
-            " best needs a beam as wide; it is ", options.beam);
+    require(options.n_best <= std::max(options.beam, options.complete), "search: n_best ", options.n_best,
+            " exceeds the beam of ", options.beam, ". Widen the beam.");
     return;
   }
   const Sampling& by = *options.sampling;
-  require(by.temperature > 0 && by.top_k >= 0 && by.top_p > 0 && by.top_p <= 1, "sampling: a temperature of ",
-          by.temperature, ", a top_k of ", by.top_k, " and a top_p of ", by.top_p,
-          " are not possible; they are above 0, at least 0, and above 0 up to 1");
+  require(by.temperature > 0 && by.top_k >= 0 && by.top_p > 0 && by.top_p <= 1, "sampling: temperature is ", by.temperature,
+          ", top_k ", by.top_k, " and top_p ", by.top_p, ". Use temperature > 0, top_k >= 0 and 0 < top_p <= 1.");
 }
 
 }  // namespace attn

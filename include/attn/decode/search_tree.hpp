@@ -5,16 +5,16 @@
 
 namespace attn {
 
-/// All hypotheses of a sentence that a beam search looked at: of each live one its k likeliest continuations.
+/// All hypotheses of a sentence that beam search considered: the k best continuations of each live one.
 struct SearchTree {
-  enum class Fate { dropped, live, complete, limit };  // the limit came before its end
+  enum class Fate { dropped, live, complete, limit };  // limit: reached before its end token
 
   struct Node {
-    Index parent;            // or -1 of the root, which has no token
+    Index parent;            // -1 for the root, whose token is the begin token
     Token token;             // the newest
-    double log_probability;  // of all so far
+    double log_probability;  // of the hypothesis up to this node
     Fate fate;
-    bool best = false;  // on the way to the hypothesis that was chosen
+    bool best = false;  // on the path to the returned hypothesis
   };
 
   std::vector<Node> nodes;  // parents first

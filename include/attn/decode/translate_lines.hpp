@@ -1,9 +1,8 @@
 #pragma once
 #include <algorithm>
 #include <atomic>
-#include <concepts>
 #include <functional>
-#include <limits>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -14,61 +13,50 @@
 #include "attn/core/parallel_for.hpp"
 #include "attn/data/batches.hpp"
 #include "attn/data/parallel_corpus.hpp"
-#include "attn/decode/search_options.hpp"
+#include "attn/decode/search_engine.hpp"
 #include "attn/text/tokenizer.hpp"
 #include "attn/text/utf8.hpp"
 
 namespace attn {
 
 struct TranslatorOptions {
-  Index limit = 256;                 // tokens of a translation
-  Index truncate = keep_all_tokens;  // tokens of a source sentence that are read
-  Index batch = 64;                  // sentences decoded together
-  Token never = -1;                  // a token that no translation holds, such as the unknown word; or none
-  std::function<void(Index line, const std::string& what)> warn = {};  // what a line lost; lines count from 1
-  /// Beam search or sampling instead of greedy decoding. Its special tokens, its limit and `never` are the translator's; its
-  /// prefixes, if any, are those of the lines.
+  Index limit = 256;                 // maximum tokens of a translation
+  Index truncate = keep_all_tokens;  // maximum tokens read of a source sentence
+  Index batch = 0;                   // sentences per batch; 0 lets the device choose
+  std::vector<Token> never = {};     // tokens that no translation contains, such as the unknown token
+  std::function<void(Index line, const std::string& what)> warn = {};  // reports repaired and truncated lines, from 1
+  /// Beam search or sampling instead of greedy decoding. The translator sets its special tokens, limit, `never` and
+  /// streams. Its prefixes, if any, are one per line.
   std::optional<SearchOptions> search = {};
-  /// The tokens that translations of some source tokens can be made of, such as a Shortlist (align/shortlist.hpp); none: all.
-  /// It is asked once a batch, so a translation may depend on what else is in its batch.
+  /// Returns the target tokens allowed for the given source tokens, such as a Shortlist (align/shortlist.hpp); none allows
+  /// all. Called once per batch, so a translation may depend on the other sentences of its batch.
   std::function<std::vector<Token>(std::span<const Token> source)> shortlist = {};
-  Index lines_before = 0;  // of the same text, translated earlier: sampling goes on from there
+  Index lines_before = 0;  // lines of the text already translated; sampling continues their random streams
 };
 
-/// One of the translations of a line, as one line.
+/// One translation of a line, with its text.
 struct TranslatedHypothesis : Hypothesis {
   std::string text;
 };
 
-/// A line and what became of it: its tokens and the best translation's, without special tokens, and that as one line.
+/// A line's source tokens and its best translation, as tokens and as one line of text. Tokens exclude special tokens.
 struct Translation {
   std::vector<Token> source, target;
   std::string text;
-  std::vector<TranslatedHypothesis> n_best;  // the best first; none of a blank line
+  std::vector<TranslatedHypothesis> n_best;  // best first; empty for a blank line
 
   /// Whether the translation ended before the limit.
   bool complete() const { return n_best.empty() || n_best[0].complete; }
 };
 
-/// Greedy translations as hypotheses. Their probabilities were not computed, and are NaN.
-inline std::vector<std::vector<Hypothesis>> as_hypotheses(std::vector<std::vector<Token>> translations, Index limit) {
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  std::vector<std::vector<Hypothesis>> all;
-  for (auto& tokens : translations) {
-    const bool complete = static_cast<Index>(tokens.size()) < limit;
-    all.push_back({{std::move(tokens), unknown, unknown, {}, complete}});
-  }
-  return all;
-}
-
-/// How to search for translations of some lines of a text.
-template <HasSpecialTokens TargetTokenizer>
-SearchOptions search_options_of(const TranslatorOptions& options, const TargetTokenizer& target,
+/// Builds the search options for some lines of a text.
+SearchOptions search_options_of(const TranslatorOptions& options, const HasSpecialTokens auto& target,
                                 std::span<const Index> lines) {
-  SearchOptions search = options.search.value_or(SearchOptions{.beam = 1});
+  SearchOptions search = options.search.value_or(SearchOptions{.beam = 1, .scores = false});
   search.begin = target.begin(), search.end = target.end();
   search.limit = options.limit;
-  if (options.never >= 0) search.never.push_back(options.never);
+  for (const Token token : options.never)  // once each: greedy decoding accepts one
+    if (std::ranges::find(search.never, token) == search.never.end()) search.never.push_back(token);
   const auto prefixes = std::move(search.prefixes);
   search.prefixes.clear(), search.streams.clear();
   for (const Index line : lines) {
@@ -78,114 +66,130 @@ SearchOptions search_options_of(const TranslatorOptions& options, const TargetTo
   return search;
 }
 
-/// What translations of a batch are made of, rising: the shortlist, the end, and what they have to begin with; or what the search is
-/// told to choose among. None: all.
-template <HasSpecialTokens TargetTokenizer>
-std::vector<Token> tokens_among(const TranslatorOptions& options, const TargetTokenizer& target, const Sentences& batch,
-                                std::span<const std::vector<Token>> prefixes = {}) {
-  if (!options.shortlist) return options.search ? options.search->among : std::vector<Token>{};
-  require(!options.search || options.search->among.empty(),
-          "a translator takes a shortlist, or SearchOptions::among, but not both");
-  std::vector<Token> among = options.shortlist(batch.tokens);
-  among.push_back(target.end());
-  for (const auto& prefix : prefixes) among.insert(among.end(), prefix.begin(), prefix.end());
-  std::ranges::sort(among);
-  among.erase(std::unique(among.begin(), among.end()), among.end());
-  return among;
+/// The tokens that translations of a batch may contain, ascending: the shortlist, the end token and the prefixes, or
+/// SearchOptions::allowed_tokens. Empty allows all tokens.
+std::vector<Token> allowed_tokens(const TranslatorOptions& options, const HasSpecialTokens auto& target,
+                                  const Sentences& batch, std::span<const std::vector<Token>> prefixes = {}) {
+  if (!options.shortlist) return options.search ? options.search->allowed_tokens : std::vector<Token>{};
+  require(!options.search || options.search->allowed_tokens.empty(),
+          "TranslatorOptions::shortlist conflicts with SearchOptions::allowed_tokens. Set one of them.");
+  std::vector<Token> tokens = options.shortlist(batch.tokens);
+  tokens.push_back(target.end());
+  for (const auto& prefix : prefixes) tokens.insert(tokens.end(), prefix.begin(), prefix.end());
+  std::ranges::sort(tokens);
+  tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
+  return tokens;
 }
 
-/// decode(batch, places, worker) for sentences of similar length together, given which they are; results in the order of the
-/// sentences. With several workers as many batches are decoded at a time, by workers 0, 1, ..., where there are enough of them;
-/// else worker -1 decodes one after the other.
-template <class Decode>
-std::vector<std::vector<Hypothesis>> decode_by_length(const Sentences& sentences, const SpecialTokens& special_tokens,
-                                                      Index batch_size, Index workers, const Decode& decode) {
-  std::vector<std::vector<Hypothesis>> results(static_cast<std::size_t>(sentences.size()));
-  std::vector<Index> order(results.size());
+/// Groups sentences of similar length, longest first: at most `sentences` per batch, and 64 tokens times that number.
+inline std::vector<std::vector<Index>> batches_by_length(const Sentences& all, Index sentences) {
+  std::vector<Index> order(static_cast<std::size_t>(all.size()));
   std::iota(order.begin(), order.end(), Index{0});
-  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return sentences.length(a) < sentences.length(b); });
-  const auto decode_batch = [&](Index number, Index worker) {
-    const auto first = static_cast<std::size_t>(number * batch_size);
-    const std::size_t last = std::min(order.size(), first + static_cast<std::size_t>(batch_size));
-    Sentences batch;
-    for (std::size_t i = first; i < last; ++i) special_tokens.add_source(batch, sentences[order[i]]);
-    std::vector<std::vector<Hypothesis>> decoded =
-        decode(batch, std::span<const Index>(order).subspan(first, last - first), worker);
-    for (std::size_t i = first; i < last; ++i) results[static_cast<std::size_t>(order[i])] = std::move(decoded[i - first]);
-  };
-  const Index batches = (std::ssize(order) + batch_size - 1) / batch_size;
-  if (workers < 2 || batches < 2 * workers) {
-    for (Index number = 0; number < batches; ++number) decode_batch(number, -1);
-    return results;
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return all.length(a) > all.length(b); });
+  std::vector<std::vector<Index>> batches;
+  Index tokens = 0;
+  for (const Index i : order) {
+    tokens += all.length(i);
+    if (batches.empty() || std::ssize(batches.back()) == sentences || tokens > 64 * sentences)
+      batches.emplace_back(), tokens = all.length(i);
+    batches.back().push_back(i);
   }
-  std::atomic<Index> left = batches;  // long sentences first: the last to be done are short
-  parallel_for(workers, workers, [&](Index worker) {
-    for (Index number = --left; number >= 0; number = --left) decode_batch(number, worker);
-  });
-  return results;
+  return batches;
 }
 
-/// Translates lines of text: exactly one translation for each line, in their order. A blank line stays blank. What is not
-/// UTF-8 is read as U+FFFD, what is too long up to `truncate` tokens, and `warn` hears of it. Line ends inside a translation
-/// become spaces. decode(batch, lines) gives hypotheses of sentences, which stand in those lines, counted from 0; or
-/// decode(batch, lines, worker), which several workers call at the same time (decode_by_length).
-template <Tokenizer SourceTokenizer, Tokenizer TargetTokenizer, class Decode>
-std::vector<Translation> translate_lines(const std::vector<std::string>& lines, const SourceTokenizer& source,
-                                         const TargetTokenizer& target, const TranslatorOptions& options,
-                                         const Decode& decode, Index workers = 1) {
-  require(options.batch > 0 && options.limit > 0 && options.truncate > 0,
-          "a translator needs a batch, a limit and a truncation of at least 1; they are ", options.batch, ", ",
-          options.limit, " and ", options.truncate);
+/// Calls search(places, worker) for each batch on the engine's workers. Halves a batch that runs out of memory.
+void for_each_batch(SearchEngine& engine, const std::vector<std::vector<Index>>& batches, const auto& search) {
+  const auto halve = [&](const auto& self, std::span<const Index> places, Index worker) -> void {
+    try {
+      return search(places, worker);
+    } catch (const OutOfMemory&) {
+      if (places.size() == 1) throw;
+    }
+    const std::size_t half = places.size() / 2;
+    self(self, places.first(half), worker);
+    self(self, places.subspan(half), worker);
+  };
+  const std::lock_guard lock(engine.mutex);
+  const auto count = static_cast<Index>(batches.size());
+  const Index workers = engine.workers(count);
+  if (workers < 2) {
+    for (const auto& batch : batches) halve(halve, batch, -1);
+    return;
+  }
+  std::atomic<std::size_t> next = 0;
+  parallel_for(workers, workers, [&](Index worker) {
+    for (std::size_t i = next++; i < batches.size(); i = next++) halve(halve, batches[i], worker);
+  });
+}
+
+/// Translates each line to exactly one line, in order. A blank line stays blank. Replaces invalid UTF-8 by U+FFFD and
+/// truncates long lines to `truncate` tokens; both are reported to `warn`. Line ends inside a translation become spaces.
+/// Thread-safe: while one thread searches, others encode and decode text.
+std::vector<Translation> translate_lines(const std::vector<std::string>& lines, const Tokenizer auto& source,
+                                         const Tokenizer auto& target, const TranslatorOptions& options,
+                                         SearchEngine& engine) {
+  require(options.batch >= 0 && options.limit >= 0 && options.truncate > 0, "translate: truncate is ", options.truncate,
+          ", limit ", options.limit, " and batch ", options.batch, ". Use truncate >= 1, limit >= 0 and batch >= 0.");
   if (options.search)
     require(options.search->prefixes.empty() || options.search->prefixes.size() == lines.size(),
             "translate: ", options.search->prefixes.size(), " prefixes for ", lines.size(),
-            " lines; give one each, or none");
+            " lines. Pass one per line, or none.");
   std::vector<Translation> translations(lines.size());
-  Sentences sentences;          // those of lines that are not blank
-  std::vector<Index> its_line;  // of each of them
-  const auto warn = [&](std::size_t line, const std::string& what) {
-    if (options.warn) options.warn(static_cast<Index>(line) + 1, what);
+  std::vector<std::string> warnings(lines.size());
+  constexpr std::size_t kLines = 256;  // per task
+  const auto for_each_line = [&](const auto& work) {
+    parallel_for(static_cast<Index>((lines.size() + kLines - 1) / kLines), engine.text_threads(), [&](Index task) {
+      const std::size_t first = static_cast<std::size_t>(task) * kLines;
+      for (std::size_t i = first; i < std::min(lines.size(), first + kLines); ++i) work(i);
+    });
   };
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i].find_first_not_of(" \t\r\n\v\f") == std::string::npos) continue;
+  for_each_line([&](std::size_t i) {
+    if (lines[i].find_first_not_of(" \t\r\n\v\f") == std::string::npos) return;
+    const bool valid = utf8::first_invalid(lines[i]) == std::string::npos;
     auto& tokens = translations[i].source;
-    if (utf8::first_invalid(lines[i]) == std::string::npos) {
-      tokens = source.encode(lines[i]);
-    } else {
-      warn(i, "is not valid UTF-8; each wrong sequence is read as U+FFFD");
-      tokens = source.encode(utf8::repair(lines[i]));
-    }
-    if (static_cast<Index>(tokens.size()) > options.truncate) {
-      warn(i, "has " + std::to_string(tokens.size()) + " tokens; the first " + std::to_string(options.truncate) +
-                  " are translated");
-      tokens.resize(static_cast<std::size_t>(options.truncate));
-    }
-    if (tokens.empty()) continue;
-    sentences.push_back(tokens);
+    tokens = source.encode(valid ? lines[i] : utf8::repair(lines[i]));
+    if (!valid) warnings[i] = "is not valid UTF-8; each invalid sequence becomes U+FFFD";
+    if (static_cast<Index>(tokens.size()) <= options.truncate) return;
+    warnings[i] += std::string(valid ? "" : ", and ") + "has " + std::to_string(tokens.size()) +
+                   " tokens; only the first " + std::to_string(options.truncate) + " are translated";
+    tokens.resize(static_cast<std::size_t>(options.truncate));
+  });
+  Sentences sentences;          // of the lines that are not blank
+  std::vector<Index> its_line;  // line of each sentence
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (options.warn && !warnings[i].empty()) options.warn(static_cast<Index>(i) + 1, warnings[i]);
+    if (translations[i].source.empty()) continue;
+    sentences.push_back(translations[i].source);
     its_line.push_back(static_cast<Index>(i));
   }
-  auto decoded =
-      decode_by_length(sentences, special_tokens_of(source, target), options.batch, workers,
-                       [&](const Sentences& batch, std::span<const Index> places, [[maybe_unused]] Index worker) {
-                         std::vector<Index> batch_lines;
-                         for (const Index place : places) batch_lines.push_back(its_line[static_cast<std::size_t>(place)]);
-                         if constexpr (std::invocable<const Decode&, const Sentences&, std::span<const Index>, Index>)
-                           return decode(batch, std::span<const Index>(batch_lines), worker);
-                         else
-                           return decode(batch, std::span<const Index>(batch_lines));
-                       });
-  std::size_t next = 0;
-  for (Translation& translation : translations) {
-    if (translation.source.empty()) continue;
-    for (Hypothesis& hypothesis : decoded[next++]) {
-      std::string text = target.decode(hypothesis.tokens);
-      std::replace_if(
-          text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-      translation.n_best.push_back({std::move(hypothesis), std::move(text)});
+  const SpecialTokens special_tokens = special_tokens_of(source, target);
+  const Index hypotheses = options.search ? options.search->rows() : 1;
+  const Index most = options.batch > 0 ? options.batch : std::max<Index>(1, engine.batch_size(hypotheses));
+  for_each_batch(engine, batches_by_length(sentences, most), [&](std::span<const Index> places, Index worker) {
+    Sentences batch;
+    std::vector<Index> batch_lines;
+    for (const Index place : places) {
+      special_tokens.add_source(batch, sentences[place]);
+      batch_lines.push_back(its_line[static_cast<std::size_t>(place)]);
     }
+    SearchOptions how = search_options_of(options, target, batch_lines);
+    how.allowed_tokens = allowed_tokens(options, target, batch, how.prefixes);
+    auto found = engine.search(batch, how, worker, nullptr);
+    for (std::size_t i = 0; i < found.size(); ++i)
+      for (Hypothesis& hypothesis : found[i])
+        translations[static_cast<std::size_t>(batch_lines[i])].n_best.push_back({std::move(hypothesis), {}});
+  });
+  for_each_line([&](std::size_t i) {
+    Translation& translation = translations[i];
+    for (TranslatedHypothesis& hypothesis : translation.n_best) {
+      hypothesis.text = target.decode(hypothesis.tokens);
+      std::ranges::replace_if(
+          hypothesis.text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+    }
+    if (translation.n_best.empty()) return;
     translation.target = translation.n_best[0].tokens;
     translation.text = translation.n_best[0].text;
-  }
+  });
   return translations;
 }
 

@@ -1,37 +1,39 @@
 #pragma once
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "attn/decode/greedy.hpp"
-#include "attn/decode/longest_translation.hpp"
-#include "attn/decode/search.hpp"
 #include "attn/decode/translate_lines.hpp"
 
 namespace attn {
 
-/// Strings in, strings out, with a model whose type the program names. open_translator (run/open_translator.hpp) does the
-/// same for a model that a folder names. One thread at a time.
+/// Translates strings with a model of a type known at compile time. open_translator (run/open_translator.hpp) loads the
+/// model of a folder instead. Thread-safe.
 template <class Device, class Model, Tokenizer SourceTokenizer, Tokenizer TargetTokenizer = SourceTokenizer>
 class Translator {
  public:
   static_assert(
       !requires(const Model& model) { *model; },
-      "attn: Translator: takes a Network alone, which knows its device:  Translator(network, source, target)");
+      "attn: Translator: pass a Network without its device:  Translator(network, source, target)");
+  static_assert(check_decoder_model<Model>());
 
   Translator(Device& device, const Model& model, const SourceTokenizer& source, const TargetTokenizer& target,
              TranslatorOptions options = {})
-      : device_(device), model_(model), source_(source), target_(target), options_(std::move(options)) {
+      : engine_(std::make_unique<ModelEngine<Device, Model>>(device, model)),
+        source_(source),
+        target_(target),
+        options_(std::move(options)) {
     options_.limit = std::min(options_.limit, longest_translation<Model>());
-    if constexpr (requires { model.output.weight.rows; })
-      require(target.size() <= model.output.weight.rows, "Translator: a tokenizer of ", target.size(),
-              " tokens for a model that writes ", model.output.weight.rows, ": give it the one it was trained with");
+    require(target.size() <= model.output.weight.rows, "Translator: the target tokenizer has ", target.size(),
+            " tokens, but the model's output ", model.output.weight.rows,
+            ". Pass the tokenizer that the model was trained with.");
   }
   Translator(const Network<Model>& network, const SourceTokenizer& source, const TargetTokenizer& target,
              TranslatorOptions options = {})
       : Translator(network.device(), *network, source, target, std::move(options)) {}
-  // It refers to the tokenizers: they live as long as it does.
+  // Temporary tokenizers are rejected: the translator keeps references to them.
   Translator(Device&, const Model&, const SourceTokenizer&&, const TargetTokenizer&, TranslatorOptions = {}) = delete;
   Translator(Device&, const Model&, const SourceTokenizer&, const TargetTokenizer&&, TranslatorOptions = {}) = delete;
   Translator(Device&, const Model&, const SourceTokenizer&&, const TargetTokenizer&&, TranslatorOptions = {}) = delete;
@@ -45,27 +47,13 @@ class Translator {
     return texts;
   }
 
-  /// The same with tokens beside the text, and as many hypotheses as options.search asks for.
+  /// Also returns tokens, and as many hypotheses as options.search requests.
   std::vector<Translation> translate(const std::vector<std::string>& lines) const {
-    return translate_lines(lines, source_, target_, options_,
-                           [&](const Sentences& batch, std::span<const Index> places) { return decode(batch, places); });
+    return translate_lines(lines, source_, target_, options_, *engine_);
   }
 
  private:
-  std::vector<std::vector<Hypothesis>> decode(const Sentences& batch, std::span<const Index> lines) const {
-    if (options_.search) {
-      SearchOptions how = search_options_of(options_, target_, lines);
-      how.among = tokens_among(options_, target_, batch, how.prefixes);
-      return search(device_, model_, batch, how);
-    }
-    return as_hypotheses(
-        greedy(device_, model_, batch,
-               {target_.begin(), target_.end(), options_.limit, options_.never, tokens_among(options_, target_, batch)}),
-        options_.limit);
-  }
-
-  Device& device_;
-  const Model& model_;
+  std::unique_ptr<ModelEngine<Device, Model>> engine_;
   const SourceTokenizer& source_;
   const TargetTokenizer& target_;
   TranslatorOptions options_;

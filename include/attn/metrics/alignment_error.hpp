@@ -9,8 +9,8 @@
 
 namespace attn {
 
-/// How far the links A of an alignment are from what people agreed on, S, and from what they hold possible, P (Och and Ney
-/// 2003); all three are sets, S is part of P, and sentences add up before anything is divided:
+/// Alignment error rate (Och and Ney 2003) of links A against sure gold links S and possible gold links P. All are sets,
+/// and S is a subset of P. Counts are summed over sentences before dividing:
 ///
 ///     AER = 1 - (|A and S| + |A and P|) / (|A| + |S|)
 ///
@@ -19,7 +19,7 @@ struct AlignmentError {
   Index links = 0, sure = 0;                   // |A|, |S|
   Index links_in_sure = 0, links_in_gold = 0;  // |A and S|, |A and P|
 
-  /// Adds a sentence pair.
+  /// Adds one sentence pair.
   void add(std::vector<WordLink> alignment, const GoldAlignment& gold) {
     std::sort(alignment.begin(), alignment.end());
     alignment.erase(std::unique(alignment.begin(), alignment.end()), alignment.end());
@@ -36,31 +36,30 @@ struct AlignmentError {
   double recall() const { return ratio(links_in_sure, sure); }
 
  private:
-  /// Where nothing was to be found and nothing was, all of it was found.
+  /// With nothing to find, nothing is missed: 0 / 0 counts as 1.
   static double ratio(Index part, Index whole) {
     return whole == 0 ? 1 : static_cast<double>(part) / static_cast<double>(whole);
   }
 };
 
-/// The error of alignments of several sentence pairs. A gold link beyond the end of a sentence is not looked for here: see
-/// require_within.
+/// The error over several sentence pairs. Does not check that gold links are inside the sentences: see require_within.
 inline AlignmentError alignment_error(std::span<const std::vector<WordLink>> alignments,
                                       std::span<const GoldAlignment> gold) {
-  require(alignments.size() == gold.size(), "alignment_error: ", alignments.size(), " alignments do not pair with ",
-          gold.size(), " gold ones");
+  require(alignments.size() == gold.size(), "alignment_error: ", alignments.size(), " alignments, but ", gold.size(),
+          " gold alignments. Pass one per pair of sentences.");
   AlignmentError error;
   for (std::size_t i = 0; i < gold.size(); ++i) error.add(alignments[i], gold[i]);
   return error;
 }
 
-/// Refuses a gold alignment that names words which a sentence pair of so many words does not have: its files do not belong
-/// together, or its links name the other language first.
+/// Throws if a gold link names a word beyond the end of its sentence. Then the files do not match, or the links name the
+/// target word first.
 inline void require_within(const GoldAlignment& gold, Index source_words, Index target_words, Index line) {
   for (const WordLink& link : gold.possible)
-    require(link.source < source_words && link.target < target_words, "the gold alignment of line ", line, " links word ",
-            link.source + 1, " of the source with word ", link.target + 1, " of the target, but they have ", source_words,
-            " and ", counted(target_words, "word"),
-            "; do the files belong together, and do links name the source's word first?");
+    require(link.source < source_words && link.target < target_words, "the gold alignment of line ", line,
+            " links source word ", link.source + 1, " and target word ", link.target + 1, ", but the sentences have ",
+            source_words, " and ", counted(target_words, "word"),
+            ". Check that the files match and that links name the source word first.");
 }
 
 }  // namespace attn

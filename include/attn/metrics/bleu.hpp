@@ -8,7 +8,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "attn/core/error.hpp"
 #include "attn/core/types.hpp"
 #include "attn/metrics/ngrams.hpp"
 #include "attn/metrics/reference_texts.hpp"
@@ -16,8 +15,8 @@
 
 namespace attn {
 
-/// What BLEU adds up over sentences: words, and n-grams for n = 1 to 4. Entry n - 1 of an array belongs to n-grams. A Real
-/// other than Index is for sums of resampled sentences (metrics/bootstrap.hpp).
+/// The counts that BLEU sums over sentences: words, and n-grams for n = 1 to 4 at array index n - 1. Resampling uses a Real
+/// other than Index (metrics/bootstrap.hpp).
 template <class Real>
 struct BleuSums {
   Real hypothesis_length = 0, reference_length = 0;
@@ -25,20 +24,20 @@ struct BleuSums {
 };
 using BleuCounts = BleuSums<Index>;
 
-/// Corpus BLEU (Papineni et al., 2002) as sacreBLEU 2.6 computes it by default: the geometric mean of the n-gram precisions
-/// for n = 1 to 4, times a penalty for being too short.
+/// Corpus BLEU (Papineni et al., 2002) with the defaults of sacreBLEU 2.6: the geometric mean of the n-gram precisions for
+/// n = 1 to 4, times the brevity penalty.
 struct Bleu {
   double score = 0;  // 0 to 100
   std::array<double, 4> precisions{};
   double brevity_penalty = 1;
   Index hypothesis_length = 0, reference_length = 0;
   std::array<Index, 4> matches{}, totals{};
-  Index references = 1;  // of each sentence
+  Index references = 1;  // per sentence
 
-  /// One line, as sacreBLEU prints it.
+  /// One line, in the format of sacreBLEU.
   std::string to_string() const { return "BLEU = " + detail::formatted("%.2f", score) + " " + details(); }
 
-  /// What sacreBLEU prints after the score.
+  /// The part of sacreBLEU's line after the score.
   std::string details() const {
     const double ratio =
         reference_length ? static_cast<double>(hypothesis_length) / static_cast<double>(reference_length) : 0;
@@ -47,8 +46,7 @@ struct Bleu {
                              static_cast<long long>(hypothesis_length), static_cast<long long>(reference_length));
   }
 
-  /// How the score was computed, as sacreBLEU writes it, to be quoted beside the score. The version field names the program
-  /// that computed it: sacreBLEU puts its own version there, so ours says attn and attn's.
+  /// The sacreBLEU signature, to quote with the score. The version field has attn's version in place of sacreBLEU's.
   std::string signature() const { return detail::signature(references, signature_fields); }
   static constexpr const char* signature_fields = "case:mixed|eff:no|tok:13a|smooth:exp";
 };
@@ -57,8 +55,9 @@ namespace detail {
 
 using Words = std::vector<std::string>;
 
-/// Counts of a sentence: an n-gram matches as often as the reference that has it most often; the reference's length is that
-/// nearest to the hypothesis, the shorter of two as near. A sentence counts for at least `fewest_ngrams` of each order.
+/// Counts of one sentence. Clips the matches of an n-gram to its highest count in any reference. The reference length is
+/// the one closest to the hypothesis length; ties take the shorter. `fewest_ngrams` is the minimum of totals for each
+/// order.
 inline BleuCounts count_words(const Words& hypothesis, std::span<const Words> references, Index fewest_ngrams = 0) {
   BleuCounts counts{.hypothesis_length = std::ssize(hypothesis), .reference_length = std::ssize(references[0])};
   for (const Words& reference : references) {
@@ -92,14 +91,14 @@ inline double brevity_penalty(double produced, double wanted) {
 
 }  // namespace detail
 
-/// Counts of a sentence and its references, in words of tokenize_13a.
+/// Counts of a sentence against its references, in 13a tokens.
 inline BleuCounts bleu_counts(const std::string& hypothesis, std::span<const std::string> references) {
   std::vector<detail::Words> words;
   for (const std::string& reference : references) words.push_back(tokenize_13a(reference));
   return detail::count_words(tokenize_13a(hypothesis), words);
 }
 
-/// BLEU from sums of counts. Precisions are computed in Real, or in double from whole numbers.
+/// BLEU from summed counts. Computes precisions in Real, or in double for integer counts.
 template <class Count>
 Bleu bleu_of_counts(const BleuSums<Count>& sums, Index references = 1) {
   using Real = std::conditional_t<std::is_integral_v<Count>, double, Count>;
@@ -117,7 +116,7 @@ Bleu bleu_of_counts(const BleuSums<Count>& sums, Index references = 1) {
   Real smoothing = 1;
   for (std::size_t n = 0; n < 4 && sums.totals[n] > 0; ++n) {
     const auto matches = static_cast<Real>(sums.matches[n]), total = static_cast<Real>(sums.totals[n]);
-    if (matches == 0) smoothing *= 2;  // the first order without a match gets 1/2 of one, the next 1/4 ...
+    if (matches == 0) smoothing *= 2;  // the first order without a match counts 1/2 match, the next 1/4, ...
     bleu.precisions[n] = matches == 0 ? 100 / (smoothing * total) : 100 * matches / total;
   }
   double sum_of_logs = 0;
@@ -126,8 +125,8 @@ Bleu bleu_of_counts(const BleuSums<Count>& sums, Index references = 1) {
   return bleu;
 }
 
-/// BLEU of a corpus with several references a sentence: 13a tokens, case kept, exponential smoothing. Each element of
-/// `references` is a text of as many sentences as there are hypotheses.
+/// BLEU of a corpus with several references per sentence: 13a tokens, case-sensitive, exponential smoothing. Each element
+/// of `references` has one sentence per hypothesis.
 inline Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references) {
   BleuCounts sums;
   detail::for_each_scored("corpus_bleu", hypotheses, references, [&](const std::string& hypothesis, const auto& wanted) {
@@ -136,7 +135,7 @@ inline Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const
   return bleu_of_counts(sums, std::ssize(references));
 }
 
-/// BLEU of a corpus with one reference a sentence.
+/// BLEU of a corpus with one reference per sentence.
 inline Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references) {
   const std::vector<std::string> text(references.begin(), references.end());
   return corpus_bleu(hypotheses, std::span(&text, 1));

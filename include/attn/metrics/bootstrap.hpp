@@ -9,28 +9,28 @@
 
 namespace attn {
 
-// Bootstrap resampling (Koehn 2004) as sacreBLEU 2.6 does it under numpy 2: the same draws, the same precision of every
-// sum, the same order of statistics, so that means, intervals and p-values are the same numbers.
+// Bootstrap resampling (Koehn 2004), bit-compatible with sacreBLEU 2.6 under numpy 2: same draws, same precision of every
+// sum and same order of operations, so means, intervals and p-values are identical.
 
 struct BootstrapOptions {
   Index samples = 1000;
-  std::uint64_t seed = 12345;  // sacreBLEU's, unless SACREBLEU_SEED says otherwise
+  std::uint64_t seed = 12345;  // sacreBLEU's default, which SACREBLEU_SEED overrides there
 };
 
-/// Scores of resampled texts, each of as many sentences as the text, drawn with replacement. Two texts of as many sentences
-/// are drawn alike.
+/// Scores of resampled texts. Each sample draws as many sentences as the text has, with replacement. Texts of equal length
+/// get the same draws.
 struct Resampled {
   std::vector<double> scores;
-  bool is_float = true;  // all of them were computed in float: their statistics are, too
+  bool is_float = true;  // all scores are float, so their statistics are too
 };
 
-/// The mean of resampled scores, and half the width of the range that holds 95 % of them.
+/// The mean of the resampled scores, and half the width of their 95 % confidence interval.
 struct Confidence {
   double mean = 0, interval = 0;
 };
 
 inline Resampled resample(const CorpusMetric& metric, const CountedText& text, const BootstrapOptions& options) {
-  require(options.samples > 0, "bootstrap: ", options.samples, " samples say nothing; take 1000");
+  require(options.samples > 0, "bootstrap: samples is ", options.samples, ", but must be at least 1. 1000 is usual.");
   const std::vector<float> rows(text.rows.begin(), text.rows.end());
   const auto width = static_cast<std::size_t>(text.width());
   Pcg64 random(options.seed);
@@ -51,7 +51,7 @@ inline Resampled resample(const CorpusMetric& metric, const CountedText& text, c
 
 namespace detail {
 
-/// numpy's sum of an array: blocks of up to 128 numbers in eight partial sums, blocks in pairs.
+/// numpy's pairwise summation: blocks of up to 128 numbers in eight partial sums, blocks added in pairs.
 template <class Real>
 Real pairwise_sum(const Real* values, std::size_t count) {
   if (count < 8) {
@@ -94,13 +94,13 @@ inline double interval_of(const std::vector<double>& sorted, bool is_float) {
 
 }  // namespace detail
 
-/// As sacreBLEU's table of several systems has it.
+/// The interval in sacreBLEU's table of several systems.
 inline Confidence confidence(Resampled resampled) {
   std::ranges::sort(resampled.scores);
   return {detail::mean_of(resampled.scores, resampled.is_float), detail::interval_of(resampled.scores, resampled.is_float)};
 }
 
-/// As sacreBLEU prints it beside the score of a single system, where its mean is exact.
+/// The interval that sacreBLEU prints with a single score, which uses an exact mean.
 inline Confidence exact_confidence(Resampled resampled) {
   std::ranges::sort(resampled.scores);
   long double sum = 0;
@@ -109,11 +109,12 @@ inline Confidence exact_confidence(Resampled resampled) {
   return {detail::rounded(mean, resampled.is_float), detail::interval_of(resampled.scores, resampled.is_float)};
 }
 
-/// How likely it is that two systems which are equally good differ by `difference` (of their scores of the whole text, not
-/// negative) or more: the share of samples whose difference exceeds the samples' mean difference by more than that.
+/// The p-value of the paired bootstrap test: the probability that two equally good systems differ by `difference`
+/// (non-negative, of the full-text scores) or more. Estimated as the fraction of samples whose difference exceeds the mean
+/// difference by more.
 inline double paired_p_value(const Resampled& system, const Resampled& baseline, double difference) {
-  require(system.scores.size() == baseline.scores.size(), "paired_p_value: ", system.scores.size(), " samples and ",
-          baseline.scores.size(), " do not pair");
+  require(system.scores.size() == baseline.scores.size(), "paired_p_value: ", system.scores.size(),
+          " samples of the system, but ", baseline.scores.size(), " of the baseline. Resample both in the same way.");
   const bool is_float = system.is_float && baseline.is_float;
   std::vector<double> differences;
   for (std::size_t i = 0; i < system.scores.size(); ++i)

@@ -6,7 +6,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "attn/core/error.hpp"
 #include "attn/core/types.hpp"
 #include "attn/metrics/ngrams.hpp"
 #include "attn/metrics/reference_texts.hpp"
@@ -14,28 +13,28 @@
 
 namespace attn {
 
-/// What chrF counts besides n-grams of 1 to 6 characters: nothing, or words and pairs of them (chrF++).
+/// The word n-grams that chrF counts besides character n-grams of order 1 to 6: none, or orders 1 and 2 (chrF++).
 enum class ChrfWords { none, pairs };
 
-/// What chrF adds up over sentences, for each order: n-grams of the hypothesis, of the reference, and shared ones.
-/// Characters come first, then words. A Real other than Index is for sums of resampled sentences (metrics/bootstrap.hpp).
+/// The counts that chrF sums over sentences, for each order: n-grams of the hypothesis, of the reference, and shared ones.
+/// Character orders come first, then word orders. Resampling uses a Real other than Index (metrics/bootstrap.hpp).
 template <class Real>
 using ChrfSums = std::array<std::array<Real, 3>, 8>;
 using ChrfCounts = ChrfSums<Index>;
 
-/// Corpus chrF (Popović 2015) or chrF++ (2017) as sacreBLEU 2.6 computes it by default: recall and precision of n-grams,
-/// each averaged over the orders that both sides have, recall weighing twice as much.
+/// Corpus chrF (Popović 2015) or chrF++ (2017) with the defaults of sacreBLEU 2.6: n-gram precision and recall, each
+/// averaged over the orders that both sides have, with recall weighted twice.
 struct Chrf {
   double score = 0;  // 0 to 100
   ChrfWords words = ChrfWords::none;
-  Index references = 1;  // of each sentence
+  Index references = 1;  // per sentence
 
   std::string name() const { return words == ChrfWords::none ? "chrF2" : "chrF2++"; }
 
-  /// One line, as sacreBLEU prints it.
+  /// One line, in the format of sacreBLEU.
   std::string to_string() const { return name() + " = " + detail::formatted("%.2f", score); }
 
-  /// How the score was computed, as sacreBLEU writes it; the version field says attn and attn's (see Bleu::signature).
+  /// The sacreBLEU signature with attn's version (see Bleu::signature).
   std::string signature() const { return detail::signature(references, signature_fields()); }
   const char* signature_fields() const {
     return words == ChrfWords::none ? "case:mixed|eff:yes|nc:6|nw:0|space:no" : "case:mixed|eff:yes|nc:6|nw:2|space:no";
@@ -44,14 +43,15 @@ struct Chrf {
 
 namespace detail {
 
-/// The characters of a text without white space. A byte that is not UTF-8 is a character of its own.
+/// The characters of a text without white space. Each invalid UTF-8 byte becomes one lone surrogate, which no
+/// character is.
 inline std::u32string characters(std::string_view text) {
   std::u32string result;
   for (std::size_t at = 0; at < text.size();) {
     const utf8::Decoded character = utf8::decode(text, at);
     if (!character.valid)
       for (std::size_t i = at; i < at + character.length; ++i)
-        result += static_cast<char32_t>(0xDC00 + static_cast<unsigned char>(text[i]));  // half a surrogate: no other is one
+        result += static_cast<char32_t>(0xDC00 + static_cast<unsigned char>(text[i]));
     else if (!is_python_space(character.code))
       result += character.code;
     at += character.length;
@@ -59,8 +59,7 @@ inline std::u32string characters(std::string_view text) {
   return result;
 }
 
-/// The words of chrF++: those between white space, without one mark of ASCII punctuation at the end, else at the beginning,
-/// which becomes a word.
+/// The words of chrF++: splits at white space, then splits off one ASCII punctuation mark at the end, else at the start.
 inline std::vector<std::u32string> chrf_words(std::string_view text) {
   constexpr std::u32string_view marks = U"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
   const auto is_mark = [&](char32_t c) { return marks.find(c) != marks.npos; };
@@ -68,7 +67,7 @@ inline std::vector<std::u32string> chrf_words(std::string_view text) {
   for (const std::string& word : split_words(text)) {
     const std::u32string letters = characters(word);
     const std::size_t last = letters.size() - 1;
-    std::size_t cut = letters.size();  // where a second word begins
+    std::size_t cut = letters.size();  // start of the second word
     if (last > 0 && is_mark(letters[last]))
       cut = last;
     else if (last > 0 && is_mark(letters[0]))
@@ -79,7 +78,7 @@ inline std::vector<std::u32string> chrf_words(std::string_view text) {
   return words;
 }
 
-/// A sentence as chrF sees it.
+/// The characters and words of a sentence.
 struct ChrfSentence {
   std::u32string characters;
   std::vector<std::u32string> words;
@@ -87,7 +86,7 @@ struct ChrfSentence {
       : characters(detail::characters(text)), words(with == ChrfWords::none ? decltype(words){} : chrf_words(text)) {}
 };
 
-/// Counts of one order. Where the reference has no such n-gram, the hypothesis' do not count.
+/// Counts of one order. If the reference has no n-gram of this order, the hypothesis counts 0.
 template <class T>
 std::array<Index, 3> chrf_order(std::span<const T> hypothesis, std::span<const T> reference, std::size_t n) {
   const auto produced = sorted_ngrams(hypothesis, n), wanted = sorted_ngrams(reference, n);
@@ -96,7 +95,7 @@ std::array<Index, 3> chrf_order(std::span<const T> hypothesis, std::span<const T
 
 }  // namespace detail
 
-/// chrF from sums of counts, 0 to 100; computed in Count, or in double from whole numbers.
+/// chrF from summed counts, 0 to 100. Computed in Count, or in double for integer counts.
 template <class Count>
 auto chrf_of_counts(const ChrfSums<Count>& sums) {
   using Real = std::conditional_t<std::is_integral_v<Count>, double, Count>;
@@ -112,7 +111,7 @@ auto chrf_of_counts(const ChrfSums<Count>& sums) {
   return 100 * (5 * precision * recall / (4 * precision + recall));
 }
 
-/// Counts of a sentence with that of its references that it scores highest with, the first of equals.
+/// Counts of a sentence against its best-scoring reference; ties take the first.
 inline ChrfCounts chrf_counts(const std::string& hypothesis, std::span<const std::string> references, ChrfWords words) {
   const detail::ChrfSentence produced(hypothesis, words);
   ChrfCounts best{};
@@ -129,8 +128,7 @@ inline ChrfCounts chrf_counts(const std::string& hypothesis, std::span<const std
   return best;
 }
 
-/// chrF of a corpus with several references a sentence. Each element of `references` is a text of as many sentences as
-/// there are hypotheses.
+/// chrF of a corpus with several references per sentence. Each element of `references` has one sentence per hypothesis.
 inline Chrf corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
                         ChrfWords words = ChrfWords::none) {
   ChrfCounts sums{};
@@ -142,7 +140,7 @@ inline Chrf corpus_chrf(std::span<const std::string> hypotheses, std::span<const
   return {.score = chrf_of_counts(sums), .words = words, .references = std::ssize(references)};
 }
 
-/// chrF of a corpus with one reference a sentence.
+/// chrF of a corpus with one reference per sentence.
 inline Chrf corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::string> references,
                         ChrfWords words = ChrfWords::none) {
   const std::vector<std::string> text(references.begin(), references.end());

@@ -1,6 +1,6 @@
 #pragma once
 #include <algorithm>
-#include <memory>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,31 +12,28 @@
 
 namespace attn {
 
-/// A metric by its name: it adds counts up over sentences and computes a score from the sums, so that resampled sentences
-/// can be scored as well (metrics/bootstrap.hpp).
-class CorpusMetric {
- public:
-  /// A score of resampled sentences. sacreBLEU computes chrF of them in float, unless nothing matches.
+/// A corpus metric, selected by name. The score is a function of counts summed over sentences, so resampled sentences can
+/// be scored too (metrics/bootstrap.hpp).
+struct CorpusMetric {
+  /// The score of a resample. sacreBLEU computes chrF in float here, unless nothing matches.
   struct Sample {
     double score = 0;
     bool is_float = false;
   };
 
-  virtual ~CorpusMetric() = default;
-  virtual std::string name() const = 0;  // as it is printed
-  /// How it is computed, without the version; empty where nobody defined a signature.
-  virtual std::string signature_fields() const { return ""; }
-  /// Counts of a sentence: as many numbers for every sentence.
-  virtual std::vector<Index> counts(const std::string& hypothesis, std::span<const std::string> references) const = 0;
-  virtual double score(std::span<const Index> sums) const = 0;
-  virtual Sample sample(std::span<const float> sums) const = 0;
-  /// What is printed after the score.
-  virtual std::string details(std::span<const Index> /*sums*/) const { return ""; }
+  std::string name;                // display name
+  std::string signature_fields{};  // the signature without the version; empty if the metric has none
+  /// Counts of one sentence. The size is the same for every sentence.
+  std::function<std::vector<Index>(const std::string& hypothesis, std::span<const std::string> references)> counts;
+  std::function<double(std::span<const Index> sums)> score;
+  std::function<Sample(std::span<const float> sums)> sample;
+  /// Text to print after the score.
+  std::function<std::string(std::span<const Index> sums)> details = [](std::span<const Index>) { return ""; };
 };
 
 namespace detail {
 
-/// BLEU's counts in a row, and back.
+/// Converts BLEU counts to a flat vector, and back.
 inline std::vector<Index> flat(const BleuCounts& counts) {
   std::vector<Index> row{counts.hypothesis_length, counts.reference_length};
   row.insert(row.end(), counts.matches.begin(), counts.matches.end());
@@ -51,78 +48,60 @@ BleuSums<Real> bleu_sums(std::span<const Real> row) {
   return sums;
 }
 
-class BleuMetric final : public CorpusMetric {
- public:
-  std::string name() const override { return "BLEU"; }
-  std::string signature_fields() const override { return Bleu::signature_fields; }
-  std::vector<Index> counts(const std::string& hypothesis, std::span<const std::string> references) const override {
-    return flat(bleu_counts(hypothesis, references));
-  }
-  double score(std::span<const Index> sums) const override { return bleu_of_counts(bleu_sums(sums)).score; }
-  Sample sample(std::span<const float> sums) const override { return {bleu_of_counts(bleu_sums(sums)).score}; }
-  std::string details(std::span<const Index> sums) const override { return bleu_of_counts(bleu_sums(sums)).details(); }
-};
+inline CorpusMetric bleu_metric() {
+  return {.name = "BLEU",
+          .signature_fields = Bleu::signature_fields,
+          .counts = [](const auto& hypothesis, auto references) { return flat(bleu_counts(hypothesis, references)); },
+          .score = [](auto sums) { return bleu_of_counts(bleu_sums(sums)).score; },
+          .sample = [](auto sums) { return CorpusMetric::Sample{bleu_of_counts(bleu_sums(sums)).score}; },
+          .details = [](auto sums) { return bleu_of_counts(bleu_sums(sums)).details(); }};
+}
 
-class ChrfMetric final : public CorpusMetric {
- public:
-  explicit ChrfMetric(ChrfWords words) : words_(words) {}
-  std::string name() const override { return Chrf{.words = words_}.name(); }
-  std::string signature_fields() const override { return Chrf{.words = words_}.signature_fields(); }
-  std::vector<Index> counts(const std::string& hypothesis, std::span<const std::string> references) const override {
-    const ChrfCounts counts = chrf_counts(hypothesis, references, words_);
-    return {counts[0].data(), counts[0].data() + 3 * counts.size()};
-  }
-  double score(std::span<const Index> sums) const override { return chrf_of_counts(from(sums)); }
-  Sample sample(std::span<const float> sums) const override {
-    const float score = chrf_of_counts(from(sums));
-    return {score, score > 0};
-  }
-
- private:
-  template <class Real>
-  static ChrfSums<Real> from(std::span<const Real> row) {
+inline CorpusMetric chrf_metric(ChrfWords words) {
+  const auto counts = [words](const std::string& hypothesis, std::span<const std::string> references) {
+    const ChrfCounts found = chrf_counts(hypothesis, references, words);
+    return std::vector<Index>(found[0].data(), found[0].data() + 3 * found.size());
+  };
+  const auto score = []<class Real>(std::span<const Real> row) {
     ChrfSums<Real> sums{};
     for (std::size_t i = 0; i < row.size(); ++i) sums[i / 3][i % 3] = row[i];
-    return sums;
-  }
-  ChrfWords words_;
-};
+    return chrf_of_counts(sums);
+  };
+  const auto sample = [score](std::span<const float> sums) {
+    const float of_sums = score(sums);
+    return CorpusMetric::Sample{of_sums, of_sums > 0};
+  };
+  const Chrf chrf{.words = words};
+  return {
+      .name = chrf.name(), .signature_fields = chrf.signature_fields(), .counts = counts, .score = score, .sample = sample};
+}
 
-class WordBleuMetric final : public CorpusMetric {
- public:
-  explicit WordBleuMetric(WordBleu kind) : kind_(kind) {}
-  std::string name() const override {
-    return kind_ == WordBleu::nltk ? "NLTK" : kind_ == WordBleu::multi_bleu ? "multi-bleu" : "multi-bleu -lc";
-  }
-  std::vector<Index> counts(const std::string& hypothesis, std::span<const std::string> references) const override {
-    return flat(word_bleu_counts(kind_, hypothesis, references));
-  }
-  double score(std::span<const Index> sums) const override { return word_bleu_of_counts(bleu_sums(sums)); }
-  Sample sample(std::span<const float> sums) const override { return {word_bleu_of_counts(bleu_sums(sums))}; }
-
- private:
-  WordBleu kind_;
-};
+inline CorpusMetric word_bleu_metric(WordBleu kind, const char* name) {
+  return {.name = name,
+          .counts = [kind](const auto& text, auto references) { return flat(word_bleu_counts(kind, text, references)); },
+          .score = [](auto sums) { return word_bleu_of_counts(bleu_sums(sums)); },
+          .sample = [](auto sums) { return CorpusMetric::Sample{word_bleu_of_counts(bleu_sums(sums))}; }};
+}
 
 }  // namespace detail
 
-/// Names that corpus_metric knows.
+/// Names accepted by corpus_metric.
 inline constexpr std::string_view corpus_metric_names[] = {"bleu", "chrf", "chrf++", "multi-bleu", "multi-bleu-lc", "nltk"};
 
-/// The metric of this name.
-inline std::unique_ptr<CorpusMetric> corpus_metric(std::string_view name) {
-  if (name == "bleu") return std::make_unique<detail::BleuMetric>();
-  if (name == "chrf") return std::make_unique<detail::ChrfMetric>(ChrfWords::none);
-  if (name == "chrf++") return std::make_unique<detail::ChrfMetric>(ChrfWords::pairs);
-  if (name == "multi-bleu") return std::make_unique<detail::WordBleuMetric>(WordBleu::multi_bleu);
-  if (name == "multi-bleu-lc") return std::make_unique<detail::WordBleuMetric>(WordBleu::multi_bleu_lower_case);
-  if (name == "nltk") return std::make_unique<detail::WordBleuMetric>(WordBleu::nltk);
+/// The metric with this name. Throws for unknown names.
+inline CorpusMetric corpus_metric(std::string_view name) {
+  if (name == "bleu") return detail::bleu_metric();
+  if (name == "chrf") return detail::chrf_metric(ChrfWords::none);
+  if (name == "chrf++") return detail::chrf_metric(ChrfWords::pairs);
+  if (name == "multi-bleu") return detail::word_bleu_metric(WordBleu::multi_bleu, "multi-bleu");
+  if (name == "multi-bleu-lc") return detail::word_bleu_metric(WordBleu::multi_bleu_lower_case, "multi-bleu -lc");
+  if (name == "nltk") return detail::word_bleu_metric(WordBleu::nltk, "NLTK");
   std::string known;
   for (const std::string_view each : corpus_metric_names) known.append(known.empty() ? "" : ", ").append(each);
-  fail("there is no metric '", name, "'; choose among ", known);
+  fail("unknown metric '", name, "'. Use one of ", known);
 }
 
-/// A text's counts, a row a sentence, and their sums.
+/// The counts of a text, one row per sentence, and their sums.
 struct CountedText {
   std::vector<Index> rows, sums;
 
@@ -130,11 +109,11 @@ struct CountedText {
   Index sentences() const { return std::ssize(rows) / width(); }
 };
 
-/// Counts hypotheses. Each element of `references` is a text of as many sentences as there are hypotheses.
+/// Counts all hypotheses. Each element of `references` has one sentence per hypothesis.
 inline CountedText counted(const CorpusMetric& metric, std::span<const std::string> hypotheses,
                            std::span<const std::vector<std::string>> references) {
   CountedText text;
-  detail::for_each_scored(metric.name().c_str(), hypotheses, references, [&](const std::string& hypothesis, auto& wanted) {
+  detail::for_each_scored(metric.name.c_str(), hypotheses, references, [&](const std::string& hypothesis, auto& wanted) {
     const std::vector<Index> row = metric.counts(hypothesis, wanted);
     text.rows.insert(text.rows.end(), row.begin(), row.end());
     text.sums.resize(row.size());

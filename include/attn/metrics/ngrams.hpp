@@ -8,7 +8,7 @@
 
 namespace attn::detail {
 
-/// Whether one n-gram comes before another: of words or of characters.
+/// Lexicographic order of n-grams of words or characters.
 struct NgramOrder {
   template <class T>
   bool operator()(std::span<const T> a, std::span<const T> b) const {
@@ -16,7 +16,7 @@ struct NgramOrder {
   }
 };
 
-/// The n-grams of a sentence, sorted: a multiset.
+/// The n-grams of a sentence as a sorted multiset.
 template <class T>
 std::vector<std::span<const T>> sorted_ngrams(std::span<const T> sentence, std::size_t n) {
   std::vector<std::span<const T>> ngrams;
@@ -25,7 +25,7 @@ std::vector<std::span<const T>> sorted_ngrams(std::span<const T> sentence, std::
   return ngrams;
 }
 
-/// How many n-grams two multisets share, each counted as often as both have it.
+/// The size of the intersection of two multisets of n-grams.
 template <class T>
 Index shared_ngrams(const std::vector<std::span<const T>>& a, const std::vector<std::span<const T>>& b) {
   std::vector<std::span<const T>> shared;
@@ -33,7 +33,7 @@ Index shared_ngrams(const std::vector<std::span<const T>>& a, const std::vector<
   return std::ssize(shared);
 }
 
-/// Each n-gram as often as that of the two multisets that has it more often.
+/// The union of two multisets: each n-gram with its higher count.
 template <class T>
 std::vector<std::span<const T>> either_ngrams(const std::vector<std::span<const T>>& a,
                                               const std::vector<std::span<const T>>& b) {

@@ -6,9 +6,9 @@
 
 namespace attn {
 
-/// The random numbers of numpy.random.default_rng(seed), so that resampling draws the sentences that sacreBLEU draws:
-/// PCG64 (O'Neill 2014: a linear congruential generator of 128 bits, its state folded by xor, shift and rotation), seeded
-/// by numpy's SeedSequence. Everything else in attn uses core/random.hpp.
+/// Reproduces numpy.random.default_rng(seed), so that resampling draws the same sentences as sacreBLEU. PCG64 (O'Neill
+/// 2014) is a 128-bit linear congruential generator with an XSL-RR output, seeded by numpy's SeedSequence. The rest of attn
+/// uses core/random.hpp.
 class Pcg64 {
  public:
   explicit Pcg64(std::uint64_t seed) {
@@ -19,7 +19,7 @@ class Pcg64 {
     next();
   }
 
-  /// 32 bits: the low half of a step's 64, then its high half.
+  /// 32 random bits. Each 64-bit step gives its low half first, then its high half.
   std::uint32_t bits() {
     has_half_ = !has_half_;
     if (!has_half_) return half_;
@@ -28,8 +28,8 @@ class Pcg64 {
     return static_cast<std::uint32_t>(both);
   }
 
-  /// A whole number below `count`, each as likely (Lemire 2019): what choice(count) draws for counts below 2^32. A count of
-  /// 1 takes nothing from the stream.
+  /// A uniform integer below `count` (Lemire 2019), as choice(count) draws for counts below 2^32. A count of 1 consumes no
+  /// bits.
   Index below(Index count) {
     if (count == 1) return 0;
     const auto range = static_cast<std::uint64_t>(count);
@@ -51,7 +51,7 @@ class Pcg64 {
     return folded >> turn | folded << ((64 - turn) & 63);
   }
 
-  /// Four 64-bit words from a seed: a pool of four words that are hashed and mixed with each other, then hashed out.
+  /// numpy's SeedSequence: mixes the seed into a pool of four words and hashes four 64-bit words out of it.
   static std::array<std::uint64_t, 4> seed_words(std::uint64_t seed) {
     std::uint32_t hash = 0x43b0d7e5U;
     const auto hashed = [&hash](std::uint32_t value, std::uint32_t multiplier) {

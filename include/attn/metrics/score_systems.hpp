@@ -10,14 +10,14 @@
 
 namespace attn {
 
-/// A system's score, with what resampling says about it.
+/// A system's score and its bootstrap statistics.
 struct SystemScore {
   double score = 0;
   std::string details;  // BLEU's precisions and lengths
   std::optional<Confidence> confidence;
-  std::optional<double> p_value;  // of the difference to the first system
+  std::optional<double> p_value;  // of the difference from the first system
 
-  /// As sacreBLEU prints a single system: 28.45 (μ = 28.39 ± 1.20) 92.9/50.0/20.0/12.5 (BP = ...
+  /// In the format of sacreBLEU for one system: 28.45 (μ = 28.39 ± 1.20) 92.9/50.0/20.0/12.5 (BP = ...
   std::string line() const {
     std::string text = detail::formatted("%.2f", score);
     if (confidence && confidence->mean > 0)
@@ -25,7 +25,7 @@ struct SystemScore {
     return details.empty() ? text : text + " " + details;
   }
 
-  /// As sacreBLEU's table of several systems has it: 28.45 (28.39 ± 1.20) (p = 0.0120)*. The star stands for p up to 0.05.
+  /// In the format of sacreBLEU's table of systems: 28.45 (28.39 ± 1.20) (p = 0.0120)*. The star marks p <= 0.05.
   std::string cell() const {
     std::string text = detail::formatted("%.2f", score);
     if (confidence) text += detail::formatted(" (%.2f ± %.2f)", confidence->mean, confidence->interval);
@@ -34,22 +34,22 @@ struct SystemScore {
   }
 };
 
-/// Scores of all systems by one metric.
+/// The scores of all systems by one metric.
 struct MetricScores {
-  std::string metric, signature;  // no signature where nobody defined one
+  std::string metric, signature;  // signature: empty if the metric has none
   std::vector<SystemScore> systems;
 };
 
-/// Scores texts by one metric. With a bootstrap, each gets its confidence interval; and where there are several, each but
-/// the first gets the p-value of its difference to the first.
+/// Scores texts by one metric. With a bootstrap, each system gets a confidence interval, and each but the first gets a
+/// p-value against the first.
 inline MetricScores score_systems(const CorpusMetric& metric, std::span<const std::vector<std::string>> systems,
                                   std::span<const std::vector<std::string>> references,
                                   const std::optional<BootstrapOptions>& bootstrap = {}) {
   MetricScores result;
-  result.metric = metric.name();
-  if (const std::string fields = metric.signature_fields(); !fields.empty())
+  result.metric = metric.name;
+  if (!metric.signature_fields.empty())
     result.signature =
-        detail::signature(std::ssize(references), fields,
+        detail::signature(std::ssize(references), metric.signature_fields,
                           bootstrap ? detail::formatted("|bs:%lld|seed:%llu", static_cast<long long>(bootstrap->samples),
                                                         static_cast<unsigned long long>(bootstrap->seed))
                                     : "");

@@ -11,10 +11,10 @@ namespace attn {
 
 namespace detail {
 
-/// What Python's str.split() and str.rstrip() take for white space: Unicode's, and the four ASCII separators.
+/// White space in Python's str.split() and str.rstrip(): Unicode's, and the four ASCII separators.
 constexpr bool is_python_space(char32_t code) { return unicode::is_space(code) || (code >= 0x1C && code <= 0x1F); }
 
-/// The words between runs of white space, as Python's str.split() finds them. Invalid UTF-8 is no white space.
+/// The words between runs of white space, as in Python's str.split(). Invalid UTF-8 is not white space.
 inline std::vector<std::string> split_words(std::string_view text) {
   std::vector<std::string> words;
   bool inside = false;
@@ -32,7 +32,7 @@ inline std::vector<std::string> split_words(std::string_view text) {
   return words;
 }
 
-/// The text without white space at its end: Python's str.rstrip().
+/// The text without trailing white space, as in Python's str.rstrip().
 inline std::string_view without_trailing_space(std::string_view text) {
   std::size_t end = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -52,11 +52,10 @@ inline void replace_all(std::string& text, std::string_view from, std::string_vi
   text = result.append(text, begin);
 }
 
-/// Rewrites every two neighbours that match, left to right and without overlap: a regular expression of two characters. All
-/// its classes are ASCII, or everything but ASCII digits, so that bytes may stand for characters.
-template <class First, class Second>
-std::string rewrite_pairs(std::string_view text, First first, Second second, std::string_view before,
-                          std::string_view between, std::string_view after) {
+/// Rewrites every pair of adjacent bytes that matches, left to right and without overlap, like a regular expression of two
+/// characters. Byte matching is safe: all classes are ASCII, or everything except ASCII digits.
+std::string rewrite_pairs(std::string_view text, auto first, auto second, std::string_view before, std::string_view between,
+                          std::string_view after) {
   std::string result;
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (at + 1 < text.size() && first(text[at]) && second(text[at + 1])) {
@@ -71,8 +70,8 @@ std::string rewrite_pairs(std::string_view text, First first, Second second, std
 
 }  // namespace detail
 
-/// The words that BLEU counts: tokeniser "13a" of sacreBLEU, which is NIST's mteval-v13a. Punctuation becomes words of its
-/// own, but periods and commas inside numbers, dashes not after a digit and all non-ASCII punctuation stay where they are.
+/// The words that BLEU counts: the "13a" tokenizer of sacreBLEU, from NIST's mteval-v13a. Splits off punctuation, except
+/// periods and commas inside numbers, dashes not after a digit, and non-ASCII punctuation.
 inline std::vector<std::string> tokenize_13a(std::string_view sentence) {
   using namespace detail;
   std::string line(without_trailing_space(sentence));
@@ -80,7 +79,7 @@ inline std::vector<std::string> tokenize_13a(std::string_view sentence) {
   replace_all(line, "-\n", "");
   replace_all(line, "\n", " ");
   replace_all(line, "&quot;", "\"");
-  replace_all(line, "&amp;", "&");  // before the next two, so that &amp;lt; becomes <
+  replace_all(line, "&amp;", "&");  // before the next two, to turn &amp;lt; into <
   replace_all(line, "&lt;", "<");
   replace_all(line, "&gt;", ">");
 

@@ -9,12 +9,12 @@
 
 namespace attn {
 
-/// BLEU on words between white space (ASCII's for Moses, Unicode's for NLTK), 0 to 100, as two programs compute it that
-/// papers quote. Neither smooths: without a single match of some order the score is 0.
+/// BLEU of white-space-separated words, 0 to 100, compatible with two programs that papers quote. Splits at ASCII white
+/// space for Moses, at Unicode's for NLTK. Neither smooths: without a match in some order the score is 0.
 enum class WordBleu {
   multi_bleu,             // Moses' multi-bleu.perl
-  multi_bleu_lower_case,  // its -lc, which, as Perl without a locale, knows ASCII's capitals only
-  nltk                    // NLTK's corpus_bleu: a sentence too short for an n-gram counts as one that did not match
+  multi_bleu_lower_case,  // multi-bleu.perl -lc: lower-cases ASCII only, as Perl does without a locale
+  nltk                    // NLTK's corpus_bleu: a sentence too short for an n-gram counts one n-gram without a match
 };
 
 namespace detail {
@@ -26,7 +26,7 @@ inline std::string ascii_lower(std::string_view text) {
   return lower;
 }
 
-/// The words between runs of ASCII's white space, which is what Perl's split finds in bytes.
+/// The words between runs of ASCII white space, as in Perl's split on bytes.
 inline Words split_bytes(std::string_view text) {
   constexpr std::string_view spaces = " \t\n\v\f\r";
   Words words;
@@ -39,7 +39,7 @@ inline Words split_bytes(std::string_view text) {
 
 }  // namespace detail
 
-/// Counts of a sentence and its references.
+/// Counts of a sentence against its references.
 inline BleuCounts word_bleu_counts(WordBleu kind, const std::string& hypothesis, std::span<const std::string> references) {
   const auto split = [&](const std::string& line) {
     if (kind == WordBleu::nltk) return detail::split_words(line);
@@ -50,7 +50,7 @@ inline BleuCounts word_bleu_counts(WordBleu kind, const std::string& hypothesis,
   return detail::count_words(split(hypothesis), words, kind == WordBleu::nltk ? 1 : 0);
 }
 
-/// The score from sums of counts.
+/// The score from summed counts.
 template <class Count>
 double word_bleu_of_counts(const BleuSums<Count>& sums) {
   double sum_of_logs = 0;
@@ -62,7 +62,7 @@ double word_bleu_of_counts(const BleuSums<Count>& sums) {
   return 100 * std::exp((produced < wanted ? 1 - wanted / produced : 0) + sum_of_logs / 4);
 }
 
-/// The score of a corpus. Each element of `references` is a text of as many sentences as there are hypotheses.
+/// The score of a corpus. Each element of `references` has one sentence per hypothesis.
 inline double word_bleu(WordBleu kind, std::span<const std::string> hypotheses,
                         std::span<const std::vector<std::string>> references) {
   BleuCounts sums;
@@ -72,14 +72,14 @@ inline double word_bleu(WordBleu kind, std::span<const std::string> hypotheses,
   return word_bleu_of_counts(sums);
 }
 
-/// Moses' multi-bleu.perl, with one reference a sentence.
+/// Moses' multi-bleu.perl with one reference per sentence.
 inline double multi_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references,
                          bool lower_case = false) {
   const std::vector<std::string> text(references.begin(), references.end());
   return word_bleu(lower_case ? WordBleu::multi_bleu_lower_case : WordBleu::multi_bleu, hypotheses, std::span(&text, 1));
 }
 
-/// NLTK's corpus_bleu, with one reference a sentence.
+/// NLTK's corpus_bleu with one reference per sentence.
 inline double nltk_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references) {
   const std::vector<std::string> text(references.begin(), references.end());
   return word_bleu(WordBleu::nltk, hypotheses, std::span(&text, 1));

@@ -9,11 +9,11 @@
 
 namespace attn {
 
-/// What a decoder's layers look at: the rows of each sentence, in what every layer has for them, such as its keys. They are known
-/// on the host, and listed on the device anew for the sentences of each step. Layers that look at the same rows share one list.
+/// The source rows of a decoder's layers, such as the rows of each sentence in a layer's keys. They are known on the host.
+/// Each step uploads those of the active sentences. Layers with equal rows share one list.
 class DecoderSources {
  public:
-  /// The next layer's, of all sentences.
+  /// Adds the next layer's rows, for all sentences.
   template <class Device>
   void add(Device& device, const Ragged& rows) {
     const auto find = [&](auto&& same) { return std::find_if(sources_.begin(), sources_.end(), same); };
@@ -26,13 +26,13 @@ class DecoderSources {
     of_layer_.push_back(static_cast<std::size_t>(known - sources_.begin()));
   }
 
-  /// Those of these sentences, for the device.
+  /// Appends the rows of these sentences to `lists`, for upload.
   void list(std::span<const Index> sentences, std::vector<std::int32_t>& lists) const {
     for (const Source& source : sources_)
       for (const auto* numbers : {&source.begin, &source.end})
         for (const Index sentence : sentences) lists.push_back((*numbers)[static_cast<std::size_t>(sentence)]);
   }
-  /// The same lists are on the device, and are what the layers look at now.
+  /// Selects these sentences, whose lists were uploaded to `lists`.
   void place(std::span<const Index> sentences, const std::int32_t* lists) {
     const auto count = static_cast<Index>(sentences.size());
     for (Source& source : sources_) {
@@ -53,14 +53,14 @@ class DecoderSources {
   struct Source {
     const std::int32_t* of;                // the array it was read from
     std::vector<std::int32_t> begin, end;  // of each sentence, on the host
-    Ragged rows;                           // of those that were placed
+    Ragged rows;                           // of the selected sentences
   };
 
   template <class Device>
   static Source read(Device& device, const Ragged& rows) {
     const auto count = static_cast<std::size_t>(rows.count);
     Source source{rows.begin, std::vector<std::int32_t>(count), std::vector<std::int32_t>(count), {}};
-    if (rows.offsets_on_host != nullptr) {  // the host need not wait for the encoder
+    if (rows.offsets_on_host != nullptr) {  // avoids waiting for the encoder
       std::copy_n(rows.offsets_on_host, rows.count, source.begin.data());
       std::copy_n(rows.offsets_on_host + 1, rows.count, source.end.data());
     } else {
@@ -70,8 +70,8 @@ class DecoderSources {
     return source;
   }
 
-  std::vector<Source> sources_;        // all different
-  std::vector<std::size_t> of_layer_;  // which of them each layer looks at
+  std::vector<Source> sources_;        // distinct
+  std::vector<std::size_t> of_layer_;  // index in sources_ of each layer
 };
 
 }  // namespace attn

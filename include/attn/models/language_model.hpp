@@ -16,17 +16,18 @@ namespace attn {
 struct LanguageModelOptions {
   Index vocabulary = 0;
   TransformerDropout dropout = {};
-  bool tie_output = true;               // the output's weights are the embedding's table
-  bool output_bias = false;             // of each word
-  TransformerShape shape = base_shape;  // of a model whose type does not say it; its encoder_layers are not used
+  bool tie_output = true;  // the output layer uses the embedding table
+  bool output_bias = false;
+  TransformerShape shape = base_shape;  // if the type is dynamic_shape; encoder_layers is not used
+  float norm_epsilon = 1e-5f;           // Hugging Face's rms_norm_eps, layer_norm_epsilon
 };
 
-/// What a language model remembers of its texts between two words: keys and values of all that went before, in each layer.
+/// The decoding state of a language model: the keys and values of all past tokens, in each layer.
 template <class Device>
 class LanguageModelState : public ActiveSentences<Device> {
  public:
-  /// From prompts, with room for `longest` more words of each, in memory of a tape that outlives the words. All words of the prompts
-  /// but the last are read at once: read(tape, text, past).
+  /// Starts from prompts, and reserves `longest` more tokens for each. The tape must outlive the state. Reads all prompt
+  /// tokens but the last in one pass: read(tape, text, past).
   template <class Read>
   LanguageModelState(Tape<Device>& tape, const Text& prompts, Index longest, Index hypotheses,
                      const TransformerShape& shape, const Read& read)
@@ -38,7 +39,7 @@ class LanguageModelState : public ActiveSentences<Device> {
     for (Index i = 0; i < prompts.rows.count; ++i) {
       const Token* last = tokens.data() + prompts.offsets[i + 1] - 1;
       before.push_back({tokens.data() + prompts.offsets[i], last});
-      first_words_.push_back(*last);
+      first_tokens_.push_back(*last);
     }
     for (int i = 0; i < shape.decoder_layers; ++i) past.emplace_back(tape, this->layout(), shape.width, shape.width);
     if (before.tokens.empty()) return;
@@ -47,27 +48,26 @@ class LanguageModelState : public ActiveSentences<Device> {
     read(pass, upload(pass, before), past);
   }
 
-  std::vector<KeyValueCache<Device>> past;  // of each layer
+  std::vector<KeyValueCache<Device>> past;  // per layer
 
-  /// The last word of each prompt: what next() reads first.
-  const std::vector<Token>& first_words() const { return first_words_; }
+  /// The last token of each prompt, the first input of read().
+  const std::vector<Token>& first_tokens() const { return first_tokens_; }
 
  private:
   static std::vector<std::int32_t> words_before_last(const Text& prompts) {
-    std::vector<std::int32_t> words;
+    std::vector<std::int32_t> counts;
     for (Index i = 0; i < prompts.rows.count; ++i) {
-      words.push_back(prompts.offsets[i + 1] - prompts.offsets[i] - 1);
-      require(words.back() >= 0, "language model: prompt ", i,
-              " is empty; a text goes on after one token at least, such as ", "the one that texts begin with");
+      counts.push_back(prompts.offsets[i + 1] - prompts.offsets[i] - 1);
+      require(counts.back() >= 0, "language model: prompt ", i,
+              " is empty. Pass at least one token, such as the begin token.");
     }
-    return words;
+    return counts;
   }
 
-  std::vector<Token> first_words_;
+  std::vector<Token> first_tokens_;
 };
 
-/// The decoder of the Transformer with nothing but itself to look at: predicts each word of a text from those before it. GPT-2 and its
-/// like are aliases.
+/// A decoder-only Transformer, which predicts each token of a text from the tokens before it. Gpt2 and Llama are aliases.
 template <class Device, TransformerShape Shape = dynamic_shape, class Norm = PostNorm, class Activation = Relu,
           class Positions = Sinusoidal, class Attention = Full<>>
 struct LanguageModel {
@@ -78,7 +78,7 @@ struct LanguageModel {
   using Decoder = SelfAttentionStack<Device, Shape, Shape.decoder_layers, Attention, Norm, Activation, Mask::causal>;
 
   TransformerShape shape;
-  Embedding<Device, Shape.width, Positions> embedding;  // words, with their positions
+  Embedding<Device, Shape.width, Positions> embedding;  // tokens and positions
   Decoder decoder;                                      // N times: masked self-attention, feed forward
   Output<Device, Shape.width> output;                   // linear, softmax
   bool tie_output;
@@ -88,32 +88,36 @@ struct LanguageModel {
         embedding(options.vocabulary, shape.width, options.dropout.residual),
         decoder(layer_count(shape.decoder_layers, "decoder"), shape, options.dropout),
         output(options.vocabulary, shape.width, options.output_bias),
-        tie_output(options.tie_output) {}
-  LanguageModel(const LanguageModel&) = delete;  // a copy would share its numbers with the original
+        tie_output(options.tie_output) {
+    for_each_parameter(SetNormEpsilon{options.norm_epsilon});
+  }
+  LanguageModel(const LanguageModel&) = delete;  // a copy would share its parameters with the original
 
-  /// Hidden states of a text, each of which has seen what stands before it.
+  /// Hidden states of a text. Each depends on its own token and the tokens before it.
   X hidden(Tape<Device>& tape, const Text& text) const { return decoder(embedding(tape, text), text.rows); }
 
-  /// The loss of predicting each of the batch's labels from the text before it. The batch's source is not read.
+  /// The loss of predicting each label of the batch from the text before it. The batch's source is ignored.
   Loss<Device> loss(Tape<Device>& tape, const Batch& batch, LossOptions options = {}) const {
     const X states = hidden(tape, upload(tape, batch.target_input));
     return output.loss(states, upload(tape, batch.target_output), options);
   }
 
-  /// Generation: what the model remembers of the prompts, all but their last words, in memory of a tape that outlives the words.
-  State start(Tape<Device>& tape, const Text& prompts, Index longest, Index hypotheses = 1) const;
-  /// Reads the newest word of each active text: what the next one is predicted from.
-  X read(Tape<Device>& tape, State& state, const std::vector<Token>& words) const {
-    const Text text = state.advance(tape, words);
+  /// Starts generation: reads all prompt tokens but the last. The tape must outlive the state. Reserves `longest` tokens for
+  /// each of `hypotheses` hypotheses per prompt.
+  State start(Tape<Device>& tape, const Text& prompts, Index longest, Index hypotheses = 1) const {
+    return State(tape, prompts, longest, hypotheses, shape, [&](Tape<Device>& pass, const Text& text, auto& past) {
+      decoder(embedding(pass, text), text.rows, past);
+    });
+  }
+  /// Reads the newest token of each active text. Returns the states from which the next tokens are predicted.
+  X read(Tape<Device>& tape, State& state, const std::vector<Token>& tokens) const {
+    const Text text = state.advance(tape, tokens);
     return decoder(embedding(tape, text, state.positions()), text.rows, state.past);
   }
-  /// Unnormalised log-probabilities of the next word of each active text, given its newest word.
-  Matrix<typename Device::Scalar> next(Tape<Device>& tape, State& state, const std::vector<Token>& words) const {
-    return state.choices.logits(output, read(tape, state, words));
-  }
 
-  /// Whether beam search can run as a CUDA graph (ActiveSentences::hold_beams).
-  bool holds_beams() const { return shape.width <= widest_listed * shape.heads; }
+  /// Whether decoding steps can run as CUDA graphs, and those of beam search too (ActiveSentences::begin_beam_graph).
+  static constexpr bool supports_graph = attn::supports_graph<Attention>;
+  bool supports_graph_beam() const { return supports_graph && shape.width <= widest_listed * shape.heads; }
 
   void for_each_parameter(auto&& visit) {
     visit("embedding", embedding);
@@ -123,24 +127,16 @@ struct LanguageModel {
   }
 };
 
-template <class Device, TransformerShape Shape, class Norm, class Activation, class Positions, class Attention>
-auto LanguageModel<Device, Shape, Norm, Activation, Positions, Attention>::start(Tape<Device>& tape, const Text& prompts,
-                                                                                 Index longest, Index hypotheses) const
-    -> State {
-  return State(tape, prompts, longest, hypotheses, shape,
-               [&](Tape<Device>& pass, const Text& text, auto& past) { decoder(embedding(pass, text), text.rows, past); });
-}
-
 inline constexpr TransformerShape gpt2_small_shape{
     .encoder_layers = 0, .decoder_layers = 12, .width = 768, .heads = 12, .inner = 3072};
 
-/// GPT-2 of Radford et al. 2019. Tied, as its options are by default, it has the layout of Hugging Face's GPT2LMHeadModel
-/// (train/gpt2.hpp loads its weights).
+/// GPT-2, Radford et al. 2019. With tied weights (the default) it has the layout of Hugging Face's GPT2LMHeadModel
+/// (checkpoint/gpt2.hpp loads its weights).
 template <class Device, TransformerShape Shape = gpt2_small_shape>
 using Gpt2 = LanguageModel<Device, Shape, PreNorm, Gelu, Learned<1024>>;
 
-/// The architecture of Llama, Touvron et al. 2023: RMS norms, SwiGLU, rotary positions. Its attention has biases, which are 0
-/// in weights of Hugging Face's LlamaForCausalLM (train/llama.hpp loads them).
+/// The architecture of Llama, Touvron et al. 2023: RMSNorm, SwiGLU, rotary positions. Its attention has biases, which are 0
+/// in weights of Hugging Face's LlamaForCausalLM (checkpoint/llama.hpp loads them).
 template <class Device, TransformerShape Shape = dynamic_shape>
 using Llama = LanguageModel<Device, Shape, PreNormOf<RmsNorm>, SwiGlu, NoPositions, Rope>;
 

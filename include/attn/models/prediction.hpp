@@ -6,38 +6,38 @@
 
 namespace attn {
 
-// Prediction policies: what a recurrent model's output sees beside the decoder's states and contexts.
+// Prediction policies: what a recurrent model's output layer reads besides the decoder's states and contexts.
 
-/// Nothing.
+/// No further input.
 struct FromStates {
-  static constexpr bool sees_words = false;
+  static constexpr bool uses_embeddings = false;
 };
 
-/// The source's words, averaged as attention weighs them: f = tanh(sum of aₛ eₛ), h = tanh(W f) + f. The output layer sees h
-/// beside the state; its weights and biases for both are one matrix and one vector, which is what adding two layers' logits
-/// comes to. Nguyen and Chiang 2018, section 4.
+/// The source embeddings, averaged by the attention weights: f = tanh(sum of aₛ eₛ), h = tanh(W f) + f. The output layer
+/// reads the state and h through one matrix and one bias, which equals adding the logits of two layers. Nguyen and Chiang
+/// 2018, section 4.
 struct Lexical {
-  static constexpr bool sees_words = true;
+  static constexpr bool uses_embeddings = true;
 };
 
-template <class Device, int Words>
+template <class Device, int Embedding>
 struct LexicalLayer {
-  Projection<Device, Words, Words> hidden;  // W
+  Projection<Device, Embedding, Embedding> hidden;  // W
 
-  /// From each row's average of the source's embeddings.
-  Variable<Device, Words> operator()(Variable<Device, Words> average) const {
-    const Variable<Device, Words> f = tanh(average);
+  /// average: each row's average of the source embeddings.
+  Variable<Device, Embedding> operator()(Variable<Device, Embedding> average) const {
+    const Variable<Device, Embedding> f = tanh(average);
     return tanh(hidden(f)) + f;
   }
 
   void for_each_parameter(auto&& visit) { visit("hidden", hidden); }
 };
 
-/// What attention averages: a memory's values, and with them the source's words where the prediction sees these.
-template <class Prediction, class Device, int Width, int Value, int Words>
-auto averaged(KeysValues<Device, Width, Value> memory, [[maybe_unused]] Variable<Device, Words> words) {
-  if constexpr (Prediction::sees_words)
-    return KeysValues<Device, Width, Value + Words>{memory.keys, concat(memory.values, words), memory.rows};
+/// The memory that attention averages: if Prediction::uses_embeddings, source embeddings are appended to its values.
+template <class Prediction, class Device, int Width, int Value, int Embedding>
+auto averaged(KeysValues<Device, Width, Value> memory, [[maybe_unused]] Variable<Device, Embedding> embedded) {
+  if constexpr (Prediction::uses_embeddings)
+    return KeysValues<Device, Width, Value + Embedding>{memory.keys, concat(memory.values, embedded), memory.rows};
   else
     return memory;
 }

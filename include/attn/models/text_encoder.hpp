@@ -8,10 +8,10 @@ namespace attn {
 struct TextEncoderOptions {
   Index vocabulary = 0;
   TransformerDropout dropout = {};
-  TransformerShape shape = base_shape;  // of an encoder whose type does not say it
+  TransformerShape shape = base_shape;  // if the type is dynamic_shape
 };
 
-/// The Transformer's encoder alone: from token ids to hidden states. Put a head of your own on top of it.
+/// The Transformer encoder alone: from token ids to hidden states. Add your own head.
 template <class Device, TransformerShape Shape = dynamic_shape, class Attention = Full<>, class Norm = PostNorm,
           class Activation = Relu, class Positions = Sinusoidal>
 struct TextEncoder {

@@ -16,8 +16,8 @@ struct TransformerOptions {
   Index source_vocabulary = 0, target_vocabulary = 0;
   TransformerDropout dropout = {};
   bool share_embeddings = false;        // one table for both languages
-  bool tie_output = false;              // the output's weights are the target's table
-  TransformerShape shape = base_shape;  // of a Transformer whose type does not say it
+  bool tie_output = false;              // the output layer uses the target table
+  TransformerShape shape = base_shape;  // if the type is dynamic_shape
 };
 
 /// The Transformer of Vaswani et al. 2017, figure 1. `Attention` is used for encoder self-attention and for cross-attention;
@@ -25,7 +25,7 @@ struct TransformerOptions {
 ///
 ///     Network<Transformer<Device>> network(device, {.source_vocabulary = 8000, .target_vocabulary = 8000,
 ///                                                   .shape = {.encoder_layers = 3, .decoder_layers = 3, .width = 192}}, 1);
-///     Network<Transformer<Device, base_shape>> fixed(device, {...}, 1);  // the compiler knows all sizes
+///     Network<Transformer<Device, base_shape>> fixed(device, {...}, 1);  // all sizes in the type
 template <class Device, TransformerShape Shape = dynamic_shape, class Attention = Full<>, class Norm = PostNorm,
           class Activation = Relu, class Positions = Sinusoidal>
 struct Transformer {
@@ -35,14 +35,14 @@ struct Transformer {
   using NormPolicy = Norm;
   using X = Variable<Device, Shape.width>;
   using State = TransformerState<Device>;
-  static constexpr Index longest_text = most_positions<Positions>();  // that it can read or write
+  static constexpr Index longest_text = most_positions<Positions>();  // tokens of a source or target
   using Encoder = TransformerEncoder<Device, Shape, Attention, Norm, Activation>;
   using Decoder = TransformerDecoder<Device, Shape, Attention, Norm, Activation>;
 
   TransformerShape shape;
-  Embedding<Device, Shape.width, Positions> source_embedding;  // inputs, with their positions
+  Embedding<Device, Shape.width, Positions> source_embedding;  // inputs and positions
   Encoder encoder;                                             // N times: self-attention, feed forward
-  Embedding<Device, Shape.width, Positions> target_embedding;  // outputs shifted right, with their positions
+  Embedding<Device, Shape.width, Positions> target_embedding;  // outputs shifted right, and positions
   Decoder decoder;                     // N times: masked self-attention, cross-attention, feed forward
   Output<Device, Shape.width> output;  // linear, softmax
   bool share_embeddings, tie_output;
@@ -61,38 +61,40 @@ struct Transformer {
   /// Hidden states of the source.
   X encode(Tape<Device>& tape, const Text& source) const { return encoder(source_embedding(tape, source), source.rows); }
 
-  /// Hidden states of the target, each of which has seen the source and what stands before it.
+  /// Hidden states of the target. Each depends on the source, its own token and the tokens before it.
   X decode(Tape<Device>& tape, const Text& target, X memory, Ragged memory_rows) const {
     return decoder(target_embedding(tape, target), target.rows, memory, memory_rows);
   }
 
-  /// What each of the target's words is predicted from.
+  /// The states from which the target tokens are predicted.
   X hidden(Tape<Device>& tape, const Text& source, const Text& target) const {
     const X memory = encode(tape, source);
     return decode(tape, target, memory, source.rows);
   }
 
-  /// The loss of predicting each label from the source and the target before it.
+  /// The loss of predicting each label from the source and the preceding target.
   Loss<Device> loss(Tape<Device>& tape, const Batch& batch, LossOptions options = {}) const {
     const auto [source, target, labels] = upload(tape, batch);
     return output.loss(hidden(tape, source, target), labels, options);
   }
 
-  /// Decoding: what the decoder remembers before the first word, in memory of a tape that outlives the words; with room for
-  /// so many hypotheses of each sentence.
-  State start(Tape<Device>& tape, const Text& source, Index longest, Index hypotheses = 1) const;
-  /// Reads the newest word of each active sentence: what the next one is predicted from.
-  X read(Tape<Device>& tape, State& state, const std::vector<Token>& words) const {
-    const Text text = state.advance(tape, words);
+  /// Starts decoding. The tape must outlive the state. Reserves `longest` tokens for each of `hypotheses` hypotheses per
+  /// sentence.
+  State start(Tape<Device>& tape, const Text& source, Index longest, Index hypotheses = 1) const {
+    const X memory = encode(tape, source);
+    std::vector<KeysValues<Device>> memories;
+    for (const auto& layer : decoder.layers) memories.push_back(layer.cross_attention.remember(memory, source.rows));
+    return State(tape, memories, longest, hypotheses);
+  }
+  /// Reads the newest token of each active sentence. Returns the states from which the next tokens are predicted.
+  X read(Tape<Device>& tape, State& state, const std::vector<Token>& tokens) const {
+    const Text text = state.advance(tape, tokens);
     return decoder(target_embedding(tape, text, state.positions()), text.rows, state);
   }
-  /// Unnormalised log-probabilities of the next word of each active sentence, given its newest word.
-  Matrix<typename Device::Scalar> next(Tape<Device>& tape, State& state, const std::vector<Token>& words) const {
-    return state.choices.logits(output, read(tape, state, words));
-  }
 
-  /// Whether beam search can run as a CUDA graph (ActiveSentences::hold_beams).
-  bool holds_beams() const { return shape.width <= widest_listed * shape.heads; }
+  /// Whether decoding steps can run as CUDA graphs, and those of beam search too (ActiveSentences::begin_beam_graph).
+  static constexpr bool supports_graph = attn::supports_graph<typename DecoderSelfPolicy<Attention>::Type>;
+  bool supports_graph_beam() const { return supports_graph && shape.width <= widest_listed * shape.heads; }
 
   void for_each_parameter(auto&& visit) {
     visit("source_embedding", source_embedding);
@@ -104,15 +106,5 @@ struct Transformer {
     if (tie_output) visit.tie(output.weight, target_embedding.table);
   }
 };
-
-template <class Device, TransformerShape Shape, class Attention, class Norm, class Activation, class Positions>
-auto Transformer<Device, Shape, Attention, Norm, Activation, Positions>::start(Tape<Device>& tape, const Text& source,
-                                                                               Index longest, Index hypotheses) const
-    -> State {
-  const X memory = encode(tape, source);
-  std::vector<KeysValues<Device>> memories;
-  for (const auto& layer : decoder.layers) memories.push_back(layer.cross_attention.remember(memory, source.rows));
-  return State(tape, memories, longest, hypotheses);
-}
 
 }  // namespace attn

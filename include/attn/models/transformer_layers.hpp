@@ -10,7 +10,7 @@
 
 namespace attn {
 
-/// Self-attention, then feed forward: a layer of an encoder or, causal, of a decoder without cross-attention.
+/// Self-attention, then feed forward: a layer of an encoder or, with a causal mask, of a decoder without cross-attention.
 template <class Device, TransformerShape Shape, class Attention, class Norm, class Activation, Mask Masking>
 struct SelfAttentionLayer {
   using X = Variable<Device, Shape.width>;
@@ -26,7 +26,7 @@ struct SelfAttentionLayer {
         feed_forward(shape.width, shape.inner, dropout.activation),
         feed_forward_norm(shape.width, dropout.residual) {}
 
-  /// x: the rows of whole sentences or, with a past, of each sentence's newest words.
+  /// x: the rows of whole sentences or, with a past, of each sentence's newest tokens.
   X operator()(X x, Ragged rows, KeyValueCache<Device>* past = nullptr) const {
     x = attention_norm(x, [&](X in) { return attention(in, rows, past); });
     return feed_forward_norm(x, feed_forward);
@@ -38,11 +38,10 @@ struct SelfAttentionLayer {
     visit("feed_forward", feed_forward);
     visit("feed_forward_norm", feed_forward_norm);
   }
-  void share(auto&& visit, SelfAttentionLayer& first) requires requires { attention.share(visit, first.attention); }
-  { attention.share(visit, first.attention); }
+  void share(auto&& visit, SelfAttentionLayer& first) { attention.share(visit, first.attention); }
 };
 
-/// A stack of such layers with the policy's final norm.
+/// A stack of these layers with the policy's final norm.
 template <class Device, TransformerShape Shape, int Layers, class Attention, class Norm, class Activation, Mask Masking>
 struct SelfAttentionStack {
   using X = Variable<Device, Shape.width>;
@@ -54,7 +53,7 @@ struct SelfAttentionStack {
   SelfAttentionStack(Size<Layers> count, const TransformerShape& shape, const TransformerDropout& dropout)
       : layers(count, shape, dropout), norm(shape.width) {}
 
-  /// With one past per layer, x holds the newest words of each sentence.
+  /// With one past per layer, x holds the newest tokens of each sentence.
   X operator()(X x, Ragged rows, std::span<Past> pasts = {}) const {
     for (std::size_t i = 0; i < layers.size(); ++i) {
       x.tape().begin_layer(layers[i]);
@@ -79,7 +78,7 @@ struct TransformerDecoderLayer {
 
   MultiHead<Device, Shape.width, Shape.heads, typename DecoderSelfPolicy<Attention>::Type, Mask::causal> self_attention;
   Residual<Device, Shape.width, Norm> self_norm;
-  MultiHead<Device, Shape.width, Shape.heads, Attention> cross_attention;
+  MultiHead<Device, Shape.width, Shape.heads, typename CrossPolicy<Attention>::Type> cross_attention;
   Residual<Device, Shape.width, Norm> cross_norm;
   FeedForwardOf<Activation, Device, Shape.width, Shape.inner> feed_forward;
   Residual<Device, Shape.width, Norm> feed_forward_norm;
@@ -92,7 +91,7 @@ struct TransformerDecoderLayer {
         feed_forward(shape.width, shape.inner, dropout.activation),
         feed_forward_norm(shape.width, dropout.residual) {}
 
-  /// x: the rows of whole sentences or, with a past, of each sentence's newest word.
+  /// x: the rows of whole sentences or, with a past, of each sentence's newest token.
   X operator()(X x, Ragged rows, const KeysValues<Device>& memory, KeyValueCache<Device>* past = nullptr) const {
     x = self_norm(x, [&](X in) { return self_attention(in, rows, past); });
     x = cross_norm(x, [&](X in) { return cross_attention(in, rows, memory); });
@@ -107,10 +106,10 @@ struct TransformerDecoderLayer {
     visit("feed_forward", feed_forward);
     visit("feed_forward_norm", feed_forward_norm);
   }
-  void share(auto&& visit, TransformerDecoderLayer& first) requires requires {
+  void share(auto&& visit, TransformerDecoderLayer& first) {
+    self_attention.share(visit, first.self_attention);
     cross_attention.share(visit, first.cross_attention);
   }
-  { cross_attention.share(visit, first.cross_attention); }
 };
 
 template <class Device, TransformerShape Shape, class Attention, class Norm, class Activation = Relu>
@@ -130,7 +129,7 @@ struct TransformerDecoder {
     }
     return norm(x);
   }
-  /// The same, one word per sentence and call.
+  /// The same for one token per sentence.
   X operator()(X x, Ragged rows, TransformerState<Device>& state) const {
     for (std::size_t i = 0; i < layers.size(); ++i) x = layers[i](x, rows, state.memory(i), state.past(i));
     return norm(x);

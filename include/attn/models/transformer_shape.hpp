@@ -8,14 +8,17 @@ namespace attn {
 struct TransformerShape {
   int encoder_layers = 6, decoder_layers = 6;
   int width = 512, heads = 8, inner = 2048;
-  int linformer_k = 0, linformer_n = 0;  // of a Linformer whose type does not say them
-  int key_value_heads = 0;               // of grouped-query attention; 0: as many as heads
+  int linformer_k = 0, linformer_n = 0;  // for a Linformer with dynamic sizes
+  int key_value_heads = 0;               // for grouped-query attention; 0: the same as heads
+  int rope_base = 10000;                 // of Rope; Hugging Face's rope_theta
 
   bool operator==(const TransformerShape&) const = default;
-  constexpr AttentionShape attention() const { return {width, heads, linformer_k, linformer_n, key_value_heads}; }
+  constexpr AttentionShape attention() const {
+    return {width, heads, linformer_k, linformer_n, key_value_heads, rope_base};
+  }
 };
 
-/// In a type: all sizes are given at run time.
+/// As a template argument: all sizes are given at run time.
 inline constexpr TransformerShape dynamic_shape{dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic};
 
 inline constexpr TransformerShape base_shape{};
@@ -26,7 +29,7 @@ inline constexpr TransformerShape medium_shape{
 inline constexpr TransformerShape big_shape{
     .encoder_layers = 6, .decoder_layers = 6, .width = 1024, .heads = 16, .inner = 4096};
 
-/// The shape of a model: that of its type, or, where that is dynamic, the one given at run time, which is checked.
+/// The shape of a model: that of its type or, if that is dynamic, the checked run-time shape.
 inline TransformerShape resolve_shape(const TransformerShape& of_type, const TransformerShape& given) {
   if (of_type != dynamic_shape) return of_type;
   const auto positive = [](int size, const char* name) {
@@ -46,8 +49,7 @@ inline int layer_count(int layers, const char* stack) {
   return layers;
 }
 
-/// Dropout rates: of embeddings and of each sub-layer's output, of attention weights, of the feed-forward's inner
-/// activations.
+/// Dropout rates: of embeddings and sub-layer outputs, of attention weights, of inner feed-forward activations.
 struct TransformerDropout {
   float residual = 0.1f, attention = 0, activation = 0;
 };

@@ -5,18 +5,18 @@
 
 namespace attn {
 
-/// What a Transformer's decoder remembers between two words: the keys and values of the source, computed once, and those of
-/// the words so far. Lives in the memory of the tape it was made on.
+/// The decoding state of a Transformer: the keys and values of the source, computed once, and of the tokens so far. It lives
+/// in memory of the tape it was made on.
 template <class Device>
 class TransformerState : public ActiveSentences<Device> {
  public:
-  /// From what each decoder layer remembers of the source.
+  /// memories: the source's keys and values for each decoder layer.
   TransformerState(Tape<Device>& tape, const std::vector<KeysValues<Device>>& memories, Index capacity, Index hypotheses)
       : ActiveSentences<Device>(tape, rows_of(memories), capacity, hypotheses), memories_(memories) {
     for (const auto& memory : memories) past_.emplace_back(tape, this->layout(), memory.keys.cols(), memory.keys.cols());
   }
 
-  /// What a layer looks at in the step that advance started: the source, and the words so far.
+  /// What a layer attends to in the step that advance() started: the source, and the tokens so far.
   KeysValues<Device> memory(std::size_t layer) const {
     return {memories_[layer].keys, memories_[layer].values, this->source(layer)};
   }

@@ -3,8 +3,7 @@
 
 namespace attn {
 
-// Activation policies: the function a feed-forward block applies to its inner activations. Any function of one number is one
-// (ops/functions.hpp).
+// Activation policies: the activation function of a feed-forward block. Any element-wise function works (ops/functions.hpp).
 
 using functions::Gelu;       // tanh form, as in GPT-2
 using functions::GeluExact;  // erf form, PyTorch's default

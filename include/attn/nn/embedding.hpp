@@ -14,7 +14,7 @@ inline void require_tokens(const Text& text, Index vocabulary) {
           "; was the text encoded with another tokenizer?");
 }
 
-/// y = dropout(scale * table[token] + position); the policy says what a position is, and the scale. Vaswani et al. 2017,
+/// y = dropout(scale * table[token] + position). The policy defines the position vectors and the scale. Vaswani et al. 2017,
 /// sections 3.4 and 3.5. torch.nn.Embedding, times the scale, plus the position.
 template <class Device, int Width = dynamic, class Positions = Sinusoidal>
 struct Embedding {
@@ -31,11 +31,11 @@ struct Embedding {
 
   explicit Embedding(Index vocabulary, float rate = 0) requires(Width != dynamic) : Embedding(vocabulary, Width, rate) {}
   Embedding(Index vocabulary, Size<Width> width, float rate = 0)
-      : table{vocabulary_size(vocabulary), width, Initial::normal(1 / std::sqrt(static_cast<double>(int(width))))},
+      : table{vocabulary_size(vocabulary), width, Initializer::normal(1 / std::sqrt(static_cast<double>(int(width))))},
         positions(make_positions(width)),
         dropout(rate) {}
 
-  /// The text's sentences start at these positions; decoding passes how many tokens went before.
+  /// `first`: the position of each sentence's first token. Decoding passes the number of tokens so far.
   Variable<Device, Width> operator()(Tape<Device>& tape, const Text& text, FirstPositions first = {}) const;
 
   void for_each_parameter(auto&& visit) {
@@ -52,27 +52,6 @@ struct Embedding {
   }
 };
 
-/// y = dropout(table[token]): words alone, for recurrent layers, which need no positions. torch.nn.Embedding.
-template <class Device, int Width = dynamic>
-struct WordEmbedding {
-  static_assert(Width > 0 || Width == dynamic, "attn: WordEmbedding: the width must be positive");
-
-  Parameter<Device> table;
-  float dropout = 0;
-
-  explicit WordEmbedding(Index vocabulary, float rate = 0) requires(Width != dynamic)
-      : WordEmbedding(vocabulary, Width, rate) {}
-  WordEmbedding(Index vocabulary, Size<Width> width, float rate = 0)
-      : table{vocabulary_size(vocabulary), width, Initial::normal(1)}, dropout(rate) {}
-
-  Variable<Device, Width> operator()(Tape<Device>& tape, const Text& text) const {
-    require_tokens(text, table.rows);
-    return output_of<Device, Width>("WordEmbedding", attn::embedding(tape, text, table, 1, {}, {}, dropout));
-  }
-
-  void for_each_parameter(auto&& visit) { visit("table", table); }
-};
-
 template <class Device, int Width, class Positions>
 Variable<Device, Width> Embedding<Device, Width, Positions>::operator()(Tape<Device>& tape, const Text& text,
                                                                         FirstPositions first) const {
@@ -81,5 +60,20 @@ Variable<Device, Width> Embedding<Device, Width, Positions>::operator()(Tape<Dev
                                   attn::embedding(tape, text, table, Positions::word_scale(static_cast<int>(table.cols)),
                                                   positions(tape, first.most + text.rows.longest), first, dropout));
 }
+
+/// y = dropout(table[token]), without positions, for recurrent layers. torch.nn.Embedding.
+template <class Device, int Width = dynamic>
+struct WordEmbedding : Embedding<Device, Width, NoPositions> {
+  explicit WordEmbedding(Index vocabulary, float rate = 0) requires(Width != dynamic)
+      : WordEmbedding(vocabulary, Width, rate) {}
+  WordEmbedding(Index vocabulary, Size<Width> width, float rate = 0)
+      : Embedding<Device, Width, NoPositions>(vocabulary, width, rate) {
+    this->table.initial = Initializer::normal(1);
+  }
+
+  Variable<Device, Width> operator()(Tape<Device>& tape, const Text& text) const {
+    return output_of("WordEmbedding", Embedding<Device, Width, NoPositions>::operator()(tape, text));
+  }
+};
 
 }  // namespace attn

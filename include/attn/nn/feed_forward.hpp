@@ -37,7 +37,7 @@ struct FeedForward {
   }
 };
 
-/// A feed-forward block with a gate: y = dropout(f(x W₁ᵀ) * x W₂ᵀ) W₃ᵀ, without biases. Shazeer 2020; Llama.
+/// A gated feed-forward block: y = dropout(f(x W₁ᵀ) * x W₂ᵀ) W₃ᵀ, without biases. Shazeer 2020; Llama.
 template <class Device, int Width = dynamic, int Inner = dynamic, class Activation = functions::Silu>
 struct GatedFeedForward {
   using X = Variable<Device, Width>;
@@ -63,8 +63,8 @@ struct GatedFeedForward {
   }
 };
 
-// Feed-forward policies: an activation, or a type with  template <class Device, int Width, int Inner> using Layer,  a layer that is
-// constructed from (width, inner, dropout rate).
+// Feed-forward policies: an activation, or a type with  template <class Device, int Width, int Inner> using Layer,
+// constructible from (width, inner, dropout rate).
 
 struct SwiGlu {
   template <class Device, int Width, int Inner>

@@ -3,7 +3,7 @@
 
 namespace attn {
 
-/// An Error that names both layers and both widths unless x is as wide as the input of a layer.
+/// Throws an Error that names both layers and their widths unless x has `width` columns.
 template <class Device>
 void check_input(const char* layer, Index width, const Variable<Device>& x) {
   if (x.cols() == width) return;

@@ -2,7 +2,6 @@
 #include <array>
 #include <cmath>
 #include <string>
-#include <vector>
 
 #include "attn/ops/scatter_rows.hpp"
 #include "attn/tape/arithmetic.hpp"
@@ -12,8 +11,8 @@
 
 namespace attn {
 
-/// One LSTM layer in one direction (ops/lstm.hpp has the formula). torch.nn.LSTM, whose two biases, which are only ever
-/// added, are one here; all weights start uniform within 1 / sqrt(Width), as there.
+/// One LSTM layer in one direction (formula in ops/lstm.hpp). torch.nn.LSTM, with one bias for the sum of its two. As there,
+/// weights start uniform within ±1 / sqrt(Width).
 template <class Device, int In, int Width>
 struct Lstm {
   static_assert(In > 0 && Width > 0, "attn: Lstm: widths must be positive");
@@ -24,14 +23,14 @@ struct Lstm {
   Parameter<Device> recurrent{4 * Width, Width, initial()};
   Parameter<Device> bias{4 * Width, 1, initial()};
 
-  /// x: the rows of all sentences; initial: a row for each sentence, or nothing for 0.
+  /// x: the rows of all sentences. initial: one row per sentence, or empty for 0.
   LstmResult<Device, Width> operator()(Variable<Device, In> x, const TimeMajor& layout, State initial = {}) const {
     const auto y = make_lstm_result<Width>(x.tape(), layout, x, initial.h, initial.c, *this);
     run(x, layout, initial, y);
     return y;
   }
 
-  /// The same to where y is.
+  /// The same, into y.
   void run(Variable<Device, In> x, const TimeMajor& layout, State initial, LstmResult<Device, Width> y) const {
     lstm(x, layout, std::array{direction(initial, y)});
   }
@@ -48,16 +47,16 @@ struct Lstm {
   }
 
  private:
-  static Initial initial() { return Initial::uniform(1 / std::sqrt(static_cast<double>(Width))); }
+  static Initializer initial() { return Initializer::uniform(1 / std::sqrt(static_cast<double>(Width))); }
 };
 
-/// Two LSTMs of half the width, one from each sentence's start to its end, one from its end to its start; their results
-/// side by side. Schuster and Paliwal 1997; torch.nn.LSTM(In, Width / 2, bidirectional=True).
+/// Two LSTMs of half the width, one per direction, with concatenated results. Schuster and Paliwal 1997; torch.nn.LSTM(In,
+/// Width / 2, bidirectional=True).
 template <class Device, int In, int Width>
 struct BidirectionalLstm {
   static_assert(Width % 2 == 0, "attn: BidirectionalLstm: each direction gives half of the width, so it must be even");
   static constexpr int width = Width;
-  using State = LstmState<Device, Width>;  // of both directions, side by side as the results are
+  using State = LstmState<Device, Width>;  // of both directions, concatenated like the results
 
   Lstm<Device, In, Width / 2> forward, backward;
 
@@ -67,7 +66,19 @@ struct BidirectionalLstm {
     return y;
   }
 
-  void run(Variable<Device, In> x, const TimeMajor& layout, State initial, LstmResult<Device, Width> y) const;
+  void run(Variable<Device, In> x, const TimeMajor& layout, State initial, LstmResult<Device, Width> y) const {
+    using Half = Variable<Device, Width / 2>;
+    const auto halves = [&](Variable<Device, Width> whole) {
+      return whole.value.empty() ? std::array<Half, 2>{} : split<2>(whole);
+    };
+    const auto h = halves(y.h), last_h = halves(y.last.h), last_c = halves(y.last.c);
+    const auto h0 = halves(initial.h), c0 = halves(initial.c);
+    // The slices' gradients are slices of these gradients. This entry, recorded first, frees them after both directions.
+    x.tape().on_backward(std::array<Variable<Device>, 3>{y.h, y.last.h, y.last.c}, [](Tape<Device>&, auto, auto, auto) {});
+    lstm(x, layout,
+         std::array{forward.direction({h0[0], c0[0]}, {h[0], {last_h[0], last_c[0]}}),
+                    backward.direction({h0[1], c0[1]}, {h[1], {last_h[1], last_c[1]}}, true)});
+  }
 
   bool learns() const { return forward.learns() || backward.learns(); }
 
@@ -77,23 +88,7 @@ struct BidirectionalLstm {
   }
 };
 
-template <class Device, int In, int Width>
-void BidirectionalLstm<Device, In, Width>::run(Variable<Device, In> x, const TimeMajor& layout, State initial,
-                                               LstmResult<Device, Width> y) const {
-  using Half = Variable<Device, Width / 2>;
-  const auto halves = [&](Variable<Device, Width> whole) {
-    return whole.value.empty() ? std::array<Half, 2>{} : split<2>(whole);
-  };
-  const auto h = halves(y.h), last_h = halves(y.last.h), last_c = halves(y.last.c);
-  const auto h0 = halves(initial.h), c0 = halves(initial.c);
-  // The slices' gradients are in those of the wholes: freed when both directions are done.
-  x.tape().on_backward(std::array<Variable<Device>, 3>{y.h, y.last.h, y.last.c}, [](Tape<Device>&, auto, auto, auto) {});
-  lstm(x, layout,
-       std::array{forward.direction({h0[0], c0[0]}, {h[0], {last_h[0], last_c[0]}}),
-                  backward.direction({h0[1], c0[1]}, {h[1], {last_h[1], last_c[1]}}, true)});
-}
-
-/// Layers of one kind, each reading what the one below it gives, with dropout between them. torch.nn.LSTM's num_layers.
+/// A stack of LSTM layers with dropout between them. torch.nn.LSTM's num_layers.
 template <class Device, int In, int Width, int Layers, template <class, int, int> class Layer = Lstm>
 struct LstmStack {
   static_assert(Layers > 0, "attn: LstmStack: a stack needs at least one layer");
@@ -109,7 +104,22 @@ struct LstmStack {
 
   explicit LstmStack(float rate = 0) : dropout(rate) {}
 
-  Result operator()(Variable<Device, In> x, const TimeMajor& layout, const States& initial = {}) const;
+  Result operator()(Variable<Device, In> x, const TimeMajor& layout, const States& initial = {}) const {
+    Tape<Device>& tape = x.tape();
+    Result result{{}, make_states<Width, Layers>(tape, layout.rows.count)};
+    const auto next = [&](const auto& layer, const auto& input, std::size_t i) {
+      auto& last = result.last[i];
+      result.h = tape.result(layout.rows.rows, Width, input, initial[i].h, initial[i].c, layer);
+      if (result.h.slot == nullptr) last.h.slot = last.c.slot = nullptr;  // neither the layer nor its inputs learn
+      layer.run(input, layout, initial[i], {result.h, last});
+    };
+    next(first, x, 0);
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      const Variable<Device, Width> below = attn::dropout(result.h, dropout);
+      next(others[i], below, i + 1);
+    }
+    return result;
+  }
 
   void for_each_parameter(auto&& visit) {
     visit("0", first);
@@ -117,30 +127,11 @@ struct LstmStack {
   }
 };
 
-template <class Device, int In, int Width, int Layers, template <class, int, int> class Layer>
-auto LstmStack<Device, In, Width, Layers, Layer>::operator()(Variable<Device, In> x, const TimeMajor& layout,
-                                                             const States& initial) const -> Result {
-  Tape<Device>& tape = x.tape();
-  Result result{{}, make_states<Width, Layers>(tape, layout.rows.count)};
-  const auto next = [&](const auto& layer, const auto& input, std::size_t i) {
-    auto& last = result.last[i];
-    result.h = tape.result(layout.rows.rows, Width, input, initial[i].h, initial[i].c, layer);
-    if (result.h.slot == nullptr) last.h.slot = last.c.slot = nullptr;  // nothing below it learns
-    layer.run(input, layout, initial[i], {result.h, last});
-  };
-  next(first, x, 0);
-  for (std::size_t i = 0; i < others.size(); ++i) {
-    const Variable<Device, Width> below = attn::dropout(result.h, dropout);
-    next(others[i], below, i + 1);
-  }
-  return result;
-}
-
-/// Initial states that are learned: a row for each layer, the same for every sentence.
+/// Initial states that are learned: one row per layer, the same for every sentence.
 template <class Device, int Width, int Layers>
 struct LearnedStates {
-  Parameter<Device> h{Layers, Width, Initial::normal(1)};
-  Parameter<Device> c{Layers, Width, Initial::normal(1)};
+  Parameter<Device> h{Layers, Width, Initializer::normal(1)};
+  Parameter<Device> c{Layers, Width, Initializer::normal(1)};
 
   std::array<LstmState<Device, Width>, Layers> operator()(Tape<Device>& tape, Index sentences) const {
     std::array<LstmState<Device, Width>, Layers> states;
@@ -161,13 +152,13 @@ struct LearnedStates {
   }
 };
 
-/// A row for each sentence between two steps of decoding, in memory of a tape that outlives the steps. Each sentence has a
-/// place; those that have ended leave the batch by leaving the list of places, and nothing moves. One that goes on twice is
-/// read twice, and written to two places.
+/// One row per sentence, kept between decoding steps in memory of a tape that outlives them. Each sentence has a place. A
+/// finished sentence leaves the list of places; nothing moves. A row that two hypotheses continue is read twice and written
+/// to two places.
 template <class Device, int Width>
 class RowCache {
  public:
-  /// Starts with these rows in the first places, or with 0 where they have no value.
+  /// Starts with these rows in the first places, or with 0 if `initial` is empty.
   RowCache(Tape<Device>& tape, Index places, Variable<Device, Width> initial)
       : rows_({tape.template array<typename Device::Scalar>(places * Width), places, Width}, &tape) {
     if (initial.value.empty())
@@ -176,9 +167,9 @@ class RowCache {
       write(tape, initial, one_step(tape, initial.rows()).order);
   }
 
-  /// The rows of the sentences at these places (on the device); null: those at the first places, where they are until they are written.
+  /// The rows at these places (on the device). With null, a view of the first `count` places, valid until the next write.
   Variable<Device, Width> read(Tape<Device>& tape, const std::int32_t* place, Index count) const {
-    require(!tape.recording(), "RowCache: it is for decoding, on a tape that does not record");
+    require(!tape.recording(), "RowCache: the tape records gradients. Decode on a tape that does not record.");
     if (place == nullptr) return tape.constant(rows_.value.row_range(0, count));
     return gather_rows<Device>(tape, rows_, place, count);
   }
@@ -190,17 +181,17 @@ class RowCache {
   Variable<Device, Width> rows_;
 };
 
-/// The states of a stack between two steps of decoding. A sentence's are one row, [h; c] of every layer, so that they move
-/// together.
+/// The states of an LSTM stack between decoding steps. Each sentence's states are one row, [h; c] of every layer, so they
+/// move together.
 template <class Device, int Width, int Layers>
 class LstmCache {
  public:
   using States = std::array<LstmState<Device, Width>, Layers>;
 
-  /// Starts with these states in the first places, or with 0 where they have no value.
+  /// Starts with these states in the first places, or with 0 for empty ones.
   LstmCache(Tape<Device>& tape, Index places, const States& initial) : rows_(tape, places, in_rows(tape, initial)) {}
 
-  /// The states of the sentences at these places (on the device), as RowCache reads them.
+  /// The states at these places (on the device), as in RowCache::read.
   States read(Tape<Device>& tape, const std::int32_t* place, Index count) const {
     return cut_states<Width, Layers>(tape, rows_.read(tape, place, count).value);
   }
@@ -211,7 +202,7 @@ class LstmCache {
  private:
   using Row = Variable<Device, 2 * Layers * Width>;
 
-  /// Where the states of every sentence lie in a row already, as a stack leaves them, nothing is copied.
+  /// Copies nothing if each sentence's states already form one row, as LstmStack writes them.
   static Row in_rows(Tape<Device>& tape, const States& states) {
     const Matrix<typename Device::Scalar>& first = states[0].h.value;
     if (first.empty()) return {};

@@ -9,24 +9,25 @@
 
 namespace attn {
 
-/// From hidden states to a distribution over the vocabulary: softmax(x Wᵀ + b).
+/// Maps hidden states to a distribution over the vocabulary: softmax(x Wᵀ + b).
 template <class Device, int Width = dynamic>
 struct Output {
   using X = Variable<Device, Width>;
 
   Parameter<Device> weight;
-  Parameter<Device> bias;  // or none
+  Parameter<Device> bias;  // optional
 
-  /// Weights start as large as an embedding's, so that logits vary from the beginning. Glorot's are several times smaller for
-  /// a vocabulary of thousands: with them recurrent models learn half as fast, and a plain LSTM at a high rate not at all.
+  /// Weights start as large as an embedding's, so logits vary from the beginning. For a vocabulary of thousands, Glorot
+  /// weights are several times smaller: recurrent models then learn half as fast, and a plain LSTM with a high learning rate
+  /// does not learn.
   explicit Output(Index vocabulary, bool has_bias = true) requires(Width != dynamic)
       : Output(vocabulary, Width, has_bias) {}
   Output(Index vocabulary, Size<Width> width, bool has_bias = true)
-      : weight{vocabulary_size(vocabulary), width, Initial::normal(1 / std::sqrt(static_cast<double>(int(width))))} {
+      : weight{vocabulary_size(vocabulary), width, Initializer::normal(1 / std::sqrt(static_cast<double>(int(width))))} {
     if (has_bias) bias = {vocabulary, 1};
   }
 
-  /// Unnormalised log-probabilities of every word after every row.
+  /// Unnormalised log-probabilities of the next token: rows x vocabulary.
   Variable<Device> logits(X x) const {
     check_input("Output", weight.cols, x);
     return output_of<Device, dynamic>("Output", linear(x, weight, bias));

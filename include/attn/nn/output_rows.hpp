@@ -9,8 +9,8 @@
 
 namespace attn {
 
-/// The words that a decoder chooses among: all, or those of a list, whose rows of the output layer are gathered once. Column i
-/// of its logits is that of word(i).
+/// The tokens that a decoder may choose: all, or a list, whose rows of the output layer are gathered once. Column i of the
+/// logits is that of token token(i).
 template <class Device>
 class OutputRows {
   using Scalar = typename Device::Scalar;
@@ -19,20 +19,20 @@ class OutputRows {
   OutputRows() = default;
   OutputRows(const OutputRows&) = delete;
   ~OutputRows() {
-    if constexpr (kHeld)
+    if constexpr (kCaches)
       if (device_ != nullptr) device_->weights().forget(weight_.data, weight_.rows * weight_.cols);
   }
 
-  /// From now on only these words, rising, each once; in memory of a tape that outlives their use.
+  /// Restricts the choice to these tokens, ascending and distinct. Call once, with a tape that outlives their use.
   template <int Width>
-  void gather(Tape<Device>& tape, const Output<Device, Width>& output, std::span<const Token> words) {
-    require(!words.empty() && words_.empty(), "a list of words is given once, and holds one at least");
-    require(std::ranges::adjacent_find(words, std::greater_equal<>{}) == words.end() && words.front() >= 0 &&
-                words.back() < output.weight.rows,
-            "a list of words to choose among is not one of rising ids below ", output.weight.rows);
-    words_.assign(words.begin(), words.end());
-    const auto count = static_cast<Index>(words.size());
-    const Token* rows = tape.upload(words_.data(), count);
+  void gather(Tape<Device>& tape, const Output<Device, Width>& output, std::span<const Token> tokens) {
+    require(!tokens.empty() && tokens_.empty(), "allowed_tokens must not be empty, and can be set only once");
+    require(std::ranges::adjacent_find(tokens, std::greater_equal<>{}) == tokens.end() && tokens.front() >= 0 &&
+                tokens.back() < output.weight.rows,
+            "allowed_tokens must be rising ids from 0 to ", output.weight.rows - 1);
+    tokens_.assign(tokens.begin(), tokens.end());
+    const auto count = static_cast<Index>(tokens.size());
+    const Token* rows = tape.upload(tokens_.data(), count);
     const auto take = [&](const Parameter<Device>& from) {
       const Matrix<Scalar> to(tape.template array<Scalar>(count * from.cols), count, from.cols);
       gather_rows(tape.device, {.from = from.matrix(), .row = rows, .to = to});
@@ -40,23 +40,23 @@ class OutputRows {
     };
     weight_ = take(output.weight);
     if (output.bias.size() > 0) bias_ = take(output.bias).data;
-    if constexpr (kHeld) {  // as those they were taken from may be
+    if constexpr (kCaches) {  // as the weights of the output layer may be
       device_ = &tape.device;
-      device_->weights().hold(weight_.data, weight_.rows * weight_.cols);
+      device_->weights().cache(weight_.data, weight_.rows * weight_.cols);
     }
   }
 
-  /// Unnormalised log-probabilities of the words after every row.
+  /// Unnormalised log-probabilities of the allowed tokens, one column each.
   template <int Width>
   Matrix<Scalar> logits(const Output<Device, Width>& output, Variable<Device> x) const {
-    if (words_.empty()) return output.logits(x).value;
+    if (tokens_.empty()) return output.logits(x).value;
     Tape<Device>& tape = x.tape();
     const Matrix<Scalar> y(tape.template array<Scalar>(x.rows() * weight_.rows), x.rows(), weight_.rows);
     linear(tape.device, {.x = x.value, .weight = weight_, .bias = bias_, .y = y});
     return y;
   }
 
-  /// The column of the likeliest word after every row, `except` left out; on the device.
+  /// The column of the most probable token of each row, `except` excluded; on the device.
   template <int Width>
   Token* likeliest(const Output<Device, Width>& output, Variable<Device> x, Token except) const {
     Tape<Device>& tape = x.tape();
@@ -72,20 +72,24 @@ class OutputRows {
     return best;
   }
 
-  bool all() const { return words_.empty(); }
-  /// The word of a column; -1, which stands for none, stays.
-  Token word(Token column) const { return all() || column < 0 ? column : words_[static_cast<std::size_t>(column)]; }
-  /// The column of a word, or -1 where it is none of them.
-  Token column(Token word) const {
-    if (all() || word < 0) return word;
-    const auto at = std::ranges::lower_bound(words_, word);
-    return at != words_.end() && *at == word ? static_cast<Token>(at - words_.begin()) : -1;
+  bool all() const { return tokens_.empty(); }
+  /// The length of the list.
+  Index count() const { return std::ssize(tokens_); }
+  /// The token of a column; -1 (no token) stays -1.
+  Token token(Token column) const { return all() || column < 0 ? column : tokens_[static_cast<std::size_t>(column)]; }
+  /// The column of a token, or -1 if it is not allowed.
+  Token column(Token token) const {
+    if (all() || token < 0) return token;
+    const auto at = std::ranges::lower_bound(tokens_, token);
+    return at != tokens_.end() && *at == token ? static_cast<Token>(at - tokens_.begin()) : -1;
   }
 
  private:
-  static constexpr bool kHeld = requires(Device & device, const Scalar* values) { device.weights().hold(values, Index{}); };
+  static constexpr bool kCaches = requires(Device & device, const Scalar* values) {
+    device.weights().cache(values, Index{});
+  };
 
-  std::vector<Token> words_;
+  std::vector<Token> tokens_;
   Matrix<const Scalar> weight_;
   const Scalar* bias_ = nullptr;
   Device* device_ = nullptr;

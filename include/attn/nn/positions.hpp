@@ -7,14 +7,14 @@
 
 namespace attn {
 
-// Position policies: what tells a model where in its sentence a word stands. A policy has
+// Position policies: how a model encodes the position of a token in its sentence. A policy has
 //
-//   word_scale(width)       what words' vectors are multiplied with before a position's is added
-//   Layer<Device, Width>    PositionVectors operator()(Tape&, Index count) const: those of positions 0 to count - 1; with
-//                           parameters if it needs any. Constructed from the width, or from nothing
+//   word_scale(width)       the factor of token vectors before the position vectors are added
+//   Layer<Device, Width>    PositionVectors operator()(Tape&, Index count) const: the vectors of positions 0 to count - 1.
+//                           May have parameters. Constructible from the width, or by default
 
-/// Sines and cosines of falling frequencies. Their numbers are as large as 1, so words' vectors are made so too. Vaswani et al. 2017,
-/// sections 3.4 and 3.5.
+/// Sines and cosines of decreasing frequencies. Their values reach 1, so token vectors are scaled to match. Vaswani et al.
+/// 2017, sections 3.4 and 3.5.
 template <SinusoidOrder Order>
 struct SinusoidalOf {
   static double word_scale(int width) { return std::sqrt(static_cast<double>(width)); }
@@ -39,10 +39,10 @@ struct SinusoidalOf {
 struct Sinusoidal : SinusoidalOf<SinusoidOrder::alternating> {};   // a sine, its cosine, the next sine
 struct SinusoidalHalves : SinusoidalOf<SinusoidOrder::halves> {};  // Marian's: all sines, then all cosines
 
-/// A table of one vector for each of so many positions, learned as words' vectors are. Gehring et al. 2017; GPT-2.
+/// A learned table of `Most` position vectors. Gehring et al. 2017; GPT-2.
 template <int Most>
 struct Learned {
-  static_assert(Most > 0, "attn: Learned: there must be a position to learn");
+  static_assert(Most > 0, "attn: Learned: the number of positions must be positive");
   static constexpr Index most = Most;
   static double word_scale(int) { return 1; }
 
@@ -51,12 +51,12 @@ struct Learned {
     Parameter<Device> table;
 
     explicit Layer(Size<Width> width)
-        : table{Most, width, Initial::normal(1 / std::sqrt(static_cast<double>(int(width))))} {}
+        : table{Most, width, Initializer::normal(1 / std::sqrt(static_cast<double>(int(width))))} {}
 
     PositionVectors<Device> operator()(Tape<Device>& tape, Index count) const {
-      require(count <= Most, "embedding: a sentence of ", count, " tokens goes beyond the ", Most,
-              " positions that this model has learned; truncate sentences and lower the limit of translations to ", Most,
-              ", or train with Learned<", count, ">");
+      require(count <= Most, "embedding: a sentence of ", count, " tokens exceeds the ", Most,
+              " learned positions. Truncate sentences and limit translations to ", Most, " tokens, or train with Learned<",
+              count, ">.");
       if (!tape.recording() || !table.learns()) return {table.matrix()};
       return {table.matrix(), table.gradient_matrix()};
     }
@@ -64,7 +64,7 @@ struct Learned {
   };
 };
 
-/// None: words alone.
+/// No position vectors.
 struct NoPositions {
   static double word_scale(int) { return 1; }
 
@@ -76,7 +76,7 @@ struct NoPositions {
   };
 };
 
-/// How many positions there are.
+/// The number of positions that a policy supports.
 template <class Policy>
 constexpr Index most_positions() {
   if constexpr (requires { Policy::most; })

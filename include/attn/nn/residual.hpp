@@ -1,5 +1,5 @@
 #pragma once
-#include <type_traits>
+#include <concepts>
 
 #include "attn/nn/layer_norm.hpp"
 #include "attn/nn/rms_norm.hpp"
@@ -17,10 +17,10 @@ struct Identity {
   void for_each_parameter(auto&&) {}
 };
 
-// Norm policies say where a residual connection normalises, and which layer normalises the output of a stack. They are templates
-// on the norm: LayerNorm or RmsNorm.
+// Norm policies define where a residual connection normalises, and which layer normalises the output of a stack. They are
+// templates on the norm: LayerNorm or RmsNorm.
 
-/// norm(x + dropout(f(x))), as in the paper. Vaswani et al. 2017.
+/// norm(x + dropout(f(x))). Vaswani et al. 2017.
 template <template <class, int> class Kind>
 struct PostNormOf {
   template <class Device, int Width>
@@ -55,13 +55,13 @@ struct PreNormOf {
 using PostNorm = PostNormOf<LayerNorm>;
 using PreNorm = PreNormOf<LayerNorm>;
 
-/// PostNorm with a further norm at the end of the stack: torch.nn.Transformer's default.
+/// PostNorm with another norm at the end of the stack: torch.nn.Transformer's default.
 struct PostNormAndFinal : PostNorm {
   template <class Device, int Width>
   using Final = LayerNorm<Device, Width>;
 };
 
-/// The norm of a policy: its Norm, or LayerNorm if it names none.
+/// The norm of a policy: its Norm, or LayerNorm if it has none.
 template <class Policy, class Device, int Width>
 struct NormLayer {
   using Type = LayerNorm<Device, Width>;
@@ -85,9 +85,9 @@ concept ConnectsResidual = requires(Variable<Device, Width> x, const typename No
 template <class Policy, class Device, int Width>
 concept NormPolicy = HasFinalNorm<Policy, Device, Width> && ConnectsResidual<Policy, Device, Width>;
 
-/// The residual connection of a sub-layer with its norm, placed as the policy says. A policy may bring the whole connection as a
-/// layer, with parameters of its own:  template <class Device, int Width> struct Connection,  constructed from (width, dropout rate), with
-/// operator()(x, sublayer).
+/// The residual connection of a sub-layer and its norm, placed by the policy. A policy may instead define the whole
+/// connection as a layer with its own parameters:  template <class Device, int Width> struct Connection,  constructible from
+/// (width, dropout rate), with operator()(x, sublayer).
 template <class Device, int Width, class Norm>
 struct Residual {
   static_assert(HasFinalNorm<Norm, Device, Width>,
@@ -102,8 +102,7 @@ struct Residual {
   explicit Residual(float rate = 0) requires(Width != dynamic) : dropout(rate) {}
   Residual(Size<Width> width, float rate = 0) : norm(width), dropout(rate) {}
 
-  template <class Sublayer>
-  X operator()(X x, const Sublayer& sublayer) const {
+  X operator()(X x, const auto& sublayer) const {
     X y = Norm::connect(x, norm, dropout, sublayer);
     if (y.layer == nullptr) y.layer = "Residual";
     return y;

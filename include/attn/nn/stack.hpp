@@ -13,8 +13,7 @@ struct Stack {
 
   std::vector<Layer> layers;
 
-  template <class... Arguments>
-  explicit Stack(Size<N> count, const Arguments&... arguments) {
+  explicit Stack(Size<N> count, const auto&... arguments) {
     layers.reserve(static_cast<std::size_t>(int(count)));
     for (int i = 0; i < count; ++i) layers.emplace_back(arguments...);
   }
@@ -26,7 +25,7 @@ struct Stack {
 
   void for_each_parameter(auto&& visit) {
     for (std::size_t i = 0; i < layers.size(); ++i) visit(std::to_string(i), layers[i]);
-    // Parameters that a layer shares with the first (the Linformer's projections, if its policy shares them across layers).
+    // Parameters that a layer shares with the first, such as the table of RelativeBias.
     if constexpr (requires { layers[0].share(visit, layers[0]); })
       for (std::size_t i = 1; i < layers.size(); ++i) layers[i].share(visit, layers[0]);
   }

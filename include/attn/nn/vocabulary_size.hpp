@@ -4,11 +4,11 @@
 
 namespace attn {
 
-/// The size of a vocabulary that a layer is made for; an error where it is none.
-inline Index vocabulary_size(Index words) {
-  require(words > 0 && words <= Index{1} << 30, "a layer for a vocabulary of ", words,
-          " words: give the vocabulary's size in the model's options, as the tokenizer's padded_size() says it");
-  return words;
+/// Returns the vocabulary size of a layer. Throws an Error unless it is positive and at most 2^30.
+inline Index vocabulary_size(Index tokens) {
+  require(tokens > 0 && tokens <= Index{1} << 30, "a layer cannot have a vocabulary of ", tokens,
+          " tokens. Set the vocabulary size in the model's options to padded_size() of the tokenizer.");
+  return tokens;
 }
 
 }  // namespace attn

@@ -11,8 +11,8 @@
 //   decoupled decay  value -= rate * decay * value   (AdamW)
 //   coupled decay    g += decay * value
 //   amsgrad          divides by the largest v so far
-//   factors          replace decay, and multiply rate, block by block; a block whose factor on the rate is 0 keeps
-//                    its values, m and v, and its gradients become 0
+//   factors          override decay and scale rate per block; a block with rate factor 0 keeps its values, m and v,
+//                    and its gradients are zeroed
 //
 // Kingma and Ba 2015; Loshchilov and Hutter 2019; Reddi et al. 2018; torch.optim.Adam.
 
@@ -24,7 +24,7 @@ struct AdamOptions {
   enum class Decay { decoupled, coupled } decay = Decay::decoupled;
   bool decay_vectors = false;  // Adam (optim/adam.hpp) applies weight decay to biases and norms as well as to matrices
   bool amsgrad = false;
-  double clip_norm = 0;  // of all gradients together; 0: no clipping
+  double clip_norm = 0;  // maximum global gradient norm; 0: no clipping
 };
 
 template <class Device>
@@ -33,19 +33,14 @@ struct AdamArgs {
   using Real = typename Device::Real;
   Real *value, *gradient, *m, *v;  // count; gradients are 0 afterwards
   Real* largest_v = nullptr;       // count, for AMSGrad
-  Scalar* compute = nullptr;       // count: the copy that models compute with, where it is not value itself
+  Scalar* compute = nullptr;       // count: the copy in compute precision, if separate from value
   Index count;
   const Real* squares = nullptr;  // 1: the gradients' sum of squares, for clipping
   AdamOptions options;
   double rate;
   Index step;  // from 1
   LeftOut<Real> left_out = {};
-  const UpdateFactors<Real>* factors = nullptr;  // one per kParameterBlock numbers; nullptr: all numbers are updated alike
+  const UpdateFactors<Real>* factors = nullptr;  // one per kParameterBlock values; nullptr: all updated alike
 };
-
-template <class Device>
-void adam(Device&, const AdamArgs<Device>&) {
-  no_backend<Device>();
-}
 
 }  // namespace attn

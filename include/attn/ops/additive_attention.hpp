@@ -1,19 +1,18 @@
 #pragma once
 #include "attn/core/matrix.hpp"
 #include "attn/core/ragged.hpp"
-#include "attn/ops/no_backend.hpp"
 
-// Attention whose score is a small network of its own. For each sentence, with queries and keys that were projected to the
-// network's width before (one product each), T_ij = tanh(q_i + k_j) and u the network's last layer:
+// Attention with a small network as its score. The caller projects queries and keys to the network's width (one product
+// each). For each sentence, with T_ij = tanh(q_i + k_j) and the last layer u of the network:
 //
 //   additive_attention            S_ij = u · T_ij,  P = softmax(S),  Y = P V
 //   additive_attention_gradient   dV = Pᵀ dY,  dP = dY Vᵀ,  dS = P * (dP - rowsum(P * dP)),
 //                                 du += sum over i, j of dS_ij T_ij,  G_ij = dS_ij u * (1 - T_ij²),
 //                                 dq_i = sum over j of G_ij,  dk_j = sum over i of G_ij
-//   additive_attention_weights    P itself, computed again from the log-sum-exps: for somebody to look at
+//   additive_attention_weights    P, recomputed from the log-sum-exps for inspection
 //
-// Causal as in ops/attention.hpp: with n queries and m keys in a sentence, query i sees keys 0 to m - n + i. A query that
-// sees no key gives 0. Neither T nor P is stored; each row's log-sum-exp is. Bahdanau et al. 2014.
+// Causal as in ops/attention.hpp: with n queries and m keys in a sentence, query i sees keys 0 to m - n + i. A query
+// without visible keys gives 0. T and P are not stored, only each row's log-sum-exp. Bahdanau et al. 2014.
 
 namespace attn {
 
@@ -44,21 +43,8 @@ struct AdditiveAttentionGradientArgs {
 template <class Device>
 struct AdditiveAttentionWeightsArgs {
   AdditiveAttentionArgs<Device> forward;
-  /// Column j is the sentence's key j; 0 beyond those that a query sees.
+  /// Column j is key j of the sentence; 0 for keys that the query does not see.
   Matrix<typename Device::Real> weights;  // query rows x longest key count
 };
-
-template <class Device>
-void additive_attention(Device&, const AdditiveAttentionArgs<Device>&) {
-  no_backend<Device>();
-}
-template <class Device>
-void additive_attention_gradient(Device&, const AdditiveAttentionGradientArgs<Device>&) {
-  no_backend<Device>();
-}
-template <class Device>
-void additive_attention_weights(Device&, const AdditiveAttentionWeightsArgs<Device>&) {
-  no_backend<Device>();
-}
 
 }  // namespace attn

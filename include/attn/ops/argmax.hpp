@@ -1,8 +1,7 @@
 #pragma once
 #include "attn/core/matrix.hpp"
-#include "attn/ops/no_backend.hpp"
 
-// argmax   best[i] = the column of the largest logit of row i, `except` left out; of equals the first
+// argmax   best[i] = the column of the largest logit of row i, excluding `except`; the first of equal ones
 
 namespace attn {
 
@@ -10,12 +9,7 @@ template <class Device>
 struct ArgmaxArgs {
   Matrix<const typename Device::Scalar> logits;  // rows x classes
   Token* best;                                   // rows
-  Token except = -1;                             // a class that is never best, or none
+  Token except = -1;                             // a class to exclude, or -1
 };
-
-template <class Device>
-void argmax(Device&, const ArgmaxArgs<Device>&) {
-  no_backend<Device>();
-}
 
 }  // namespace attn

@@ -1,26 +1,25 @@
 #pragma once
 #include "attn/core/ragged.hpp"
 #include "attn/ops/dropout.hpp"
-#include "attn/ops/no_backend.hpp"
 
-// Multi-head attention over ragged sentences. Head h owns columns h * d to (h + 1) * d, d = width / heads; values, and so
-// the results, may be of another width than keys. For each sentence:
+// Multi-head attention over ragged sentences. Head h owns columns h * d to (h + 1) * d - 1, with d = width / heads. Values,
+// and so results, may have a different width than keys. For each sentence:
 //
 //   attention            P = softmax(scale * Q Kᵀ),  Y = dropout(P) V
 //   attention_gradient   dV = dropout(P)ᵀ dY,  dP = dropout(dY Vᵀ),  dS = P * (dP - rowsum(P * dP)),
 //                        dQ = scale * dS K,  dK = scale * dSᵀ Q
-//   attention_weights    P itself, computed again from the log-sum-exps: for somebody to look at
+//   attention_weights    P, recomputed from the log-sum-exps for inspection
 //
-// Causal: with n queries and m keys in a sentence, query i sees keys 0 to m - n + i; so training (n = m) and decoding
-// (n = 1, keys from a cache) are one formula. A query that sees no key gives 0. The weights P are never stored: each row's
-// log-sum-exp is.
+// Causal: with n queries and m keys in a sentence, query i sees keys 0 to m - n + i. The same formula covers training
+// (n = m) and decoding (n = 1, keys from a cache). A query without visible keys gives 0. P is never stored, only each row's
+// log-sum-exp.
 //
-// The keys of attention may be listed (core/ragged.hpp) where no sentence has more than one query, nothing is dropped, and
-// heads have up to `widest_listed` columns. Gradients and weights want rows that lie together.
+// The forward op accepts keys with row_indices (core/ragged.hpp) if no sentence has more than one query, dropout is off,
+// and heads have at most `widest_listed` columns. Gradients and weights need contiguous rows.
 
 namespace attn {
 
-inline constexpr int widest_listed = 128;  // columns of a head whose keys may be listed
+inline constexpr int widest_listed = 128;  // maximum head width for keys with row_indices
 
 template <class Device>
 struct AttentionArgs {
@@ -32,7 +31,7 @@ struct AttentionArgs {
   int heads = 1;
   double scale = 1;
   bool causal = false;
-  bool keys_first = false;     // keys and values are older than the op that gives the queries: a device may read them ahead
+  bool prefetch_keys = false;  // keys and values predate the op that computes q: a device may prefetch them
   Dropout dropout = {};        // of the weights; row h * query rows + i, column key
   Matrix<Scalar> y;            // query rows x value width
   typename Device::Real* lse;  // query rows x heads
@@ -50,36 +49,22 @@ struct AttentionGradientArgs {
 template <class Device>
 struct AttentionWeightsArgs {
   AttentionArgs<Device> forward;
-  /// Row h * query rows + i is that of query i in head h, column j that of its sentence's key j; 0 beyond those it sees.
+  /// Row h * query rows + i is query i in head h. Column j is key j of its sentence; 0 for keys that it does not see.
   Matrix<typename Device::Real> weights;  // heads * query rows x longest key count
 };
 
-/// Whether the keys of this attention may be listed.
+/// Whether the keys of this attention may have row_indices.
 template <class Device>
 bool may_list_keys(const AttentionArgs<Device>& args) {
   return args.queries.longest <= 1 && !args.dropout.active() && args.q.cols <= widest_listed * args.heads &&
          args.v.cols <= widest_listed * args.heads;
 }
 
-/// What every backend's attention begins with.
+/// Every backend's attention calls this first.
 template <class Device>
 void check_lists(const AttentionArgs<Device>& args) {
   refuse_lists("attention", args.queries);
-  if (!may_list_keys(args))
-    refuse_lists("attention of several queries a sentence, with dropout, or in wide heads", args.keys);
-}
-
-template <class Device>
-void attention(Device&, const AttentionArgs<Device>&) {
-  no_backend<Device>();
-}
-template <class Device>
-void attention_gradient(Device&, const AttentionGradientArgs<Device>&) {
-  no_backend<Device>();
-}
-template <class Device>
-void attention_weights(Device&, const AttentionWeightsArgs<Device>&) {
-  no_backend<Device>();
+  if (!may_list_keys(args)) refuse_lists("attention with several queries per sentence, dropout or wide heads", args.keys);
 }
 
 }  // namespace attn

@@ -1,19 +1,17 @@
 #pragma once
 #include "attn/core/matrix.hpp"
-#include "attn/ops/no_backend.hpp"
 
 // Softmax, cross-entropy with smoothed labels, and the gradient, in place over the logits.
 //
 //   cross_entropy   nll  += sum over rows of -log p[label]
 //                   loss += sum over rows of -sum over classes of q[class] log p[class],   p = softmax(logits)
-//                   logits become scale * (p - q), the gradient of scale * loss, when asked for
+//                   optionally logits become scale * (p - q), the gradient of scale * loss
 //
-//   cross_entropy_gradient   dlogits = scale * upstream[0] * (p - q), the gradient of scale * loss, from logits that stay
-//                            as they are
+//   cross_entropy_gradient   dlogits = scale * upstream[0] * (p - q), the gradient of scale * loss; keeps the logits
 //
-// q is 1 for the label and 0 elsewhere, mixed with an amount e of another distribution, in one of two definitions:
+// q is 1 for the label and 0 elsewhere, mixed with weight e with another distribution. Two definitions:
 //
-//   uniform   1 - e on the label, plus e / classes on every class, the label too
+//   uniform   1 - e on the label, plus e / classes on every class including the label
 //             Szegedy et al. 2016; PyTorch's label_smoothing
 //   others    1 - e on the label, and e / (classes - 1) on every other class
 //             the code of Vaswani et al. 2017; fairseq
@@ -22,7 +20,7 @@ namespace attn {
 
 enum class Smoothing { uniform, others };
 
-/// What the label's class and what every other class gets.
+/// Target probabilities of the label and of every other class.
 struct SmoothedLabel {
   double label, other;
   constexpr SmoothedLabel(Smoothing kind, double amount, Index classes)
@@ -37,11 +35,11 @@ template <class Device>
 struct CrossEntropyArgs {
   using Scalar = typename Device::Scalar;
   using Real = typename Device::Real;
-  Matrix<Scalar> logits;  // rows x classes; becomes the gradient
+  Matrix<Scalar> logits;  // rows x classes; becomes the gradient if `gradient`
   const Token* labels;    // rows
   Smoothing smoothing = Smoothing::uniform;
   double amount = 0;      // e
-  bool gradient = false;  // whether the logits become their gradient
+  bool gradient = false;  // whether to replace the logits by their gradient
   double scale = 1;       // of the gradient
   Real* nll;              // 1, accumulates
   Real* loss;             // 1, accumulates
@@ -55,17 +53,8 @@ struct CrossEntropyGradientArgs {
   Smoothing smoothing = Smoothing::uniform;
   double amount = 0;  // e
   double scale = 1;
-  const typename Device::Real* upstream = nullptr;  // 1, on the device; none counts as 1
+  const typename Device::Real* upstream = nullptr;  // 1, on the device; nullptr: 1
   Sink<Scalar> dlogits;                             // rows x classes
 };
-
-template <class Device>
-void cross_entropy(Device&, const CrossEntropyArgs<Device>&) {
-  no_backend<Device>();
-}
-template <class Device>
-void cross_entropy_gradient(Device&, const CrossEntropyGradientArgs<Device>&) {
-  no_backend<Device>();
-}
 
 }  // namespace attn

@@ -1,12 +1,11 @@
 #pragma once
 #include "attn/core/matrix.hpp"
 #include "attn/core/random.hpp"
-#include "attn/ops/no_backend.hpp"
 
 namespace attn {
 
-/// What dropout does to a matrix: element (i, j) becomes 0 with probability `rate`, else grows by 1 / (1 - rate). Which, is
-/// a pure function of (key, i, j): forward and backward, on every device, compute the same mask and none stores it.
+/// Dropout of a matrix: element (i, j) becomes 0 with probability `rate`, else it is scaled by 1 / (1 - rate). The mask is
+/// a pure function of (key, i, j), so forward and backward compute the same mask on every device and do not store it.
 struct Dropout {
   float rate = 0;
   RandomKey key{};
@@ -20,14 +19,14 @@ struct Dropout {
     float scale;
     ATTN_BOTH constexpr float operator()(std::uint32_t j) const { return random_bits(key, j) < threshold ? 0.0f : scale; }
   };
-  /// The factors of row i.
+  /// The factors for row i.
   ATTN_BOTH constexpr Row row(Index i) const {
     return {derive(key, static_cast<std::uint64_t>(i)),
             static_cast<std::uint32_t>(static_cast<double>(rate) * 4294967296.0), scale()};
   }
 };
 
-/// dropout: y = dropout(x); x and y may be the same matrix. Its own gradient: dx = dropout(dy) with the same mask.
+/// dropout: y = dropout(x); x and y may be the same matrix. It is its own gradient: dx = dropout(dy) with the same mask.
 template <class Device>
 struct DropoutArgs {
   using Scalar = typename Device::Scalar;
@@ -35,10 +34,5 @@ struct DropoutArgs {
   Sink<Scalar> y;          // rows x width
   Dropout dropout;
 };
-
-template <class Device>
-void dropout(Device&, const DropoutArgs<Device>&) {
-  no_backend<Device>();
-}
 
 }  // namespace attn

@@ -1,16 +1,15 @@
 #pragma once
 #include "attn/core/ragged.hpp"
 #include "attn/ops/dropout.hpp"
-#include "attn/ops/no_backend.hpp"
 
-// From token ids to vectors.
+// Embeds token ids.
 //
 //   embedding            y[i] = dropout(scale * table[token[i]] + positions[p]),
 //                        p = first_position + i - the first row of its sentence;
-//                        first_position is one for all sentences, or each has its own
-//   embedding_gradient   dtable[token[i]] += scale * dropout(dy[i]), in the order of i: the same bits every time
-//   sinusoid             alternating: positions[p, 2i] = sin(p / 10000^(2i / width)), positions[p, 2i + 1] = cos(the same);
-//                        halves: the same sines in the first half of the columns, the cosines in the second, as Marian has them
+//                        first_position is shared by all sentences or given per sentence
+//   embedding_gradient   dtable[token[i]] += scale * dropout(dy[i]), in the order of i, so results are deterministic
+//   sinusoid             alternating: positions[p, 2i] = sin(p / base^(2i / width)), positions[p, 2i + 1] = cos(the same);
+//                        halves: all sines in the first half of the columns, all cosines in the second, as in Marian
 
 namespace attn {
 
@@ -24,7 +23,7 @@ struct EmbeddingArgs {
   Matrix<const Scalar> table;           // vocabulary x width
   Matrix<const Scalar> positions = {};  // at least first_position + longest x width, or none
   Index first_position = 0;
-  const std::int32_t* first_positions = nullptr;  // of each sentence, on the device, instead of the one; or none
+  const std::int32_t* first_positions = nullptr;  // per sentence, on the device; overrides first_position; or null
   double scale = 1;
   Dropout dropout = {};
   Matrix<Scalar> y;  // rows x width
@@ -39,18 +38,5 @@ struct EmbeddingGradientArgs {
   Dropout dropout = {};
   Matrix<typename Device::Real> dtable;  // vocabulary x width, accumulates
 };
-
-template <class Device>
-void embedding(Device&, const EmbeddingArgs<Device>&) {
-  no_backend<Device>();
-}
-template <class Device>
-void embedding_gradient(Device&, const EmbeddingGradientArgs<Device>&) {
-  no_backend<Device>();
-}
-template <class Device>
-void sinusoid(Device&, Matrix<typename Device::Scalar>, SinusoidOrder = SinusoidOrder::alternating) {
-  no_backend<Device>();
-}
 
 }  // namespace attn

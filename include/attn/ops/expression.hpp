@@ -2,18 +2,17 @@
 #include "attn/core/tuple.hpp"
 #include "attn/ops/dropout.hpp"
 #include "attn/ops/functions.hpp"
-#include "attn/ops/no_backend.hpp"
 
 // Arithmetic on activations, fused into one pass.
 //
-//   evaluate            y = expression
-//   evaluate_gradient   the gradients of the expression's leaves, from dy
+//   evaluate_expression            y = expression
+//   evaluate_expression_gradient   the gradients of the expression's leaves, from dy
 //
 // An expression is a tree of types: functions of numbers (ops/functions.hpp) applied to leaves. y may be the same matrix
 // as a dense leaf's value. The backward pass recomputes intermediate values, so none is stored.
 //
-// Leaves whose gradients are in the same place sum their contributions. That place is set if one of these leaves has a
-// Sink that sets, and added to otherwise. A leaf without a place for its gradient has none.
+// Leaves with the same gradient memory sum their contributions. The op overwrites that memory if one of their Sinks sets,
+// and adds to it otherwise. A leaf without gradient memory gets no gradient.
 
 namespace attn {
 
@@ -34,7 +33,7 @@ struct RowLeaf {
 /// One number per row, the same for all columns.
 template <class T>
 struct ColumnLeaf {
-  Matrix<const T> value;  // rows x 1
+  Matrix<const T> value;  // rows x 1, or none
   Sink<T> gradient;       // rows x 1, or none: the sum over columns
 };
 
@@ -42,36 +41,27 @@ struct ScalarLeaf {
   double value;
 };
 
-/// 0 or 1 / (1 - rate): the mask of the dropout op as a factor. 1 everywhere if the dropout is inactive.
+/// 0 or 1 / (1 - rate): the dropout mask as a factor. 1 everywhere if dropout is inactive.
 struct DropoutLeaf {
   Dropout dropout;
 };
 
-/// F of other expressions.
+/// F applied to other expressions.
 template <class F, class... E>
 struct Apply {
   Tuple<E...> of;
 };
 
 template <class Device, class E>
-struct EvaluateArgs {
+struct ExpressionArgs {
   E expression;
   Matrix<typename Device::Scalar> y;  // rows x cols
 };
 
 template <class Device, class E>
-struct EvaluateGradientArgs {
+struct ExpressionGradientArgs {
   E expression;
   Matrix<const typename Device::Scalar> dy;  // rows x cols
 };
-
-template <class Device, class E>
-void evaluate(Device&, const EvaluateArgs<Device, E>&) {
-  no_backend<Device>();
-}
-template <class Device, class E>
-void evaluate_gradient(Device&, const EvaluateGradientArgs<Device, E>&) {
-  no_backend<Device>();
-}
 
 }  // namespace attn

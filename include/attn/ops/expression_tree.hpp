@@ -5,8 +5,8 @@
 
 #include "attn/ops/expression.hpp"
 
-// What the backends share to compute an expression: its leaves as a flat tuple, its values and derivatives at one
-// position, and the places of its gradients.
+// Shared by the backends to compute an expression: its leaves as a flat tuple, its values and derivatives at one position,
+// and the destinations of its gradients.
 
 namespace attn {
 
@@ -27,7 +27,7 @@ struct LeafTypes {
   template <template <class> class Wrap>
   using Wrapped = Tuple<Wrap<L>...>;
   using Leaves = Tuple<L...>;
-  /// How many leaves of a kind there are, and how many come before leaf `index`.
+  /// The number of leaves of a kind, in total or before leaf `before`.
   ATTN_BOTH static constexpr int of_kind(LeafKind kind, int before = count) {
     const LeafKind kinds[] = {leaf_kind<L>...};
     int found = 0;
@@ -43,7 +43,7 @@ struct LeafTypes {
 template <class... A, class... B>
 LeafTypes<A..., B...> operator+(LeafTypes<A...>, LeafTypes<B...>);
 
-/// The computation of an expression at one position. V is the type of numbers; leaves are numbered from left to right.
+/// Computes an expression at one position. V is the number type; leaves are numbered from left to right.
 template <class E>
 struct ExpressionNode {  // a leaf
   using Leaves = LeafTypes<E>;
@@ -55,12 +55,12 @@ struct ExpressionNode {  // a leaf
     V value;
   };
 
-  /// The values of the nodes, of which this is the first leaf's. read(StaticIndex<leaf>) gives a leaf's value.
+  /// The values of all nodes. `First` is the index of the first leaf; read(StaticIndex<leaf>) gives a leaf's value.
   template <int First, class V, class Read>
   ATTN_BOTH static Values<V> values(const Read& read) {
     return {read(StaticIndex<First>{})};
   }
-  /// give(StaticIndex<leaf>, contribution) for each leaf that wants a gradient, given the gradient d of this node.
+  /// Calls give(StaticIndex<leaf>, contribution) for each leaf that wants a gradient; d is the gradient of this node.
   template <int First, class V, class Wanted, class Give>
   ATTN_BOTH static void differentiate(const Values<V>&, const V& d, const Wanted&, const Give& give) {
     give(StaticIndex<First>{}, d);
@@ -87,7 +87,7 @@ struct ExpressionNode<Apply<F, E...>> {
   ATTN_BOTH static Values<V> values(const Read& read) {
     return values_of<First, V>(read, std::index_sequence_for<E...>{});
   }
-  /// wanted(StaticIndex<first>, StaticIndex<end>): whether one of these leaves wants a gradient.
+  /// wanted(StaticIndex<first>, StaticIndex<end>): whether a leaf in [first, end) wants a gradient.
   template <int First, class V, class Wanted, class Give>
   ATTN_BOTH static void differentiate(const Values<V>& values, const V& d, const Wanted& wanted, const Give& give) {
     if constexpr (differentiable)
@@ -103,7 +103,7 @@ struct ExpressionNode<Apply<F, E...>> {
   }
 
  private:
-  ATTN_BOTH static constexpr int before(std::size_t index) {  // leaves of the arguments before this one
+  ATTN_BOTH static constexpr int before(std::size_t index) {  // number of leaves of the preceding arguments
     const int counts[] = {ExpressionNode<E>::leaves...};
     int sum = 0;
     for (std::size_t i = 0; i < index; ++i) sum += counts[i];
@@ -139,11 +139,11 @@ typename ExpressionNode<E>::Leaves::Leaves leaves_of(const E& expression) {
   return leaves;
 }
 
-/// Where the gradients of `Count` leaves go.
+/// The destinations of the gradients of `Count` leaves.
 template <int Count>
 struct GradientPlan {
-  int target[Count];  // the first leaf with the same place, which stores the sum; -1: no gradient is wanted
-  bool add[Count];    // of targets: to the numbers that are there
+  int target[Count];  // the first leaf with the same memory, which stores the sum; -1: no gradient
+  bool add[Count];    // of targets: add to the existing values
   bool repeated = false;
 
   ATTN_BOTH bool stores(int leaf) const { return target[leaf] == leaf; }
@@ -192,7 +192,7 @@ GradientPlan<Types::count> plan_gradients(const Leaves& leaves) {
   return plan;
 }
 
-/// Whether a leaf of this kind has a place for its gradient.
+/// Whether a leaf of this kind stores a gradient.
 template <class Types>
 bool stores_kind(const GradientPlan<Types::count>& plan, LeafKind kind) {
   bool found = false;
@@ -201,7 +201,7 @@ bool stores_kind(const GradientPlan<Types::count>& plan, LeafKind kind) {
   return found;
 }
 
-/// Adds the contributions of leaves that share a place to those of the first of them.
+/// Adds the contributions of leaves that share memory to the first of them.
 template <class Types, class V>
 ATTN_BOTH void add_repeated(const GradientPlan<Types::count>& plan, V (&gradients)[Types::count]) {
   if (!plan.repeated) return;

@@ -1,8 +1,7 @@
 #pragma once
 #include "attn/core/matrix.hpp"
-#include "attn/ops/no_backend.hpp"
 
-// fill   sets every element of y to a number, or adds it: the gradient of ops/reduce_all.hpp
+// fill   sets every element of y to a number or adds the number; the gradient of ops/reduce_all.hpp
 
 namespace attn {
 
@@ -11,10 +10,5 @@ struct FillArgs {
   double value;
   Sink<typename Device::Scalar> y;
 };
-
-template <class Device>
-void fill(Device&, const FillArgs<Device>&) {
-  no_backend<Device>();
-}
 
 }  // namespace attn

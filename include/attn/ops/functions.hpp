@@ -5,13 +5,13 @@
 
 #include "attn/ops/dual.hpp"
 
-// Functions of numbers as types, for expressions (ops/expression.hpp). A function is a struct with
+// Functions of numbers, as types for expressions (ops/expression.hpp). A function is a struct with
 //
 //   template <class T> static T value(T x, ...)    for any Number T, written with the functions of ops/number.hpp
 //   template <class T> static T derivative(T x)    optional; of N arguments: std::array<T, N> derivative(T a, T b, ...)
 //
-// A function without `derivative` is differentiated with dual numbers, one pass per argument. Functions that run on a GPU
-// are marked ATTN_BOTH. The library's own functions take their result as the last argument of `derivative`.
+// A function without `derivative` is differentiated with dual numbers, one pass per argument. Mark functions for the GPU
+// with ATTN_BOTH. The library's own functions take their result as the last argument of `derivative`.
 
 namespace attn {
 
@@ -33,7 +33,7 @@ ATTN_BOTH auto slopes(const Partials<T, static_cast<int>(sizeof...(I))>& x, std:
   return Partials<T, static_cast<int>(sizeof...(I))>{{slope_by<F, I>(x, all)...}};
 }
 
-/// What `derivative` returned: a number, Partials, or std::array, whose operator[] device code cannot call.
+/// Converts the result of `derivative`: a number, Partials, or std::array, whose operator[] device code cannot call.
 template <class T, int N, class Result>
 ATTN_BOTH Partials<T, N> partials_of(const Result& result) {
   if constexpr (std::is_same_v<Result, Partials<T, N>>) {
@@ -52,7 +52,7 @@ ATTN_BOTH Partials<T, N> partials_of(const Result& result) {
 
 }  // namespace functions
 
-/// The derivatives of F at x..., where F's value is y.
+/// The derivatives of F at x..., where y = F(x...).
 template <class F, class T, class... X>
 ATTN_BOTH Partials<T, static_cast<int>(sizeof...(X))> derivatives(const T& y, const X&... x) {
   constexpr int kCount = static_cast<int>(sizeof...(X));
@@ -111,7 +111,7 @@ ATTN_BINARY(Add, a + b, T(1), T(1));
 ATTN_BINARY(Subtract, a - b, T(1), T(-1));
 ATTN_BINARY(Multiply, a* b, b, a);
 ATTN_BINARY(Divide, a / b, T(1) / b, -y / b);
-// At ties both arguments get half of the gradient, as in torch.maximum.
+// At ties each argument gets half of the gradient, as in torch.maximum.
 ATTN_BINARY(Max, maximum(a, b), where(a == b, T(0.5), where(a < b, T(0), T(1))),
             where(a == b, T(0.5), where(b < a, T(0), T(1))));
 ATTN_BINARY(Min, minimum(a, b), where(a == b, T(0.5), where(b < a, T(0), T(1))),
@@ -149,7 +149,7 @@ struct Silu {
   }
 };
 
-/// GELU in its tanh form.
+/// The tanh approximation of GELU.
 struct Gelu {
   template <class T>
   ATTN_BOTH static T value(T x) {
@@ -158,12 +158,12 @@ struct Gelu {
   template <class T>
   ATTN_BOTH static T derivative(T x, T) {
     using namespace gelu_numbers;
-    const T near = maximum(minimum(x, T(flat)), T(-flat)), t = tanh_in_gelu(near);  // the cube of a huge x is infinite
+    const T near = maximum(minimum(x, T(flat)), T(-flat)), t = tanh_in_gelu(near);  // the cube of a huge x overflows
     return T(0.5) * (T(1) + t + near * (T(1) - t * t) * T(slope) * (T(1) + T(3 * cube) * near * near));
   }
 };
 
-/// GELU with the error function.
+/// Exact GELU, with the error function.
 struct GeluExact {
   template <class T>
   ATTN_BOTH static T value(T x) {
@@ -195,7 +195,7 @@ struct Where {
 #undef ATTN_BINARY
 #undef ATTN_COMPARISON
 
-// Math functions of dual numbers, by the derivatives above.
+// Math functions of dual numbers, using the derivatives above.
 
 namespace functions {
 template <class F, class T>

@@ -1,16 +1,15 @@
 #pragma once
 #include "attn/core/matrix.hpp"
-#include "attn/ops/no_backend.hpp"
 
-// gather_rows            to[i] = from[row[i]]: some rows of a batch, such as those of one step of its sentences
-// gather_rows_gradient   dfrom[row[i]] = or += dto[i], rows that no i names = or += 0; the rows of i must differ
+// gather_rows            to[i] = from[row[i]]: selects rows of a batch, for example those of one step
+// gather_rows_gradient   sets or adds: dfrom[row[i]] = dto[i], and 0 for all other rows of dfrom; row[i] must be unique
 
 namespace attn {
 
 template <class Device>
 struct GatherRowsArgs {
   using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> from;  // places x width
+  Matrix<const Scalar> from;  // source rows x width
   const std::int32_t* row;    // rows
   Matrix<Scalar> to;          // rows x width
 };
@@ -20,16 +19,7 @@ struct GatherRowsGradientArgs {
   using Scalar = typename Device::Scalar;
   Matrix<const Scalar> dto;  // rows x width
   const std::int32_t* row;   // rows, all different
-  Sink<Scalar> dfrom;        // places x width
+  Sink<Scalar> dfrom;        // source rows x width
 };
-
-template <class Device>
-void gather_rows(Device&, const GatherRowsArgs<Device>&) {
-  no_backend<Device>();
-}
-template <class Device>
-void gather_rows_gradient(Device&, const GatherRowsGradientArgs<Device>&) {
-  no_backend<Device>();
-}
 
 }  // namespace attn

@@ -1,8 +1,7 @@
 #pragma once
 #include "attn/core/matrix.hpp"
-#include "attn/ops/no_backend.hpp"
 
-// The Kullback-Leibler divergence of softmax(logits) from soft targets, as in knowledge distillation.
+// The Kullback-Leibler divergence between soft targets p and softmax(logits), as in knowledge distillation.
 //
 //   kl_divergence            y[0] += scale * sum over rows and classes of p * (log(p) - log_softmax(logits)),   0 log 0 = 0
 //   kl_divergence_gradient   dlogits = scale * upstream[0] * (softmax(logits) * sum(p) - p)
@@ -26,17 +25,8 @@ struct KlDivergenceGradientArgs {
   Matrix<const Scalar> logits;  // rows x classes
   Matrix<const Scalar> target;  // rows x classes: p, probabilities
   double scale = 1;
-  const typename Device::Real* upstream = nullptr;  // 1, on the device; none counts as 1
+  const typename Device::Real* upstream = nullptr;  // 1, on the device; nullptr: 1
   Sink<Scalar> dlogits;                             // rows x classes
 };
-
-template <class Device>
-void kl_divergence(Device&, const KlDivergenceArgs<Device>&) {
-  no_backend<Device>();
-}
-template <class Device>
-void kl_divergence_gradient(Device&, const KlDivergenceGradientArgs<Device>&) {
-  no_backend<Device>();
-}
 
 }  // namespace attn

@@ -1,17 +1,16 @@
 #pragma once
 #include "attn/ops/dropout.hpp"
-#include "attn/ops/no_backend.hpp"
 
 // Residual connection, dropout and layer normalisation in one pass over the rows.
 //
 //   layer_norm            z = x + dropout(s),   y = (z - mean(z)) / sqrt(variance(z) + epsilon) * gain + bias
 //   layer_norm_gradient   dz from dy; dx = dz, ds = dropout(dz); dgain, dbias accumulate
 //
-// Without centring (RMS normalisation; Zhang and Sennrich 2019, torch.nn.RMSNorm) the mean counts as 0, and there is no bias:
+// Without centring (RMS normalisation; Zhang and Sennrich 2019, torch.nn.RMSNorm) the mean is 0 and there is no bias:
 //
 //   y = z / sqrt(mean(z²) + epsilon) * gain
 //
-// Without a branch s: z is x itself, and is not written. With one, z is written where there is a place for it, for the gradient.
+// Without a branch s, z is x and is not written. With one, z is written for the gradient if it has memory.
 // Ba, Kiros and Hinton, 2016; torch.nn.LayerNorm.
 
 namespace attn {
@@ -21,10 +20,10 @@ struct LayerNormArgs {
   using Scalar = typename Device::Scalar;
   using Real = typename Device::Real;
   Matrix<const Scalar> x;            // rows x width
-  Matrix<const Scalar> branch = {};  // rows x width, or none: s
+  Matrix<const Scalar> branch = {};  // s: rows x width, or empty
   Dropout dropout = {};              // of the branch
   const Scalar *gain, *bias;         // width; no bias without centring
-  Matrix<Scalar> z = {};             // rows x width, or none: written when there is a branch
+  Matrix<Scalar> z = {};             // rows x width, or empty: written if there is a branch
   Matrix<Scalar> y;                  // rows x width
   Real *mean, *inverse_deviation;    // rows, kept for the gradient
   float epsilon = 1e-5f;
@@ -40,18 +39,9 @@ struct LayerNormGradientArgs {
   const Real *mean, *inverse_deviation;  // rows
   Dropout dropout = {};                  // of the branch
   Sink<Scalar> dx;                       // rows x width
-  Sink<Scalar> dbranch = {};             // rows x width, or none
+  Sink<Scalar> dbranch = {};             // rows x width, or empty
   Real *dgain, *dbias;                   // width, accumulate; no dbias without centring
   bool center = true;
 };
-
-template <class Device>
-void layer_norm(Device&, const LayerNormArgs<Device>&) {
-  no_backend<Device>();
-}
-template <class Device>
-void layer_norm_gradient(Device&, const LayerNormGradientArgs<Device>&) {
-  no_backend<Device>();
-}
 
 }  // namespace attn

@@ -1,12 +1,11 @@
 #pragma once
 #include "attn/core/matrix.hpp"
-#include "attn/ops/no_backend.hpp"
 
-// The matrix products of every layer, with what is fused after them.
+// The matrix products of every layer, with fused epilogues.
 //
 //   linear                   y  = x Wᵀ + b                      optionally relu(.)
-//   linear_input_gradient    dx = dy W                          optionally scaled, and 0 where a ReLU had been 0;
-//                                                               then also the sum of its rows, for the bias below the ReLU
+//   linear_input_gradient    dx = dy W                          optionally scaled, and 0 where the ReLU output is 0;
+//                                                               then optionally also its column sums, for the bias below
 //   linear_weight_gradient   dW += dyᵀ x,  db += sum of rows of dy
 
 namespace attn {
@@ -27,9 +26,9 @@ struct LinearInputGradientArgs {
   Matrix<const Scalar> dy;         // rows x out
   Matrix<const Scalar> weight;     // out x in
   Sink<Scalar> dx;                 // rows x in
-  Matrix<const Scalar> gate = {};  // rows x in: the gradient passes where gate > 0; not together with dx.add
+  Matrix<const Scalar> gate = {};  // rows x in: masks dx where gate <= 0; not together with dx.add
   double scale = 1;
-  typename Device::Real* sums = nullptr;  // in, accumulates: the sum of rows of dx, where there is a gate; or none
+  typename Device::Real* sums = nullptr;  // in, accumulates: the column sums of dx; only with a gate; or null
 };
 
 template <class Device>
@@ -41,18 +40,5 @@ struct LinearWeightGradientArgs {
   Matrix<Real> dweight;     // out x in, accumulates
   Real* dbias = nullptr;    // out, accumulates, or none
 };
-
-template <class Device>
-void linear(Device&, const LinearArgs<Device>&) {
-  no_backend<Device>();
-}
-template <class Device>
-void linear_input_gradient(Device&, const LinearInputGradientArgs<Device>&) {
-  no_backend<Device>();
-}
-template <class Device>
-void linear_weight_gradient(Device&, const LinearWeightGradientArgs<Device>&) {
-  no_backend<Device>();
-}
 
 }  // namespace attn

@@ -2,10 +2,10 @@
 #include "attn/ops/argmax.hpp"
 #include "attn/ops/linear.hpp"
 
-// linear_argmax   best[i] = the column of the largest number of row i of x Wᵀ + b, `except` left out; of equals the first
+// linear_argmax   best[i] = the column of the largest element of row i of x Wᵀ + b, excluding `except`; the first of equals
 //
-// A step of greedy decoding asks for nothing else of its logits, so a device may keep from writing them. This body, for
-// those that do not, is the two ops.
+// A greedy decoding step needs only the argmax, so a device may avoid writing the logits. This fallback runs the two
+// ops.
 
 namespace attn {
 
@@ -15,9 +15,9 @@ struct LinearArgmaxArgs {
   Matrix<const Scalar> x;        // rows x in
   Matrix<const Scalar> weight;   // classes x in
   const Scalar* bias = nullptr;  // classes, or none
-  Matrix<Scalar> logits;         // rows x classes: room for them; what stands there afterwards is the device's
+  Matrix<Scalar> logits;         // rows x classes: scratch; contents afterwards unspecified
   Token* best;                   // rows
-  Token except = -1;             // a class that is never best, or none
+  Token except = -1;             // a class to exclude, or -1
 };
 
 template <class Device>

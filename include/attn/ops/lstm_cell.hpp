@@ -2,11 +2,11 @@
 #include "attn/ops/linear.hpp"
 #include "attn/ops/lstm.hpp"
 
-// lstm_cell   one step of an LSTM layer, a row for each sentence, from its input to its states; nobody needs a gradient of it
+// lstm_cell   one step of an LSTM layer, one row per sentence, from its input to its states; has no gradient
 //
 //   (i, f, g, o) = x Wᵀ + b + h' Rᵀ;   i, f, o = sigmoid(.), g = tanh(.);   c = f c' + i g,   h = o tanh(c)
 //
-// A step of a decoder asks for it; torch.nn.LSTMCell. Devices that have no kernel for it do it in two ops.
+// Used by decoder steps; torch.nn.LSTMCell. Devices without a kernel for it run two ops.
 
 namespace attn {
 
@@ -19,9 +19,9 @@ struct LstmCellArgs {
   Matrix<const Scalar> recurrent;         // 4 width x width: R
   Matrix<const Scalar> h0 = {}, c0 = {};  // rows x width, or none: 0
   Ragged rows;                            // sentences of one row each: 0, 1, 2, ...
-  Matrix<Scalar> gates, c, previous;      // as lstm has them: room for the device
+  Matrix<Scalar> gates, c, previous;      // scratch memory, shaped as for lstm
   Matrix<Scalar> h;                       // rows x width: h after the step
-  Matrix<Scalar> last_h, last_c;          // rows x width: h once more, and c
+  Matrix<Scalar> last_h, last_c;          // rows x width: a copy of h, and c
 };
 
 /// The step as two ops.

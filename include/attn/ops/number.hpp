@@ -5,8 +5,8 @@
 
 #include "attn/core/random.hpp"
 
-// Math functions of numbers: float, double, a backend's vectors of them, and Dual. Code that is written with these
-// functions, with the arithmetic operators, and with `where` instead of `?:` works for all of them.
+// Math functions of numbers: float, double, a backend's vectors, and Dual. Code written with these functions, the
+// arithmetic operators, and `where` instead of `?:` works for all of them.
 
 namespace attn {
 
@@ -15,10 +15,10 @@ inline constexpr double slope = 0.7978845608028654;      // √(2/π)
 inline constexpr double cube = 0.044715;                 // of x³
 inline constexpr double root_half = 0.7071067811865476;  // 1/√2
 inline constexpr double density = 0.3989422804014327;    // 1/√(2π)
-inline constexpr double flat = 10;                       // beyond which gelu is 0 or x in every precision
+inline constexpr double flat = 10;                       // for larger |x|, gelu is 0 or x in every precision
 }  // namespace gelu_numbers
 
-/// Whether T is one of these types. Backends specialise it for their vectors.
+/// Whether T is a number type. Backends specialise it for their vectors.
 template <class T>
 inline constexpr bool is_number = std::is_same_v<T, float> || std::is_same_v<T, double>;
 template <class T>
@@ -27,7 +27,7 @@ concept Number = is_number<T>;
 template <class T>
 concept ScalarNumber = Number<T> && std::floating_point<T>;
 
-// Backends' vectors have these functions as members.
+// Backends' vectors provide these functions as members.
 #define ATTN_MATH_FUNCTION(name, of_scalar) \
   template <Number T>                       \
   ATTN_BOTH T name(const T& x) {            \
@@ -45,7 +45,7 @@ ATTN_MATH_FUNCTION(tanh, std::tanh)
 ATTN_MATH_FUNCTION(erf, std::erf)
 #undef ATTN_MATH_FUNCTION
 
-/// 1 / x, two units in the last place off at most.
+/// 1 / x, with an error of at most two units in the last place.
 template <Number T>
 ATTN_BOTH T reciprocal(const T& x) {
 #ifdef __CUDA_ARCH__
@@ -100,7 +100,7 @@ template <Number T>
 ATTN_BOTH T tanh_in_gelu(T x) {
   return tanh(T(gelu_numbers::slope) * x * (T(1) + T(gelu_numbers::cube) * x * x));
 }
-/// GELU in its tanh form; torch.nn.GELU(approximate="tanh").
+/// The tanh approximation of GELU; torch.nn.GELU(approximate="tanh").
 template <Number T>
 ATTN_BOTH T gelu(T x) {
   return T(0.5) * x * (T(1) + tanh_in_gelu(x));

@@ -1,9 +1,8 @@
 #pragma once
 #include "attn/core/matrix.hpp"
 #include "attn/core/ragged.hpp"
-#include "attn/ops/no_backend.hpp"
 
-// Matrix products of two activations, sentence by sentence. A_s and B_s are the rows of sentence s, and B_s has m rows:
+// Matrix products of two activations, per sentence. A_s and B_s are the rows of sentence s, and B_s has m rows:
 //
 //   ragged_scores           Y_s[:, 0:m] = scale * A_s B_sᵀ;  columns from m on are 0
 //   ragged_mix              Y_s = scale * W_s[:, 0:m] B_s
@@ -14,7 +13,7 @@
 //   Y = ragged_scores(A, B):   dA = ragged_mix(dY, B),      dB = ragged_mix_transposed(dY, A)
 //   Y = ragged_mix(W, B):      dW = ragged_scores(dY, B),   dB = ragged_mix_transposed(W, dY)
 //
-// Columns of W from m on are never read. Where the sink sets, rows of Y outside all sentences are 0. Y overlaps no operand.
+// Columns of W from m on are never read. If the sink sets, rows of Y outside all sentences are 0. Y overlaps no input.
 
 namespace attn {
 
@@ -56,22 +55,9 @@ inline void check_ragged_product(const char* op, const Ragged& a_rows, const Rag
   refuse_lists(op, a_rows);
   refuse_lists(op, b_rows);
   require(a_rows.count == b_rows.count, op, ": the left side has ", a_rows.count, " sentences and the right side has ",
-          b_rows.count, "; pass as many sentences on both sides");
+          b_rows.count, ". Pass the same number of sentences on both sides.");
   require(b_rows.longest <= cols, op, ": a sentence on the right side has ", b_rows.longest, " rows, but the scores have ",
           cols, " columns; use at least as many columns as the longest sentence has rows");
-}
-
-template <class Device>
-void ragged_scores(Device&, const RaggedScoresArgs<Device>&) {
-  no_backend<Device>();
-}
-template <class Device>
-void ragged_mix(Device&, const RaggedMixArgs<Device>&) {
-  no_backend<Device>();
-}
-template <class Device>
-void ragged_mix_transposed(Device&, const RaggedMixTransposedArgs<Device>&) {
-  no_backend<Device>();
 }
 
 }  // namespace attn

@@ -1,8 +1,7 @@
 #pragma once
 #include "attn/core/matrix.hpp"
-#include "attn/ops/no_backend.hpp"
 
-// reduce_all   y[0] += scale * sum of all elements of x, always in the same order
+// reduce_all   y[0] += scale * sum of all elements of x, in a fixed order
 //
 // Its gradient is ops/fill.hpp.
 
@@ -14,10 +13,5 @@ struct ReduceAllArgs {
   typename Device::Real* y;  // 1, accumulates
   double scale = 1;
 };
-
-template <class Device>
-void reduce_all(Device&, const ReduceAllArgs<Device>&) {
-  no_backend<Device>();
-}
 
 }  // namespace attn

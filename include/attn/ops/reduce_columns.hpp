@@ -1,7 +1,6 @@
 #pragma once
 #include "attn/core/error.hpp"
 #include "attn/core/matrix.hpp"
-#include "attn/ops/no_backend.hpp"
 
 // Reduces each row to one number: torch.sum, mean and max over the last dimension.
 //
@@ -34,19 +33,10 @@ struct ReduceColumnsGradientArgs {
   Sink<Scalar> dx;          // rows x cols
 };
 
-/// Throws an Error if there is nothing to take the mean or the maximum of.
+/// Throws an Error for the mean or maximum of 0 columns.
 inline void check_reduced_columns(Reduction kind, Index cols) {
   require(kind == Reduction::sum || cols > 0, "reduce_columns: ", kind == Reduction::mean ? "mean" : "max",
           " of 0 columns; pass a matrix with at least one column");
-}
-
-template <class Device>
-void reduce_columns(Device&, const ReduceColumnsArgs<Device>&) {
-  no_backend<Device>();
-}
-template <class Device>
-void reduce_columns_gradient(Device&, const ReduceColumnsGradientArgs<Device>&) {
-  no_backend<Device>();
 }
 
 }  // namespace attn

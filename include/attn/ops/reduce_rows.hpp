@@ -1,7 +1,6 @@
 #pragma once
 #include "attn/core/matrix.hpp"
 #include "attn/core/ragged.hpp"
-#include "attn/ops/no_backend.hpp"
 
 // Reduces the rows of each sentence to one row: sentence pooling.
 //
@@ -11,8 +10,8 @@
 //                          max: dx[i, c] = dy[s, c] for the first row i of s with x[i, c] = y[s, c], else 0
 //                          first, last: dx[i, c] = dy[s, c] for that row, else 0
 //
-// An empty sentence gives a row of 0. The maximum of a column that contains NaN is NaN. Rows of x outside all sentences get
-// gradient 0.
+// An empty sentence gives a row of 0. The maximum of a column that contains NaN is NaN. Rows of x outside all sentences
+// have gradient 0.
 
 namespace attn {
 
@@ -37,14 +36,5 @@ struct ReduceRowsGradientArgs {
   Matrix<const Scalar> dy;  // sentences x cols
   Sink<Scalar> dx;          // rows x cols
 };
-
-template <class Device>
-void reduce_rows(Device&, const ReduceRowsArgs<Device>&) {
-  no_backend<Device>();
-}
-template <class Device>
-void reduce_rows_gradient(Device&, const ReduceRowsGradientArgs<Device>&) {
-  no_backend<Device>();
-}
 
 }  // namespace attn

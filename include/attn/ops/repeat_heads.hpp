@@ -1,8 +1,7 @@
 #pragma once
 #include "attn/core/matrix.hpp"
-#include "attn/ops/no_backend.hpp"
 
-// Repeats heads, side by side, for grouped-query attention (Ainslie et al. 2023): several heads of queries share one of keys and values.
+// Repeats each head for grouped-query attention (Ainslie et al. 2023), where several query heads share a key-value head.
 //
 //   repeat_heads            y[i, h d + j] = x[i, (h / times) d + j]
 //   repeat_heads_gradient   dx[i, g d + j] = sum over r < times of dy[i, (g times + r) d + j]
@@ -26,14 +25,5 @@ struct RepeatHeadsGradientArgs {
   Index times;
   Sink<Scalar> dx;  // rows x heads * d
 };
-
-template <class Device>
-void repeat_heads(Device&, const RepeatHeadsArgs<Device>&) {
-  no_backend<Device>();
-}
-template <class Device>
-void repeat_heads_gradient(Device&, const RepeatHeadsGradientArgs<Device>&) {
-  no_backend<Device>();
-}
 
 }  // namespace attn

@@ -1,7 +1,6 @@
 #pragma once
 #include "attn/core/matrix.hpp"
 #include "attn/core/ragged.hpp"
-#include "attn/ops/no_backend.hpp"
 
 // Broadcasts one row per sentence to all rows of the sentence.
 //
@@ -25,14 +24,5 @@ struct RepeatRowsGradientArgs {
   Ragged rows;
   Sink<Scalar> dx;  // sentences x cols
 };
-
-template <class Device>
-void repeat_rows(Device&, const RepeatRowsArgs<Device>&) {
-  no_backend<Device>();
-}
-template <class Device>
-void repeat_rows_gradient(Device&, const RepeatRowsGradientArgs<Device>&) {
-  no_backend<Device>();
-}
 
 }  // namespace attn

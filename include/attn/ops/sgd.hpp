@@ -9,8 +9,8 @@
 //                          b               with it
 //                          g + momentum b  with Nesterov's)
 //
-// factors replace decay, and multiply rate, block by block; a block whose factor on the rate is 0 keeps its values and b,
-// and its gradients become 0.
+// factors override decay and scale rate per block; a block with rate factor 0 keeps its values and b, and its gradients are
+// zeroed.
 //
 // torch.optim.SGD without dampening; Sutskever et al. 2013.
 
@@ -21,7 +21,7 @@ struct SgdOptions {
   bool nesterov = false;
   double weight_decay = 0;
   bool decay_vectors = false;  // Sgd (optim/sgd.hpp) applies weight decay to biases and norms as well as to matrices
-  double clip_norm = 0;        // of all gradients together; 0: no clipping
+  double clip_norm = 0;        // maximum global gradient norm; 0: no clipping
 };
 
 template <class Device>
@@ -29,20 +29,15 @@ struct SgdArgs {
   using Scalar = typename Device::Scalar;
   using Real = typename Device::Real;
   Real *value, *gradient;     // count; gradients are 0 afterwards
-  Real* momentum = nullptr;   // count: b, where there is momentum
-  Scalar* compute = nullptr;  // count: the copy that models compute with, where it is not value itself
+  Real* momentum = nullptr;   // count: b; null without momentum
+  Scalar* compute = nullptr;  // count: the copy in compute precision, if separate from value
   Index count;
   const Real* squares = nullptr;  // 1: the gradients' sum of squares, for clipping
   SgdOptions options;
   double rate;
   Index step = 0;  // from 1
   LeftOut<Real> left_out = {};
-  const UpdateFactors<Real>* factors = nullptr;  // one per kParameterBlock numbers; nullptr: all numbers are updated alike
+  const UpdateFactors<Real>* factors = nullptr;  // one per kParameterBlock values; nullptr: all updated alike
 };
-
-template <class Device>
-void sgd(Device&, const SgdArgs<Device>&) {
-  no_backend<Device>();
-}
 
 }  // namespace attn

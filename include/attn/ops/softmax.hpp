@@ -1,19 +1,18 @@
 #pragma once
 #include "attn/core/matrix.hpp"
 #include "attn/core/ragged.hpp"
-#include "attn/ops/no_backend.hpp"
 
 // Softmax or log-softmax of each row.
 //
 //   softmax            y = exp(x) / sum(exp(x)),   or with log: y = x - log(sum(exp(x)))
 //   softmax_gradient   dx = y * (dy - sum(y * dy)),   or with log: dx = dy - exp(y) * sum(dy)
 //
-// With a mask, row i sees only its first columns. Masked columns are 0 in y and dx, with log too, and are never read. A row
-// that sees no column, or only -inf, is 0. torch.nn.functional.softmax and log_softmax.
+// With a mask, row i sees only its first columns. Masked columns are 0 in y and dx, even with log, and are never read. A
+// row that sees no column, or only -inf, is 0. torch.nn.functional.softmax and log_softmax.
 
 namespace attn {
 
-/// Which columns of a matrix of scores a row sees. Row i of sentence s of `queries`, which has n rows, sees the first m
+/// The visible columns of each row of a score matrix. Row i of sentence s of `queries`, which has n rows, sees the first m
 /// columns, m = keys.length(s). With `causal` it sees the first m - n + i + 1, as in ops/attention.hpp. A row outside all
 /// sentences sees none. Without keys there is no mask.
 struct RaggedMask {
@@ -52,14 +51,5 @@ struct SoftmaxGradientArgs {
   bool log = false;
   RaggedMask mask = {};
 };
-
-template <class Device>
-void softmax(Device&, const SoftmaxArgs<Device>&) {
-  no_backend<Device>();
-}
-template <class Device>
-void softmax_gradient(Device&, const SoftmaxGradientArgs<Device>&) {
-  no_backend<Device>();
-}
 
 }  // namespace attn

@@ -3,12 +3,12 @@
 
 namespace attn {
 
-/// How an optimiser updates one block of kParameterBlock numbers of the flat buffers: the entries of the table that gives
-/// parameters different learning rates and weight decays.
+/// Update factors of one block of kParameterBlock values in the flat buffers. A table of them gives parameters different
+/// learning rates and weight decays.
 template <class Real>
 struct UpdateFactors {
-  Real rate = 1;          // factor on the learning rate; 0: the block, and its state, stay as they are
-  Real weight_decay = 0;  // instead of the options'
+  Real rate = 1;          // factor on the learning rate; 0: the block and its state do not change
+  Real weight_decay = 0;  // overrides the options'
   bool operator==(const UpdateFactors&) const = default;
 };
 

@@ -4,8 +4,8 @@
 
 namespace attn {
 
-/// For ops that write sentence by sentence: sets rows outside all sentences to 0, unless the sink adds. It may set all rows,
-/// so it comes before the op writes.
+/// For ops that write per sentence: zeroes rows outside all sentences unless the sink adds. It may zero all rows, so call
+/// it before the op writes.
 template <class Device, class T>
 void zero_outside(Device& device, const Ragged& rows, const Sink<T>& sink) {
   if (!sink.add && rows.rows < sink.to.rows) device.zero(sink.to);

@@ -17,7 +17,7 @@ inline void check_options(const SgdOptions& options) {
   require(options.momentum >= 0 && options.momentum < 1, "Sgd: a momentum of ", options.momentum, " is not in [0, 1)");
   require(options.weight_decay >= 0 && options.clip_norm >= 0, "Sgd: weight_decay ", options.weight_decay,
           " and clip_norm ", options.clip_norm, " must be 0 or more");
-  require(!options.nesterov || options.momentum > 0, "Sgd: Nesterov's momentum needs a momentum; give one above 0");
+  require(!options.nesterov || options.momentum > 0, "Sgd: nesterov needs a momentum above 0");
 }
 
 }  // namespace attn

@@ -5,7 +5,7 @@
 
 #include "attn/core/parameters.hpp"
 #include "attn/ops/sum_of_squares.hpp"
-#include "attn/optim/bad_numbers.hpp"
+#include "attn/optim/non_finite.hpp"
 #include "attn/optim/update_share.hpp"
 
 namespace attn {
@@ -29,32 +29,32 @@ class GradientNorm {
       : parameters_(parameters),
         share_(std::move(share)),
         squares_(optimiser_state(parameters, 1)),
-        bad_(optimiser_state(parameters, 2)) {
-    parameters.gradients();  // an error if there are none
+        skipped_(optimiser_state(parameters, 2)) {
+    parameters.step_gradients();  // an error if there are none
   }
 
-  /// Of the gradients as they are now.
+  /// Sums the squares of the current gradients.
   void compute() {
     sum_of_squares(parameters_.device(),
-                   {.x = parameters_.gradients() + share_.first, .count = share_.count, .total = squares_.data()});
+                   {.x = parameters_.step_gradients() + share_.first, .count = share_.count, .total = squares_.data()});
     if (share_.add_up) share_.add_up(squares_.data());
     computed_ = true;
   }
   const Real* squares() const { return squares_.data(); }
 
-  // What becomes of gradients that are not finite. To leave steps out the norm must be computed at every one of them.
-  void set_bad_numbers(BadNumbers what) { bad_numbers_ = what; }
-  bool skips() const { return bad_numbers_ == BadNumbers::skip; }
-  LeftOut<Real> left_out() const { return {computed_ ? bad_.data() : nullptr, !skips()}; }
-  BadSteps take_bad_steps() {
+  // Skipping steps needs the norm of every step.
+  void set_non_finite(NonFinite policy) { non_finite_ = policy; }
+  bool skips() const { return non_finite_ == NonFinite::skip; }
+  LeftOut<Real> left_out() const { return {computed_ ? skipped_.data() : nullptr, !skips()}; }
+  SkippedSteps take_skipped_steps() {
     if (!computed_) return {};
-    Real noted[2] = {};
-    parameters_.device().download(noted, bad_.data(), 2);
-    if (noted[0] > 0) parameters_.device().zero(bad_.data(), 2);
-    return {static_cast<Index>(noted[0]), static_cast<Index>(noted[1])};
+    Real skipped[2] = {};
+    parameters_.device().download(skipped, skipped_.data(), 2);
+    if (skipped[0] > 0) parameters_.device().zero(skipped_.data(), 2);
+    return {static_cast<Index>(skipped[0]), static_cast<Index>(skipped[1])};
   }
 
-  /// The norm as it was last computed, if it was; waits for the device.
+  /// The last computed norm, if any; waits for the device.
   std::optional<double> read() const {
     if (!computed_) return {};
     Real squares = 0;
@@ -66,8 +66,8 @@ class GradientNorm {
   Parameters<Device>& parameters_;
   UpdateShare<Device> share_;
   Buffer<Real, typename Device::Memory> squares_;
-  Buffer<Real, typename Device::Memory> bad_;  // steps left out: how many, and the first
-  BadNumbers bad_numbers_ = BadNumbers::stop;
+  Buffer<Real, typename Device::Memory> skipped_;  // number of skipped steps, and the first of them
+  NonFinite non_finite_ = NonFinite::stop;
   bool computed_ = false;
 };
 

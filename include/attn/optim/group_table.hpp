@@ -24,9 +24,6 @@ class GroupTable {
     bool vectors = false;
   };
 
-  GroupTable(Parameters<Device>& parameters, const UpdateShare<Device>& share, Decay decay)
-      : GroupTable(parameters, share, [decay](std::size_t) { return decay; }) {}
-  /// For optimisers with different options for different entries.
   GroupTable(Parameters<Device>& parameters, const UpdateShare<Device>& share,
              std::function<Decay(std::size_t entry)> decay)
       : parameters_(parameters), first_(share.first), count_(share.count), decay_(std::move(decay)) {
@@ -39,12 +36,12 @@ class GroupTable {
     if (version_ != parameters_.groups_version()) read();
   }
 
-  /// Keeps gradients that somebody has written for frozen parameters out of the norm.
+  /// Excludes gradients that were written for frozen parameters from the norm.
   void zero_frozen_gradients() const {
-    for (const auto& [first, count] : frozen_) parameters_.device().zero(parameters_.gradients() + first, count);
+    for (const auto& [first, count] : frozen_) parameters_.device().zero(parameters_.step_gradients() + first, count);
   }
 
-  /// The table; nullptr where all parameters are updated as the optimiser's options say.
+  /// The table; nullptr if the optimiser's options apply to all parameters.
   const UpdateFactors<Real>* data() const { return uniform_ ? nullptr : table_.data(); }
 
  private:

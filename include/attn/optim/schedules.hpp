@@ -17,7 +17,7 @@ concept Schedule = requires(const S schedule, Index step) {
 };
 
 /// The same rate throughout.
-struct Constant {
+struct ConstantRate {
   double rate = 3e-4;
 
   double operator()(Index) const { return rate; }
@@ -64,6 +64,6 @@ struct StepDecay {
   }
 };
 
-static_assert(Schedule<Constant> && Schedule<WarmupCosine> && Schedule<InverseSquareRoot> && Schedule<StepDecay>);
+static_assert(Schedule<ConstantRate> && Schedule<WarmupCosine> && Schedule<InverseSquareRoot> && Schedule<StepDecay>);
 
 }  // namespace attn

@@ -5,13 +5,13 @@
 
 namespace attn {
 
-/// What an optimiser updates: all parameters, or, where several processes share the work, a part of them
+/// The parameters that an optimiser updates: all, or a part if several processes share the work
 /// (parallel/data_parallel.hpp).
 template <class Device>
 struct UpdateShare {
   Index first = 0, count = 0;                               // a part of the flat buffers
-  std::function<void(typename Device::Real*)> add_up = {};  // makes a number on the device the sum of all processes'
-  std::function<void()> bring_together = {};                // after a step: everybody gets all values
+  std::function<void(typename Device::Real*)> add_up = {};  // replaces a number on the device by its sum over all processes
+  std::function<void()> gather_values = {};                 // after a step: sends all values to all processes
 
   static UpdateShare all(const Parameters<Device>& parameters) { return {0, parameters.size()}; }
 };

@@ -7,7 +7,7 @@
 
 namespace attn {
 
-/// Numbers that ranks add up or hand on: float or double, in memory of the host or of a GPU.
+/// Numbers for a collective operation: float or double, in host or GPU memory.
 struct SharedNumbers {
   void* data;
   Index count;
@@ -17,8 +17,8 @@ struct SharedNumbers {
   SharedNumbers(double* numbers, Index size) : data(numbers), count(size), is_double(true) {}
 };
 
-/// How the processes of one training, its ranks, talk to each other. All of them make the same calls in the same order. This
-/// one is alone: a training on one process. The others: parallel/mpi.hpp, parallel/nccl.hpp.
+/// Communication between the ranks (processes) of a training. All ranks make the same calls in the same order. This base
+/// class is a single process; see parallel/mpi.hpp and parallel/nccl.hpp for others.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -27,52 +27,56 @@ class Communicator {
   virtual bool alone() const { return ranks() == 1; }  // nothing has to be summed
   virtual Index rank() const { return 0; }
   virtual Index ranks() const { return 1; }
-  virtual Index rank_on_host() const { return 0; }  // among those of its machine: which GPU it takes
+  virtual Index rank_on_host() const { return 0; }  // rank among the processes of this machine; selects the GPU
   virtual Index ranks_on_host() const { return 1; }
   virtual std::string host(Index /*rank*/) const { return "this machine"; }
 
-  /// Whether it takes numbers in a GPU's memory. `stream` is then the stream that made them; work that is put on the stream
-  /// after wait(stream) sees the results.
+  /// Whether it accepts GPU memory. `stream` is then the stream that computes the numbers; work enqueued on it after
+  /// wait(stream) sees the results.
   virtual bool takes_gpu_memory() const { return false; }
 
-  /// Begins to add up numbers over all ranks, in place; with the same ranks it gives the same bits, the same ones everywhere.
+  /// Starts an in-place all-reduce (sum): equal bits on all ranks, reproducible for the same number of ranks.
   virtual void begin_sum(SharedNumbers, void* /*stream*/ = nullptr) {}
-  /// The same, when one rank alone needs the sum; those of the others are lost.
+  /// Starts a reduce (sum) to one rank; the numbers of the other ranks become undefined.
   virtual void begin_sum_at(Index /*rank*/, SharedNumbers, void* /*stream*/ = nullptr) {}
-  /// Begins to give all ranks the numbers of one.
+  /// Starts a broadcast from one rank.
   virtual void begin_broadcast(Index /*rank*/, SharedNumbers, void* /*stream*/ = nullptr) {}
-  /// Waits for all that was begun.
+  /// Waits for all operations that were started.
   virtual void wait(void* /*stream*/ = nullptr) {}
-  /// How long streams have waited for what was begun, in all: of those waits that have ended.
+  /// Total seconds that streams have spent in completed waits.
   virtual double seconds_waited() { return 0; }
 
-  /// Notices a rank that hangs, where that costs little: called at every step.
-  virtual void call_roll() {}
-  /// What each rank says, in the order of ranks, at all of them.
+  /// Detects a hanging rank, if that is cheap; called at every step when all its sums have begun.
+  virtual void check_ranks() {}
+  /// Mark the start of each batch of a step, and the end of the step. In between, a rank that makes no progress hangs;
+  /// elsewhere it may pause, for example to validate.
+  virtual void begin_batch() {}
+  virtual void end_step() {}
+  /// All-gather: the strings of all ranks, in rank order.
   virtual std::vector<std::string> gather(const std::string& mine) { return {mine}; }
 
-  /// Says why, and ends all ranks, which would wait in vain for one that has failed. Alone it returns the program's status.
+  /// Prints the reason and ends all ranks; they would wait for the failed one. Alone, only returns `status`.
   virtual int stop_all(int status, const std::string& why) {
     std::fprintf(stderr, "%s\n", why.c_str());
     return status;
   }
 
-  /// Adds up numbers of the host, now.
+  /// Synchronous all-reduce of host numbers.
   void sum(double* numbers, Index count) {
     begin_sum({numbers, count});
     wait();
   }
-  /// Whether it is so at any rank.
+  /// Whether the flag is set on any rank.
   bool any(bool mine) {
     double ranks_of_which = mine ? 1 : 0;
     sum(&ranks_of_which, 1);
     return ranks_of_which > 0;
   }
-  /// What the first rank says, at all of them.
+  /// Broadcasts the string of rank 0.
   std::string from_first(const std::string& mine) { return gather(leads() ? mine : "")[0]; }
-  /// Waits until all ranks are here.
-  void meet() { any(false); }
-  bool leads() const { return rank() == 0; }  // writes files, and says how it goes
+  /// Barrier.
+  void barrier() { any(false); }
+  bool leads() const { return rank() == 0; }  // rank 0 writes files and prints progress
 };
 
 }  // namespace attn

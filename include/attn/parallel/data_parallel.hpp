@@ -1,11 +1,8 @@
 #pragma once
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <memory>
-#include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "attn/core/gradient_range.hpp"
@@ -16,22 +13,22 @@
 namespace attn {
 
 struct DataParallelOptions {
-  /// Each rank keeps the optimiser's state of one part of the parameters, updates that part, and the parts are brought
-  /// together (ZeRO, stage 1: Rajbhandari et al. 2020). Otherwise every rank updates all.
+  /// Shards the optimizer state: each rank updates one part of the parameters, then the parts are broadcast (ZeRO stage 1,
+  /// Rajbhandari et al. 2020). Otherwise every rank updates all parameters.
   bool shard_optimiser = false;
-  /// Sums begin in the backward pass; otherwise after it, to see what that saves.
+  /// Overlaps all-reduce with the backward pass; false runs it afterwards, to measure the gain.
   bool overlap = true;
 };
 
-/// A model that several ranks train together: each has all of it, computes gradients of its own batches, and their sum makes
-/// the step of all.
+/// Data-parallel training: each rank has the whole model, computes gradients of its own batches, and steps with the sum of
+/// all ranks' gradients.
 ///
 ///     Mpi mpi(count, words);
 ///     DataParallel ranks(mpi, network, {.shard_optimiser = true});
 ///     Adam adam(network, {}, ranks.share());
 ///     Trainer trainer(network, adam, schedule, options, &ranks);
 ///
-/// Gradients of a layer are summed while the backward pass goes on with the layers before it.
+/// All-reduce of a layer's gradients overlaps with the backward pass of earlier layers.
 template <class Device>
 class DataParallel {
  public:
@@ -49,22 +46,21 @@ class DataParallel {
   template <class Model>
   DataParallel(Communicator& communicator, Network<Model>& network, DataParallelOptions options = {})
       : DataParallel(communicator, network.parameters, options) {}
-  DataParallel(const DataParallel&) = delete;  // its share refers to it
+  DataParallel(const DataParallel&) = delete;  // share() refers to this object
 
   Communicator& communicator() const { return communicator_; }
   Index rank() const { return communicator_.rank(); }
   Index ranks() const { return communicator_.ranks(); }
 
-  /// What the optimiser of this rank updates.
+  /// The part of the parameters that this rank's optimizer updates.
   UpdateShare<Device> share() {
     if (!sharded_) return UpdateShare<Device>::all(parameters_);
-    return {first_of_share(), part_of(rank()).count, [this](Real* number) { add_up(number); },
-            [this] { bring_together(); }};
+    return {first_of_share(), part_of(rank()).count, [this](Real* number) { add_up(number); }, [this] { gather_values(); }};
   }
 
   Index first_of_share() const { return sharded_ ? part_of(rank()).first - parameters_.gradients() : 0; }
 
-  /// The order in which gradients become complete in a backward pass; found by one that is watched: tape.on_complete.
+  /// Sets the order in which gradients become complete, as observed through tape.on_complete.
   void plan(const std::vector<Range>& completed) {
     early_.clear();
     for (const Range& range : completed)
@@ -82,23 +78,24 @@ class DataParallel {
     if (end > next) late_.push_back({next, end - next});
   }
 
-  /// Of gradients that are complete, in the backward pass of a step's last batch: begins their sum.
+  /// Call when gradients are complete in the backward pass of a step's last batch: starts their sum.
   void complete(Range range) {
     if (next_ < early_.size() && range == early_[next_]) ++next_, begin(range);
   }
 
-  /// Sums what is not summed yet, and waits: then gradients are those of all ranks.
+  /// Sums the remaining gradients and waits for all sums.
   void finish() {
-    while (next_ < early_.size()) begin(early_[next_++]);  // of a rank that had no batch
+    while (next_ < early_.size()) begin(early_[next_++]);  // if this rank had no batch
     for (const Range& range : late_) begin(range);
     next_ = 0;
+    (void)parameters_.gradients();  // marks gradients as changed, also without a batch
     timed([&] {
-      if constexpr (!kHost) communicator_.call_roll();  // a GPU waits for ever; the host does not
+      if constexpr (!kHost) communicator_.check_ranks();  // GPU waits have no timeout; host waits do
       communicator_.wait(stream());
     });
   }
 
-  /// A state of the optimiser of which each rank has its part, put together; one that all have whole stays as it is.
+  /// Gathers a sharded optimizer state; returns an unsharded one unchanged.
   std::vector<Real> whole(std::vector<Real> part) const {
     if (static_cast<Index>(part.size()) == parameters_.size()) return part;
     std::vector<Real> all(static_cast<std::size_t>(parameters_.size()));
@@ -111,13 +108,13 @@ class DataParallel {
     return all;
   }
 
-  /// How long this rank has spent on the sums, in all, and not on anything beside them: its host, or its GPU.
+  /// Total seconds that this rank's host or GPU has waited for sums, excluding overlapped time.
   double seconds() const { return communicator_.takes_gpu_memory() ? communicator_.seconds_waited() : seconds_; }
 
  private:
   static constexpr bool kHost = std::is_same_v<typename Device::Memory, HostMemory>;
 
-  /// What takes a GPU's numbers where the communicator takes only the host's.
+  /// Wraps a communicator that only accepts host memory, for a GPU.
   static std::unique_ptr<Communicator> through_host_of(Communicator& communicator, const Device& device) {
     if constexpr (kHost)
       return nullptr;
@@ -132,8 +129,7 @@ class DataParallel {
       return parameters_.device().stream();
   }
 
-  template <class Work>
-  void timed(const Work& work) {
+  void timed(const auto& work) {
     const auto start = std::chrono::steady_clock::now();
     work();
     seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -146,7 +142,7 @@ class DataParallel {
     });
   }
 
-  /// The part of a rank: parts are as equal as the spacing of parameters lets them be.
+  /// The part of a rank; parts are equal up to the alignment of parameters.
   Range part_of(Index rank) const {
     const Index blocks = parameters_.size() / kParameterBlock;
     const Index from = blocks * rank / ranks() * kParameterBlock, to = blocks * (rank + 1) / ranks() * kParameterBlock;
@@ -173,7 +169,7 @@ class DataParallel {
     });
   }
 
-  void bring_together() {
+  void gather_values() {
     timed([&] {
       for (Index rank = 0; rank < ranks(); ++rank) {
         const Range part = part_of(rank);
@@ -190,8 +186,8 @@ class DataParallel {
   Communicator& communicator_;
   Parameters<Device>& parameters_;
   bool sharded_, overlap_;
-  std::vector<Range> early_, late_;  // summed in the backward pass, in this order; summed after it
-  std::size_t next_ = 0;             // of early_, in this step
+  std::vector<Range> early_, late_;  // summed during the backward pass, in this order; summed after it
+  std::size_t next_ = 0;             // index in early_ during a step
   double seconds_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <mutex>
 #include <random>
 #include <sstream>
 #include <stop_token>
@@ -19,19 +20,22 @@
 #include "attn/core/error.hpp"
 #include "attn/core/file.hpp"
 #include "attn/parallel/communicator.hpp"
+#include "attn/parallel/heartbeats.hpp"
 
 namespace attn {
 
-/// Processes that know their number and share a folder, and no MPI: what they have to say is in files. That is enough for NCCL's
-/// handshake and for the few numbers of a report; gradients are NCCL's to sum.
+/// Communication through files in a shared folder, for processes that know their rank and have no MPI. Suffices for NCCL's
+/// handshake and the few numbers of a report; NCCL sums the gradients.
 ///
-/// What an earlier start has left in the folder is not mistaken for an answer: every process draws a number, and believes a rank
-/// that has read it. A rank that fails leaves a file of why, which ends the others within a second.
+/// Files of an earlier start are not mistaken for answers: each process draws a random name and trusts a rank only if that
+/// has read it. A failing rank writes its reason to a file, which ends the others within a second. A thread of each rank
+/// notices killed, stopped and hanging processes, even while NCCL waits for them.
 class FileRanks final : public Communicator {
  public:
-  /// `patience`: seconds that a rank waits for the others before it takes them for dead.
-  FileRanks(std::filesystem::path folder, Index rank, Index ranks, double patience = 600)
-      : folder_(std::move(folder)), rank_(rank), ranks_(ranks), patience_(patience), names_(size()) {
+  /// `patience`: seconds to wait for the answer of another rank. `silence`: seconds without a heartbeat, or without progress in
+  /// a step, until a process counts as dead.
+  FileRanks(std::filesystem::path folder, Index rank, Index ranks, double patience = 600, double silence = 45)
+      : folder_(std::move(folder)), rank_(rank), ranks_(ranks), patience_(patience), silence_(silence), names_(size()) {
     require(rank >= 0 && rank < ranks, "rank ", rank, " is not one of ", ranks, " ranks");
     std::error_code ignored;
     std::filesystem::create_directories(folder_, ignored);
@@ -46,7 +50,7 @@ class FileRanks final : public Communicator {
     watch_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
   }
   FileRanks(const FileRanks&) = delete;
-  /// After an error the others wait in vain: they end with this rank.
+  /// After an exception, ends the other ranks too; they would wait in vain.
   ~FileRanks() override {
     if (std::uncaught_exceptions() > 0) (void)stop_all(1, "ended by an exception");
   }
@@ -78,6 +82,7 @@ class FileRanks final : public Communicator {
 
   std::vector<std::string> gather(const std::string& mine) override {
     const Index round = round_++;
+    begin_call();
     write_file(file(round, rank_), names_[at(rank_)] + "\n" + mine);
     std::vector<std::string> all(size());
     for (Index other = 0; other < ranks_; ++other)
@@ -87,9 +92,26 @@ class FileRanks final : public Communicator {
         all[at(other)] = text.substr(name.size());
         return true;
       });
-    // All have written this round, so they have read those before it.
+    // All ranks have written this round, so they have read the previous one.
     if (std::error_code ignored; round > 0) std::filesystem::remove(file(round - 1, rank_), ignored);
     return all;
+  }
+
+  void check_ranks() override { begin_call(); }
+  /// A step may take four times as long as the longest so far. The first batches may load kernels and connect to others.
+  void begin_batch() override {
+    const std::lock_guard held(progress_lock_);
+    note_time();
+    begun_ = Clock::now();
+    ++progress_.marks;
+    progress_.limit = ++batches_ > 3 ? std::clamp(4 * longest_, silence_, std::max(silence_, patience_)) : patience_;
+  }
+  void end_step() override {
+    const std::lock_guard held(progress_lock_);
+    note_time();
+    begun_ = {};
+    ++progress_.marks;
+    progress_.limit = patience_;
   }
 
   int stop_all(int status, const std::string& why) override {
@@ -105,7 +127,7 @@ class FileRanks final : public Communicator {
 
  private:
   using Clock = std::chrono::steady_clock;
-  static constexpr Index kMost = Index{1} << 20;  // numbers that go through files
+  static constexpr Index kMost = Index{1} << 20;  // maximum numbers per operation
 
   std::size_t size() const { return at(ranks_); }
   static std::size_t at(Index rank) { return static_cast<std::size_t>(rank); }
@@ -117,13 +139,13 @@ class FileRanks final : public Communicator {
     if (!std::filesystem::exists(path, ignored)) return {};
     try {
       return read_file(path);
-    } catch (const Error&) {  // it has just been removed
+    } catch (const Error&) {  // just removed
       return {};
     }
   }
   static std::string bytes_of(const SharedNumbers& numbers) {
-    require(numbers.count <= kMost, "ranks that share no more than a folder cannot add up ", numbers.count,
-            " numbers: start them on GPUs with NCCL, or with mpirun");
+    require(numbers.count <= kMost, "ranks that meet in a folder cannot add up ", numbers.count, " numbers, only ", kMost,
+            ". Use GPUs with NCCL, or mpirun.");
     return {static_cast<const char*>(numbers.data),
             at(numbers.count) * (numbers.is_double ? sizeof(double) : sizeof(float))};
   }
@@ -139,24 +161,23 @@ class FileRanks final : public Communicator {
       }
   }
 
-  template <class Done>
-  void until(Index other, const Done& done) {
+  void until(Index other, const auto& done) {
     const auto start = Clock::now();
-    bool said = round_ > 0;  // whom a start waits for is said after ten seconds
+    bool announced = round_ > 0;  // announce the wait after ten seconds, at startup only
     for (Index tries = 0; !done(); ++tries) {
       const double waited = std::chrono::duration<double>(Clock::now() - start).count();
-      if (!said && waited > std::min(10.0, patience_ / 2)) {
-        said = true;
-        std::fprintf(stderr, "rank %d waits for rank %d of %d in %s, for %.0f s at most\n", static_cast<int>(rank_),
+      if (!announced && waited > std::min(10.0, patience_ / 2)) {
+        announced = true;
+        std::fprintf(stderr, "rank %d waits for rank %d of %d in %s, up to %.0f s\n", static_cast<int>(rank_),
                      static_cast<int>(other), static_cast<int>(ranks_), folder_.c_str(), patience_);
       }
       require(waited < patience_, "rank ", other, " on ", host(other), " has not answered for ",
-              static_cast<Index>(patience_), " s: all ranks end; the last checkpoint is whole");
+              static_cast<Index>(patience_), " s. All ranks end; the last checkpoint is complete");
       std::this_thread::sleep_for(std::chrono::milliseconds(tries < 100 ? 1 : 20));
     }
   }
 
-  /// Each writes its name and those that it has read, until all others have read its own.
+  /// Each rank writes its name and the names it has read, until all others have read its own.
   void find_others() {
     const auto hello = [&](Index rank) { return folder_ / ("hello." + std::to_string(rank)); };
     const auto greet = [&] {
@@ -185,25 +206,59 @@ class FileRanks final : public Communicator {
       });
   }
 
-  /// Ends the process when another rank has failed, whatever it waits for.
-  void watch(const std::stop_token& stop) const {
+  void begin_call() {
+    const std::lock_guard held(progress_lock_);
+    ++progress_.calls, ++progress_.marks;
+  }
+  void note_time() {
+    if (begun_ != Clock::time_point{})
+      longest_ = std::max(longest_, std::chrono::duration<double>(Clock::now() - begun_).count());
+  }
+  RankProgress progress() {
+    const std::lock_guard held(progress_lock_);
+    return progress_;
+  }
+
+  /// Ends the process when another rank has failed, is silent or hangs.
+  void watch(const std::stop_token& stop) {
+    Heartbeats heartbeats(folder_, rank_, names_, silence_);
     while (!stop.stop_requested()) {
       for (int i = 0; i < 10 && !stop.stop_requested(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      const Index silent = heartbeats.beat(progress());
+      if (const Index lost = std::max(silent, heartbeats.hanging()); lost >= 0) {
+        std::ostringstream why;
+        why << "rank " << lost << " on " << host(lost);
+        if (silent >= 0)
+          why << " has given no sign of life for " << silence_
+              << " s: its process was killed or stopped, or its machine is unreachable";
+        else
+          why << " has made no progress for " << heartbeats.limit_of_next() << " s, and all others wait for it: it hangs";
+        why << ". All ranks end; the last checkpoint is complete. End that process if it still exists, then start all "
+               "ranks "
+               "again with --resume. On slow machines, set ATTN_HEARTBEAT_TIMEOUT to more seconds";
+        std::_Exit(stop_all(1, why.str()));
+      }
       const std::string text = read(folder_ / "failed");
       if (!text.starts_with(names_[0] + "\n") || text.starts_with(names_[0] + "\nrank " + std::to_string(rank_) + " "))
         continue;
       std::fprintf(stderr, "rank %d ends: %s\n", static_cast<int>(rank_), text.substr(names_[0].size() + 1).c_str());
       std::_Exit(1);
     }
+    heartbeats.end();
   }
 
   std::filesystem::path folder_;
   Index rank_, ranks_;
-  double patience_;
-  std::vector<std::string> names_;  // that processes have drawn
+  double patience_, silence_;
+  std::vector<std::string> names_;  // random names of the processes
   std::vector<std::string> hosts_;
   Index round_ = 0;
-  std::jthread watch_;  // the last: it ends first
+  std::mutex progress_lock_;
+  RankProgress progress_;      // read by the watch
+  Clock::time_point begun_{};  // the current batch
+  double longest_ = 0;         // batch so far, in seconds
+  Index batches_ = 0;
+  std::jthread watch_;  // last member: stops first
 };
 
 }  // namespace attn

@@ -9,14 +9,15 @@
 
 namespace attn {
 
-/// The same ranks with sums on their GPUs, by NCCL; none where the program is built without it, where ranks share a GPU and where
-/// there is one rank: then sums go through the host. `required`: NCCL or an Error, for one rank too.
+/// The same ranks with GPU sums over NCCL. Null, i.e. sums through the host, without NCCL, with a shared GPU or with one
+/// rank. `required`: use NCCL or throw Error, also for one rank.
 inline std::unique_ptr<Communicator> join_gpus([[maybe_unused]] Communicator& host, [[maybe_unused]] int gpu,
                                                bool required = false) {
 #ifdef ATTN_NCCL
   if (required || (host.ranks() > 1 && Nccl::shared_gpu(host, gpu).empty())) return std::make_unique<Nccl>(host, gpu);
 #else
-  require(!required, "this program was built without NCCL: build it with -DATTN_NCCL=ON, or let sums go through the host");
+  require(!required,
+          "this program was built without NCCL. Build it with -DATTN_NCCL=ON, or add up gradients through the host.");
 #endif
   return nullptr;
 }

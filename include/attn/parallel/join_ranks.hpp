@@ -13,28 +13,34 @@
 
 namespace attn {
 
-/// The processes that this one was started with: by mpirun or srun, or none. Where ATTN_HANDSHAKE names a folder, those that meet
-/// there: ATTN_RANK of ATTN_RANKS, or as Slurm numbers them. `patience`: see Mpi.
-inline std::unique_ptr<Communicator> join_ranks([[maybe_unused]] double patience = 600) {
+/// Joins the processes started together: by mpirun or srun, or through the folder ATTN_HANDSHAKE as rank ATTN_RANK of
+/// ATTN_RANKS (default: Slurm's variables). Otherwise a single process. `patience`, `silence`: see FileRanks; the variable
+/// ATTN_HEARTBEAT_TIMEOUT replaces `silence`. Mpi uses `patience` only.
+inline std::unique_ptr<Communicator> join_ranks([[maybe_unused]] double patience = 600, double silence = 45) {
   if (const char* folder = std::getenv("ATTN_HANDSHAKE")) {
     const auto number = [](const char* name, const char* of_slurm) {
       const char* found = std::getenv(name);
       if (found == nullptr) found = std::getenv(of_slurm);
-      require(found != nullptr, "ATTN_HANDSHAKE is set, and neither ", name, " nor ", of_slurm, " says which rank this is");
+      require(found != nullptr, "ATTN_HANDSHAKE is set, but neither ", name, " nor ", of_slurm, ". Set ", name, ".");
       const std::string text = found;
       Index number = 0;
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
       require(!text.empty() && error == std::errc{} && end == text.data() + text.size(), name, " (or ", of_slurm, ") is '",
-              text, "', which is no whole number");
+              text, "', not a whole number");
       return number;
     };
+    constexpr const char* kTimeout = "ATTN_HEARTBEAT_TIMEOUT";
+    if (std::getenv(kTimeout) != nullptr) {
+      silence = static_cast<double>(number(kTimeout, kTimeout));
+      require(silence > 0, kTimeout, " is ", silence, ": give the seconds after which a silent rank counts as dead");
+    }
     return std::make_unique<FileRanks>(folder, number("ATTN_RANK", "SLURM_PROCID"), number("ATTN_RANKS", "SLURM_NTASKS"),
-                                       patience);
+                                       patience, silence);
   }
-  require(
-      std::getenv("ATTN_RANKS") == nullptr && std::getenv("ATTN_RANK") == nullptr,
-      "ATTN_RANK or ATTN_RANKS is set, and ATTN_HANDSHAKE names no folder in which the ranks meet: each would train alone");
-  const char* found = nullptr;  // what Open MPI, MPICH and Slurm tell the processes that they start
+  require(std::getenv("ATTN_RANKS") == nullptr && std::getenv("ATTN_RANK") == nullptr,
+          "ATTN_RANK or ATTN_RANKS is set, but not ATTN_HANDSHAKE: each rank would train alone. Set it to a folder that "
+          "all ranks share.");
+  const char* found = nullptr;  // set by Open MPI, MPICH and Slurm
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})
     if (found == nullptr) found = std::getenv(name);
   if (found == nullptr) return std::make_unique<Communicator>();
@@ -42,8 +48,8 @@ inline std::unique_ptr<Communicator> join_ranks([[maybe_unused]] double patience
   return std::make_unique<Mpi>(nullptr, nullptr, patience);
 #else
   require(std::string(found) == "1" || std::string(found) == "0",
-          "this program was built without MPI, so that several processes of it would each train alone: build it with "
-          "-DATTN_MPI=ON, or start one process");
+          "this program was built without MPI: several processes would each train alone. Build it with -DATTN_MPI=ON, or "
+          "start one process.");
   return std::make_unique<Communicator>();
 #endif
 }

@@ -11,16 +11,15 @@
 #include <thread>
 #include <vector>
 
-#include "attn/core/error.hpp"
 #include "attn/parallel/communicator.hpp"
 
 namespace attn {
 
-/// The processes that mpirun or srun has started, by MPI: for CPUs, and for GPUs through the host's memory. Link attn::mpi.
-/// One object a program, made at its beginning; MPI calls come from the thread that made it.
+/// Ranks started by mpirun or srun, over MPI: for CPUs, and for GPUs through host memory. Link attn::mpi. Create one object
+/// at the start of the program; only its thread makes MPI calls.
 class Mpi final : public Communicator {
  public:
-  /// `patience`: seconds that a rank waits for the others before it takes them for dead and ends all of them.
+  /// `patience`: seconds to wait for other ranks before all ranks end.
   explicit Mpi(int* count = nullptr, char*** words = nullptr, double patience = 600) : patience_(patience) {
     int level = 0;
     MPI_Init_thread(count, words, MPI_THREAD_FUNNELED, &level);
@@ -37,7 +36,7 @@ class Mpi final : public Communicator {
     hosts_ = gather({name, static_cast<std::size_t>(length)});
   }
   Mpi(const Mpi&) = delete;
-  /// After an error the others wait in vain: they end with this rank.
+  /// After an exception, ends the other ranks too; they would wait in vain.
   ~Mpi() override {
     if (std::uncaught_exceptions() > 0)
       stop_all(1, "ended by an exception");
@@ -73,7 +72,7 @@ class Mpi final : public Communicator {
     requests_.clear();
   }
 
-  void call_roll() override { meet(); }
+  void check_ranks() override { barrier(); }
   std::vector<std::string> gather(const std::string& mine) override {
     const int size = static_cast<int>(mine.size());
     std::vector<int> sizes(static_cast<std::size_t>(ranks_)), offsets(sizes.size());
@@ -86,13 +85,13 @@ class Mpi final : public Communicator {
       MPI_Iallgatherv(mine.data(), size, MPI_CHAR, all.data(), sizes.data(), offsets.data(), MPI_CHAR, MPI_COMM_WORLD,
                       request);
     });
-    std::vector<std::string> said;
+    std::vector<std::string> texts;
     for (std::size_t i = 0; i < sizes.size(); ++i)
-      said.push_back(all.substr(static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(sizes[i])));
-    return said;
+      texts.push_back(all.substr(static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(sizes[i])));
+    return texts;
   }
 
-  /// Rank 0 speaks first: where all have the same to say, it is said once.
+  /// Rank 0 prints first, so that a message common to all ranks appears once.
   int stop_all(int status, const std::string& why) override {
     if (ranks_ == 1) {
       std::fprintf(stderr, "%s\n", why.c_str());
@@ -108,40 +107,38 @@ class Mpi final : public Communicator {
 
  private:
   using Clock = std::chrono::steady_clock;
-  static constexpr Index kPiece = Index{1} << 24;  // MPI counts in int; and large sums are pipelined
+  static constexpr Index kPiece = Index{1} << 24;  // MPI counts are int; also pipelines large sums
 
   static MPI_Datatype type_of(const SharedNumbers& numbers) { return numbers.is_double ? MPI_DOUBLE : MPI_FLOAT; }
-  template <class Begin>
-  static void in_pieces(const SharedNumbers& numbers, const Begin& begin) {
+  static void in_pieces(const SharedNumbers& numbers, const auto& begin) {
     const Index size = numbers.is_double ? sizeof(double) : sizeof(float);
     for (Index first = 0; first < numbers.count; first += kPiece)
       begin(static_cast<char*>(numbers.data) + first * size, static_cast<int>(std::min(kPiece, numbers.count - first)));
   }
   MPI_Request* new_request() { return &requests_.emplace_back(MPI_REQUEST_NULL); }
 
-  template <class Begin>
-  void finish(const Begin& begin) {
+  void finish(const auto& begin) {
     std::vector<MPI_Request> one(1);
     begin(one.data());
     finish(one);
   }
-  /// Waits, and ends everything when that takes longer than its patience.
+  /// Waits, and ends all ranks after `patience` seconds.
   void finish(std::vector<MPI_Request>& requests) {
     const auto start = Clock::now();
     for (Index tries = 0;; ++tries) {
       int done = 0;
       MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
       if (done != 0) return;
-      if (tries < 1000) continue;  // first with all its attention, then lets others have the core
+      if (tries < 1000) continue;  // spin first, then yield the core
       std::this_thread::yield();
       if (tries % 1000 != 0) continue;
-      if (::getppid() != parent_) std::_Exit(1);  // who started it has ended: nobody will come
+      if (::getppid() != parent_) std::_Exit(1);  // mpirun has ended: no rank will respond
       const double waited = std::chrono::duration<double>(Clock::now() - start).count();
       if (waited > patience_) give_up();
-      if (waited > 1) std::this_thread::sleep_for(std::chrono::milliseconds(10));  // one of them is at something long
+      if (waited > 1) std::this_thread::sleep_for(std::chrono::milliseconds(10));  // another rank is busy for longer
     }
   }
-  /// Asks who is still there, says who is not, and ends all ranks. Those that wait come here at about the same time.
+  /// Reports ranks that do not respond and ends all. The waiting ranks get here at about the same time.
   [[noreturn]] void give_up() {
     constexpr int kTag = 1;
     char sent = 0;
@@ -167,14 +164,14 @@ class Mpi final : public Communicator {
     for (int other = 0; other < ranks_; ++other)
       if (!here[static_cast<std::size_t>(other)])
         silent += (silent.empty() ? "rank " : ", rank ") + std::to_string(other) + " on " + host(other);
-    stop_all(1, silent.empty() ? "the ranks wait for different things; was all of them given the same command?"
+    stop_all(1, silent.empty() ? "the ranks wait for different things. Start all of them with the same command."
                                : silent + " has not answered for " + std::to_string(static_cast<long>(patience_)) +
-                                     " s: all ranks end; the last checkpoint is whole");
+                                     " s. All ranks end; the last checkpoint is complete");
     std::abort();
   }
 
   double patience_;
-  const pid_t parent_ = ::getppid();  // mpirun, or what stands for it on this machine
+  const pid_t parent_ = ::getppid();  // mpirun or its local daemon
   int rank_ = 0, ranks_ = 1, rank_on_host_ = 0, ranks_on_host_ = 1;
   std::vector<std::string> hosts_;  // of all ranks
   std::vector<MPI_Request> requests_;

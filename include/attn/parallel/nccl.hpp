@@ -12,13 +12,12 @@
 
 namespace attn {
 
-/// GPUs that add up gradients by NCCL, on a stream of their own; what the host has to say goes through another communicator,
-/// such as Mpi, which also makes NCCL's first handshake. Each rank has a GPU of its own. Link attn::nccl. One rank sums too: that
-/// shows on one GPU that nothing else changes.
+/// Sums GPU gradients with NCCL on a separate stream. Host data goes through another communicator, such as Mpi, which also
+/// exchanges NCCL's id. Each rank needs its own GPU. Link attn::nccl. A single rank runs NCCL too, to test it on one GPU.
 class Nccl final : public OverHost {
  public:
   Nccl(Communicator& host, int gpu) : OverHost(host), gpu_(gpu) {
-    if (const std::string shared = shared_gpu(host, gpu); !shared.empty()) fail(shared, ": NCCL needs one for each");
+    if (const std::string shared = shared_gpu(host, gpu); !shared.empty()) fail(shared, ": NCCL needs one GPU per rank");
     check(cudaSetDevice(gpu), "choosing a GPU");
     ncclUniqueId id{};
     if (host.rank() == 0) check(ncclGetUniqueId(&id), "naming the ranks");
@@ -30,7 +29,7 @@ class Nccl final : public OverHost {
   }
   Nccl(const Nccl&) = delete;
   ~Nccl() override {
-    if (std::uncaught_exceptions() > 0) {  // the others may not come
+    if (std::uncaught_exceptions() > 0) {  // other ranks may not respond
       (void)ncclCommAbort(nccl_);
     } else {
       (void)cudaStreamSynchronize(stream_);
@@ -40,7 +39,7 @@ class Nccl final : public OverHost {
     (void)cudaStreamDestroy(stream_);
   }
 
-  /// "rank 1 on a has the GPU of rank 0" where two ranks have the same, as NCCL does not let them; else nothing.
+  /// "rank 1 on a has the GPU of rank 0" if two ranks share a GPU, which NCCL forbids; otherwise "".
   static std::string shared_gpu(Communicator& host, int gpu) {
     cudaDeviceProp properties;
     require(cudaGetDeviceProperties(&properties, gpu) == cudaSuccess, "there is no GPU ", gpu);
@@ -56,9 +55,9 @@ class Nccl final : public OverHost {
   std::string name() const override { return "NCCL"; }
   bool alone() const override { return false; }
   std::vector<std::string> gather(const std::string& mine) override { return host_.gather(mine); }
-  void call_roll() override { host_.call_roll(); }
+  void check_ranks() override { host_.check_ranks(); }
 
-  // Numbers that no stream made are the host's.
+  // Numbers without a stream are in host memory.
   void begin_sum(SharedNumbers numbers, void* stream = nullptr) override {
     if (stream == nullptr) return host_.begin_sum(numbers);
     after(stream);
@@ -92,7 +91,7 @@ class Nccl final : public OverHost {
   static std::size_t size(const SharedNumbers& numbers) { return static_cast<std::size_t>(numbers.count); }
   static ncclDataType_t type(const SharedNumbers& numbers) { return numbers.is_double ? ncclDouble : ncclFloat; }
 
-  /// NCCL's stream waits for what is on the other one so far.
+  /// NCCL's stream waits for the work enqueued on `stream` so far.
   void after(void* stream) {
     check(cudaEventRecord(event_, static_cast<cudaStream_t>(stream)), "waiting for gradients");
     check(cudaStreamWaitEvent(stream_, event_, 0), "waiting for gradients");

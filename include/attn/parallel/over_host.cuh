@@ -6,7 +6,7 @@
 
 namespace attn {
 
-/// A communicator for numbers of GPUs over one for the host's: the ranks are those of the host's.
+/// Base of GPU communicators that use a host communicator for ranks and host data.
 class OverHost : public Communicator {
  public:
   explicit OverHost(Communicator& host) : host_(host) {}
@@ -18,6 +18,8 @@ class OverHost : public Communicator {
   std::string host(Index rank) const final { return host_.host(rank); }
   bool takes_gpu_memory() const final { return true; }
   double seconds_waited() final { return waits_.seconds(); }
+  void begin_batch() final { host_.begin_batch(); }
+  void end_step() final { host_.end_step(); }
   int stop_all(int status, const std::string& why) final { return host_.stop_all(status, why); }
 
  protected:

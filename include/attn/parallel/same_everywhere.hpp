@@ -9,10 +9,10 @@
 
 namespace attn {
 
-/// What ranks must have in common, by name: version, seed, text, model.
+/// Settings that must be equal on all ranks, by name: version, seed, text, model.
 using CommonSettings = std::vector<std::pair<std::string, std::string>>;
 
-/// The first line in which two texts differ, of either.
+/// The first line in which two texts differ, from each text.
 inline std::pair<std::string, std::string> first_difference(const std::string& a, const std::string& b) {
   std::istringstream of_a(a), of_b(b);
   std::string one, other;
@@ -23,8 +23,8 @@ inline std::pair<std::string, std::string> first_difference(const std::string& a
   return {one, other};
 }
 
-/// An Error at every rank unless all of them have the same: it names the first rank that differs from rank 0, its machine, and
-/// what it has; of several lines, the first that differs.
+/// Throws Error on every rank unless all have equal settings. The error names the first rank that differs from rank 0, its
+/// machine and its value; for multi-line values, the first line that differs.
 inline void require_same_everywhere(Communicator& ranks, const CommonSettings& settings) {
   for (const auto& [name, mine] : settings) {
     const std::vector<std::string> all = ranks.gather(mine);
@@ -32,7 +32,7 @@ inline void require_same_everywhere(Communicator& ranks, const CommonSettings& s
       if (all[i] == all[0]) continue;
       const auto [its, first] = first_difference(all[i], all[0]);
       fail("rank ", i, " on ", ranks.host(static_cast<Index>(i)), " has ", name, " ", its, ", rank 0 on ", ranks.host(0),
-           " has ", first, ": give all ranks the same program, files and options");
+           " has ", first, ". Start all ranks with the same program, files and options.");
     }
   }
 }

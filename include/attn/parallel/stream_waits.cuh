@@ -7,14 +7,14 @@
 
 namespace attn {
 
-/// Whether what was recorded with an event is done. CUDA takes the answer no for an error, which the next launch would report.
+/// Whether an event has completed. Clears the error that CUDA sets otherwise and that the next launch would report.
 inline bool has_been(cudaEvent_t event) {
   const cudaError_t status = cudaEventQuery(event);
   if (status == cudaErrorNotReady) (void)cudaGetLastError();
   return status == cudaSuccess;
 }
 
-/// How long streams have waited for others, by their GPU's clock; the host waits for neither.
+/// Measures the time that streams wait for others, on the GPU's clock and without blocking the host.
 class StreamWaits {
  public:
   StreamWaits() = default;
@@ -25,24 +25,24 @@ class StreamWaits {
       for (const Wait& wait : waits) (void)cudaEventDestroy(wait.begin), (void)cudaEventDestroy(wait.end);
   }
 
-  /// The stream has nothing else to do when it comes to this.
+  /// Records the start of a wait on the stream.
   void begin(cudaStream_t stream) {
     now_ = new_wait();
-    check(cudaEventRecord(now_.begin, stream), "waiting for sums");
+    check_cuda(cudaEventRecord(now_.begin, stream), "waiting for sums");
   }
-  /// It goes on when it comes to this, and the event has been.
+  /// Makes the stream wait for the event and records the end of the wait.
   void end(cudaStream_t stream, cudaEvent_t event) {
-    check(cudaStreamWaitEvent(stream, event, 0), "waiting for sums");
-    check(cudaEventRecord(now_.end, stream), "waiting for sums");
+    check_cuda(cudaStreamWaitEvent(stream, event, 0), "waiting for sums");
+    check_cuda(cudaEventRecord(now_.end, stream), "waiting for sums");
     waits_.push_back(now_);
   }
 
-  /// In all, of those waits that have ended.
+  /// Total seconds of completed waits.
   double seconds() {
     std::size_t ended = 0;
     for (; ended < waits_.size() && has_been(waits_[ended].end); ++ended) {
       float milliseconds = 0;
-      check(cudaEventElapsedTime(&milliseconds, waits_[ended].begin, waits_[ended].end), "timing sums");
+      check_cuda(cudaEventElapsedTime(&milliseconds, waits_[ended].begin, waits_[ended].end), "timing sums");
       seconds_ += 1e-3 * static_cast<double>(milliseconds);
       spare_.push_back(waits_[ended]);
     }
@@ -62,13 +62,13 @@ class StreamWaits {
       spare_.pop_back();
       return wait;
     }
-    check(cudaEventCreate(&wait.begin), "making an event");
-    check(cudaEventCreate(&wait.end), "making an event");
+    check_cuda(cudaEventCreate(&wait.begin), "making an event");
+    check_cuda(cudaEventCreate(&wait.end), "making an event");
     return wait;
   }
 
   Wait now_{};
-  std::vector<Wait> waits_, spare_;  // that may not have ended; that can be used again
+  std::vector<Wait> waits_, spare_;  // possibly pending; reusable
   double seconds_ = 0;
 };
 

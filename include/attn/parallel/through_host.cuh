@@ -10,14 +10,13 @@
 
 namespace attn {
 
-/// Numbers of a GPU by a communicator that takes the host's, such as Mpi: what several ranks on one GPU have, and a program without NCCL.
-/// They are copied to the host on a stream of their own, while the GPU goes on; those that have arrived are added up; in the end
-/// all go back.
+/// GPU collectives through a host communicator such as Mpi, for programs without NCCL and for several ranks on one GPU.
+/// Numbers are copied to the host on a separate stream while the GPU continues, reduced as they arrive, and copied back.
 class ThroughHost final : public OverHost {
  public:
-  /// On the GPU that the calling thread has chosen.
+  /// Uses the calling thread's current GPU.
   explicit ThroughHost(Communicator& host) : OverHost(host) {
-    check(cudaStreamCreateWithFlags(&copies_, cudaStreamNonBlocking), "making a stream");
+    check_cuda(cudaStreamCreateWithFlags(&copies_, cudaStreamNonBlocking), "making a stream");
     for (cudaEvent_t* event : {&made_, &back_}) new_event(*event);
   }
   ThroughHost(const ThroughHost&) = delete;
@@ -31,9 +30,9 @@ class ThroughHost final : public OverHost {
   std::string name() const override { return host_.name(); }
   bool alone() const override { return host_.alone(); }
   std::vector<std::string> gather(const std::string& mine) override { return in_turn().gather(mine); }
-  // call_roll() does nothing: the host notices a rank that hangs when it waits for it.
+  // check_ranks() does nothing: the host notices a rank that hangs when it waits for it.
 
-  // Numbers that no stream made are the host's.
+  // Numbers without a stream are in host memory.
   void begin_sum(SharedNumbers numbers, void* stream = nullptr) override {
     if (stream == nullptr) return in_turn().begin_sum(numbers);
     begin({Work::kSum, 0, numbers}, stream);
@@ -55,12 +54,12 @@ class ThroughHost final : public OverHost {
     for (std::size_t i = 0; i < begun_.size(); ++i)
       if (begun_[i].comes_back(rank())) {
         const SharedNumbers& numbers = begun_[i].numbers;
-        check(cudaMemcpyAsync(numbers.data, slots_[i].numbers, bytes(numbers), cudaMemcpyHostToDevice, copies_),
-              "bringing sums back");
+        check_cuda(cudaMemcpyAsync(numbers.data, slots_[i].numbers, bytes(numbers), cudaMemcpyHostToDevice, copies_),
+                   "bringing sums back");
       }
     begun_.clear();
     arrived_ = 0;
-    check(cudaEventRecord(back_, copies_), "bringing sums back");
+    check_cuda(cudaEventRecord(back_, copies_), "bringing sums back");
     waits_.end(waiting, back_);
   }
 
@@ -73,7 +72,7 @@ class ThroughHost final : public OverHost {
     bool goes_out(Index mine) const { return what != kBroadcast || rank == mine; }
     bool comes_back(Index mine) const { return what == kSum || (what == kSumAt) == (rank == mine); }
   };
-  /// Where the numbers of the n-th work since the last wait lie on the host.
+  /// Host buffer of the n-th operation since the last wait.
   struct Slot {
     char* numbers = nullptr;
     std::size_t bytes = 0;
@@ -84,38 +83,39 @@ class ThroughHost final : public OverHost {
     return static_cast<std::size_t>(numbers.count) * (numbers.is_double ? sizeof(double) : sizeof(float));
   }
   static void new_event(cudaEvent_t& event) {
-    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event");
+    check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event");
   }
 
   void copies_wait_for(cudaStream_t stream) {
-    check(cudaEventRecord(made_, stream), "waiting for gradients");
-    check(cudaStreamWaitEvent(copies_, made_, 0), "waiting for gradients");
+    check_cuda(cudaEventRecord(made_, stream), "waiting for gradients");
+    check_cuda(cudaStreamWaitEvent(copies_, made_, 0), "waiting for gradients");
   }
   void begin(const Work& work, void* stream) {
     if (begun_.size() == slots_.size()) new_event(slots_.emplace_back().arrived);
     Slot& slot = slots_[begun_.size()];
     if (bytes(work.numbers) > slot.bytes) {
-      check(cudaStreamSynchronize(copies_), "more memory for gradients");  // it may be on its way back
+      check_cuda(cudaStreamSynchronize(copies_), "more memory for gradients");  // a copy back may still be running
       (void)cudaFreeHost(slot.numbers);
       slot.numbers = nullptr, slot.bytes = 0;
-      check(cudaMallocHost(reinterpret_cast<void**>(&slot.numbers), bytes(work.numbers)),
-            "memory of the host for gradients");
+      check_cuda(cudaMallocHost(reinterpret_cast<void**>(&slot.numbers), bytes(work.numbers)),
+                 "memory of the host for gradients");
       slot.bytes = bytes(work.numbers);
     }
     if (work.goes_out(rank())) {
       copies_wait_for(static_cast<cudaStream_t>(stream));
-      check(cudaMemcpyAsync(slot.numbers, work.numbers.data, bytes(work.numbers), cudaMemcpyDeviceToHost, copies_),
-            "bringing gradients to the host");
+      check_cuda(cudaMemcpyAsync(slot.numbers, work.numbers.data, bytes(work.numbers), cudaMemcpyDeviceToHost, copies_),
+                 "bringing gradients to the host");
     }
-    check(cudaEventRecord(slot.arrived, copies_), "bringing gradients to the host");
+    check_cuda(cudaEventRecord(slot.arrived, copies_), "bringing gradients to the host");
     begun_.push_back(work);
     while (arrived_ < begun_.size() && has_been(slots_[arrived_].arrived)) start_next();
   }
 
-  /// The host's communicator with all that was begun: ranks make the same calls in the same order, whenever their numbers arrive.
+  /// Starts all pending operations on the host communicator. Ranks start them in the same order, whenever their numbers
+  /// arrive.
   Communicator& in_turn() {
     while (arrived_ < begun_.size()) {
-      check(cudaEventSynchronize(slots_[arrived_].arrived), "bringing gradients to the host");
+      check_cuda(cudaEventSynchronize(slots_[arrived_].arrived), "bringing gradients to the host");
       start_next();
     }
     return host_;
@@ -136,10 +136,10 @@ class ThroughHost final : public OverHost {
   cudaEvent_t made_ = nullptr, back_ = nullptr;
   std::deque<Slot> slots_;
   std::vector<Work> begun_;  // since the last wait
-  std::size_t arrived_ = 0;  // of which the host's communicator has so many
+  std::size_t arrived_ = 0;  // operations already started on the host communicator
 };
 
-/// For the ranks that train on a GPU, where theirs takes the host's numbers only: see DataParallel.
+/// For DataParallel on GPUs whose communicator accepts host memory only.
 template <class Device>
 std::unique_ptr<Communicator> through_host(Communicator& host, const Device& device) {
   device.use();

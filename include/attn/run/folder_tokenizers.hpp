@@ -7,13 +7,13 @@
 
 namespace attn {
 
-/// The tokenizers of a model's folder, which a training left or Hugging Face's MarianMTModel.
+/// The tokenizers of a run's folder or of a Hugging Face MarianMTModel folder.
 struct FolderTokenizers {
   AnyTokenizer source, target;
 };
 inline FolderTokenizers read_folder_tokenizers(const std::filesystem::path& folder) {
-  RunCard card = is_hub_folder(folder) ? read_marian_folder(folder).card : read_run_card(folder);
-  return {std::move(card.source), std::move(card.target)};
+  RunConfig config = is_hub_folder(folder) ? read_marian_folder(folder) : read_run_config(folder);
+  return {std::move(config.source), std::move(config.target)};
 }
 
 }  // namespace attn

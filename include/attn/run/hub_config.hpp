@@ -6,31 +6,32 @@
 #include <string>
 #include <utility>
 
+#include "attn/checkpoint/parse_json.hpp"
 #include "attn/core/error.hpp"
 #include "attn/core/file.hpp"
 #include "attn/core/types.hpp"
 
 namespace attn {
 
-/// config.json or generation_config.json of Hugging Face: members by their names. One that is missing or null is as `otherwise`
-/// says; one of another kind is an error that names it.
+/// Reads config.json or generation_config.json of Hugging Face. A missing or null member has the value `otherwise`; a
+/// member of another type is an error.
 class HubConfig {
  public:
-  explicit HubConfig(std::filesystem::path path)
-      : path_(std::move(path)), object_(nlohmann::json::parse(read_file(path_), nullptr, false)) {
+  explicit HubConfig(std::filesystem::path path) : path_(std::move(path)), object_(parse_json(read_file(path_))) {
     require(object_.is_object(), path_.string(), ": must be a JSON object; the file may be damaged or cut short");
   }
 
+  const nlohmann::json& members() const { return object_; }
   nlohmann::json find(const char* name) const {
     const auto found = object_.find(name);
     return found == object_.end() ? nlohmann::json() : *found;
   }
-  [[noreturn]] void refuse(const char* name, const std::string& why) const {
-    fail(path_.string(), ": ", name, " is ", find(name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
-         "; ", why);
+  [[noreturn]] void refuse(const std::string& name, const std::string& why) const {
+    fail(path_.string(), ": ", name, " is ",
+         find(name.c_str()).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), "; ", why);
   }
 
-  /// A whole number from `least` to two thousand million.
+  /// An integer from `least` to the maximum of int.
   Index whole(const char* name, Index least, std::optional<Index> otherwise = {}) const {
     const auto value = find(name);
     if (value.is_null() && otherwise) return *otherwise;
@@ -49,7 +50,7 @@ class HubConfig {
     return value.is_null() ? otherwise : value.get<bool>();
   }
 
-  /// Checks that a token, where it is given, is that of the vocabulary.
+  /// Checks that a token, if given, equals that of the vocabulary.
   void check_token(const char* name, Token token) const {
     auto value = find(name);
     if (value.is_array() && value.size() == 1) value = nlohmann::json(value[0]);

@@ -4,24 +4,16 @@
 
 namespace attn {
 
-// The library's models: one Transformer per combination of policies, whose shape is given at run time. run/model_presets.hpp
-// names the usual shapes.
+// The library's models: one Transformer per combination of policies, with the shape given at run time.
+// run/model_presets.hpp names common shapes.
 
 template <class Device>
-void add_transformers(ModelRegistry& registry) {
+void add_library_models(ModelRegistry& registry) {
   registry.add<Transformer<Device>>("transformer");
   registry.add<Transformer<Device, dynamic_shape, Full<>, PreNorm>>("transformer-pre");
-}
-
-template <class Device>
-void add_linformers(ModelRegistry& registry) {
   registry.add<Transformer<Device, dynamic_shape, Linformer<>>>("linformer");
   registry.add<Transformer<Device, dynamic_shape, Linformer<>, PreNorm>>("linformer-pre");
-}
-
-/// Marian's models, as MarianMT and OPUS-MT publish them.
-template <class Device>
-void add_marians(ModelRegistry& registry) {
+  // Marian models, as published by OPUS-MT
   registry.add<Marian<Device, dynamic_shape, Swish>>("marian-swish");
   registry.add<Marian<Device, dynamic_shape, Relu>>("marian-relu");
   registry.add<Marian<Device, dynamic_shape, GeluExact>>("marian-gelu");

@@ -9,7 +9,7 @@
 
 namespace attn {
 
-/// "AMD EPYC 9654, 16 cores"; where the system does not name it, its architecture.
+/// "AMD EPYC 9654, 16 cores"; the architecture if the system does not name the processor.
 inline std::string processor_name() {
   std::string name = "unknown processor";
   if (utsname system; ::uname(&system) == 0) name = system.machine;

@@ -2,15 +2,14 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "attn/attention/linformer.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/models/transformer.hpp"
 #include "attn/run/model_spec.hpp"
 
 namespace attn {
 
-// From a model's description to the options of its type, and from its type to words. A model of one's own that takes other
-// options than these brings a function of its own to ModelRegistry::add.
+// Converts a ModelSpec to the options of a model type, and describes a model type. For custom models with other options,
+// pass a conversion to ModelRegistry::add.
 
 inline TransformerOptions options_from(const ModelSpec& spec, const TransformerOptions&) {
   return {.source_vocabulary = spec.source_vocabulary,
@@ -24,14 +23,14 @@ inline TransformerOptions options_from(const ModelSpec& spec, const TransformerO
 
 inline RecurrentOptions options_from(const ModelSpec& spec, const RecurrentOptions&) {
   require(!spec.share_embeddings && !spec.tie_output, spec.name,
-          " is a recurrent model: its tables are its own; leave share_embeddings and tie_output off");
+          " is a recurrent model and has separate embeddings. Unset share_embeddings and tie_output.");
   const auto rate = static_cast<float>(spec.dropout);
   return {.source_vocabulary = spec.source_vocabulary,
           .target_vocabulary = spec.target_vocabulary,
           .dropout = {rate, rate, rate}};
 }
 
-/// What a model's type fixes, for model.json.
+/// The properties that a model's type fixes, for model.json.
 template <class Model>
 nlohmann::json describe_shape(const Model& model) {
   nlohmann::json shape = nlohmann::json::object();
@@ -55,11 +54,11 @@ nlohmann::json describe_shape(const Model& model) {
     else
       shape["attention"] = "full";
   }
-  if constexpr (requires { model.shape.words; }) shape["words"] = model.shape.words;
+  if constexpr (requires { model.shape.words; }) shape["embedding"] = model.shape.words;
   return shape;
 }
 
-/// The width of a model's states, which Vaswani's schedule asks for.
+/// The model width (d_model), which Vaswani's schedule needs.
 template <class Model>
 int width_of(const Model& model) {
   if constexpr (requires { model.shape.width; })

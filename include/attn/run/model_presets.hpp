@@ -11,8 +11,8 @@
 
 namespace attn {
 
-// The library compiles one Transformer per combination of policies and gives it its shape at run time. A preset is a name for an
-// architecture with a shape: transformer-base-pre, linformer32-small, marian-6-6-512-8-2048-swish.
+// The library compiles one Transformer per combination of policies, with the shape given at run time. A preset names an
+// architecture and a shape: transformer-base-pre, linformer32-small, marian-6-6-512-8-2048-swish.
 
 struct ModelPreset {
   std::string architecture;  // its name in the registry: transformer-pre, linformer, marian-swish
@@ -29,7 +29,7 @@ inline std::optional<TransformerShape> find_preset_shape(std::string_view size) 
   return {};
 }
 
-/// A whole number above 0, or nothing.
+/// Parses a positive integer; empty on failure.
 inline std::optional<int> read_size(std::string_view text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -43,7 +43,7 @@ inline std::optional<int> linformer_k(std::string_view model) {
   return model.starts_with(kName) ? read_size(model.substr(kName.size())) : std::nullopt;
 }
 
-/// What a preset's name stands for, or nothing if it is no preset.
+/// Parses a preset's name; empty if it is not one.
 inline std::optional<ModelPreset> find_preset(std::string_view name) {
   std::vector<std::string_view> parts;
   for (std::size_t first = 0; first <= name.size();) {

@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -12,28 +11,29 @@
 #include "attn/run/any_model.hpp"
 #include "attn/run/device_options.hpp"
 #include "attn/run/model_presets.hpp"
+#include "attn/run/recurrent_names.hpp"
 
 namespace attn {
 
-/// Makes models by their names. A program adds one of its own with one line:
+/// Creates models by name. A program registers its own with one line:
 ///
 ///     models().add<MyModel<Cpu<float>>>("mine");
 ///
-/// and, in a .cu file, the same for Cuda<float> and Cuda<bfloat16>. That line is what compiles the model, so it stands in a
-/// file that includes attn/run/model_on.hpp and the backend.
+/// In a .cu file, register it for Cuda<float> and Cuda<bfloat16>. This line instantiates the model, so the file must
+/// include attn/run/model_on.hpp and the backend.
 class ModelRegistry {
  public:
-  /// Makes a model: to train, with first weights drawn from a seed; or without one, to load weights into.
+  /// Creates a model: with a seed, initialized for training; without one, ready for load().
   using Make =
       std::function<std::unique_ptr<AnyModel>(const ModelSpec&, const DeviceOptions&, std::optional<std::uint64_t>)>;
 
-  /// A type under a name. Its options are made from the description by options_from (run/model_options.hpp), or by `options`.
+  /// Registers a model type. options_from (run/model_options.hpp) or `options` converts the spec to its options.
   template <class Model>
   void add(const std::string& name, std::function<typename Model::Options(const ModelSpec&)> options = {});
 
   void add(const std::string& name, const std::string& backend, Make make) { makers_[{name, backend}] = std::move(make); }
 
-  /// An Error, now, where there is no such device or it cannot do what the options ask of it.
+  /// Throws Error if the device does not exist or does not support the options.
   void check(const DeviceOptions& device) const {
     const auto probe = probes_.find(backend(device));
     if (probe != probes_.end()) probe->second(device);
@@ -52,7 +52,7 @@ class ModelRegistry {
     return all;
   }
 
-  /// The model that a description names, on the device that the options name.
+  /// Creates the model that `spec` describes.
   std::unique_ptr<AnyModel> make(const ModelSpec& spec, const DeviceOptions& device = {},
                                  std::optional<std::uint64_t> seed = {}) const {
     const std::string on = backend(device);
@@ -61,14 +61,14 @@ class ModelRegistry {
     if (found != makers_.end()) {
       ModelSpec shaped = spec;
       if (preset) shaped.shape = preset->shape;
-      auto model = found->second(shaped, device, seed);
-      return model;
+      return found->second(shaped, device, seed);
     }
-    if (contains(spec.name)) fail("this program has no ", spec.name, " for ", on, "; choose another device or precision");
+    if (contains(spec.name)) fail("this program has no ", spec.name, " for ", on, ". Choose another device or precision.");
     std::string known;
     for (const std::string& name : names()) known += (known.empty() ? "" : ", ") + name;
-    fail("this program knows no model of the name '", spec.name, "'; it knows ", known,
-         ". A model of one's own is added with models().add<Model>(name)");
+    fail("unknown model '", spec.name, "'; this program knows ", known, ". ",
+         is_recurrent(spec.name) ? "Link attn::compiled, which has the recurrent models."
+                                 : "Register it before you open the folder: models().add<Model>(\"" + spec.name + "\")");
   }
 
  private:
@@ -79,14 +79,10 @@ class ModelRegistry {
   }
 
   std::map<std::pair<std::string, std::string>, Make> makers_;
-  std::map<std::string, std::function<void(const DeviceOptions&)>> probes_;  // of backends: make a device
+  std::map<std::string, std::function<void(const DeviceOptions&)>> probes_;  // per backend: creates a device
 };
 
-/// The models of this program: those of the library (run/library_models.hpp), and what the program adds.
-#ifdef ATTN_COMPILED
-ModelRegistry& models();  // attn::compiled has them
-#else
-inline ModelRegistry& models();  // run/models.hpp compiles them
-#endif
+/// The models of this program: those of the library and those it adds. attn::compiled or run/models.hpp defines it.
+ModelRegistry& models();
 
 }  // namespace attn

@@ -8,17 +8,38 @@
 
 namespace attn {
 
-/// Which model: the name of an architecture in the registry or of a preset, and its run-time options.
+/// Selects a model: the name of a registered architecture or a preset, and its run-time options.
 struct ModelSpec {
   std::string name;
   Index source_vocabulary = 0, target_vocabulary = 0;
   double dropout = 0.1, attention_dropout = 0, activation_dropout = 0;
   bool share_embeddings = false, tie_output = false;
-  std::optional<TransformerShape> shape = {};  // of an architecture; a preset's name says it
+  std::optional<TransformerShape> shape = {};  // of an architecture; a preset's name implies it
 };
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TransformerShape, encoder_layers, decoder_layers, width, heads, inner, linformer_k,
-                                   linformer_n, key_value_heads)
+inline void to_json(nlohmann::json& json, const TransformerShape& shape) {
+  json = {{"encoder_layers", shape.encoder_layers},
+          {"decoder_layers", shape.decoder_layers},
+          {"width", shape.width},
+          {"heads", shape.heads},
+          {"inner", shape.inner},
+          {"linformer_k", shape.linformer_k},
+          {"linformer_n", shape.linformer_n},
+          {"key_value_heads", shape.key_value_heads},
+          {"rope_base", shape.rope_base}};
+}
+
+inline void from_json(const nlohmann::json& json, TransformerShape& shape) {
+  json.at("encoder_layers").get_to(shape.encoder_layers);
+  json.at("decoder_layers").get_to(shape.decoder_layers);
+  json.at("width").get_to(shape.width);
+  json.at("heads").get_to(shape.heads);
+  json.at("inner").get_to(shape.inner);
+  json.at("linformer_k").get_to(shape.linformer_k);
+  json.at("linformer_n").get_to(shape.linformer_n);
+  json.at("key_value_heads").get_to(shape.key_value_heads);
+  shape.rope_base = json.value("rope_base", TransformerShape{}.rope_base);  // absent in older files
+}
 
 inline void to_json(nlohmann::json& json, const ModelSpec& spec) {
   json = {{"name", spec.name},

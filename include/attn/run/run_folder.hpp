@@ -3,75 +3,158 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "attn/checkpoint/json_text.hpp"
+#include "attn/checkpoint/parse_json.hpp"
+#include "attn/core/checksum.hpp"
 #include "attn/core/file.hpp"
-#include "attn/decode/search_options.hpp"
 #include "attn/run/machine.hpp"
-#include "attn/run/model_spec.hpp"
+#include "attn/run/run_config.hpp"
 #include "attn/run/tokenizer_files.hpp"
-#include "attn/train/safetensors.hpp"
 #include "attn/version.hpp"
 
 namespace attn {
 
-// A run's folder: what a training leaves, and what it takes to translate with it.
+// A run's folder: everything needed to translate with a trained model and to resume its training.
 //
-//   model.json             which model, its tokenizers, its settings, who made it where
+//   model.json             the model, its tokenizers and settings, who trained it where, and a checksum of these
 //   model.safetensors      the best weights so far
-//   training.safetensors   all it takes to go on
-//   source.*, target.*     the tokenizers; one, tokenizer.*, where both sides have the same
-//   log.jsonl, curve.svg   how the training went; events.out.tfevents.* the same for TensorBoard
-//   report.html            the same for people, with translations (run/run_report.hpp)
+//   training.safetensors   the state to resume from
+//   source.*, target.*     the tokenizers; a single tokenizer.* if both sides share it
+//   log.jsonl, curve.svg   training log and learning curve; events.out.tfevents.* for TensorBoard
+//   report.html            a readable report with translations (tools/common/run_report.hpp)
 //   best/, maps/           the best weights of several validations; attention maps
-//   translations.txt       the test, translated; of several tests translations.NAME.txt, scored in outcome.json
-
-/// What model.json says.
-struct RunCard {
-  ModelSpec model;
-  AnyTokenizer source, target;
-  std::string source_language = "", target_language = "";
-  Index truncate = 255;                      // tokens of a source sentence that the model was trained with
-  Index limit = 256;                         // tokens of a translation
-  bool suppress_unknown = false;             // no translation holds the unknown token
-  std::optional<SearchOptions> search = {};  // instead of greedy decoding, where a folder of others says so
-  Metadata settings = {};                    // of the training
-  std::uint64_t seed = 1;
-  std::string commit = "unknown";                   // of the program
-  nlohmann::json shape = {};                        // of the model, in words and numbers
-  std::string device = {};                          // that trained it
-  nlohmann::json about = nlohmann::json::object();  // whatever else a program wants to be known
-};
+//   translations.txt       translations of the test set; translations.NAME.txt for several; outcome.json has the scores
 
 inline constexpr int run_format = 1;
 
+/// Whether a run was started in this folder.
+inline bool has_run(const std::filesystem::path& folder) { return file_exists(folder / "model.json"); }
+
+namespace detail {
+
+inline std::string checksum_of(const nlohmann::json& file) {
+  const std::string text = file.dump();
+  Checksum sum;
+  sum.add(text.data(), std::ssize(text));
+  return sum.text();
+}
+
+inline bool same_tokenizer(nlohmann::json source, nlohmann::json target) {
+  source.erase("language");
+  target.erase("language");
+  return source == target;
+}
+
+}  // namespace detail
+
 /// Writes model.json and the tokenizers.
-void write_run_card(const std::filesystem::path& folder, const RunCard& card);
+inline void write_run_config(const std::filesystem::path& folder, const RunConfig& config) {
+  using nlohmann::json;
+  const bool one = config.source.hash() == config.target.hash();
+  const auto side = [&](const AnyTokenizer& tokenizer, const char* stem, const std::string& language) {
+    json about = save_tokenizer(tokenizer, folder, one ? "tokenizer" : stem);
+    if (!language.empty()) about["language"] = language;
+    return about;
+  };
+  json file{{"format", run_format},
+            {"attn", {{"version", ATTN_VERSION}, {"commit", config.commit}}},
+            {"model", config.model},
+            {"shape", config.shape},
+            {"source", side(config.source, "source", config.source_language)},
+            {"target", side(config.target, "target", config.target_language)},
+            {"truncate", config.truncate},
+            {"limit", config.limit},
+            {"suppress_unknown", config.suppress_unknown},
+            {"settings", config.settings},
+            {"seed", config.seed},
+            {"machine", {{"processor", processor_name()}, {"device", config.device}}},
+            {"about", config.about}};
+  file["checksum"] = detail::checksum_of(file);
+  write_file(folder / "model.json", file.dump(2) + "\n");
+}
 
-/// Whether a run has begun there.
-inline bool has_run(const std::filesystem::path& folder) { return std::filesystem::exists(folder / "model.json"); }
+/// Reads model.json and the tokenizers, and checks that they match.
+inline RunConfig read_run_config(const std::filesystem::path& folder) {
+  using nlohmann::json;
+  const auto path = folder / "model.json";
+  require(is_folder(folder), folder.string(), " is not a folder. Name the folder of a run.");
+  require(has_run(folder), "there is no model.json in ", folder.string(),
+          ": it is not a run folder, or it is from attn before 0.2. Train such models again.");
+  try {
+    std::size_t wrong = 0;
+    json file = parse_json(read_file(path), &wrong);
+    require(file.is_object(), path.string(), " is damaged or was changed by hand: it is not JSON",
+            wrong > 0 ? " from byte " + std::to_string(wrong) + " on" : "");
+    const std::string where = path.string() + " is damaged or was changed by hand";
+    const Index format = json_count(file, "format", 1, where);
+    require(format <= run_format, path.string(), " has format ", format, ", but this version reads at most ", run_format,
+            ". Update attn.");
+    if (const auto checksum = file.find("checksum"); checksum != file.end()) {  // absent before attn 0.3
+      const json value = *checksum;
+      file.erase(checksum);
+      require(value == detail::checksum_of(file), where,
+              ": its checksum does not fit. If you changed it on purpose, remove the entry 'checksum'");
+    }
+    for (const char* side : {"source_vocabulary", "target_vocabulary"}) json_count(file.at("model"), side, 1, where);
+    const AnyTokenizer source = load_tokenizer(file.at("source"), folder);
+    const bool shared = detail::same_tokenizer(file.at("source"), file.at("target"));
+    RunConfig config{file.at("model").get<ModelSpec>(), source,
+                     shared ? source : load_tokenizer(file.at("target"), folder)};
+    config.source_language = file.at("source").value("language", "");
+    config.target_language = file.at("target").value("language", "");
+    for (const auto& [vocabulary, tokenizer] : {std::pair(config.model.source_vocabulary, &config.source),
+                                                std::pair(config.model.target_vocabulary, &config.target)})
+      require(vocabulary >= tokenizer->size() && vocabulary - tokenizer->size() < 1024, where, ": a model's vocabulary of ",
+              vocabulary, " does not fit its tokenizer's, of ", tokenizer->size());
+    require(!config.model.share_embeddings || config.model.source_vocabulary == config.model.target_vocabulary, where,
+            ": shared embeddings need vocabularies of equal size, not ", config.model.source_vocabulary, " and ",
+            config.model.target_vocabulary);
+    config.truncate = json_count(file, "truncate", 1, where);
+    config.limit = json_count(file, "limit", 1, where);
+    config.suppress_unknown = file.at("suppress_unknown");
+    config.settings = file.at("settings").get<Metadata>();
+    require(file.at("seed").is_number_unsigned(), where, ": its 'seed' is not a whole number");
+    config.seed = file.at("seed");
+    config.commit = file.at("attn").at("commit");
+    config.shape = file.at("shape");
+    config.device = file.at("machine").at("device");
+    config.about = file.at("about");
+    return config;
+  } catch (const json::exception& error) {
+    fail(path.string(), " is damaged or was changed by hand: ", error.what());
+  }
+}
 
-/// Reads model.json and the tokenizers, and checks that they belong together.
-RunCard read_run_card(const std::filesystem::path& folder);
+/// Appends an event to the log, such as a score. Replaces invalid UTF-8 by U+FFFD.
+inline void append_to_log(const std::filesystem::path& folder, const nlohmann::json& event) {
+  const auto path = folder / "log.jsonl";
+  std::ofstream out(path, std::ios::app);
+  out << json_text(event) << '\n' << std::flush;
+  require(out.good(), "cannot write the log ", path.string(), "; is the disk full?");
+}
 
-/// Adds an event to the log: a score, a remark. What is not UTF-8 in it becomes U+FFFD.
-void append_to_log(const std::filesystem::path& folder, const nlohmann::json& event);
+/// Describes the first setting in `now` that differs from `then`: "rate 0.1, not 0.2". Ignores keys in `may_change`. Empty
+/// if all are equal.
+inline std::string different_setting(const Metadata& then, const Metadata& now,
+                                     const std::vector<std::string>& may_change = {}) {
+  for (const auto& [key, value] : now) {
+    const auto was = then.find(key);
+    if (was == then.end() || std::find(may_change.begin(), may_change.end(), key) != may_change.end()) continue;
+    if (was->second != value) return key + " " + was->second + ", not " + value;
+  }
+  return "";
+}
 
-/// The first of these settings that was another when a run began, in words: "rate 0.1, not 0.2"; empty where none was. Those in
-/// `may_change` are passed over.
-std::string different_setting(const Metadata& then, const Metadata& now, const std::vector<std::string>& may_change = {});
-
-/// Refuses to go on with settings that were others when the run began. Those in `may_change` may.
-void check_same_settings(const std::filesystem::path& folder, const Metadata& then, const Metadata& now,
-                         const std::vector<std::string>& may_change);
+/// Rejects settings that differ from those at the start of the run, except keys in `may_change`.
+inline void check_same_settings(const std::filesystem::path& folder, const Metadata& then, const Metadata& now,
+                                const std::vector<std::string>& may_change) {
+  const std::string difference = different_setting(then, now, may_change);
+  require(difference.empty(), "cannot resume ", folder.string(), ": it was begun with ", difference,
+          "; give the options that it was begun with, or another folder");
+}
 
 }  // namespace attn
-
-#ifndef ATTN_COMPILED  // else attn::compiled has the bodies
-#define ATTN_RUN_INLINE inline
-#include "attn/run/run_folder_bodies.hpp"
-#endif

@@ -4,24 +4,41 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "attn/core/file.hpp"
+#include "attn/core/format_count.hpp"
 #include "attn/text/any_tokenizer.hpp"
 #include "attn/text/byte_bpe_files.hpp"
+#include "attn/text/plain_tokenizer.hpp"
 #include "attn/text/word_vocabulary_files.hpp"
 
 namespace attn {
 
-/// How tokenizers of one type lie in a run's folder: in one file at least.
+/// How to save and load one tokenizer type in a folder; it needs at least one file.
 struct TokenizerKind {
   std::string name;  // in model.json
   std::function<bool(const AnyTokenizer&)> holds;
-  std::function<std::vector<std::string>(const AnyTokenizer&, const std::filesystem::path& stem)> save;  // files' names
+  std::function<std::vector<std::string>(const AnyTokenizer&, const std::filesystem::path& stem)> save;  // file names
   std::function<AnyTokenizer(const std::filesystem::path& folder, const std::vector<std::string>& files)> load;
 };
 
-/// The kinds that a program knows: byte-level BPE, words, and what it adds itself, before it opens or makes folders.
+/// Word vocabularies of plain text in one language.
+inline TokenizerKind plain_tokenizer_kind(const char* name, Language language) {
+  return {name,
+          [language](const AnyTokenizer& t) {
+            return t.get<PlainTokenizer>() != nullptr && t.get<PlainTokenizer>()->language() == language;
+          },
+          [](const AnyTokenizer& t, const std::filesystem::path& stem) {
+            save_word_vocabulary(*t.get<PlainTokenizer>(), stem.string() + ".vocab");
+            return std::vector{stem.filename().string() + ".vocab"};
+          },
+          [language](const std::filesystem::path& folder, const std::vector<std::string>& files) {
+            return AnyTokenizer(PlainTokenizer(load_word_vocabulary(folder / files.at(0)), language));
+          }};
+}
+
+/// The known tokenizer types: byte-level BPE, word vocabularies, and those that a program adds before it opens a folder.
 inline std::vector<TokenizerKind>& tokenizer_kinds() {
   using Path = std::filesystem::path;
   static std::vector<TokenizerKind> kinds{
@@ -41,42 +58,45 @@ inline std::vector<TokenizerKind>& tokenizer_kinds() {
        },
        [](const Path& folder, const std::vector<std::string>& files) {
          return AnyTokenizer(load_word_vocabulary(folder / files.at(0)));
-       }}};
+       }},
+      plain_tokenizer_kind("plain-en", Language::english),
+      plain_tokenizer_kind("plain-de", Language::german)};
   return kinds;
 }
 
-/// Whether a name is that of a file in the folder itself.
+/// Whether a name is a plain file name, without a folder.
 inline bool is_name_in_folder(const std::string& file) {
   return !file.empty() && file.find('/') == file.npos && file != "." && file != "..";
 }
 
-/// Writes a tokenizer's files, `stem`.*, into a folder; what model.json says of them. Refuses files that load_tokenizer would.
+/// Writes a tokenizer's files, `stem`.*, and returns its entry for model.json. Rejects files load_tokenizer would reject.
 inline nlohmann::json save_tokenizer(const AnyTokenizer& tokenizer, const std::filesystem::path& folder,
                                      const std::string& stem) {
   for (const TokenizerKind& kind : tokenizer_kinds()) {
     if (!kind.holds(tokenizer)) continue;
     const std::vector<std::string> files = kind.save(tokenizer, folder / stem);
-    require(!files.empty(), "the tokenizer's kind '", kind.name, "' names no files: nothing could open ", folder.string(),
-            " again; its `save` writes one at least, and gives its name");
+    require(!files.empty(), "tokenizer kind '", kind.name,
+            "': `save` returned no file names. It must write at least one file to ", folder.string(),
+            " and return its name.");
     for (const std::string& file : files)
-      require(is_name_in_folder(file) && std::filesystem::is_regular_file(folder / file), "the tokenizer's kind '",
-              kind.name, "' names the file '", file, "', which is not in ", folder.string(),
-              "; its `save` gives the names, without folders, of files that it has written beside `stem`");
+      require(is_name_in_folder(file) && is_file(folder / file), "tokenizer kind '", kind.name, "': `save` returned '",
+              file, "', which is not a file in ", folder.string(),
+              ". It must return the names, without folders, of the files that it wrote next to `stem`.");
     return {{"kind", kind.name},
             {"files", files},
             {"vocabulary", tokenizer.size()},
             {"hash", std::to_string(tokenizer.hash())}};
   }
-  fail("a tokenizer of a type that is not in tokenizer_kinds() cannot be saved: add its kind there first");
+  fail("cannot save a tokenizer whose type is not in tokenizer_kinds(). Add its kind there first.");
 }
 
-/// Reads it back. Refuses files that are not the ones that were written.
+/// Loads a tokenizer; fails if the files differ from those saved.
 inline AnyTokenizer load_tokenizer(const nlohmann::json& about, const std::filesystem::path& folder) {
   const auto name = about.at("kind").get<std::string>();
   for (const TokenizerKind& kind : tokenizer_kinds()) {
     if (kind.name != name) continue;
     const auto files = about.at("files").get<std::vector<std::string>>();
-    require(!files.empty(), folder.string(), ": model.json names no files of its tokenizer");
+    require(!files.empty(), folder.string(), ": model.json names no tokenizer files");
     for (const std::string& file : files)
       require(is_name_in_folder(file), folder.string(), ": model.json names the tokenizer's file ", file,
               ", which is not in the folder");
@@ -84,17 +104,16 @@ inline AnyTokenizer load_tokenizer(const nlohmann::json& about, const std::files
       try {
         return kind.load(folder, files);
       } catch (const std::out_of_range&) {
-        fail(folder.string(), ": model.json names ", files.size(), " of its tokenizer's files, too few for the kind ",
+        fail(folder.string(), ": model.json names ", counted(files.size(), "tokenizer file"), ", too few for the kind ",
              name);
       }
     }();
     require(std::to_string(tokenizer.hash()) == about.at("hash").get<std::string>(), (folder / files[0]).string(),
-            " is not the tokenizer that the model in ", folder.string(),
-            " was trained with: its tokens have other numbers; copy the folder whole");
+            " is not the tokenizer of the model in ", folder.string(), ": its token ids differ. Copy the complete folder.");
     return tokenizer;
   }
   fail(folder.string(), ": its tokenizer is of the kind '", name,
-       "', which this program does not know; a newer attn or the program that trained it may");
+       "', which this program does not know. Try a newer attn, or the program that trained it.");
 }
 
 }  // namespace attn

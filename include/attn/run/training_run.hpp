@@ -4,18 +4,18 @@
 #include <memory>
 #include <string>
 
+#include "attn/checkpoint/tensor_view.hpp"
 #include "attn/data/batches.hpp"
 #include "attn/ops/adam.hpp"
 #include "attn/parallel/data_parallel.hpp"
 #include "attn/train/callback.hpp"
-#include "attn/train/safetensors.hpp"
 #include "attn/train/train_options.hpp"
 
 namespace attn {
 
 class AnyModel;
 
-/// A training, for a model of any type: the texts, the settings, and the folder that gets the weights.
+/// A training of a model of any type: texts, settings and the output folder.
 struct TrainingRun {
   std::filesystem::path folder;
   CorpusView training, validation;
@@ -23,28 +23,28 @@ struct TrainingRun {
   BatchOptions batches = {}, validation_batches = {};
   AdamOptions adam = {};
   TrainOptions train = {};
-  /// The learning rate of each step, of a run of so many steps and a model of this width.
+  /// Returns the learning rate schedule for a run of `steps` steps and a model of width `width`.
   std::function<std::function<double(Index step)>(Index steps, Index width)> schedule;
-  double average_decay = 0;  // of the exponential moving average of the weights, which is then the model; 0: none
-  Index average_best = 0;    // at the end, the mean of so many best models is the model where it validates better
-  /// Computed of the model at each validation, such as BLEU of its translations; higher is better.
+  double average_decay = 0;  // decay of the exponential moving average of the weights, which becomes the model; 0: none
+  Index average_best = 0;    // number of best models to average at the end; the mean is kept if it validates better
+  /// Called with the model at each validation, such as BLEU of its translations; higher is better.
   std::function<double(AnyModel&)> score = {};
-  std::string title = {};         // of the learning curve
-  Metadata metadata = {};         // of the weights' files
+  std::string title = {};         // for the learning curve
+  Metadata metadata = {};         // for the weight files
   bool resume = false;            // from the folder's training.safetensors
-  Communicator* ranks = nullptr;  // processes that train together, if there are several: each of them calls train
+  Communicator* ranks = nullptr;  // processes that train together; each of them calls train
   DataParallelOptions parallel = {};
-  std::function<void(const std::string&)> say = {};            // what it says before it begins
-  std::function<void(const std::string& line)> log_line = {};  // hears every line of the log
-  std::function<void()> begin = {};  // called when all is planned: from here on a stop can be gone on from
-  std::function<std::unique_ptr<Callback>(Index step, Index steps)> progress = {};  // shows how it goes, to its end
+  std::function<void(const std::string&)> print = {};          // prints a line above the progress
+  std::function<void(const std::string& line)> log_line = {};  // called with every line of the log
+  std::function<void()> begin = {};                            // called after planning, once a stop leaves a resumable run
+  std::function<std::unique_ptr<Callback>(Index step, Index steps)> progress = {};  // displays the progress
 };
 
-/// How a training ended.
+/// The result of a training.
 struct TrainingOutcome {
   TrainState state;
-  Index steps = 0;     // as many as were planned
-  double seconds = 0;  // of training and validation
+  Index steps = 0;     // planned steps
+  double seconds = 0;  // training and validation, earlier runs included; known to rank 0 only
 };
 
 }  // namespace attn

@@ -5,7 +5,7 @@
 
 namespace attn {
 
-/// softmax(u · tanh(q + k)) V, for each sentence. Causal as attention is.
+/// softmax(u · tanh(q + k)) V for each sentence. Causal as in attention().
 template <class Device>
 Variable<Device> additive_attention(Variable<Device> q, Ragged queries, KeysValues<Device> memory, Parameter<Device> u,
                                     bool causal) {

@@ -3,7 +3,7 @@
 
 namespace attn {
 
-// Operators and functions on activations, element by element. Each makes an expression (tape/expression.hpp).
+// Element-wise operators and functions on activations. Each returns an expression (tape/expression.hpp).
 
 template <class A, class B>
 requires Operands<A, B>
@@ -17,11 +17,9 @@ auto operator*(const A& a, const B& b) { return apply<functions::Multiply>(a, b)
 template <class A, class B>
 requires Operands<A, B>
 auto operator/(const A& a, const B& b) { return apply<functions::Divide>(a, b); }
-template <class A>
-requires Operands<A>
-auto operator-(const A& a) { return apply<functions::Negate>(a); }
+auto operator-(const Term auto& a) { return apply<functions::Negate>(a); }
 
-// Comparisons are 1 or 0, for where().
+// Comparisons give 1 or 0, for where().
 template <class A, class B>
 requires Operands<A, B>
 auto operator<(const A& a, const B& b) { return apply<functions::Less>(a, b); }
@@ -35,45 +33,21 @@ template <class A, class B>
 requires Operands<A, B>
 auto operator>=(const A& a, const B& b) { return apply<functions::GreaterEqual>(a, b); }
 
-template <class A>
-requires Operands<A>
-auto exp(const A& a) { return apply<functions::Exp>(a); }
-template <class A>
-requires Operands<A>
-auto log(const A& a) { return apply<functions::Log>(a); }
-template <class A>
-requires Operands<A>
-auto sqrt(const A& a) { return apply<functions::Sqrt>(a); }
-template <class A>
-requires Operands<A>
-auto abs(const A& a) { return apply<functions::Abs>(a); }
-template <class A>
-requires Operands<A>
-auto tanh(const A& a) { return apply<functions::Tanh>(a); }
-template <class A>
-requires Operands<A>
-auto sigmoid(const A& a) { return apply<functions::Sigmoid>(a); }
-template <class A>
-requires Operands<A>
-auto relu(const A& a) { return apply<functions::Relu>(a); }
-/// GELU in its tanh form, as GPT-2 has it.
-template <class A>
-requires Operands<A>
-auto gelu(const A& a) { return apply<functions::Gelu>(a); }
-/// GELU with the error function, torch.nn.GELU's default.
-template <class A>
-requires Operands<A>
-auto gelu_exact(const A& a) { return apply<functions::GeluExact>(a); }
+auto exp(const Term auto& a) { return apply<functions::Exp>(a); }
+auto log(const Term auto& a) { return apply<functions::Log>(a); }
+auto sqrt(const Term auto& a) { return apply<functions::Sqrt>(a); }
+auto abs(const Term auto& a) { return apply<functions::Abs>(a); }
+auto tanh(const Term auto& a) { return apply<functions::Tanh>(a); }
+auto sigmoid(const Term auto& a) { return apply<functions::Sigmoid>(a); }
+auto relu(const Term auto& a) { return apply<functions::Relu>(a); }
+/// The tanh approximation of GELU, as in GPT-2.
+auto gelu(const Term auto& a) { return apply<functions::Gelu>(a); }
+/// Exact GELU, with the error function; the default of torch.nn.GELU.
+auto gelu_exact(const Term auto& a) { return apply<functions::GeluExact>(a); }
 /// x sigmoid(x), also called Swish.
-template <class A>
-requires Operands<A>
-auto silu(const A& a) { return apply<functions::Silu>(a); }
-template <class A>
-requires Operands<A>
-auto softplus(const A& a) { return apply<functions::Softplus>(a); }
-template <class A>
-requires Operands<A>
-auto square(const A& a) { return apply<functions::Square>(a); }
+auto silu(const Term auto& a) { return apply<functions::Silu>(a); }
+auto softplus(const Term auto& a) { return apply<functions::Softplus>(a); }
+auto square(const Term auto& a) { return apply<functions::Square>(a); }
 
 template <class A, class B>
 requires Operands<A, B>
@@ -93,8 +67,8 @@ template <class C, class A, class B>
 requires Operands<C, A, B>
 auto where(const C& condition, const A& a, const B& b) { return apply<functions::Where>(condition, a, b); }
 
-/// Each element is 0 with probability `rate`, else scaled by 1 / (1 - rate), on a tape that applies dropout; x itself on other
-/// tapes. torch.nn.Dropout.
+/// torch.nn.Dropout: zeroes each element with probability `rate` and scales the others by 1 / (1 - rate). On a tape without
+/// dropout it is the identity.
 template <Activation X>
 auto dropout(const X& x, float rate) {
   Tape<typename X::DeviceType>* tape = nullptr;
@@ -103,7 +77,7 @@ auto dropout(const X& x, float rate) {
       if (tape == nullptr || leaf.tape().number > tape->number) tape = &leaf.tape();
   });
   require(tape != nullptr, "dropout: an expression without an activation has no rows");
-  return apply<functions::Multiply>(x, DropoutMask{tape->dropout(rate)});
+  return apply<functions::Multiply>(x, DropoutMask{tape->pending_dropout(rate)});
 }
 
 }  // namespace attn

@@ -6,7 +6,7 @@
 
 namespace attn {
 
-/// Keys, values, and which of their rows belong to which sentence: what attention looks at.
+/// Inputs of attention: keys, values, and the layout of their sentences.
 template <class Device, int Width = dynamic, int Value = Width>
 struct KeysValues;
 
@@ -16,7 +16,7 @@ struct KeysValues<Device, dynamic, dynamic> {
   Ragged rows;
 };
 
-/// The same with widths that the compiler knows.
+/// The same with static widths.
 template <class Device, int Width, int Value>
 struct KeysValues : KeysValues<Device> {
   KeysValues() = default;
@@ -25,7 +25,7 @@ struct KeysValues : KeysValues<Device> {
   KeysValues(const KeysValues<Device>& memory) : KeysValues(memory.keys, memory.values, memory.rows) {}
 };
 
-/// Which layer of a model: its address, and a mark of its type, because a layer's first member has the same address.
+/// Identifies a layer: its address, and a mark of its type because a layer's first member has the same address.
 struct LayerId {
   const void* address = nullptr;
   const void* type = nullptr;
@@ -38,22 +38,22 @@ LayerId id_of(const Layer& layer) {
   return {&layer, &type_mark<Layer>};
 }
 
-/// Where the queries of one call of attention looked. For whoever wants to see it:
+/// The attention weights of one call of attention. To record them:
 ///
 ///     std::vector<AttentionWeights<Device>> seen;
 ///     tape.attention_weights = &seen;
 ///
-/// and every call of attention on that tape adds one, in the order of the calls; they live as long as the tape.
+/// Every call of attention on that tape then appends one entry. The entries live as long as the tape.
 template <class Device>
 struct AttentionWeights {
   Matrix<typename Device::Real> weights;  // heads * query rows x longest key count: row h * query rows + i, column j
-  Ragged queries, keys;                   // j counts the keys of i's sentence; beyond those it sees the weights are 0
+  Ragged queries, keys;                   // j counts the keys of i's sentence; weights of invisible keys are 0
   int heads = 1;
-  LayerId layer = {};      // whose call it was
-  bool positions = false;  // keys are positions of a text, and not what a layer made of several
+  LayerId layer = {};      // the layer that called attention
+  bool positions = false;  // whether keys are positions of a text rather than mixtures of several
 };
 
-/// Says of which layer the newest weights are, if weights are noted and it is not said yet.
+/// Sets the layer of the newest recorded weights, if weights are recorded and it is not set yet.
 template <class Device, class Layer>
 void sign_weights(Tape<Device>& tape, const Layer& layer, bool positions) {
   if (tape.attention_weights == nullptr || tape.attention_weights->empty()) return;
@@ -61,7 +61,7 @@ void sign_weights(Tape<Device>& tape, const Layer& layer, bool positions) {
   if (newest.layer == LayerId{}) newest.layer = id_of(layer), newest.positions = positions;
 }
 
-/// Room for the weights of a call, which is then noted.
+/// Allocates and records the weights of one call.
 template <class Device>
 Matrix<typename Device::Real> note_weights(Tape<Device>& tape, Index query_rows, Ragged queries, Ragged keys, int heads) {
   using Real = typename Device::Real;
@@ -71,7 +71,7 @@ Matrix<typename Device::Real> note_weights(Tape<Device>& tape, Index query_rows,
   return weights;
 }
 
-/// Where the gradient of a memory goes. Rows that belong to no sentence, which attention does not touch, get 0.
+/// The destination of a memory's gradient. Rows outside all sentences, which attention does not touch, get gradient 0.
 template <class Device>
 class MemorySink {
  public:
@@ -85,23 +85,23 @@ class MemorySink {
   Sink<typename Device::Scalar> sink_;
 };
 
-/// An Error unless queries, keys and values fit together.
+/// Throws an Error if queries, keys and values do not fit together.
 template <class Device>
 void check_attention(const Variable<Device>& q, const Ragged& queries, const KeysValues<Device>& memory) {
-  require(queries.count == memory.rows.count, "attention: queries of ", queries.count, " sentences cannot look at keys of ",
-          memory.rows.count, "; both sides of a batch must hold the same sentences");
-  require(q.cols() == memory.keys.cols(), "attention: queries of ", q.cols(), " columns and keys of ", memory.keys.cols(),
-          "; scores need the same width");
-  require(memory.keys.rows() == memory.values.rows(), "attention: ", memory.keys.rows(), " keys and ", memory.values.rows(),
-          " values; each key needs one value");
+  require(queries.count == memory.rows.count, "attention: queries of ", queries.count, " sentences, but keys of ",
+          memory.rows.count, ". Both must have the same sentences.");
+  require(q.cols() == memory.keys.cols(), "attention: queries of ", q.cols(), " columns, but keys of ", memory.keys.cols(),
+          ". Both must have the same width.");
+  require(memory.keys.rows() == memory.values.rows(), "attention: ", memory.keys.rows(), " keys, but ",
+          memory.values.rows(), " values. Each key needs one value.");
 }
 
 struct AttentionOptions {
   int heads = 1;
   double scale = 1;
   bool causal = false;
-  float dropout = 0;        // of the weights
-  bool keys_first = false;  // keys and values are older than the op that gives the queries
+  float dropout = 0;           // of the weights
+  bool prefetch_keys = false;  // keys and values predate the op that computes the queries
 };
 
 /// dropout(softmax(scale Q Kᵀ)) V, for each head of each sentence
@@ -121,7 +121,7 @@ Variable<Device> attention(Variable<Device> q, Ragged queries, KeysValues<Device
                                       .heads = options.heads,
                                       .scale = options.scale,
                                       .causal = options.causal,
-                                      .keys_first = options.keys_first,
+                                      .prefetch_keys = options.prefetch_keys,
                                       .dropout = tape.dropout(options.dropout),
                                       .y = y.value,
                                       .lse = tape.template array<typename Device::Real>(q.rows() * options.heads)};

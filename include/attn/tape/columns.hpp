@@ -1,17 +1,20 @@
 #pragma once
 #include <array>
+#include <memory>
+#include <span>
+#include <vector>
 
 #include "attn/ops/dropout.hpp"
 #include "attn/tape/tape.hpp"
 
 namespace attn {
 
-/// Columns first to first + count of x, as a view: nothing is copied. The gradients of slices that do not overlap are slices
-/// of one matrix, so the backward pass copies nothing either.
+/// A view of columns [first, first + count) of x. Gradients of non-overlapping slices are slices of one matrix, so neither
+/// pass copies anything.
 template <class Device>
 Variable<Device> slice(Variable<Device> x, Index first, Index count) {
   require(first >= 0 && count >= 0 && first + count <= x.cols(), "slice: columns ", first, " to ", first + count,
-          " of an activation that has ", x.cols());
+          " do not exist: the activation has ", x.cols());
   Tape<Device>& tape = x.tape();
   Variable<Device> y(x.value.columns(first, count), &tape);
   if (x.slot == nullptr) return y;
@@ -26,7 +29,7 @@ Variable<Device> slice(Variable<Device> x, Index first, Index count) {
     x.slot->slices = y.slot;
     return y;
   }
-  tape.on_backward(y, [x, first, count](Tape<Device>& back, auto dy) {  // a slice of a slice, or one that overlaps another
+  tape.on_backward(y, [x, first, count](Tape<Device>& back, auto dy) {  // a slice of a slice, or an overlapping one
     const auto sink = back.sink(x);
     if (!sink.add) back.device.zero(sink.to);
     dropout(back.device, {.x = dy, .y = {sink.to.columns(first, count), true}, .dropout = {}});
@@ -34,7 +37,7 @@ Variable<Device> slice(Variable<Device> x, Index first, Index count) {
   return y;
 }
 
-/// The same with bounds that the compiler checks: slice<0, 48>(x).
+/// The same with static bounds: slice<0, 48>(x).
 template <int First, int Count, class Device, int Width>
 Variable<Device, Count> slice(Variable<Device, Width> x) {
   static_assert(First >= 0 && Count > 0 && (Width == dynamic || First + Count <= Width),
@@ -42,7 +45,7 @@ Variable<Device, Count> slice(Variable<Device, Width> x) {
   return slice(static_cast<const Variable<Device>&>(x), First, Count);
 }
 
-/// Cuts an activation into N slices of equal width: auto [q, k, v] = split<3>(qkv).
+/// Splits an activation into N slices of equal width: auto [q, k, v] = split<3>(qkv).
 template <std::size_t N, class Device, int Width>
 std::array<Variable<Device, fraction(Width, int{N})>, N> split(Variable<Device, Width> x) {
   static_assert(Width == dynamic || Width % int{N} == 0,
@@ -55,18 +58,21 @@ std::array<Variable<Device, fraction(Width, int{N})>, N> split(Variable<Device, 
   return slices;
 }
 
-/// Activations side by side: [a; b; ...] in papers. torch.cat(..., dim=1).
-template <class Device, int... Widths>
-Variable<Device, total(Widths...)> concat(Variable<Device, Widths>... parts) {
-  const std::array<Variable<Device>, sizeof...(parts)> from{parts...};
+/// Concatenates columns: [a; b; ...] in papers. torch.cat(..., dim=1).
+template <class Device>
+Variable<Device> concat(std::span<const Variable<Device>> parts) {
+  require(!parts.empty(), "concat: no activations. Pass at least one.");
   Index cols = 0;
-  for (const auto& part : from) {
-    require(part.rows() == from[0].rows(), "concat: activations of ", from[0].rows(), " and ", part.rows(),
-            " rows cannot stand side by side");
-    cols += part.cols();
+  bool learns = false;
+  for (const auto& part : parts) {
+    require(part.rows() == parts[0].rows(), "concat: activations of ", parts[0].rows(), " and ", part.rows(),
+            " rows. All must have the same number of rows.");
+    cols += part.cols(), learns = learns || part.slot != nullptr;
   }
-  Tape<Device>& tape = from[0].tape();
-  auto y = tape.result(from[0].rows(), cols, parts...);
+  Tape<Device>& tape = parts[0].tape();
+  auto y = tape.make_result(parts[0].rows(), cols, learns);
+  auto* copies = tape.device.tape_nodes.template array<Variable<Device>>(std::ssize(parts));
+  const std::span<const Variable<Device>> from(copies, std::uninitialized_copy(parts.begin(), parts.end(), copies));
   const auto copy = [](Device& device, auto x, auto to) { dropout(device, {.x = x, .y = to, .dropout = {}}); };
   Index first = 0;
   for (const auto& part : from) {
@@ -81,6 +87,14 @@ Variable<Device, total(Widths...)> concat(Variable<Device, Widths>... parts) {
     }
   });
   return y;
+}
+template <class Device>
+Variable<Device> concat(const std::vector<Variable<Device>>& parts) {
+  return concat(std::span<const Variable<Device>>(parts));
+}
+template <class Device, int... Widths>
+Variable<Device, total(Widths...)> concat(Variable<Device, Widths>... parts) {
+  return concat(std::span<const Variable<Device>>(std::array<Variable<Device>, sizeof...(parts)>{parts...}));
 }
 
 }  // namespace attn

@@ -30,8 +30,8 @@ inline double normalizer(LossOptions options, Index rows) {
 }  // namespace cross_entropy_detail
 
 /// The cross-entropy of softmax(x Wᵀ + b) against the labels, fused with the output layer. Logits are as wide as the
-/// vocabulary, so they exist for a chunk of rows at a time; in the backward pass a chunk becomes its gradient in place, which
-/// goes to x, W and b before the next chunk.
+/// vocabulary, so they are computed in chunks of rows. In the backward pass a chunk becomes its gradient in place, which is
+/// added to the gradients of x, W and b before the next chunk.
 template <class Device>
 Loss<Device> cross_entropy(Variable<Device> x, Parameter<Device> weight, Parameter<Device> bias, const Token* labels,
                            LossOptions options = {}) {

@@ -10,15 +10,15 @@
 
 namespace attn {
 
-/// Token ids on the device, and which of them belong to which sentence.
+/// Token ids on the device, and the layout of their sentences.
 struct Text {
   const Token* tokens = nullptr;
   Ragged rows;
-  Token smallest = 0, largest = 0;        // to check them against a vocabulary without asking the device
-  const std::int32_t* offsets = nullptr;  // where sentences start and the last ends, on the host; as long as the tape lives
+  Token smallest = 0, largest = 0;        // for vocabulary checks on the host
+  const std::int32_t* offsets = nullptr;  // size + 1 sentence offsets, on the host; live as long as the tape
 };
 
-/// Lists the blocks of a packed batch for devices that want to know them.
+/// Lists the row blocks of a packed batch for devices that use them (core/ragged.hpp).
 template <class Device>
 void upload_blocks(Tape<Device>& tape, const std::int32_t* offsets, Ragged& rows) {
   const auto length = [&](std::int32_t s) { return offsets[s + 1] - offsets[s]; };
@@ -35,7 +35,7 @@ void upload_blocks(Tape<Device>& tape, const std::int32_t* offsets, Ragged& rows
   rows.blocks = tape.upload(list, 2 * rows.block_count);
 }
 
-/// Offsets on the host become the layout of a packed batch on the device.
+/// Uploads the offsets of a packed batch and returns its layout.
 template <class Device>
 Ragged upload_offsets(Tape<Device>& tape, const std::int32_t* offsets, Index count) {
   const std::int32_t* copy = tape.upload(offsets, count + 1);
@@ -61,7 +61,7 @@ Text upload(Tape<Device>& tape, const Sentences& sentences) {
   return text;
 }
 
-/// The layout of a text that lacks each sentence's last row: what the states of a sentence may look back at.
+/// The layout of a text without each sentence's last row: the rows that self-attention over past states may see.
 template <class Device>
 Ragged all_but_last(Tape<Device>& tape, const Text& text) {
   auto* end = tape.device.tape_nodes.template array<std::int32_t>(text.rows.count);
@@ -75,16 +75,16 @@ Ragged all_but_last(Tape<Device>& tape, const Text& text) {
   return rows;
 }
 
-/// Where the sentences of a text begin: all at one position, or each at its own.
+/// The position of each sentence's first row: one for all sentences, or one per sentence.
 struct FirstPositions {
-  Index most = 0;                      // the largest of them
-  const std::int32_t* each = nullptr;  // on the device; none: all at `most`
+  Index most = 0;                      // the largest one
+  const std::int32_t* each = nullptr;  // per sentence, on the device; nullptr: all at `most`
 
   FirstPositions(Index all = 0) : most(all) {}
   FirstPositions(Index largest, const std::int32_t* of_each) : most(largest), each(of_each) {}
 };
 
-/// The vectors of positions 0, 1, 2, ..., and where their gradients go if they are learned.
+/// The vectors of positions 0, 1, 2, ..., and their gradients if they are learned.
 template <class Device>
 struct PositionVectors {
   Matrix<const typename Device::Scalar> values = {};
@@ -102,7 +102,7 @@ const std::int32_t* token_positions(Tape<Device>& tape, const Text& text, Index 
   return tape.upload(positions, text.rows.rows);
 }
 
-/// dropout(scale * table[token] + position); tokens stand at positions first, first + 1, ... of their sentence
+/// dropout(scale * table[token] + position); a sentence's tokens have positions first, first + 1, ...
 template <class Device>
 Variable<Device> embedding(Tape<Device>& tape, const Text& text, Parameter<Device> table, double scale,
                            PositionVectors<Device> positions, FirstPositions first, float rate) {
@@ -119,17 +119,28 @@ Variable<Device> embedding(Tape<Device>& tape, const Text& text, Parameter<Devic
                           .y = y.value});
   const Token* places = nullptr;
   if (tape.recording() && !positions.gradients.empty()) {
-    require(first.each == nullptr, "embedding: positions are learned from sentences that all begin at the same one");
+    require(first.each == nullptr, "embedding: to train positions, all sentences must begin at the same position");
     places = token_positions(tape, text, first.most);
   }
   tape.on_backward(y, [=, tokens = text.tokens](Tape<Device>& back, auto dy) {
     if (table.learns())
       embedding_gradient(back.device,
                          {.tokens = tokens, .dy = dy, .scale = scale, .dropout = drop, .dtable = table.gradient_matrix()});
-    if (places != nullptr)  // a table too, whose tokens are the positions
+    if (places != nullptr)  // an embedding too, with positions as tokens
       embedding_gradient(back.device, {.tokens = places, .dy = dy, .dropout = drop, .dtable = positions.gradients});
   });
   return y;
+}
+
+/// A parameter as an activation with its rows: a weight in a penalty, learned queries, prompts. Adds the gradient of the
+/// activation to that of the parameter.
+template <class Device>
+Variable<Device> variable(Tape<Device>& tape, const Parameter<Device>& parameter) {
+  Sentences rows;
+  rows.tokens.resize(static_cast<std::size_t>(parameter.rows));
+  std::iota(rows.tokens.begin(), rows.tokens.end(), 0);
+  rows.offsets.push_back(static_cast<std::int32_t>(parameter.rows));
+  return embedding(tape, upload(tape, rows), parameter, 1, {}, {}, 0);  // row i is the embedding of token i
 }
 
 }  // namespace attn

@@ -1,8 +1,8 @@
 #pragma once
 #include <algorithm>
 #include <concepts>
-#include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "attn/core/tuple.hpp"
 #include "attn/ops/expression.hpp"
@@ -10,27 +10,29 @@
 
 namespace attn {
 
-// Arithmetic on activations. An expression is a type, as in Eigen: nothing runs until it becomes a Variable, by assignment or as
-// the argument of a layer. Then one kernel computes it, and one kernel its gradients, which recomputes intermediate values.
+// Arithmetic on activations. Expressions are lazy, as in Eigen: nothing runs until one becomes a Variable, by assignment or
+// as a layer's argument. One kernel computes the value, and one the gradients; the latter recomputes intermediate values.
 //
 //     Variable<Device> y = x + sigmoid(gate) * f(x);
 //
-// Operands are activations of the same shape, columns (Variable<Device, 1>, one number per row), learned vectors (Parameter, one
-// number per column) and numbers. An expression that is used twice is computed twice: assign it to a Variable first.
+// Operands: activations of one shape, columns (Variable<Device, 1>, one number per row), learned vectors (Parameter, one
+// number per column) and numbers. An expression used twice is computed twice: assign it to a Variable first.
 
 template <int Width, class F, class... E>
 struct Expression;
 template <int Width, class F, class... E>
 inline constexpr bool is_expression<Expression<Width, F, E...>> = true;
 
-/// A dropout mask as an operand.
+/// A dropout mask as an operand. Masks are numbered from left to right when the expression is computed, because compilers
+/// evaluate operands in different orders.
 struct DropoutMask {
-  Dropout dropout;
+  PendingDropout* pending;  // null: no dropout
+  Dropout dropout() const { return pending == nullptr ? Dropout{} : pending->get(); }
 };
 
 namespace expression_detail {
 
-inline constexpr int any_width = 0;  // of a number, a learned vector or a mask: as wide as what they are combined with
+inline constexpr int any_width = 0;  // of a number, a learned vector or a mask: takes the width of the other operands
 
 template <class Device, int Width>
 std::true_type is_variable_test(const Variable<Device, Width>*);
@@ -50,7 +52,7 @@ constexpr int width_of() {
     return any_width;
 }
 
-/// The width of operands together: columns and operands of any width take the others'.
+/// The common width of operands: columns and operands of any width take the width of the others.
 template <class... T>
 constexpr int common_width() {
   int width = any_width;
@@ -71,17 +73,20 @@ constexpr bool same_widths() {
 /// An activation or an expression of activations.
 template <class T>
 concept Activation = expression_detail::is_variable<T> || is_expression<T>;
-/// What an expression is made of.
+/// A valid operand of an expression.
 template <class T>
 concept Operand =
     Activation<T> || expression_detail::is_parameter<T> || std::same_as<T, DropoutMask> || std::is_arithmetic_v<T>;
-/// Operands of one function: at least one is no number.
+/// The operand of a function of one.
+template <class T>
+concept Term = Operand<T> && !std::is_arithmetic_v<T>;
+/// The operands of one function; at least one is not a number.
 template <class... T>
 concept Operands = (Operand<T> && ...) && ((!std::is_arithmetic_v<T>) || ...);
 
 namespace expression_detail {
 
-/// How an operand is kept: without its static width unless it is a column, so that one kernel serves all widths.
+/// The stored form of an operand: without its static width unless it is a column, so that one kernel serves all widths.
 template <class T>
 auto kept(const T& operand) {
   if constexpr (std::is_arithmetic_v<T>)
@@ -96,7 +101,7 @@ auto kept(const T& operand) {
 template <class T>
 using Kept = decltype(kept(std::declval<const T&>()));
 
-/// visit(leaf) for each leaf of an operand.
+/// Calls visit(leaf) for each leaf of an operand.
 template <class T, class Visit>
 void for_each_leaf(const T& operand, const Visit& visit) {
   if constexpr (is_expression<T>)
@@ -105,27 +110,14 @@ void for_each_leaf(const T& operand, const Visit& visit) {
     visit(operand);
 }
 
-template <class T>
-struct DeviceOf {
-  using Type = void;
-};
-template <class T>
-requires is_variable<T> || is_expression<T>
-struct DeviceOf<T> {
-  using Type = typename T::DeviceType;
-};
-template <class Device>
-struct DeviceOf<Parameter<Device>> {
-  using Type = Device;
-};
+/// The device of the first operand that has one.
 template <class First, class... Rest>
-struct FirstDevice {
-  using Type = typename DeviceOf<First>::Type;
-};
-template <class First, class Second, class... Rest>
-requires std::is_void_v<typename DeviceOf<First>::Type>
-struct FirstDevice<First, Second, Rest...> : FirstDevice<Second, Rest...> {
-};
+constexpr auto device_of() {
+  if constexpr (requires { typename First::DeviceType; })
+    return std::type_identity<typename First::DeviceType>();
+  else
+    return device_of<Rest...>();
+}
 
 }  // namespace expression_detail
 
@@ -133,34 +125,35 @@ struct FirstDevice<First, Second, Rest...> : FirstDevice<Second, Rest...> {
 template <int Width, class F, class... E>
 struct Expression {
   static constexpr int width = Width == expression_detail::any_width ? dynamic : Width;
-  using DeviceType = typename expression_detail::FirstDevice<E...>::Type;
+  using DeviceType = typename decltype(expression_detail::device_of<E...>())::type;
 
   Tuple<E...> of;
 
-  /// Computes it now. Assigning it to a Variable does the same.
+  /// Computes the expression now, like assigning it to a Variable.
   Variable<DeviceType> evaluate() const {
     using Device = DeviceType;
     if constexpr (is_dropped_variable())
-      if (!get<1>(of).dropout.active()) return get<0>(of);
+      if (get<1>(of).pending == nullptr) return get<0>(of);
     const Shape shape = check();
+    for_each_leaf([](const auto& x) {
+      if constexpr (std::is_same_v<decltype(x), const DropoutMask&>) x.dropout();
+    });
     Tape<Device>& tape = *shape.tape;
     Variable<Device> y = tape.make_result(shape.rows, shape.cols, shape.learns);
-    using attn::evaluate;  // found by argument-dependent lookup, past the member function of the same name
-    evaluate(tape.device, EvaluateArgs<Device, decltype(op(nullptr))>{op(nullptr), y.value});
-    tape.on_backward(y, [expression = *this](Tape<Device>& back, auto dy) {
-      expression.begin_gradients(back);
-      evaluate_gradient(back.device, EvaluateGradientArgs<Device, decltype(op(nullptr))>{expression.op(&back), dy});
+    evaluate_expression(tape.device, ExpressionArgs<Device, decltype(op(nullptr))>{op(nullptr), y.value});
+    tape.on_backward(y, [self = *this](Tape<Device>& back, auto dy) {
+      self.begin_gradients(back);
+      evaluate_expression_gradient(back.device, ExpressionGradientArgs<Device, decltype(op(nullptr))>{self.op(&back), dy});
     });
     return y;
   }
 
-  template <class Visit>
-  void for_each_leaf(const Visit& visit) const {
+  void for_each_leaf(const auto& visit) const {
     for_each_index<int(sizeof...(E))>(
         [&](auto i) { expression_detail::for_each_leaf(get<decltype(i)::value>(of), visit); });
   }
 
-  /// The expression of ops; with a tape, with places for gradients.
+  /// The expression for the op; with a tape, with the destinations of its gradients.
   auto op(Tape<DeviceType>* back) const {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return Apply<F, decltype(leaf(get<static_cast<int>(I)>(of), back))...>{{leaf(get<static_cast<int>(I)>(of), back)...}};
@@ -180,7 +173,7 @@ struct Expression {
            std::is_same_v<Expression, Expression<Width, functions::Multiply, Variable<DeviceType, 1>, DropoutMask>>;
   }
 
-  /// If an activation and its slice are leaves, their gradients share memory: both are added to it, starting from 0.
+  /// If an activation and a slice of it are both leaves, their gradients share memory: zero it first, then add both.
   void begin_gradients(Tape<DeviceType>& back) const {
     for_each_slot([&](GradientSlot<DeviceType>* part) {
       if (part->of == nullptr) return;
@@ -191,8 +184,7 @@ struct Expression {
       });
     });
   }
-  template <class Visit>
-  void for_each_slot(const Visit& visit) const {
+  void for_each_slot(const auto& visit) const {
     for_each_leaf([&](const auto& x) {
       if constexpr (expression_detail::is_variable<std::remove_cvref_t<decltype(x)>>)
         if (x.slot != nullptr) visit(x.slot);
@@ -208,7 +200,7 @@ struct Expression {
     } else if constexpr (std::is_same_v<Leaf, double>) {
       return ScalarLeaf{x};
     } else if constexpr (std::is_same_v<Leaf, DropoutMask>) {
-      return DropoutLeaf{x.dropout};
+      return DropoutLeaf{x.dropout()};
     } else if constexpr (expression_detail::is_parameter<Leaf>) {
       return RowLeaf<Scalar, Real>{x.values(), back != nullptr && x.learns() ? x.gradient : nullptr};
     } else if constexpr (Leaf::width == 1) {
@@ -218,7 +210,7 @@ struct Expression {
     }
   }
 
-  /// The shape of the result; an Error if the operands do not fit together.
+  /// The shape of the result. Throws an Error if the operands do not fit together.
   Shape check() const {
     Shape shape;
     for_each_leaf([&](const auto& x) { add_variable(shape, x); });
@@ -235,7 +227,7 @@ struct Expression {
       if (shape.tape == nullptr || tape.number > shape.tape->number) shape.tape = &tape;
       if (shape.rows < 0) shape.rows = x.rows();
       constexpr bool column = Leaf::width == 1;
-      const Index cols = std::max<Index>(shape.cols, 1);  // of the operands before this one
+      const Index cols = std::max<Index>(shape.cols, 1);  // of the preceding operands
       if (!column && shape.cols < 0) shape.cols = x.cols();
       require(x.rows() == shape.rows && (column || x.cols() == shape.cols), "an expression of activations of ", shape.rows,
               " x ", cols, " and ", x.rows(), " x ", x.cols(),
@@ -246,14 +238,16 @@ struct Expression {
   static void add_vector(Shape& shape, const auto& x) {
     if constexpr (expression_detail::is_parameter<std::remove_cvref_t<decltype(x)>>) {
       if (shape.cols < 0) shape.cols = x.size();
-      require(x.size() == shape.cols && (x.cols == 1 || x.rows == 1), "an expression of ", shape.cols,
-              " columns with a parameter of ", x.rows, " x ", x.cols, "; a learned vector has one number per column");
+      require(
+          x.size() == shape.cols && (x.cols == 1 || x.rows == 1), "an expression of ", shape.cols,
+          " columns with a parameter of ", x.rows, " x ", x.cols,
+          "; a learned vector has one number per column, and variable(tape, parameter) makes an activation of a matrix");
       shape.learns = shape.learns || x.learns();
     }
   }
 };
 
-/// A function of numbers (ops/functions.hpp, or your own) applied element by element: apply<MyFunction>(x, y).
+/// Applies a function of numbers (ops/functions.hpp, or your own) element-wise: apply<MyFunction>(x, y).
 template <class F, class... E>
 requires Operands<E...>
 auto apply(const E&... operands) {
@@ -263,7 +257,7 @@ auto apply(const E&... operands) {
       {expression_detail::kept(operands)...}};
 }
 
-/// The value of an operand as a Variable: computes an expression, returns a Variable as it is.
+/// Evaluates an expression; returns a Variable unchanged.
 template <Activation X>
 Variable<typename X::DeviceType> evaluated(const X& x) {
   if constexpr (is_expression<X>)

@@ -7,11 +7,11 @@
 
 namespace attn {
 
-/// What an input-feeding decoder learns, and its dropout rates.
+/// The parameters and dropout rates of an input-feeding decoder.
 template <class Device, int Layers>
 struct InputFeedingWeights {
-  std::array<LstmWeights<Device>, Layers> layers;  // the first one's input: Words + Width columns
-  Parameter<Device> mix;                           // Width x (Width + the columns of Value that it reads)
+  std::array<LstmWeights<Device>, Layers> layers;  // the first layer's input: word columns + Width
+  Parameter<Device> mix;                           // Width x (Width + the value columns it reads)
   float between_layers = 0, fed = 0;               // dropout
 
   bool learns() const {
@@ -23,13 +23,13 @@ struct InputFeedingWeights {
 
 template <class Device, int Width = dynamic, int Value = dynamic>
 struct InputFeedingResult {
-  Variable<Device, Width> fed;      // what each step feeds to the next
-  Variable<Device, Value> context;  // what it was made from, beside the state
+  Variable<Device, Width> fed;      // a: each step's input for the next step
+  Variable<Device, Value> context;  // c: the averaged values
 };
 
 namespace input_feeding_detail {
 
-/// The weights' and the words' gradients, from what input_feeding_gradient left.
+/// Computes the gradients of the weights and words from the results of input_feeding_gradient.
 template <int Layers, class Device>
 void finish(Tape<Device>& back, Variable<Device> words, const InputFeedingWeights<Device, Layers>& weights,
             const InputFeedingGradientArgs<Device>& walked) {
@@ -56,8 +56,8 @@ void finish(Tape<Device>& back, Variable<Device> words, const InputFeedingWeight
 
 }  // namespace input_feeding_detail
 
-/// The decoder of an input-feeding model over the words of a batch (ops/input_feeding.hpp has the formula): its keys score
-/// by their product with states. Columns of the values beyond those that the mix reads are averaged and fed to nothing.
+/// The decoder of an input-feeding model over the words of a batch (formulas in ops/input_feeding.hpp). Scores are products
+/// of keys and states. Value columns beyond those that `mix` reads are averaged, but not fed to the next step.
 template <class Device, int Layers>
 InputFeedingResult<Device> input_feeding(Variable<Device> words, const TimeMajor& layout, KeysValues<Device> source,
                                          double scale, const InputFeedingWeights<Device, Layers>& weights) {
@@ -67,9 +67,10 @@ InputFeedingResult<Device> input_feeding(Variable<Device> words, const TimeMajor
   using Args = InputFeedingArgs<Device>;
   static_assert(Layers <= Args::kMostLayers, "attn: input_feeding: too many layers for one op");
   const Index rows = layout.rows.rows;
-  require(words.rows() == rows, "input_feeding: ", words.rows(), " words for sentences that have ", rows, " together");
-  require(layout.rows.count == source.rows.count, "input_feeding: ", layout.rows.count, " sentences cannot look at ",
-          source.rows.count, "; both sides of a batch must hold the same sentences");
+  require(words.rows() == rows, "input_feeding: ", words.rows(), " rows of words for sentences of ", rows,
+          " tokens in total");
+  require(layout.rows.count == source.rows.count, "input_feeding: ", layout.rows.count, " target sentences, but ",
+          source.rows.count, " source sentences. Pass one target per source.");
   const LstmWeights<Device>& lowest = weights.layers[0];
   require(lowest.input.cols == from_words + width && lowest.recurrent.cols == width && weights.mix.rows == width &&
               weights.mix.cols > width && weights.mix.cols <= width + value,
@@ -130,7 +131,7 @@ InputFeedingResult<Device> input_feeding(Variable<Device> words, const TimeMajor
     const MemorySink<Device> dk(back, source.keys, source.rows), dv(back, source.values, source.rows);
     attention_gradient(back.device, {.forward = looked,
                                      .dy = dcontext,
-                                     .dq = {dq},  // the op above had them, step by step
+                                     .dq = {dq},  // input_feeding_gradient already used dq, step by step
                                      .dk = dk,
                                      .dv = dv});
     back.release(dq);

@@ -17,49 +17,18 @@ void check_same_shape(const char* name, const Variable<Device>& a, const Variabl
           b.rows(), " x ", b.cols(), " cannot be added");
 }
 
-/// (x - mean) / deviation * gain + bias, of each row
-template <class Device>
-Variable<Device> layer_norm(Variable<Device> x, Parameter<Device> gain, Parameter<Device> bias, bool center = true) {
-  using Real = typename Device::Real;
-  check_norm("layer_norm", x, gain);
-  Tape<Device>& tape = x.tape();
-  auto y = tape.result(x.rows(), x.cols(), x, gain, bias);
-  auto* mean = tape.template array<Real>(x.rows());
-  auto* inverse = tape.template array<Real>(x.rows());
-  layer_norm(tape.device, {.x = x.value,
-                           .gain = gain.values(),
-                           .bias = bias.values(),
-                           .y = y.value,
-                           .mean = mean,
-                           .inverse_deviation = inverse,
-                           .center = center});
-  tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
-    const SinkOrScratch<Device> dx(back, x);
-    const GradientOrScratch<Device> dgain(back, gain), dbias(back, bias);
-    layer_norm_gradient(back.device, {.z = x.value,
-                                      .dy = dy,
-                                      .gain = gain.values(),
-                                      .mean = mean,
-                                      .inverse_deviation = inverse,
-                                      .dx = dx,
-                                      .dgain = dgain,
-                                      .dbias = dbias,
-                                      .center = center});
-  });
-  return y;
-}
+namespace norm_detail {
 
-/// layer_norm(x + dropout(branch)): the post-norm residual connection, in one pass
+/// The norm of x, or of x + dropout(branch) if there is a branch.
 template <class Device>
-Variable<Device> residual_layer_norm(Variable<Device> x, Variable<Device> branch, Parameter<Device> gain,
-                                     Parameter<Device> bias, Dropout drop, bool center = true) {
+Variable<Device> layer_norm(Tape<Device>& tape, Variable<Device> x, Variable<Device> branch, Parameter<Device> gain,
+                            Parameter<Device> bias, Dropout drop, bool center, float epsilon) {
   using Scalar = typename Device::Scalar;
   using Real = typename Device::Real;
   check_norm("layer_norm", x, gain);
-  check_same_shape("residual", x, branch);
-  Tape<Device>& tape = branch.tape();
-  Matrix<Scalar> z;  // for the gradient only
-  if (tape.recording()) z = {tape.template array<Scalar>(x.rows() * x.cols()), x.rows(), x.cols()};
+  Matrix<Scalar> sum;  // for the gradient only
+  const bool fused = !branch.value.empty();
+  if (fused && tape.recording()) sum = {tape.template array<Scalar>(x.rows() * x.cols()), x.rows(), x.cols()};
   auto y = tape.result(x.rows(), x.cols(), x, branch, gain, bias);
   auto* mean = tape.template array<Real>(x.rows());
   auto* inverse = tape.template array<Real>(x.rows());
@@ -68,11 +37,14 @@ Variable<Device> residual_layer_norm(Variable<Device> x, Variable<Device> branch
                            .dropout = drop,
                            .gain = gain.values(),
                            .bias = bias.values(),
-                           .z = z,
+                           .z = sum,
                            .y = y.value,
                            .mean = mean,
                            .inverse_deviation = inverse,
+                           .epsilon = epsilon,
                            .center = center});
+  Matrix<Scalar> z = x.value;
+  if (fused) z = sum;
   tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
     const SinkOrScratch<Device> dx(back, x), dbranch(back, branch);
     const GradientOrScratch<Device> dgain(back, gain), dbias(back, bias);
@@ -91,19 +63,37 @@ Variable<Device> residual_layer_norm(Variable<Device> x, Variable<Device> branch
   return y;
 }
 
-/// x / root mean square * gain, of each row
+}  // namespace norm_detail
+
+/// (x - mean) / deviation * gain + bias for each row
 template <class Device>
-Variable<Device> rms_norm(Variable<Device> x, Parameter<Device> gain) {
-  return layer_norm(x, gain, Parameter<Device>{}, false);
+Variable<Device> layer_norm(Variable<Device> x, Parameter<Device> gain, Parameter<Device> bias, bool center = true,
+                            float epsilon = 1e-5f) {
+  return norm_detail::layer_norm(x.tape(), x, Variable<Device>(), gain, bias, Dropout{}, center, epsilon);
+}
+
+/// layer_norm(x + dropout(branch)): the post-norm residual connection, in one pass
+template <class Device>
+Variable<Device> residual_layer_norm(Variable<Device> x, Variable<Device> branch, Parameter<Device> gain,
+                                     Parameter<Device> bias, Dropout drop, bool center = true, float epsilon = 1e-5f) {
+  check_same_shape("residual", x, branch);
+  return norm_detail::layer_norm(branch.tape(), x, branch, gain, bias, drop, center, epsilon);
+}
+
+/// x / root mean square * gain for each row
+template <class Device>
+Variable<Device> rms_norm(Variable<Device> x, Parameter<Device> gain, float epsilon = 1e-5f) {
+  return layer_norm(x, gain, Parameter<Device>{}, false, epsilon);
 }
 
 /// rms_norm(x + dropout(branch)), in one pass
 template <class Device>
-Variable<Device> residual_rms_norm(Variable<Device> x, Variable<Device> branch, Parameter<Device> gain, Dropout drop) {
-  return residual_layer_norm(x, branch, gain, Parameter<Device>{}, drop, false);
+Variable<Device> residual_rms_norm(Variable<Device> x, Variable<Device> branch, Parameter<Device> gain, Dropout drop,
+                                   float epsilon = 1e-5f) {
+  return residual_layer_norm(x, branch, gain, Parameter<Device>{}, drop, false, epsilon);
 }
 
-/// x + dropout(branch), which norms compute in one pass with themselves.
+/// x + dropout(branch). Norms fuse this sum into their own pass.
 template <class Device, int Width, int Branch>
 using ResidualSum = Expression<Width, functions::Add, Variable<Device>,
                                Expression<Branch, functions::Multiply, Variable<Device>, DropoutMask>>;

@@ -10,7 +10,7 @@ namespace attn {
 template <class Device>
 Variable<Device> linear(Variable<Device> x, Parameter<Device> weight, Parameter<Device> bias = {}) {
   require(x.cols() == weight.cols, "linear: an input of ", x.cols(), " columns for a weight of ", weight.rows, " x ",
-          weight.cols, "; the layer below has another width");
+          weight.cols, ". Make both widths the same.");
   Tape<Device>& tape = x.tape();
   auto y = tape.result(x.rows(), weight.rows, x, weight, bias);
   linear(tape.device, {.x = x.value, .weight = weight.matrix(), .bias = bias.values(), .y = y.value});
@@ -43,7 +43,7 @@ Variable<Device> linear_transposed(Variable<Device> x, Parameter<Device> weight)
   return y;
 }
 
-/// dropout(relu(x W₁ᵀ + b₁)) W₂ᵀ + b₂ as one function, so that the ReLU and its gradient are fused with the matrix products.
+/// dropout(relu(x W₁ᵀ + b₁)) W₂ᵀ + b₂ as one function, which fuses the ReLU and its gradient with the matrix products.
 template <class Device>
 Variable<Device> feed_forward(Variable<Device> x, Parameter<Device> up, Parameter<Device> up_bias, Parameter<Device> down,
                               Parameter<Device> down_bias, float rate) {
@@ -61,7 +61,7 @@ Variable<Device> feed_forward(Variable<Device> x, Parameter<Device> up, Paramete
     add_linear_gradient(back, dy, Matrix<const Scalar>(h), down, down_bias);
     if (!up.learns() && !up_bias.learns() && x.slot == nullptr) return;
     const auto dh = back.template scratch<Scalar>(h.rows, h.cols);
-    // h is 0 where either the ReLU or dropout stopped it: one gate for both.
+    // h is 0 wherever the ReLU or dropout zeroed it: one gate serves both.
     linear_input_gradient(back.device, {.dy = dy,
                                         .weight = down.matrix(),
                                         .dx = {dh},

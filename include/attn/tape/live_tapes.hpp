@@ -10,8 +10,8 @@
 
 namespace attn {
 
-// A checked build (-DATTN_CHECKED) knows which tapes are alive: an activation or a loss used after its tape is an Error. Other
-// builds keep a plain pointer.
+// A checked build (-DATTN_CHECKED) tracks live tapes: use of an activation or a loss after its tape throws an Error. Other
+// builds store a plain pointer.
 
 #ifdef ATTN_CHECKED
 class LiveTapes {
@@ -67,7 +67,7 @@ class TapePointer {
 #ifdef ATTN_CHECKED
     require(
         LiveTapes::contains(number_),
-        "an activation or a loss is used after its tape has ended; keep the Tape alive, or compute it again on a new one");
+        "an activation or a loss is used after its tape has ended. Keep the Tape alive, or compute it again on a new one.");
 #endif
   }
 

@@ -1,7 +1,9 @@
 #pragma once
 #include <algorithm>
 #include <concepts>
+#include <memory>
 #include <new>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -10,26 +12,26 @@
 
 namespace attn {
 
-/// A loss: a weighted sum of terms, each computed from activations. Losses add up and scale:
+/// A weighted sum of terms, each computed from activations. Losses can be added and scaled:
 ///
 ///     Loss<Device> loss = cross_entropy(logits, labels) + 0.1 * mean(square(states));
 ///     loss.backward();
 ///
-/// A term is computed when value() or backward() needs it, so that a fused term computes value and gradient in one pass.
-/// Gradients start in backward(). A Loss is a view: it lives as long as its tape.
+/// Terms are evaluated lazily, by value() or backward(), so a fused term computes value and gradient in one pass.
+/// backward() starts the gradients. A Loss is a view: it is valid as long as its tape.
 template <class Device>
 class Loss {
  public:
   using Real = typename Device::Real;
 
-  /// Two sums on the device: of the value that is reported, and of the value that is minimised. They differ where
-  /// cross-entropy is smoothed.
+  /// Two sums on the device: sums[0] for the reported value and sums[1] for the minimised one. They differ for smoothed
+  /// cross-entropy.
   struct Term {
     void (*run)(Term*, Tape<Device>&, const double* weight) = nullptr;  // adds to sums; with a weight, starts the gradient
     std::string_view name = "";
     double normalizer = 1;  // value = sums[1] / normalizer
     Index labels = 0;       // predictions of a cross-entropy
-    bool learns = false;    // something it depends on has a gradient
+    bool learns = false;    // whether something it depends on has a gradient
     Real* sums = nullptr;   // 2
     bool own_sums = false, computed = false;
   };
@@ -39,8 +41,8 @@ class Loss {
 
   Loss() = default;
 
-  /// A loss of one term: compute(tape, sums, weight) adds its value to sums[0] and sums[1] and, if weight is not null, starts
-  /// the gradient of *weight times its normalised value. The closure holds views only.
+  /// A loss of one term. compute(tape, sums, weight) adds the value to sums[0] and sums[1]. If weight is not null, it also
+  /// starts the gradient of *weight times the normalised value. The closure may hold views only.
   template <class Compute>
   Loss(Tape<Device>& tape, std::string_view name, double normalizer, bool learns, Compute compute, Index labels = 0)
       : tape_(&tape) {
@@ -57,32 +59,34 @@ class Loss {
     term->normalizer = normalizer;
     term->labels = labels;
     term->learns = learns;
-    terms_ = tape.template node<Weighted>(Weighted{term, 1, nullptr});
+    terms_ = {tape.template node<Weighted>(Weighted{term, 1}), 1};
   }
 
-  /// Computes gradients of all parameters and activations this loss depends on, once per tape. Afterwards value() costs nothing.
+  /// Computes the gradients of all parameters and activations this loss depends on. Once per tape. Later value() is free.
   void backward() {
     Tape<Device>& on = tape();
     require(on.recording(),
-            "backward: this tape does not record; begin it with TapeMode::training(seed, step) or TapeMode::gradients()");
+            "backward: this tape does not record. Create it with TapeMode::training(seed, step) or TapeMode::gradients().");
     require(!on.ran_backward(),
-            "backward: this tape's backward pass has run already; add losses up before backward(), or "
-            "compute the loss again on a new tape");
+            "backward: this tape's backward pass has already run. Add losses up before backward(), or compute the loss "
+            "again on a new tape.");
     bool learns = false;
     for_each([&](Term& term, double) { learns |= term.learns; });
-    require(learns,
-            "backward: nothing this loss depends on learns: its parameters are frozen, or its network was made with "
-            "Inference{}");
+    require(
+        learns,
+        "backward: this loss depends on no trainable parameter: its parameters are frozen, or its network was made with "
+        "Inference{}");
     for_each([&](Term& term, double weight) {
       if (term.learns && weight != 0)
         compute(term, &weight);
       else if (!term.computed)
         compute(term, nullptr);
     });
+    on.start_backward();  // a term may have parameters only
     on.backward();
   }
 
-  /// The value that is minimised. Waits for the device.
+  /// The minimised value. Waits for the device.
   double value() {
     double sum = 0;
     for_each([&](Term& term, double weight) { sum += weight * read(term).loss / term.normalizer; });
@@ -94,26 +98,17 @@ class Loss {
   double mean() { return read().nll / static_cast<double>(std::max<Index>(labels(), 1)); }
   Index labels() { return first().labels; }
 
-  /// visit(term, weight) for each term, once, with its weight in the sum.
+  /// Calls visit(term, total weight) once for each term.
   template <std::invocable<Term&, double> Visit>
   void for_each(const Visit& visit) const {
-    if (tape_ != nullptr) tape_.check();
-    for (const Weighted* entry = terms_; entry != nullptr; entry = entry->next) {
-      const Weighted* before = terms_;
-      while (before->term != entry->term) before = before->next;
-      if (before != entry) continue;  // visited
-      double weight = 0;
-      for (const Weighted* same = entry; same != nullptr; same = same->next)
-        if (same->term == entry->term) weight += same->weight;
-      visit(*entry->term, weight);
-    }
+    check_tape();
+    for (const auto& [term, weight] : terms_) visit(*term, weight);
   }
 
-  /// Names its last term for logs. The name must outlive the loss.
+  /// Names the last term for logs. The name must outlive the loss.
   Loss named(std::string_view name) const {
-    const Weighted* last = terms_;
-    while (last != nullptr && last->next != nullptr) last = last->next;
-    if (last != nullptr) last->term->name = name;
+    check_tape();
+    if (!terms_.empty()) terms_.back().term->name = name;
     return *this;
   }
 
@@ -121,20 +116,18 @@ class Loss {
   template <std::invocable<const Term&> Factor>
   Loss scaled(const Factor& factor) const {
     Loss result = *this;
-    result.terms_ = copy(*this, factor, nullptr);
+    result.terms_ = copy(terms_, {});
+    for (auto& [term, weight] : result.terms_) weight *= factor(*term);
     return result;
   }
 
-  /// Adds the sums of term i to to[2 i] and to[2 i + 1] on the device instead of memory of its own. Call it before anything is
-  /// computed.
+  /// Makes term i add its sums to to[2 i] and to[2 i + 1] on the device, instead of its own memory. Call this before
+  /// anything is computed.
   void add_sums_to(Real* to) {
     for_each([&](Term& term, double) { term.sums = to, to += 2; });
   }
 
-  /// Computes the first term, without gradients.
-  void evaluate_first() { compute(first(), nullptr); }
-
-  /// Computes terms that are not computed yet, without gradients.
+  /// Computes the terms that are not computed yet, without gradients.
   void evaluate() {
     for_each([&](Term& term, double) {
       if (!term.computed) compute(term, nullptr);
@@ -142,12 +135,11 @@ class Loss {
   }
 
   friend Loss operator+(const Loss& a, const Loss& b) {
+    a.check_tape(), b.check_tape();
     require(a.tape_ == nullptr || b.tape_ == nullptr || &*a.tape_ == &*b.tape_,
-            "loss: losses of different tapes cannot be added: each tape has a backward pass of its own");
-    Loss sum = a;
-    if (a.tape_ == nullptr) sum.tape_ = b.tape_;
-    const auto one = [](const Term&) { return 1.0; };
-    sum.terms_ = copy(a, one, copy(b, one, nullptr));
+            "loss: cannot add losses of different tapes. Call backward() on each.");
+    Loss sum = a.tape_ == nullptr ? b : a;
+    sum.terms_ = sum.copy(a.terms_, b.terms_);
     return sum;
   }
   friend Loss operator*(double factor, const Loss& a) {
@@ -163,17 +155,19 @@ class Loss {
   struct Weighted {
     Term* term;
     double weight;
-    const Weighted* next;
   };
 
+  void check_tape() const {
+    if (tape_ != nullptr) tape_.check();
+  }
   Tape<Device>& tape() const {
-    require(tape_ != nullptr, "loss: it has no term; make one with cross_entropy or mean");
+    require(tape_ != nullptr, "loss: no terms. Create one with cross_entropy or mean.");
     tape_.check();
     return *tape_;
   }
   Term& first() const {
     tape();
-    return *terms_->term;
+    return *terms_.front().term;
   }
   void compute(Term& term, const double* weight) {
     Tape<Device>& on = tape();
@@ -189,20 +183,24 @@ class Loss {
     return {static_cast<double>(host[0]), static_cast<double>(host[1])};
   }
 
-  /// The terms of a, scaled, before those of `next`. A term's first node comes first.
-  template <class Factor>
-  static const Weighted* copy(const Loss& a, const Factor& factor, const Weighted* next) {
-    if (a.terms_ == nullptr) return next;
-    return copy_from(*a.tape_, a.terms_, factor, next);
-  }
-  template <class Factor>
-  static const Weighted* copy_from(Tape<Device>& tape, const Weighted* from, const Factor& factor, const Weighted* next) {
-    const Weighted* rest = from->next == nullptr ? next : copy_from(tape, from->next, factor, next);
-    return tape.template node<Weighted>(Weighted{from->term, factor(*from->term) * from->weight, rest});
+  /// The terms of a, followed by those of b that a lacks. Weights of a term in both add up.
+  std::span<Weighted> copy(std::span<const Weighted> a, std::span<const Weighted> b) const {
+    check_tape();
+    if (tape_ == nullptr) return {};
+    Weighted* all = (*tape_).device.tape_nodes.template array<Weighted>(std::ssize(a) + std::ssize(b));
+    Weighted* end = std::uninitialized_copy(a.begin(), a.end(), all);
+    for (const Weighted& entry : b) {
+      Weighted* same = std::find_if(all, end, [&](const Weighted& earlier) { return earlier.term == entry.term; });
+      if (same == end)
+        new (end++) Weighted(entry);
+      else
+        same->weight += entry.weight;
+    }
+    return std::span(all, end);
   }
 
   TapePointer<Tape<Device>> tape_;
-  const Weighted* terms_ = nullptr;
+  std::span<Weighted> terms_;  // each term once
 };
 
 }  // namespace attn

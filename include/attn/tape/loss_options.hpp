@@ -6,7 +6,7 @@ namespace attn {
 struct LossOptions {
   Smoothing smoothing = Smoothing::uniform;
   double amount = 0;      // of label smoothing
-  double normalizer = 0;  // the summed loss is divided by it; 0: the number of labels
+  double normalizer = 0;  // divides the summed loss; 0: the number of labels
 };
 
 }  // namespace attn

@@ -10,7 +10,7 @@
 
 namespace attn {
 
-// Losses of activations. Each is a term that adds up with others (tape/loss.hpp).
+// Losses of activations. Each is a term that can be added to others (tape/loss.hpp).
 
 namespace loss_detail {
 
@@ -29,14 +29,10 @@ Loss<Device> scaled_sum(Variable<Device> x, double scale, std::string_view name)
 }  // namespace loss_detail
 
 /// The sum of all elements.
-template <Activation X>
-auto sum(const X& x) {
-  return loss_detail::scaled_sum(evaluated(x), 1, "sum");
-}
+auto sum(const Activation auto& x) { return loss_detail::scaled_sum(evaluated(x), 1, "sum"); }
 
 /// The mean of all elements: mean(square(states)).
-template <Activation X>
-auto mean(const X& of) {
+auto mean(const Activation auto& of) {
   const auto x = evaluated(of);
   return loss_detail::scaled_sum(x, 1 / static_cast<double>(std::max<Index>(x.rows() * x.cols(), 1)), "mean");
 }
@@ -54,8 +50,8 @@ auto binary_cross_entropy(const X& logits, const Target& targets) {
   return mean(softplus(x) - x * targets).named("binary_cross_entropy");
 }
 
-/// The cross-entropy of softmax(logits) against labels, one per row. torch.nn.CrossEntropyLoss. Where logits are those of an
-/// output layer, Output::loss needs less memory.
+/// The cross-entropy of softmax(logits) against one label per row. torch.nn.CrossEntropyLoss. For the logits of an output
+/// layer, Output::loss needs less memory.
 template <Activation X>
 auto cross_entropy(const X& of, const Text& labels, LossOptions options = {}) {
   using Device = typename X::DeviceType;
@@ -67,7 +63,7 @@ auto cross_entropy(const X& of, const Text& labels, LossOptions options = {}) {
   return Loss<Device>(
       x.tape(), "cross_entropy", normalizer, x.slot != nullptr,
       [=, tokens = labels.tokens](Tape<Device>& tape, Real* sums, const double* weight) {
-        cross_entropy(tape.device, {.logits = x.value,  // stay as they are without a gradient
+        cross_entropy(tape.device, {.logits = x.value,  // unchanged, since gradient = false
                                     .labels = tokens,
                                     .smoothing = options.smoothing,
                                     .amount = options.amount,
@@ -86,8 +82,8 @@ auto cross_entropy(const X& of, const Text& labels, LossOptions options = {}) {
       x.rows());
 }
 
-/// The mean over rows of the Kullback-Leibler divergence of softmax(logits) from probabilities, such as another model's: word-level
-/// distillation. The probabilities get no gradient. torch.nn.KLDivLoss(reduction="batchmean") of log_softmax(logits).
+/// The Kullback-Leibler divergence between probabilities, such as a teacher's, and softmax(logits), averaged over rows. The
+/// probabilities get no gradient. torch.nn.KLDivLoss(reduction="batchmean") of log_softmax(logits).
 template <Activation X, Activation P>
 auto kl_divergence(const X& of, const P& probabilities) {
   using Device = typename X::DeviceType;

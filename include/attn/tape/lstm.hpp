@@ -15,17 +15,17 @@
 
 namespace attn {
 
-/// A packed batch as recurrent layers take it: all sentences together, step by step, and those that are still alive at a
-/// step are a prefix of `order`. Made once for a batch, used by every layer.
+/// A packed batch for recurrent layers, which process all sentences together, step by step. The active sentences of a step
+/// are a prefix of `order`. Create it once per batch and use it for every layer.
 struct TimeMajor {
   Ragged rows;
-  const std::int32_t* order = nullptr;  // sentences by falling length, on the device
+  const std::int32_t* order = nullptr;  // sentences by decreasing length, on the device
 };
 
-/// Of a batch whose layout is on the device already; its offsets (count + 1) lie on the host.
+/// For a batch whose layout is already on the device. Its count + 1 offsets are on the host.
 template <class Device>
 TimeMajor time_major(Tape<Device>& tape, Ragged rows, const std::int32_t* offsets) {
-  auto* order = tape.device.tape_nodes.template array<std::int32_t>(rows.count);  // the tape's memory on the host
+  auto* order = tape.device.tape_nodes.template array<std::int32_t>(rows.count);  // host memory of the tape
   std::iota(order, order + rows.count, 0);
   std::sort(order, order + rows.count, [=](std::int32_t a, std::int32_t b) {
     const std::int32_t left = offsets[a + 1] - offsets[a], right = offsets[b + 1] - offsets[b];
@@ -40,10 +40,10 @@ TimeMajor time_major(Tape<Device>& tape, const Sentences& sentences) {
   return time_major(tape, upload_offsets(tape, offsets, sentences.size()), offsets);
 }
 
-/// Sentences of one row each, one after the other: a step of decoding, or of a layer that is fed what the step before it gave.
-inline TimeMajor one_step(const Ragged& rows) { return {rows, rows.begin}; }  // 0, 1, 2, ...: each is as long as the others
+/// Sentences of one row each: a decoding step, or a step of an input-feeding decoder.
+inline TimeMajor one_step(const Ragged& rows) { return {rows, rows.begin}; }  // 0, 1, 2, ...: equal lengths
 
-/// The same, of a layout that has not been uploaded.
+/// The same; also uploads the layout.
 template <class Device>
 TimeMajor one_step(Tape<Device>& tape, Index sentences) {
   auto* numbers = tape.device.tape_nodes.template array<std::int32_t>(sentences + 1);
@@ -51,13 +51,13 @@ TimeMajor one_step(Tape<Device>& tape, Index sentences) {
   return one_step(upload_offsets(tape, numbers, sentences));
 }
 
-/// The two states of an LSTM, one row for each sentence. Without a value: 0.
+/// The two states of an LSTM, one row per sentence. An empty state is 0.
 template <class Device, int Width = dynamic>
 struct LstmState {
   Variable<Device, Width> h, c;
 };
 
-/// What an LSTM makes of a batch: h after every row, and the states after each sentence's last step.
+/// An LSTM's results: h after every row, and the states after each sentence's last step.
 template <class Device, int Width = dynamic>
 struct LstmResult {
   Variable<Device, Width> h;
@@ -73,7 +73,7 @@ struct LstmWeights {
   bool learns() const { return input.learns() || recurrent.learns() || bias.learns(); }
 };
 
-/// One LSTM of a layer, from each sentence's start to its end or in reverse. Its results go to `y`, whose members may be
+/// One LSTM of a layer, reading each sentence forwards or in reverse. Writes its results to `y`, whose members may be
 /// slices of wider activations.
 template <class Device>
 struct LstmDirection {
@@ -85,13 +85,13 @@ struct LstmDirection {
   Index width() const { return weights.recurrent.cols; }
 };
 
-/// LSTMs over every sentence of x.
+/// Runs LSTMs over every sentence of x.
 template <class Device, std::size_t Ways>
 void lstm(Variable<Device> x, const TimeMajor& layout, const std::array<LstmDirection<Device>, Ways>& ways) {
   Tape<Device>& tape = x.tape();
   using Scalar = typename Device::Scalar;
   const Index rows = layout.rows.rows, sentences = layout.rows.count;
-  require(x.rows() == rows, "lstm: an input of ", x.rows(), " rows for sentences that have ", rows, " together");
+  require(x.rows() == rows, "lstm: an input of ", x.rows(), " rows for sentences of ", rows, " tokens in total");
   const auto matrix = [&](Index width) { return Matrix<Scalar>(tape.template array<Scalar>(rows * width), rows, width); };
   const auto begin = [&](const LstmDirection<Device>& way) {
     const auto& [h0, c0] = way.initial;
@@ -125,10 +125,9 @@ void lstm(Variable<Device> x, const TimeMajor& layout, const std::array<LstmDire
   const auto same = [](const auto& a, const auto& b) { return !a.value.empty() && a.value.data == b.value.data; };
   for (std::size_t i = 0; i < Ways && tape.recording(); ++i)
     for (std::size_t j = 0; j < i; ++j)
-      require(
-          !same(ways[i].initial.h, ways[j].initial.h) && !same(ways[i].initial.c, ways[j].initial.c),
-          "lstm: two LSTMs at the same time begin with one state, to whose gradient both would add: call lstm for each");
-  if (!tape.recording() && rows == sentences && layout.rows.longest == 1) {  // a step of a decoder
+      require(!same(ways[i].initial.h, ways[j].initial.h) && !same(ways[i].initial.c, ways[j].initial.c),
+              "lstm: two LSTMs that run together cannot share an initial state. Call lstm for each.");
+  if (!tape.recording() && rows == sentences && layout.rows.longest == 1) {  // a decoding step
     for (std::size_t i = 0; i < Ways; ++i)
       lstm_cell(tape.device, {.x = x.value,
                               .input = ways[i].weights.input.matrix(),
@@ -166,7 +165,7 @@ void lstm(Variable<Device> x, const TimeMajor& layout, const std::array<LstmDire
                                              .dh = d[3 * i],
                                              .dlast_h = d[3 * i + 1],
                                              .dlast_c = d[3 * i + 2],
-                                             .dgates = forward[i].gates,  // in place: nobody needs the gates again
+                                             .dgates = forward[i].gates,  // in place: the gates are not needed again
                                              .dh0 = sink(ways[i].initial.h),
                                              .dc0 = sink(ways[i].initial.c)};
     lstm_gradient(back.device, backward);
@@ -181,7 +180,7 @@ void lstm(Variable<Device> x, const TimeMajor& layout, const std::array<LstmDire
   });
 }
 
-/// The states of several layers that lie side by side in a row for each sentence: [h; c] of every layer.
+/// Views of the states of several layers, stored as one row per sentence: [h; c] of every layer.
 template <int Width, int Layers, class Device>
 std::array<LstmState<Device, Width>, Layers> cut_states(Tape<Device>& tape, Matrix<typename Device::Scalar> rows) {
   std::array<LstmState<Device, Width>, Layers> states;
@@ -191,7 +190,7 @@ std::array<LstmState<Device, Width>, Layers> cut_states(Tape<Device>& tape, Matr
   return states;
 }
 
-/// Room for the states of several layers; where nothing records they lie side by side, so that they can be moved together.
+/// Allocates the states of several layers. Without recording they are adjacent, so that they can be moved together.
 template <int Width, int Layers, class Device>
 std::array<LstmState<Device, Width>, Layers> make_states(Tape<Device>& tape, Index sentences) {
   if (!tape.recording()) return cut_states<Width, Layers>(tape, tape.make(sentences, 2 * Layers * Width).value);
@@ -200,8 +199,8 @@ std::array<LstmState<Device, Width>, Layers> make_states(Tape<Device>& tape, Ind
   return states;
 }
 
-/// Memory for the results of an LSTM over this batch. They have gradients if an activation or layer they depend on has one,
-/// or if none is given.
+/// Allocates the results of an LSTM over this batch. They have gradients if one of the `from` arguments has one, or if
+/// there are none.
 template <int Width, class Device, class... From>
 LstmResult<Device, Width> make_lstm_result(Tape<Device>& tape, const TimeMajor& layout, const From&... from) {
   const auto make = [&](Index rows) {

@@ -5,14 +5,14 @@
 
 namespace attn {
 
-/// Where the gradient of a parameter is added; null if the parameter is frozen, made for inference, or absent.
+/// A parameter's gradient; null if the parameter is frozen, for inference, or absent.
 template <class Device>
 typename Device::Real* gradient_or_null(const Parameter<Device>& parameter) {
   return parameter.learns() ? parameter.gradient : nullptr;
 }
 
-/// Memory that an op adds the gradient of a parameter to: the parameter's own, or scratch memory where it does not learn but
-/// the op computes its gradient anyway.
+/// The gradient memory of a parameter, for ops that always compute its gradient: scratch memory if the parameter does not
+/// learn.
 template <class Device>
 class GradientOrScratch {
   using Real = typename Device::Real;
@@ -37,7 +37,7 @@ class GradientOrScratch {
   Matrix<Real> gradient_, scratch_;
 };
 
-/// Adds the gradients of y = x Wᵀ + b with respect to those of W and b that learn.
+/// For y = x Wᵀ + b, adds the gradients of W and b if they learn.
 template <class Device>
 void add_linear_gradient(Tape<Device>& back, Matrix<const typename Device::Scalar> dy,
                          Matrix<const typename Device::Scalar> x, const Parameter<Device>& weight,
@@ -47,7 +47,7 @@ void add_linear_gradient(Tape<Device>& back, Matrix<const typename Device::Scala
   linear_weight_gradient(back.device, {.dy = dy, .x = x, .dweight = dweight, .dbias = gradient_or_null(bias)});
 }
 
-/// Memory that an op's gradient of x goes to: x's own, or scratch memory where x wants none but the op computes it anyway.
+/// The gradient memory of x, for ops that always compute its gradient: scratch memory if x wants none.
 template <class Device>
 class SinkOrScratch {
   using Scalar = typename Device::Scalar;

@@ -1,16 +1,16 @@
 #pragma once
 #include "attn/core/ragged.hpp"
 #include "attn/ops/ragged_product.hpp"
-#include "attn/tape/arithmetic.hpp"
+#include "attn/tape/expression.hpp"
 
 namespace attn {
 
-// Matrix products of two activations, sentence by sentence: attention written by hand is
+// Matrix products of two activations, per sentence. Attention in terms of these ops:
 //
 //     Variable<Device> weights = softmax(ragged_scores(q, queries, k, keys, scale), queries, keys, causal);
 //     Variable<Device> y = ragged_mix(weights, queries, v, keys);
 
-/// scale * Q Kᵀ of each sentence: a row per query, a column per key; columns beyond the sentence's keys are 0.
+/// scale * Q Kᵀ for each sentence: one row per query, one column per key; columns beyond the sentence's keys are 0.
 template <Activation Q, Activation K>
 auto ragged_scores(const Q& of_queries, Ragged queries, const K& of_keys, Ragged keys, double scale = 1) {
   using Device = typename Q::DeviceType;
@@ -31,7 +31,7 @@ auto ragged_scores(const Q& of_queries, Ragged queries, const K& of_keys, Ragged
   return y;
 }
 
-/// W V of each sentence: a row per query, the sum of the values weighted by the query's row of W.
+/// W V for each sentence: one row per query, the sum of the values weighted by its row of W.
 template <Activation W, Activation V>
 auto ragged_mix(const W& weights, Ragged queries, const V& values, Ragged keys) {
   using Device = typename W::DeviceType;

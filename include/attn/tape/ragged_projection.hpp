@@ -5,12 +5,12 @@
 
 namespace attn {
 
-/// E[:, 0:n] x of each sentence of n rows: its length becomes k. With blocks, each block of columns has an E of its own.
+/// E[:, 0:n] x for each sentence of n rows: its length becomes k. With blocks, each block of columns has its own E.
 template <class Device>
 Variable<Device> ragged_projection(Variable<Device> x, Ragged rows, Parameter<Device> projection, int blocks) {
   Tape<Device>& tape = x.tape();
   require(rows.longest <= projection.cols, "Linformer: a sentence of ", rows.longest,
-          " tokens is longer than the projection's ", projection.cols, "; truncate it, or choose a larger n");
+          " tokens exceeds the projection's n = ", projection.cols, ". Truncate it, or use a larger n.");
   require(blocks > 0 && x.cols() % blocks == 0 && projection.rows % blocks == 0, "ragged_projection: ", x.cols(),
           " columns and a projection of ", projection.rows, " rows are not multiples of ", blocks, " blocks");
   auto y = tape.result(rows.count * projection.rows / blocks, x.cols(), x, projection);

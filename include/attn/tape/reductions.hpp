@@ -8,8 +8,8 @@
 
 namespace attn {
 
-// Reductions over the columns of each row, over the rows of each sentence, and the broadcast back. They take activations or
-// expressions of them.
+// Reductions over the columns of each row or the rows of each sentence, and the broadcast back. Arguments are activations
+// or expressions.
 
 namespace reduction_detail {
 
@@ -50,64 +50,43 @@ Variable<Device> reduce_rows(Variable<Device> x, Ragged rows, RowReduction kind)
 }  // namespace reduction_detail
 
 /// Softmax of each row. torch.softmax(x, dim=1).
-template <Activation X>
-auto softmax(const X& x) {
-  return reduction_detail::softmax(evaluated(x), false, {});
-}
-template <Activation X>
-auto log_softmax(const X& x) {
-  return reduction_detail::softmax(evaluated(x), true, {});
-}
+auto softmax(const Activation auto& x) { return reduction_detail::softmax(evaluated(x), false, {}); }
+auto log_softmax(const Activation auto& x) { return reduction_detail::softmax(evaluated(x), true, {}); }
 
-/// Softmax of scores over the keys of each query's sentence (tape/ragged_product.hpp). With `causal`, a query sees no later key.
-template <Activation X>
-auto softmax(const X& scores, Ragged queries, Ragged keys, bool causal = false) {
+/// Softmax over the keys of each query's sentence (tape/ragged_product.hpp). With `causal`, queries see no later keys.
+auto softmax(const Activation auto& scores, Ragged queries, Ragged keys, bool causal = false) {
   return reduction_detail::softmax(evaluated(scores), false, {queries, keys, causal});
 }
 
 // One number per row, which broadcasts over columns in expressions.
-template <Activation X>
-auto sum_columns(const X& x) {
-  return reduction_detail::reduce_columns(evaluated(x), Reduction::sum);
-}
-template <Activation X>
-auto mean_columns(const X& x) {
-  return reduction_detail::reduce_columns(evaluated(x), Reduction::mean);
-}
-template <Activation X>
-auto max_columns(const X& x) {
-  return reduction_detail::reduce_columns(evaluated(x), Reduction::max);
-}
+auto sum_columns(const Activation auto& x) { return reduction_detail::reduce_columns(evaluated(x), Reduction::sum); }
+auto mean_columns(const Activation auto& x) { return reduction_detail::reduce_columns(evaluated(x), Reduction::mean); }
+auto max_columns(const Activation auto& x) { return reduction_detail::reduce_columns(evaluated(x), Reduction::max); }
 
 // Pooling: one row per sentence.
-template <Activation X>
-auto sum_rows(const X& x, Ragged rows) {
+auto sum_rows(const Activation auto& x, Ragged rows) {
   return reduction_detail::reduce_rows(evaluated(x), rows, RowReduction::sum);
 }
-template <Activation X>
-auto mean_rows(const X& x, Ragged rows) {
+auto mean_rows(const Activation auto& x, Ragged rows) {
   return reduction_detail::reduce_rows(evaluated(x), rows, RowReduction::mean);
 }
-template <Activation X>
-auto max_rows(const X& x, Ragged rows) {
+auto max_rows(const Activation auto& x, Ragged rows) {
   return reduction_detail::reduce_rows(evaluated(x), rows, RowReduction::max);
 }
-template <Activation X>
-auto first_rows(const X& x, Ragged rows) {
+auto first_rows(const Activation auto& x, Ragged rows) {
   return reduction_detail::reduce_rows(evaluated(x), rows, RowReduction::first);
 }
-template <Activation X>
-auto last_rows(const X& x, Ragged rows) {
+auto last_rows(const Activation auto& x, Ragged rows) {
   return reduction_detail::reduce_rows(evaluated(x), rows, RowReduction::last);
 }
 
-/// One row per sentence, repeated for each of the sentence's rows: the inverse of pooling.
+/// Repeats one row per sentence for each of the sentence's rows: the inverse of pooling.
 template <Activation X>
 auto repeat_rows(const X& of, Ragged rows) {
   using Device = typename X::DeviceType;
   const Variable<Device> x = evaluated(of);
   require(x.rows() == rows.count, "repeat_rows: ", x.rows(), " rows for ", rows.count,
-          " sentences; it takes one per sentence");
+          " sentences. Pass one row per sentence.");
   Tape<Device>& tape = x.tape();
   auto y = tape.result(rows.rows, x.cols(), x);
   repeat_rows(tape.device, {.x = x.value, .rows = rows, .y = y.value});

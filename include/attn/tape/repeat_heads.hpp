@@ -4,11 +4,12 @@
 
 namespace attn {
 
-/// Each of the heads `times` times, side by side: the keys or values of grouped-query attention.
+/// Repeats each head `times` times, for the keys or values of grouped-query attention.
 template <class Device>
 Variable<Device> repeat_heads(Variable<Device> x, Index heads, Index times) {
   if (times == 1) return x;
-  require(heads > 0 && x.cols() % heads == 0, "repeat_heads: ", x.cols(), " columns are not ", heads, " heads");
+  require(heads > 0 && x.cols() % heads == 0, "repeat_heads: ", x.cols(), " columns are not a multiple of ", heads,
+          " heads");
   Tape<Device>& tape = x.tape();
   const Index width = x.cols() / heads;
   auto y = tape.result(x.rows(), times * x.cols(), x);

@@ -4,7 +4,7 @@
 
 namespace attn {
 
-/// The same numbers, row by row, as a matrix of another shape. A slice is copied first; other activations are not.
+/// The same elements in row-major order with another shape. Copies slices; other activations are not copied.
 template <class Device>
 Variable<Device> reshape(Variable<Device> x, Index rows, Index cols) {
   require(rows * cols == x.rows() * x.cols(), "reshape: ", x.rows(), " x ", x.cols(), " cannot become ", rows, " x ", cols);

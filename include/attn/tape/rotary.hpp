@@ -5,17 +5,18 @@
 
 namespace attn {
 
-/// Rotary position embedding of queries or keys (ops/rotary.hpp). Sentences start at these positions, 0 unless decoding says
-/// otherwise.
+/// Rotary position embedding of queries or keys (ops/rotary.hpp). `first` gives the sentences' first positions: 0 except in
+/// decoding. The base is Hugging Face's rope_theta: 10,000 in Llama 2, 500,000 in Llama 3.
 template <class Device>
-Variable<Device> rotary(Variable<Device> x, Ragged rows, int heads, FirstPositions first = {}) {
+Variable<Device> rotary(Variable<Device> x, Ragged rows, int heads, FirstPositions first = {}, int base = 10000) {
   Tape<Device>& tape = x.tape();
   const Index width = x.cols() / heads;
   require(width * heads == x.cols() && width % 2 == 0, "rotary: ", x.cols(), " columns are not ", heads,
           " heads of an even width");
-  const auto table = [width, length = first.most + rows.longest](Device& device) {
-    const auto fill = [](Device& on, auto numbers) { sinusoid(on, numbers, SinusoidOrder::halves); };
-    return device.positions.get(device, width, length, fill, static_cast<int>(SinusoidOrder::halves));
+  require(base > 1, "rotary: a base of ", base, " is not above 1");
+  const auto table = [width, base, length = first.most + rows.longest](Device& device) {
+    const auto fill = [base](Device& on, auto numbers) { sinusoid(on, numbers, SinusoidOrder::halves, base); };
+    return device.positions.get(device, width, length, fill, base);
   };
   auto y = tape.result(x.rows(), x.cols(), x);
   RotaryArgs<Device> args{.x = x.value,
@@ -27,7 +28,7 @@ Variable<Device> rotary(Variable<Device> x, Ragged rows, int heads, FirstPositio
   if (rows.rows < x.rows()) tape.device.zero(y.value);
   rotary(tape.device, args);
   tape.on_backward(y, [args, x, table](Tape<Device>& back, auto dy) mutable {
-    args.table = table(back.device);  // a longer sentence may have replaced the one of the forward pass
+    args.table = table(back.device);  // a longer sentence may have replaced the forward pass's table
     args.x = dy;
     args.y = back.sink(x);
     args.inverse = true;

@@ -8,12 +8,12 @@
 
 namespace attn {
 
-/// A batch step by step, for layers that are fed what the step before gave: longest sentences first, so that those still
-/// alive at a step are a prefix of those of the step before. Only the counts are known to the host.
+/// Splits a batch into steps, for layers whose input depends on the previous step. Sentences are sorted by decreasing
+/// length, so a step's active sentences are a prefix of the previous step's. The host knows only the counts.
 template <class Device>
 class Steps {
  public:
-  /// The steps of a text that is written while another is looked at.
+  /// The steps of a target text that attends to a source text.
   Steps(Tape<Device>& tape, const Text& text, const Text& source) : source_longest_(source.rows.longest) {
     const Index sentences = text.rows.count;
     const auto length = [&](std::int32_t s) { return text.offsets[s + 1] - text.offsets[s]; };
@@ -45,20 +45,20 @@ class Steps {
   }
 
   Index size() const { return steps_; }
-  Index alive(Index step) const { return counts_[step]; }
-  /// The rows of a packed text that belong to the steps, one step after another; on the device.
+  Index active(Index step) const { return counts_[step]; }
+  /// The packed text's rows in step order; on the device.
   const std::int32_t* rows() const { return rows_; }
   /// The sentences in the order of a step's rows; on the device.
   const std::int32_t* order() const { return order_; }
-  /// One row for each active sentence; and the sentences it looks at.
-  Ragged layout(Index step) const { return {numbers_, numbers_ + 1, alive(step), alive(step), 1}; }
-  Ragged source(Index step) const { return {begin_, end_, alive(step), source_rows_[alive(step)], source_longest_}; }
+  /// One row for each active sentence, and the source rows it attends to.
+  Ragged layout(Index step) const { return {numbers_, numbers_ + 1, active(step), active(step), 1}; }
+  Ragged source(Index step) const { return {begin_, end_, active(step), source_rows_[active(step)], source_longest_}; }
 
-  /// What the sentences that are still alive at a step have of the step before it.
+  /// The previous step's rows of the sentences that are still active.
   template <int Width>
   Variable<Device, Width> survivors(Variable<Device, Width> x, Index step) const {
-    if (x.rows() == alive(step)) return x;
-    return gather_rows(x, numbers_, alive(step));
+    if (x.rows() == active(step)) return x;
+    return gather_rows(x, numbers_, active(step));
   }
 
  private:
@@ -68,7 +68,7 @@ class Steps {
   const std::int32_t* order_ = nullptr;                                                          // on the device
 };
 
-/// What all steps gave, as the rows of one packed text. `parts`, one for each step, lie in memory of the tape.
+/// Combines the results of all steps into one packed text. `parts`, one per step, are in the tape's memory.
 template <class Device, int Width>
 Variable<Device, Width> collect(Tape<Device>& tape, const Variable<Device, Width>* parts, const Steps<Device>& steps,
                                 Index rows) {
@@ -87,7 +87,7 @@ Variable<Device, Width> collect(Tape<Device>& tape, const Variable<Device, Width
     walk([&](auto part, const std::int32_t* row) {
       if (part.slot == nullptr) return;
       const auto sink = back.sink(part);
-      require(!sink.add, "collect: whatever else depends on a step must do so before the steps are collected");
+      require(!sink.add, "collect: a step is used again after collect. Use it before, or slice the result of collect.");
       gather_rows(back.device, {.from = dy, .row = row, .to = sink.to});
     });
   });

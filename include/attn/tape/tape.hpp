@@ -16,25 +16,37 @@
 
 namespace attn {
 
-/// What a tape does besides computing. Training and inference run the same forward code and differ only in this mode.
+/// What a tape records and whether it applies dropout. Training and inference run the same forward code.
 struct TapeMode {
-  bool record = false;   // store what the backward pass needs
+  bool record = false;   // store data for the backward pass
   bool dropout = false;  // apply dropout at the layers' rates
   RandomKey key{};       // of this step's dropout masks
 
   static TapeMode inference() { return {}; }
-  /// Step `step` of the training run that `seed` names.
+  /// Step `step` of a training run. Each step has its own dropout masks. Optimisers reject a step number used twice in a
+  /// row.
   static TapeMode training(std::uint64_t seed, std::uint64_t step) { return {true, true, derive(key_of_seed(seed), step)}; }
   /// With gradients but without dropout.
   static TapeMode gradients() { return {true, false, {}}; }
 };
 
+/// Dropout whose mask number is assigned at first use.
+struct PendingDropout {
+  Dropout dropout;       // its key is the tape's until then
+  std::uint64_t* masks;  // the tape's next mask number; null once assigned
+
+  Dropout get() {
+    if (masks != nullptr) dropout.key = derive(dropout.key, (*std::exchange(masks, nullptr))++);
+    return dropout;
+  }
+};
+
 template <class Device>
 struct AttentionWeights;  // tape/attention.hpp
 
-/// The record of one forward pass. It owns the memory of the pass's activations and frees it when it ends.
+/// Records one forward pass. Owns the memory of the pass's activations and frees it in its destructor.
 ///
-/// A differentiable function computes its value on the tape's device and adds a closure that computes its gradient:
+/// A differentiable function computes its value on the tape's device and adds a closure for its gradient:
 ///
 ///     Tape<Device>& tape = x.tape();
 ///     auto y = tape.result(x.rows(), x.cols(), x);  // y has a gradient if x has one
@@ -43,7 +55,7 @@ struct AttentionWeights;  // tape/attention.hpp
 ///       some_op_gradient(back.device, {.dy = dy, .dx = back.sink(x)});
 ///     });
 ///
-/// Closures hold views only. They are placed in an arena and never destroyed. A tape that does not record stores none.
+/// Closures may hold views only: they live in an arena and are never destroyed. A tape that does not record stores none.
 template <class Device>
 class Tape {
  public:
@@ -53,13 +65,13 @@ class Tape {
   explicit Tape(Device& on, TapeMode mode = TapeMode::inference())
       : device(on), mode_(mode), activations_(on.activations.mark()), nodes_(on.tape_nodes.mark()) {
     if (!mode_.record) return;
-    require(!device.gradients.lent, "Tape: this device has a tape that records; end that one before another begins");
+    require(!device.gradients.lent, "Tape: another tape of this device is recording. End it before you create a new one.");
     device.gradients.lent = true;
   }
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
   ~Tape() {
-    if constexpr (requires { device.finish_held_back(); }) device.finish_held_back();
+    if constexpr (requires { device.finish_deferred(); }) device.finish_deferred();
     device.activations.rewind(activations_);
     device.tape_nodes.rewind(nodes_);
     if (!mode_.record) return;
@@ -76,18 +88,17 @@ class Tape {
   Variable<Device> make(Index rows, Index cols) { return make_result(rows, cols, true); }
 
   /// The result of a function of these activations and parameters. It has a gradient if one of them does.
-  template <class... From>
-  Variable<Device> result(Index rows, Index cols, const From&... from) {
+  Variable<Device> result(Index rows, Index cols, const auto&... from) {
     return make_result(rows, cols, (wants_gradient(from) || ...));
   }
   Variable<Device> make_result(Index rows, Index cols, bool gradient) {
     return Variable<Device>({array<Scalar>(rows * cols), rows, cols}, this, gradient ? new_slot(rows, cols) : nullptr);
   }
 
-  /// A view of memory that lives as long as the tape, as an activation without a gradient.
+  /// Wraps memory that lives as long as the tape as an activation without a gradient.
   Variable<Device> constant(Matrix<Scalar> matrix) { return Variable<Device>(matrix, this); }
 
-  /// Memory on the device that lives as long as the tape.
+  /// Device memory that lives as long as the tape.
   template <class T>
   T* array(Index count) {
     return device.activations.template array<T>(count);
@@ -96,11 +107,11 @@ class Tape {
   /// A value in host memory that lives as long as the tape.
   template <class T>
   T* node(const T& value) {
-    static_assert(std::is_trivially_destructible_v<T>, "attn: Tape: what a tape keeps may hold views only");
+    static_assert(std::is_trivially_destructible_v<T>, "attn: Tape: an object on a tape may hold views only");
     return new (device.tape_nodes.allocate(sizeof(T))) T(value);
   }
 
-  /// A copy on the device of values on the host.
+  /// Copies values from the host to the device.
   template <class T>
   T* upload(const T* host, Index count) {
     T* copy = array<T>(count);
@@ -108,21 +119,22 @@ class Tape {
     return copy;
   }
 
-  /// Dropout at this rate with a mask of its own, or none where the tape does not drop.
+  /// Dropout at this rate with a new mask, or none if the tape does not apply dropout.
   Dropout dropout(float rate) {
+    PendingDropout* const pending = pending_dropout(rate);
+    return pending == nullptr ? Dropout{} : pending->get();
+  }
+  /// The same for an expression, which numbers its masks when it is computed.
+  PendingDropout* pending_dropout(float rate) {
     require(rate >= 0 && rate < 1, "dropout: a rate of ", rate, " is not in [0, 1)");
-    if (!mode_.dropout || rate == 0) return {};
-    return {rate, derive(mode_.key, masks_++)};
+    return mode_.dropout && rate > 0 ? node(PendingDropout{{rate, mode_.key}, &masks_}) : nullptr;
   }
 
-  /// Runs gradient(tape, dy) in the backward pass, when dy, the gradient of y, is complete. It may overwrite dy.
-  template <class Gradient>
-  void on_backward(Variable<Device> y, Gradient gradient) {
-    on_backward(std::array{y}, std::move(gradient));
-  }
+  /// Runs gradient(tape, dy) in the backward pass once dy, the gradient of y, is complete. The closure may overwrite dy.
+  void on_backward(Variable<Device> y, auto gradient) { on_backward(std::array{y}, std::move(gradient)); }
 
-  /// The same for a function of several results: gradient(tape, dy1, dy2, ...). The gradient of a result that nothing
-  /// depends on is empty.
+  /// The same for a function with several results: gradient(tape, dy1, dy2, ...). The gradient of an unused result is
+  /// empty.
   template <std::size_t N, class Gradient>
   void on_backward(const std::array<Variable<Device>, N>& results, Gradient gradient) {
     static_assert(std::is_trivially_destructible_v<Gradient>, "attn: Tape: a gradient's closure may hold views only");
@@ -142,8 +154,8 @@ class Tape {
       bool needed = false;
       for (auto* slot : holder.slots) {
         if (slot == nullptr) continue;
-        if (slot->gradient.empty() && slot->of != nullptr && slot->of->whole) tape.place(*slot);  // a slice of what is used
-        if (slot->gradient.empty()) continue;  // nothing depends on this one
+        if (slot->gradient.empty() && slot->of != nullptr && slot->of->whole) tape.place(*slot);  // slice of a used one
+        if (slot->gradient.empty()) continue;                                                     // unused
         tape.complete(*slot);
         needed = true;
       }
@@ -157,10 +169,9 @@ class Tape {
     last_ = node;
   }
 
-  /// Marks where a layer begins. When the backward pass reaches this point, the gradients of the layer's parameters are
-  /// complete and can be sent to other processes while the pass continues.
-  template <class Layer>
-  void begin_layer(const Layer& layer) {
+  /// Marks the start of a layer. When the backward pass reaches it, the gradients of the layer's parameters are complete
+  /// and can be sent to other processes while the pass continues.
+  void begin_layer(const auto& layer) {
     if (!mode_.record || on_complete == nullptr) return;
     struct Reached : Node {
       GradientRange<Real> range;
@@ -172,19 +183,20 @@ class Tape {
     last_ = node;
   }
 
-  /// Where a contribution to the gradient of x goes; empty if x wants none.
+  /// The destination of a contribution to the gradient of x; empty if x wants none.
   Sink<Scalar> sink(Variable<Device> x) { return x.slot == nullptr ? Sink<Scalar>{} : sink(*x.slot); }
   Sink<Scalar> sink(GradientSlot<Device>& slot) {
+    start_backward();
     const bool add = !slot.gradient.empty() || (slot.of && slot.of->whole);
     if (slot.gradient.empty()) place(slot);
     if (add) complete(slot);
     for (auto* slice = slot.slices; slice != nullptr; slice = slice->sibling)
-      if (slice->gradient.empty()) place(*slice);  // a function may have slices as results
+      if (slice->gradient.empty()) place(*slice);  // because functions may have slices as results
     slot.whole = true;
     return {slot.gradient, add};
   }
 
-  /// Memory for the computation of one gradient; free it with release.
+  /// Temporary memory for a gradient computation; free it with release.
   template <class T>
   Matrix<T> scratch(Index rows, Index cols) {
     return {static_cast<T*>(device.gradients.allocate(static_cast<std::size_t>(rows * cols) * sizeof(T))), rows, cols};
@@ -197,13 +209,16 @@ class Tape {
   /// Runs the backward pass from the gradients that have been set. Loss::backward() sets them and calls this.
   void backward() {
     require(mode_.record,
-            "backward: this tape does not record; begin it with TapeMode::training(seed, step) or TapeMode::gradients()");
+            "backward: this tape does not record. Create it with TapeMode::training(seed, step) or TapeMode::gradients().");
+    require(started_, "backward: no gradient has been set on this tape. Call backward() of a loss.");
     require(!std::exchange(backward_, true),
-            "backward: this tape's backward pass has run already; compute the loss again, on "
-            "a new tape");
+            "backward: this tape's backward pass has already run. Compute the loss again on a new tape.");
     for (; last_ != nullptr; last_ = last_->previous) last_->run(last_, *this);
+    device.gradients.end_pass(masks_ > 0 ? mode_.key : RandomKey{}, trained_);
   }
   bool ran_backward() const { return backward_; }
+  /// Called by functions that start gradients; sink() calls it.
+  void start_backward() { started_ = true; }
 
   GradientSlot<Device>* new_slot(Index rows, Index cols) {
     if (!mode_.record) return nullptr;
@@ -214,7 +229,7 @@ class Tape {
   }
 
   [[no_unique_address]] TapeLife life;
-  const std::uint64_t number = device.tapes_begun++;  // tapes of a device that begin later have larger numbers
+  const std::uint64_t number = device.tapes_begun++;  // grows with every tape of the device
 
  private:
   struct Node {
@@ -223,8 +238,12 @@ class Tape {
   };
 
   static bool wants_gradient(const Variable<Device>& x) { return x.slot != nullptr; }
-  static bool wants_gradient(const auto& parameter) requires requires { parameter.learns(); }
-  { return parameter.learns(); }
+  static bool wants_gradient(const auto& vectors) requires requires { vectors.learns(); }
+  { return vectors.learns(); }
+  bool wants_gradient(const Parameter<Device>& parameter) {
+    if (parameter.learns()) trained_ = parameter.gradient;
+    return parameter.learns();
+  }
 
   void place(GradientSlot<Device>& slot) {
     if (slot.of) {
@@ -235,7 +254,7 @@ class Tape {
     }
   }
 
-  /// Columns that nothing contributed to have gradient 0: those of slices that nothing uses, and those outside all slices.
+  /// Zeroes columns without contributions: those of unused slices, and those outside all slices.
   void complete(GradientSlot<Device>& slot) {
     if (slot.whole || slot.slices == nullptr) return;
     for (auto* slice = slot.slices; slice != nullptr; slice = slice->sibling)
@@ -243,7 +262,7 @@ class Tape {
         place(*slice);
         device.zero(slice->gradient);
       }
-    for (Index first = 0; first < slot.cols;) {  // slices do not overlap, but are in no order
+    for (Index first = 0; first < slot.cols;) {  // slices do not overlap, but are unordered
       Index begin = slot.cols, end = slot.cols;  // of the next slice
       for (const auto* slice = slot.slices; slice != nullptr; slice = slice->sibling)
         if (slice->cols > 0 && slice->first_column >= first && slice->first_column < begin)
@@ -258,10 +277,11 @@ class Tape {
   Arena<HostMemory>::Mark nodes_;
   Node* last_ = nullptr;
   std::uint64_t masks_ = 0;
-  bool backward_ = false;
+  bool backward_ = false, started_ = false;
+  const void* trained_ = nullptr;  // the gradient of a parameter that learns
 };
 
-/// The tape of the two that began later: results of a step of decoding live on the step's tape.
+/// The newer of the two tapes: results of a decoding step live on the step's tape.
 template <class Device>
 Tape<Device>& innermost(const Variable<Device>& a, const Variable<Device>& b) {
   return a.tape().number > b.tape().number ? a.tape() : b.tape();

@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/core/matrix.hpp"
+#include "attn/core/memory.hpp"
 #include "attn/core/size.hpp"
 #include "attn/tape/live_tapes.hpp"
 
@@ -8,12 +9,12 @@ namespace attn {
 template <class Device>
 class Tape;
 
-/// The gradient of an activation while the backward pass collects it.
+/// The gradient of an activation during the backward pass.
 template <class Device>
 struct GradientSlot {
   Matrix<typename Device::Scalar> gradient{};  // empty until the first contribution
   Index rows = 0, cols = 0;
-  bool whole = false;               // something contributed to all columns, not only to slices
+  bool whole = false;               // a contribution covered all columns, not only slices
   GradientSlot* of = nullptr;       // the activation this one is a slice of
   Index first_column = 0;           // of the slice
   GradientSlot* slices = nullptr;   // slices of this activation
@@ -23,19 +24,19 @@ struct GradientSlot {
 template <class Device, int Width = dynamic>
 struct Variable;
 
-/// Specialised for types that evaluate to a Variable when they are assigned to one (tape/expression.hpp).
+/// Specialised for types that convert to a Variable on assignment (tape/expression.hpp).
 template <class T>
 inline constexpr bool is_expression = false;
 
-/// An activation: a matrix with one row per token of a batch. It knows its tape, so functions of it need no other argument.
+/// An activation: a matrix with one row per token of a batch. Knows its tape, so functions on it need no other argument.
 template <class Device>
 struct Variable<Device, dynamic> {
   static constexpr int width = dynamic;
   using DeviceType = Device;
 
-  Matrix<typename Device::Scalar> value;  // rows x cols
-  GradientSlot<Device>* slot = nullptr;   // null: no gradient is wanted, or the tape does not record
-  const char* layer = nullptr;            // the kind of layer that computed it, for error messages
+  MatrixOn<Device, typename Device::Scalar> value;  // rows x cols
+  GradientSlot<Device>* slot = nullptr;             // null: no gradient wanted, or the tape does not record
+  const char* layer = nullptr;                      // the kind of layer that computed it, for error messages
 
   Variable() = default;
   explicit Variable(Matrix<typename Device::Scalar> matrix, Tape<Device>* on = nullptr,
@@ -47,21 +48,20 @@ struct Variable<Device, dynamic> {
   Index rows() const { return value.rows; }
   Index cols() const { return value.cols; }
 
-  /// The tape it is on. An Error if it is on none; in a checked build also if that tape is gone.
+  /// Its tape. Throws an Error without one, and in a checked build also if the tape no longer exists.
   Tape<Device>& tape() const {
     if (tape_ == nullptr) [[unlikely]]
-      fail("this activation is on no tape: it is empty, or was made from a matrix; compute it from a batch first");
+      fail("this activation is on no tape: it is empty, or was made from a matrix. Compute it from a batch.");
     tape_.check();
     return *tape_;
   }
-  bool on_tape() const { return tape_ != nullptr; }
 
  private:
   TapePointer<Tape<Device>> tape_;
 };
 
-/// The same with a width that the compiler knows. Widths that differ are compile errors; a dynamic width is checked where it
-/// becomes a static one.
+/// An activation of static width. Mismatched static widths are compile errors; a dynamic width is checked when it is
+/// converted to a static one.
 template <class Device, int Width>
 struct Variable : Variable<Device> {
   static constexpr int width = Width;
@@ -73,18 +73,16 @@ struct Variable : Variable<Device> {
   Variable(Variable<Device> x) : Variable<Device>(x) {
     if (x.cols() != Width && !x.value.empty()) [[unlikely]]
       fail("an activation of ", x.cols(), " columns", x.layer != nullptr ? ", the output of " : "",
-           x.layer != nullptr ? x.layer : "", ", where the type says ", Width);
+           x.layer != nullptr ? x.layer : "", ", but the type says ", Width);
   }
   template <int Other>
   requires(Other != Width && Other != dynamic) Variable(Variable<Device, Other>) {
-    static_assert(Other == Width,
-                  "attn: widths differ: an activation of width Other stands where one of width Width is needed");
+    static_assert(Other == Width, "attn: widths differ: an activation of width Other, but width Width is needed");
   }
   template <class E>
   requires is_expression<E> Variable(const E& expression) : Variable(expression.evaluate()) {
-    static_assert(
-        E::width == dynamic || E::width == 1 || E::width == Width,  // a column times a vector is wider than 1
-        "attn: widths differ: an expression of width E::width stands where an activation of width Width is needed");
+    static_assert(E::width == dynamic || E::width == 1 || E::width == Width,  // a column times a vector is wider than 1
+                  "attn: widths differ: an expression of width E::width, but width Width is needed");
   }
 };
 

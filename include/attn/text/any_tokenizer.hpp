@@ -6,42 +6,41 @@
 #include <utility>
 #include <vector>
 
-#include "attn/core/error.hpp"
 #include "attn/text/tokenizer.hpp"
 
 namespace attn {
 
-/// A tokenizer of any type. Is a Tokenizer itself, so that a program is compiled for this one only. Copies share what they
-/// hold, which never changes.
+/// Type-erased tokenizer, which itself satisfies Tokenizer: code that uses it is compiled once for all tokenizers. Copies
+/// share the immutable wrapped tokenizer.
 class AnyTokenizer {
  public:
   template <Tokenizer T>
-  requires(!std::same_as<T, AnyTokenizer>) AnyTokenizer(T tokenizer)  // NOLINT: a conversion on purpose
-      : held_(std::make_shared<Held<T>>(std::move(tokenizer))) {}
+  requires(!std::same_as<T, AnyTokenizer>) AnyTokenizer(T tokenizer)  // NOLINT: implicit conversion intended
+      : typed_(std::make_shared<Typed<T>>(std::move(tokenizer))) {}
 
   std::vector<Token> encode(std::string_view text) const {
     std::vector<Token> ids;
     encode(text, ids);
     return ids;
   }
-  void encode(std::string_view text, std::vector<Token>& ids) const { held_->encode(text, ids); }
-  std::string decode(std::span<const Token> ids) const { return held_->decode(ids); }
-  Token begin() const { return held_->special().begin; }
-  Token end() const { return held_->special().end; }
-  Token pad() const { return held_->special().pad; }
-  Token unknown() const { return held_->special().unknown; }
-  Index size() const { return held_->size(); }
+  void encode(std::string_view text, std::vector<Token>& ids) const { typed_->encode(text, ids); }
+  std::string decode(std::span<const Token> ids) const { return typed_->decode(ids); }
+  Token begin() const { return typed_->special().begin; }
+  Token end() const { return typed_->special().end; }
+  Token pad() const { return typed_->special().pad; }
+  Token unknown() const { return typed_->special().unknown; }
+  Index size() const { return typed_->size(); }
   Index padded_size() const { return padded_vocabulary(size()); }
-  std::uint64_t hash() const { return held_->hash(); }
+  std::uint64_t hash() const { return typed_->hash(); }
 
-  /// A token as people read it (see token_name of each tokenizer); "?" for ids past the vocabulary.
-  std::string name(Token id) const { return id >= 0 && id < size() ? held_->name(id) : "?"; }
+  /// A readable form of a token, see each tokenizer's name(). "?" for ids outside the vocabulary.
+  std::string name(Token id) const { return id >= 0 && id < size() ? typed_->name(id) : "?"; }
 
-  /// What it holds, if it is a T.
+  /// The wrapped tokenizer if it is a T, else null.
   template <class T>
   const T* get() const {
-    const auto* held = dynamic_cast<const Held<T>*>(held_.get());
-    return held == nullptr ? nullptr : &held->tokenizer;
+    const auto* typed = dynamic_cast<const Typed<T>*>(typed_.get());
+    return typed == nullptr ? nullptr : &typed->tokenizer;
   }
 
  private:
@@ -58,8 +57,8 @@ class AnyTokenizer {
     virtual std::string name(Token id) const = 0;
   };
   template <class T>
-  struct Held final : Base {
-    explicit Held(T t) : tokenizer(std::move(t)) {}
+  struct Typed final : Base {
+    explicit Typed(T t) : tokenizer(std::move(t)) {}
     void encode(std::string_view text, std::vector<Token>& ids) const override { tokenizer.encode(text, ids); }
     std::string decode(std::span<const Token> ids) const override { return tokenizer.decode(ids); }
     Special special() const override { return {tokenizer.begin(), tokenizer.end(), tokenizer.pad(), tokenizer.unknown()}; }
@@ -74,7 +73,7 @@ class AnyTokenizer {
     T tokenizer;
   };
 
-  std::shared_ptr<const Base> held_;
+  std::shared_ptr<const Base> typed_;
 };
 
 static_assert(Tokenizer<AnyTokenizer>);

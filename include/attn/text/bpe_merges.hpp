@@ -13,48 +13,47 @@
 
 namespace attn {
 
-/// Two neighbouring tokens that become one.
+/// Replaces two neighbouring tokens by one.
 struct Merge {
   Token left, right, result;
   bool operator==(const Merge&) const = default;
 };
 
-/// The merges of a byte-pair encoding in the order in which they were learned: a merge's place is its rank, and a lower
-/// rank goes first.
+/// The merges of a byte-pair encoding in the order they were learned. A merge's index is its rank; lower ranks are applied
+/// first.
 class BpeMerges {
  public:
-  /// Memory for one word, reused for the next.
+  /// Scratch memory, reused between words.
   struct Workspace {
     struct Symbol {
-      Token token;                  // -1 once merged into the one before
+      Token token;                  // -1 once merged into its left neighbour
       std::int32_t previous, next;  // -1 at the ends
     };
     std::vector<Symbol> symbols;
-    std::vector<std::uint64_t> queue;  // rank, then place
-    std::vector<Token> tokens;         // of a short word
-    std::vector<std::int32_t> ranks;   // of each token and the one after it
+    std::vector<std::uint64_t> queue;  // rank in the upper, position in the lower 32 bits
+    std::vector<Token> tokens;         // apply_to_short()
+    std::vector<std::int32_t> ranks;   // ranks[i]: of the pair (tokens[i], tokens[i + 1])
   };
 
   explicit BpeMerges(std::vector<Merge> merges) : merges_(std::move(merges)) {
     places_.resize(std::bit_ceil(2 * merges_.size() + 2));
     for (std::int32_t rank = 0; const auto& [left, right, result] : merges_) {
       Place& place = find(key(left, right));
-      require(place.rank < 0, "byte-pair encoding: merge ", rank, " (of the tokens ", left, " and ", right,
-              ") is there twice");
+      require(place.rank < 0, "byte-pair encoding: duplicate merge ", rank, " (tokens ", left, " and ", right, ")");
       place = {key(left, right), rank++};
     }
   }
 
   const std::vector<Merge>& list() const { return merges_; }
 
-  /// Appends to ids what becomes of the tokens of one word.
+  /// Appends the merged tokens of one word to ids.
   void apply(std::span<const Token> word, Workspace& work, std::vector<Token>& ids) const;
 
  private:
-  /// Of a table that is at most half full: a pair stands at the first free place from the one that its key names.
+  /// A slot of an open-addressing hash table with linear probing, at most half full.
   struct Place {
     std::uint64_t key = 0;
-    std::int32_t rank = -1;  // free
+    std::int32_t rank = -1;  // -1: free
   };
 
   static std::uint64_t key(Token left, Token right) {
@@ -69,41 +68,38 @@ class BpeMerges {
   }
   std::int32_t rank(Token left, Token right) const { return find(key(left, right)).rank; }
 
-  void apply_to_short(std::span<const Token> word, Workspace& work, std::vector<Token>& ids) const;
+  /// Scans all pairs for each merge. For typical word lengths this is faster than a queue.
+  void apply_to_short(std::span<const Token> word, Workspace& work, std::vector<Token>& ids) const {
+    auto& tokens = work.tokens;
+    auto& ranks = work.ranks;
+    constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
+    const auto rank_at = [&](std::size_t place) {
+      const std::int32_t found = rank(tokens[place], tokens[place + 1]);
+      return found < 0 ? none : found;
+    };
+    tokens.assign(word.begin(), word.end());
+    ranks.resize(tokens.size());
+    for (std::size_t i = 0; i + 1 < tokens.size(); ++i) ranks[i] = rank_at(i);
+    for (std::size_t pairs = tokens.empty() ? 0 : tokens.size() - 1; pairs > 0; --pairs) {
+      std::size_t best = 0;
+      for (std::size_t i = 1; i < pairs; ++i)
+        if (ranks[i] < ranks[best]) best = i;
+      if (ranks[best] == none) break;
+      tokens[best] = merges_[static_cast<std::size_t>(ranks[best])].result;
+      tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(best) + 1);
+      ranks.erase(ranks.begin() + static_cast<std::ptrdiff_t>(best));
+      if (best > 0) ranks[best - 1] = rank_at(best - 1);
+      if (best + 1 < tokens.size()) ranks[best] = rank_at(best);
+    }
+    ids.insert(ids.end(), tokens.begin(), tokens.end());
+  }
 
   std::vector<Merge> merges_;
   std::vector<Place> places_;
 };
 
-/// Looks at all pairs of a word for the next merge: for the words of a language faster than a queue.
-inline void BpeMerges::apply_to_short(std::span<const Token> word, Workspace& work, std::vector<Token>& ids) const {
-  auto& tokens = work.tokens;
-  auto& ranks = work.ranks;
-  constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
-  const auto rank_at = [&](std::size_t place) {
-    const std::int32_t found = rank(tokens[place], tokens[place + 1]);
-    return found < 0 ? none : found;
-  };
-  tokens.assign(word.begin(), word.end());
-  ranks.resize(tokens.size());
-  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) ranks[i] = rank_at(i);
-  for (std::size_t pairs = tokens.empty() ? 0 : tokens.size() - 1; pairs > 0; --pairs) {
-    std::size_t best = 0;
-    for (std::size_t i = 1; i < pairs; ++i)
-      if (ranks[i] < ranks[best]) best = i;
-    if (ranks[best] == none) break;
-    tokens[best] = merges_[static_cast<std::size_t>(ranks[best])].result;
-    tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(best) + 1);
-    ranks.erase(ranks.begin() + static_cast<std::ptrdiff_t>(best));
-    if (best > 0) ranks[best - 1] = rank_at(best - 1);
-    if (best + 1 < tokens.size()) ranks[best] = rank_at(best);
-  }
-  ids.insert(ids.end(), tokens.begin(), tokens.end());
-}
-
-/// The neighbours of lowest rank are merged first, the leftmost of equals. A queue of pairs keeps long words from costing
-/// the square of their length; it is not searched when pairs vanish: one that is no longer there when its turn comes is
-/// passed over.
+/// Merges the pair of lowest rank first, ties from left to right. The queue of pairs keeps the cost O(n log n) in the
+/// length of the word. Pairs that a merge removes stay in the queue and are skipped when popped.
 inline void BpeMerges::apply(std::span<const Token> word, Workspace& work, std::vector<Token>& ids) const {
   if (word.size() <= 40) return apply_to_short(word, work, ids);
   auto& symbols = work.symbols;

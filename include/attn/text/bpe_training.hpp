@@ -16,25 +16,25 @@
 
 namespace attn {
 
-/// Learns a byte-level BPE from text (Sennrich et al. 2016): again and again the most frequent pair of neighbours becomes a
-/// token. Give it the lines of one language, or of both for a joint vocabulary; it keeps counts of words, not the text.
+/// Learns a byte-level BPE (Sennrich et al. 2016): repeatedly merges the most frequent pair of neighbouring tokens. Add
+/// lines of one language, or of both for a joint vocabulary. Stores word counts, not the text.
 ///     BpeTrainer trainer;
 ///     for (const std::string& line : lines) trainer.add(line);
 ///     const ByteBpe bpe = trainer.train(32000);
 class BpeTrainer {
  public:
-  /// Counts the words of a line of UTF-8.
+  /// Counts the words of one line of UTF-8.
   void add(std::string_view line) {
     utf8::require_valid(line);
     for_each_word(line, [this](std::string_view word) { count(word, 1); });
   }
-  /// Counts what another has counted.
+  /// Adds the counts of another trainer.
   void add(const BpeTrainer& other) {
     for (const auto& [word, times] : other.counts_) count(word, times);
   }
 
-  /// <s> <pad> </s> <unk>, the 256 bytes, then merges up to the given size; fewer where no pair is left that occurs twice.
-  /// Of equally frequent pairs the one of lower ids goes first, so that the same text gives the same merges everywhere.
+  /// Trains a vocabulary of <s> <pad> </s> <unk>, the 256 bytes, then merges up to the given size. Stops early when no pair
+  /// occurs twice. Among equally frequent pairs the one with lower ids wins, so the result is the same on every machine.
   ByteBpe train(Index vocabulary_size) const;
 
  private:
@@ -48,9 +48,9 @@ class BpeTrainer {
   detail::StringMap<Index> counts_;
 };
 
-/// Counts the words of many lines on several threads.
+/// Counts the words of many lines in parallel.
 inline void add_lines(BpeTrainer& trainer, std::span<const std::string> lines, Index threads = all_threads()) {
-  constexpr std::size_t kFewest = 20'000;  // lines that are worth a thread
+  constexpr std::size_t kFewest = 20'000;  // lines per thread, below which a thread does not pay off
   const std::size_t parts = std::clamp<std::size_t>(lines.size() / kFewest, 1, static_cast<std::size_t>(threads));
   std::vector<BpeTrainer> counted(parts);
   parallel_for(std::ssize(counted), threads, [&](Index part) {
@@ -60,7 +60,7 @@ inline void add_lines(BpeTrainer& trainer, std::span<const std::string> lines, I
   for (const BpeTrainer& part : counted) trainer.add(part);
 }
 
-/// A byte-level BPE of texts, each a list of lines: of one language, or of both for a joint vocabulary.
+/// Trains a byte-level BPE on texts, each a list of lines. Pass one language, or both for a joint vocabulary.
 template <class... Texts>
 ByteBpe learn_byte_bpe(Index vocabulary_size, const Texts&... texts) {
   BpeTrainer trainer;
@@ -70,14 +70,14 @@ ByteBpe learn_byte_bpe(Index vocabulary_size, const Texts&... texts) {
 
 namespace detail {
 
-/// Words as tokens, and for each pair of neighbouring tokens how often it occurs and in which words: a merge then visits
-/// only the words that it changes.
+/// Words as tokens, with the count of each pair of neighbouring tokens and the words it occurs in. A merge then visits only
+/// the words it changes.
 class PairCounts {
  public:
   struct Pair {
     Token left, right;
     Index count;
-    /// In a queue: the most frequent first, then the lowest ids.
+    /// Order in the priority queue: the most frequent first, ties by lowest ids.
     bool operator<(const Pair& other) const {
       if (count != other.count) return count < other.count;
       return std::pair(left, right) > std::pair(other.left, other.right);
@@ -91,11 +91,53 @@ class PairCounts {
     for (std::size_t i = 1; i < word.size(); ++i) gain(word[i - 1], word[i], index);
   }
 
-  /// The pair that occurs most often, or one with a count of 0 when there is none.
-  Pair most_frequent();
+  /// The most frequent pair, or one with a count of 0 if no pair is left.
+  Pair most_frequent() {
+    std::sort(gained_.begin(), gained_.end());
+    gained_.erase(std::unique(gained_.begin(), gained_.end()), gained_.end());
+    for (const std::uint64_t key : gained_)
+      queue_.push({static_cast<Token>(key >> 32), static_cast<Token>(key), pairs_[key].count});
+    gained_.clear();
 
-  /// Puts the result in place of the pair wherever it occurs.
-  void merge(const Pair& pair, Token result);
+    while (!queue_.empty()) {
+      Pair best = queue_.top();
+      const auto found = pairs_.find(key(best.left, best.right));
+      const Index count = found == pairs_.end() ? 0 : found->second.count;
+      if (count == best.count) return best;
+      queue_.pop();
+      best.count = count;
+      if (count > 0) queue_.push(best);
+    }
+    return {};
+  }
+
+  /// Replaces every occurrence of the pair by the result.
+  void merge(const Pair& pair, Token result) {
+    const auto [left, right, count] = pair;
+    const std::vector<std::uint32_t> affected = std::move(pairs_[key(left, right)].words);
+    for (const std::uint32_t index : affected) {
+      auto& word = words_[index].tokens;
+      std::size_t kept = 0;
+      for (std::size_t i = 0; i < word.size(); ++i) {
+        if (word[i] != left || i + 1 == word.size() || word[i + 1] != right) {
+          word[kept++] = word[i];
+          continue;
+        }
+        if (kept > 0) {
+          lose(word[kept - 1], left, index);
+          gain(word[kept - 1], result, index);
+        }
+        if (i + 2 < word.size()) {
+          lose(right, word[i + 2], index);
+          gain(result, word[i + 2], index);
+        }
+        word[kept++] = result;
+        ++i;
+      }
+      word.resize(kept);
+    }
+    pairs_.erase(key(left, right));
+  }
 
  private:
   struct Word {
@@ -104,7 +146,7 @@ class PairCounts {
   };
   struct Occurrences {
     Index count = 0;
-    std::vector<std::uint32_t> words;  // may name words that have lost the pair
+    std::vector<std::uint32_t> words;  // may include words that no longer contain the pair
   };
 
   static std::uint64_t key(Token left, Token right) {
@@ -120,62 +162,16 @@ class PairCounts {
 
   std::vector<Word> words_;
   std::unordered_map<std::uint64_t, Occurrences> pairs_;
-  std::vector<std::uint64_t> gained_;  // pairs whose count has grown since the queue was last asked
-  std::priority_queue<Pair> queue_;  // every pair with at least its present count: counts that fell are corrected when met
+  std::vector<std::uint64_t> gained_;  // pairs whose count has grown since most_frequent() last ran
+  std::priority_queue<Pair> queue_;    // counts are upper bounds: most_frequent() corrects stale ones
 };
-
-inline PairCounts::Pair PairCounts::most_frequent() {
-  std::sort(gained_.begin(), gained_.end());
-  gained_.erase(std::unique(gained_.begin(), gained_.end()), gained_.end());
-  for (const std::uint64_t key : gained_)
-    queue_.push({static_cast<Token>(key >> 32), static_cast<Token>(key), pairs_[key].count});
-  gained_.clear();
-
-  while (!queue_.empty()) {
-    Pair best = queue_.top();
-    const auto found = pairs_.find(key(best.left, best.right));
-    const Index count = found == pairs_.end() ? 0 : found->second.count;
-    if (count == best.count) return best;
-    queue_.pop();
-    best.count = count;
-    if (count > 0) queue_.push(best);
-  }
-  return {};
-}
-
-inline void PairCounts::merge(const Pair& pair, Token result) {
-  const auto [left, right, count] = pair;
-  const std::vector<std::uint32_t> affected = std::move(pairs_[key(left, right)].words);
-  for (const std::uint32_t index : affected) {
-    auto& word = words_[index].tokens;
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < word.size(); ++i) {
-      if (word[i] != left || i + 1 == word.size() || word[i + 1] != right) {
-        word[kept++] = word[i];
-        continue;
-      }
-      if (kept > 0) {
-        lose(word[kept - 1], left, index);
-        gain(word[kept - 1], result, index);
-      }
-      if (i + 2 < word.size()) {
-        lose(right, word[i + 2], index);
-        gain(result, word[i + 2], index);
-      }
-      word[kept++] = result;
-      ++i;
-    }
-    word.resize(kept);
-  }
-  pairs_.erase(key(left, right));
-}
 
 }  // namespace detail
 
 inline ByteBpe BpeTrainer::train(Index vocabulary_size) const {
   std::vector<std::string> tokens{"<s>", "<pad>", "</s>", "<unk>"};
 
-  // Bytes in the order of their letters, as Hugging Face's trainer has them.
+  // Byte order of Hugging Face's trainer: by code point of the byte's letter.
   std::array<std::size_t, 256> bytes;
   std::iota(bytes.begin(), bytes.end(), std::size_t{0});
   std::sort(bytes.begin(), bytes.end(),
@@ -195,7 +191,7 @@ inline ByteBpe BpeTrainer::train(Index vocabulary_size) const {
     pairs.add_word(std::move(letters), count);
   }
 
-  // No text can become a token twice: what lies between two boundaries that last has been merged in the same way
+  // No two merges produce the same string: a span of bytes between two surviving boundaries has been merged the same way
   // everywhere.
   std::vector<Merge> merges;
   while (static_cast<Index>(tokens.size()) < vocabulary_size) {

@@ -6,15 +6,15 @@
 
 #include "attn/text/utf8.hpp"
 
-/// GPT-2's way of writing bytes as printable letters, one each, so that tokens fit into JSON and lines of text: printable
-/// Latin-1 stands for itself, the other bytes in order for U+0100 and up. A space becomes U+0120, a newline U+010A.
+/// GPT-2's mapping of bytes to printable characters, so that tokens fit into JSON and text files. Printable Latin-1 maps to
+/// itself; the other bytes map in order to U+0100 and up. A space becomes U+0120, a newline U+010A.
 namespace attn::byte_alphabet {
 
 constexpr bool stands_for_itself(char32_t byte) {
   return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
 }
 
-/// The letter of each byte.
+/// The character of each byte.
 inline constexpr std::array<char32_t, 256> letters = [] {
   std::array<char32_t, 256> table{};
   char32_t next = 0x100;
@@ -22,14 +22,14 @@ inline constexpr std::array<char32_t, 256> letters = [] {
   return table;
 }();
 
-/// Bytes as letters.
+/// Encodes bytes as characters.
 inline std::string written(std::string_view bytes) {
   std::string text;
   for (const char byte : bytes) utf8::append(text, letters[static_cast<unsigned char>(byte)]);
   return text;
 }
 
-/// Letters as bytes, or nothing where a character is not the letter of a byte.
+/// Decodes characters to bytes; empty if a character stands for no byte.
 inline std::optional<std::string> read(std::string_view text) {
   static constexpr auto bytes = [] {
     std::array<int, 256 + 68> table{};  // 68 bytes do not stand for themselves

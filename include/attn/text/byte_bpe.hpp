@@ -20,12 +20,12 @@
 
 namespace attn {
 
-/// Byte-level byte-pair encoding, compatible with GPT-2 and BART (Sennrich et al. 2016; Radford et al. 2019): text is cut
-/// into words (for_each_word); each word starts as its bytes, and neighbours are merged, the merge learned first going
-/// first, until none applies. It never changes once made, so that any number of threads may share one.
+/// Byte-level byte-pair encoding, compatible with GPT-2 and BART (Sennrich et al. 2016; Radford et al. 2019). Splits text
+/// into words (for_each_word), starts each word as its bytes and applies merges in rank order until none applies.
+/// Immutable, so threads can share one.
 class ByteBpe {
  public:
-  /// Tokens in order of their ids, written in the byte alphabet; merges in order of their rank.
+  /// Tokens in id order, in the byte alphabet; merges in rank order.
   ByteBpe(std::vector<std::string> tokens, std::vector<Merge> merges);
 
   std::vector<Token> encode(std::string_view text) const {
@@ -33,16 +33,53 @@ class ByteBpe {
     encode(text, ids);
     return ids;
   }
-  /// Appends the ids of the text. Names of special tokens in it are text like any other.
-  void encode(std::string_view text, std::vector<Token>& ids) const;
-  /// The same, but "<s>" and the like in the text stand for the special tokens.
-  std::vector<Token> encode_with_specials(std::string_view text) const;
+  /// Appends the ids of the text. Treats names of special tokens as plain text.
+  void encode(std::string_view text, std::vector<Token>& ids) const {
+    require(text.size() < 0x7fffffff, "byte-level BPE: a text of ", text.size(),
+            " bytes is too long. Encode it line by line.");
+    utf8::require_valid(text);
+    Workspace work;
+    for_each_word(text, [&](std::string_view word) {
+      if (const auto known = whole_words_.find(word); known != whole_words_.end())
+        ids.push_back(known->second);
+      else
+        merge_word(word, work, ids);
+    });
+  }
+  /// Like encode(), but maps "<s>" and other special-token names to the special tokens.
+  std::vector<Token> encode_with_specials(std::string_view text) const {
+    utf8::require_valid(text);
+    std::vector<Token> ids;
+    std::size_t start = 0;
+    for (std::size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', at)) {
+      const auto found = std::find_if(specials_.begin(), specials_.end(), [&](Token id) {
+        return text.substr(at).starts_with(tokens_[static_cast<std::size_t>(id)]);
+      });
+      if (found == specials_.end()) {
+        ++at;
+        continue;
+      }
+      encode(text.substr(start, at - start), ids);
+      ids.push_back(*found);
+      start = at += tokens_[static_cast<std::size_t>(*found)].size();
+    }
+    encode(text.substr(start), ids);
+    return ids;
+  }
 
-  /// The text of the ids without special tokens; U+FFFD where they do not add up to whole characters.
-  std::string decode(std::span<const Token> ids) const;
+  /// Decodes ids, skipping special tokens. Bytes that form no whole character become U+FFFD.
+  std::string decode(std::span<const Token> ids) const {
+    std::string text;
+    for (const Token id : ids) {
+      require(id >= 0 && id < padded_size(), "byte-level BPE: no token has the id ", id, ": the vocabulary has ", size());
+      if (id < size() && !is_special(id))
+        text += bytes_[static_cast<std::size_t>(id)];  // an untrained model may predict padding ids
+    }
+    return utf8::repair(std::move(text));
+  }
 
-  /// A token as people read it: a piece that continues a word begins with a dot, unless it is all punctuation; a space that is
-  /// a token shows as one; a part of a letter shows as its bytes, <e4><bd>.
+  /// A readable form of a token. A piece that continues a word starts with a dot, unless it is all punctuation. A lone
+  /// space shows as U+2423; part of a character shows as its bytes, <e4><bd>.
   std::string name(Token id) const {
     const auto at = static_cast<std::size_t>(id);
     if (is_special(id)) return tokens_[at];
@@ -52,13 +89,22 @@ class ByteBpe {
   Token begin() const { return begin_; }
   Token pad() const { return pad_; }
   Token end() const { return end_; }
-  Token unknown() const { return unknown_; }  // never the id of text: every byte is a token
+  Token unknown() const { return unknown_; }  // encode() never emits it: every byte is a token
   std::optional<Token> mask() const { return mask_; }
   bool is_special(Token id) const { return std::find(specials_.begin(), specials_.end(), id) != specials_.end(); }
 
   Index size() const { return static_cast<Index>(tokens_.size()); }
   Index padded_size() const { return padded_vocabulary(size()); }
-  std::uint64_t hash() const;
+  std::uint64_t hash() const {
+    ContentHash hash;
+    hash.add("byte-level BPE");
+    for (const std::string& token : tokens_) hash.add(token);
+    for (const auto& [left, right, result] : merges()) {
+      hash.add(static_cast<std::uint64_t>(left));
+      hash.add(static_cast<std::uint64_t>(right));
+    }
+    return hash.value();
+  }
 
   const std::vector<std::string>& tokens() const { return tokens_; }
   const std::vector<Merge>& merges() const { return merges_.list(); }
@@ -69,13 +115,17 @@ class ByteBpe {
     BpeMerges::Workspace merging;
   };
 
-  void merge_word(std::string_view word, Workspace& work, std::vector<Token>& ids) const;
+  void merge_word(std::string_view word, Workspace& work, std::vector<Token>& ids) const {
+    work.word.clear();
+    for (const char byte : word) work.word.push_back(byte_tokens_[static_cast<unsigned char>(byte)]);
+    merges_.apply(work.word, work.merging, ids);
+  }
 
   std::vector<std::string> tokens_;  // as in the files
-  std::vector<std::string> bytes_;   // what each token decodes to
+  std::vector<std::string> bytes_;   // decoded form of each token
   BpeMerges merges_;
   std::array<Token, 256> byte_tokens_{};
-  detail::StringMap<Token> whole_words_;  // words that become one token
+  detail::StringMap<Token> whole_words_;  // words that encode to one token
   std::vector<Token> specials_;
   Token begin_, pad_, end_, unknown_;
   std::optional<Token> mask_;
@@ -88,17 +138,17 @@ inline ByteBpe::ByteBpe(std::vector<std::string> tokens, std::vector<Merge> merg
   std::unordered_map<std::string_view, Token> ids;
   for (const std::string& token : tokens_) {
     const bool added = ids.emplace(token, static_cast<Token>(ids.size())).second;
-    require(added, "byte-level BPE: the token '", token, "' is in the vocabulary twice");
+    require(added, "byte-level BPE: duplicate token '", token, "' in the vocabulary");
   }
   const auto find = [&](std::string_view name) {
     const auto found = ids.find(name);
     return found == ids.end() ? std::nullopt : std::optional(found->second);
   };
 
-  // GPT-2's own files have a single special token, which serves for all.
+  // GPT-2's own files have a single special token, which takes every role.
   const auto special = [&](std::string_view name) {
     const auto id = find(name) ? find(name) : find("<|endoftext|>");
-    require(id.has_value(), "byte-level BPE: the vocabulary has no token ", name, ": add it to the vocabulary");
+    require(id.has_value(), "byte-level BPE: the vocabulary has no token ", name, ". Add it.");
     if (!is_special(*id)) specials_.push_back(*id);
     return *id;
   };
@@ -109,20 +159,21 @@ inline ByteBpe::ByteBpe(std::vector<std::string> tokens, std::vector<Merge> merg
   for (std::size_t byte = 0; byte < 256; ++byte) {
     const auto id = find(byte_alphabet::written(std::string(1, static_cast<char>(byte))));
     require(id.has_value(), "byte-level BPE: the vocabulary has no token for byte ", byte,
-            ", so that it could not encode every text: train it with all 256 bytes");
+            ". Train it with all 256 bytes, so that it can encode any text.");
     byte_tokens_[byte] = *id;
   }
   for (const std::string& token : tokens_) bytes_.push_back(byte_alphabet::read(token).value_or(token));
 
   const auto text = [&](Token id) -> const std::string& {
-    require(id >= 0 && id < size(), "byte-level BPE: a merge names the id ", id, " in a vocabulary of ", size());
+    require(id >= 0 && id < size(), "byte-level BPE: a merge has the id ", id, ", but the vocabulary has ", size(),
+            " tokens");
     return tokens_[static_cast<std::size_t>(id)];
   };
   for (const auto& [left, right, result] : this->merges())
     require(text(left) + text(right) == text(result), "byte-level BPE: a merge makes '", text(result), "' of '", text(left),
             "' and '", text(right), "'");
 
-  // Most words are a single token: found here, they need no merging. A token that merging does not arrive at stays out.
+  // Most words are a single token and are looked up here without merging. A token that merging never produces is left out.
   Workspace work;
   std::vector<Token> merged;
   whole_words_.reserve(tokens_.size());
@@ -132,66 +183,6 @@ inline ByteBpe::ByteBpe(std::vector<std::string> tokens, std::vector<Merge> merg
     merge_word(word, work, merged);
     if (merged == std::vector{id}) whole_words_.emplace(word, id);
   }
-}
-
-inline void ByteBpe::merge_word(std::string_view word, Workspace& work, std::vector<Token>& ids) const {
-  work.word.clear();
-  for (const char byte : word) work.word.push_back(byte_tokens_[static_cast<unsigned char>(byte)]);
-  merges_.apply(work.word, work.merging, ids);
-}
-
-inline void ByteBpe::encode(std::string_view text, std::vector<Token>& ids) const {
-  require(text.size() < 0x7fffffff, "byte-level BPE: a text of ", text.size(),
-          " bytes is too long: encode it line by line");
-  utf8::require_valid(text);
-  Workspace work;
-  for_each_word(text, [&](std::string_view word) {
-    if (const auto known = whole_words_.find(word); known != whole_words_.end())
-      ids.push_back(known->second);
-    else
-      merge_word(word, work, ids);
-  });
-}
-
-inline std::vector<Token> ByteBpe::encode_with_specials(std::string_view text) const {
-  utf8::require_valid(text);
-  std::vector<Token> ids;
-  std::size_t start = 0;
-  for (std::size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', at)) {
-    const auto found = std::find_if(specials_.begin(), specials_.end(), [&](Token id) {
-      return text.substr(at).starts_with(tokens_[static_cast<std::size_t>(id)]);
-    });
-    if (found == specials_.end()) {
-      ++at;
-      continue;
-    }
-    encode(text.substr(start, at - start), ids);
-    ids.push_back(*found);
-    start = at += tokens_[static_cast<std::size_t>(*found)].size();
-  }
-  encode(text.substr(start), ids);
-  return ids;
-}
-
-inline std::string ByteBpe::decode(std::span<const Token> ids) const {
-  std::string text;
-  for (const Token id : ids) {
-    require(id >= 0 && id < padded_size(), "byte-level BPE: no token has the id ", id, ": the vocabulary has ", size());
-    if (id < size() && !is_special(id))
-      text += bytes_[static_cast<std::size_t>(id)];  // an untrained model may pick padding
-  }
-  return utf8::repair(std::move(text));
-}
-
-inline std::uint64_t ByteBpe::hash() const {
-  ContentHash hash;
-  hash.add("byte-level BPE");
-  for (const std::string& token : tokens_) hash.add(token);
-  for (const auto& [left, right, result] : merges()) {
-    hash.add(static_cast<std::uint64_t>(left));
-    hash.add(static_cast<std::uint64_t>(right));
-  }
-  return hash.value();
 }
 
 }  // namespace attn

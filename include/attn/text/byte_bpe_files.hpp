@@ -13,19 +13,22 @@ namespace attn {
 
 namespace detail {
 
-/// The tokens of a vocab.json, an object of token: id, in the order of their ids.
+/// The tokens of vocab.json, a JSON object token: id, in id order.
 inline std::vector<std::string> read_vocabulary(const std::filesystem::path& path) {
   using nlohmann::json;
   std::unordered_map<std::string, Token> seen;
   const auto check = [&](int depth, json::parse_event_t event, json& key) {
-    require(depth <= 8, path.string(), ": nests lists too deep; it must be a JSON object of token: id");
+    require(depth <= 8, path.string(), ": nests lists too deeply; it must be a JSON object of token: id");
     if (event == json::parse_event_t::key && depth == 1)
-      require(seen.emplace(key.get<std::string>(), 0).second, path.string(), ": the token ", key.dump(), " is there twice");
+      require(seen.emplace(key.get<std::string>(), 0).second, path.string(), ": duplicate token ", key.dump());
     return true;
   };
+  const std::string text = read_file(path);
+  const std::size_t nul = text.find('\0');  // the parser would stop there
+  require(nul == text.npos, path.string(), ": not valid JSON from byte ", nul + 1, " on: the file may be damaged");
   json vocabulary;
   try {
-    vocabulary = json::parse(read_file(path), check);
+    vocabulary = json::parse(text, check);
   } catch (const json::parse_error& error) {
     fail(path.string(), ": not valid JSON from byte ", error.byte, " on: the file may be damaged or cut short");
   } catch (const json::exception& error) {
@@ -46,13 +49,12 @@ inline std::vector<std::string> read_vocabulary(const std::filesystem::path& pat
   return tokens;
 }
 
-/// The merges of a merges.txt: a line `left right` each, the first learned first; lines that begin with #version are
-/// comments.
+/// The merges of merges.txt: one `left right` per line in rank order. Lines that start with #version are comments.
 inline std::vector<Merge> read_merges(const std::filesystem::path& path, const std::vector<std::string>& tokens) {
   std::unordered_map<std::string_view, Token> ids;
   for (const std::string& token : tokens) ids.emplace(token, static_cast<Token>(ids.size()));
 
-  const std::string contents = read_file(path);
+  const std::string contents = read_text_file(path);
   std::string_view rest = contents;
   std::vector<Merge> merges;
   std::unordered_map<std::string_view, Index> first_seen;
@@ -71,7 +73,7 @@ inline std::vector<Merge> read_merges(const std::filesystem::path& path, const s
     const auto id_of = [&](std::string_view token) {
       const auto found = ids.find(token);
       require(found != ids.end(), path.string(), ", line ", number, ": '", token,
-              "' is not in the vocabulary: do both files belong together?");
+              "' is not in the vocabulary. Check that the two files belong together.");
       return found->second;
     };
     const std::string_view left = line.substr(0, space), right = line.substr(space + 1);
@@ -83,7 +85,7 @@ inline std::vector<Merge> read_merges(const std::filesystem::path& path, const s
 
 }  // namespace detail
 
-/// Reads GPT-2's and BART's two files, or those that save_byte_bpe wrote.
+/// Reads vocab.json and merges.txt of GPT-2, BART or save_byte_bpe.
 inline ByteBpe load_byte_bpe(const std::filesystem::path& vocab_json, const std::filesystem::path& merges_txt) {
   std::vector<std::string> tokens = detail::read_vocabulary(vocab_json);
   std::vector<Merge> merges = detail::read_merges(merges_txt, tokens);
@@ -94,7 +96,7 @@ inline ByteBpe load_byte_bpe(const std::filesystem::path& vocab_json, const std:
   }
 }
 
-/// Writes the two files that load_byte_bpe and Hugging Face's libraries read.
+/// Writes the two files in the format of load_byte_bpe and Hugging Face.
 inline void save_byte_bpe(const ByteBpe& bpe, const std::filesystem::path& vocab_json,
                           const std::filesystem::path& merges_txt) {
   std::string vocabulary = "{";

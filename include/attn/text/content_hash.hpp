@@ -4,14 +4,14 @@
 
 namespace attn {
 
-/// A 64-bit fingerprint (FNV-1a) of a sequence of numbers and strings, the same on every machine.
+/// A 64-bit FNV-1a hash of a sequence of numbers and strings, the same on every machine.
 class ContentHash {
  public:
   void add(std::uint64_t number) {
     for (int shift = 0; shift < 64; shift += 8) add_byte(static_cast<unsigned char>(number >> shift));
   }
 
-  /// The length goes in as well, so that "ab", "c" and "a", "bc" differ.
+  /// Also hashes the length, so that "ab", "c" and "a", "bc" differ.
   void add(std::string_view text) {
     add(std::uint64_t{text.size()});
     for (const char byte : text) add_byte(static_cast<unsigned char>(byte));

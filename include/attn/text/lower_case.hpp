@@ -10,13 +10,13 @@ namespace attn {
 
 namespace unicode {
 
-/// Capitals first to last, every step-th of them, each `distance` before its small letter.
+/// Capitals first, first + step, ..., last. The lower-case letter of each is at `distance` after it.
 struct CapitalRange {
   char32_t first, last, step;
   std::int32_t distance;
 };
 
-/// The capitals of Latin, Greek, Cyrillic and Armenian. Other scripts have none, or none that Europe prints.
+/// The capitals of Latin, Greek, Cyrillic and Armenian; capitals of other scripts are not converted.
 inline constexpr CapitalRange capitals[] = {
     {0x41, 0x5A, 1, 32},        {0xC0, 0xD6, 1, 32},    {0xD8, 0xDE, 1, 32},        {0x100, 0x12E, 2, 1},
     {0x132, 0x136, 2, 1},       {0x139, 0x147, 2, 1},   {0x14A, 0x176, 2, 1},       {0x178, 0x178, 1, -121},
@@ -31,7 +31,7 @@ inline constexpr CapitalRange capitals[] = {
     {0x1E9E, 0x1E9E, 1, -7615}, {0x1EA0, 0x1EFE, 2, 1}, {0x2126, 0x2126, 1, -7517}, {0x212A, 0x212A, 1, -8383},
     {0x212B, 0x212B, 1, -8262}};
 
-/// The small letter of a capital; any other character is its own.
+/// The lower-case form of a capital; other characters are unchanged.
 constexpr char32_t to_lower(char32_t code) {
   if (code < 0x80) return code >= 'A' && code <= 'Z' ? code + 32 : code;
   const CapitalRange* range = std::begin(capitals);
@@ -42,7 +42,7 @@ constexpr char32_t to_lower(char32_t code) {
 
 }  // namespace unicode
 
-/// A line of UTF-8 in small letters.
+/// Lower-cases a line of UTF-8. Invalid bytes are unchanged.
 inline std::string lower_case(std::string_view line) {
   std::string lower;
   lower.reserve(line.size());

@@ -10,20 +10,20 @@
 
 namespace attn {
 
-/// One side of a Marian's text, as Hugging Face's MarianTokenizer has it: pieces of a SentencePiece model, numbered by a
-/// vocabulary that both languages may share. A language code at the beginning of a text, >>deu<<, is one token if the
-/// vocabulary has it.
+/// Tokenizer of one language of a Marian model, equivalent to Hugging Face's MarianTokenizer: SentencePiece pieces with ids
+/// from a vocabulary that both languages may share. A language code at the start of a text, such as >>deu<<, becomes one
+/// token if it is in the vocabulary.
 class MarianTokenizer {
  public:
-  /// The vocabulary's tokens in the order of their ids: pieces, and </s>, <unk> and <pad>.
+  /// The vocabulary in id order: pieces, </s>, <unk> and <pad>.
   MarianTokenizer(SentencePiece pieces, std::vector<std::string> vocabulary)
       : pieces_(std::move(pieces)), vocabulary_(std::move(vocabulary)) {
     for (const std::string& token : vocabulary_)
-      require(ids_.emplace(token, static_cast<Token>(ids_.size())).second, "the token '", token,
-              "' is in the vocabulary twice");
+      require(ids_.emplace(token, static_cast<Token>(ids_.size())).second, "duplicate token '", token,
+              "' in the vocabulary");
     const auto special = [&](const char* name) {
       const auto found = ids_.find(name);
-      require(found != ids_.end(), "the vocabulary has no token ", name, ": it is not that of a Marian");
+      require(found != ids_.end(), "the vocabulary has no token ", name, ": this is not a Marian vocabulary");
       return found->second;
     };
     end_ = special("</s>"), unknown_ = special("<unk>"), pad_ = special("<pad>");
@@ -34,7 +34,7 @@ class MarianTokenizer {
     encode(text, ids);
     return ids;
   }
-  /// Appends the ids of the text. Names of special tokens in it are text like any other.
+  /// Appends the ids of the text. Treats names of special tokens as plain text.
   void encode(std::string_view text, std::vector<Token>& ids) const {
     if (text.starts_with(">>")) {
       const auto after = text.find("<<");
@@ -50,7 +50,7 @@ class MarianTokenizer {
     }
   }
 
-  /// The text of ids. Special tokens leave no trace, and neither do ids that a model has beyond its vocabulary.
+  /// Decodes ids, skipping special tokens and padding ids beyond the vocabulary.
   std::string decode(std::span<const Token> ids) const {
     std::vector<std::string> tokens;
     for (const Token id : ids) {
@@ -64,13 +64,13 @@ class MarianTokenizer {
     return first == text.npos ? "" : text.substr(first, text.find_last_not_of(" \t\n\v\f\r") + 1 - first);
   }
 
-  /// A token as people read it: a piece that continues a word begins with a dot, unless it is all punctuation.
+  /// A readable form of a token: a piece that continues a word starts with a dot, unless it is all punctuation.
   std::string name(Token id) const {
     const std::string& token = vocabulary_[static_cast<std::size_t>(id)];
     return is_special(id) ? token : piece_name(token, sentencepiece::space_mark);
   }
 
-  Token begin() const { return pad_; }  // a translation begins with what pads others
+  Token begin() const { return pad_; }  // Marian decoders start with the pad token
   Token end() const { return end_; }
   Token pad() const { return pad_; }
   Token unknown() const { return unknown_; }

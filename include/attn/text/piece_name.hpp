@@ -7,8 +7,8 @@
 
 namespace attn {
 
-/// A piece of text as people read it, where `space` marks the beginning of a word: a piece that continues a word begins with
-/// a dot, unless it is all punctuation; a space alone shows as one; a part of a letter shows as its bytes, <e4><bd>.
+/// A readable form of a piece, where `space` marks the start of a word. A piece that continues a word starts with a dot,
+/// unless it is all punctuation. A lone space shows as U+2423; part of a character shows as its bytes, <e4><bd>.
 inline std::string piece_name(std::string_view piece, std::string_view space) {
   std::string name;
   if (piece == space) return "\u2423";

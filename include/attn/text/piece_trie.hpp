@@ -9,16 +9,16 @@
 
 namespace attn {
 
-/// Finds which of a set of strings a text begins with, in one walk along the text.
+/// A trie over a set of strings. Finds all that are prefixes of a text in one pass.
 class PieceTrie {
  public:
   PieceTrie() : PieceTrie(std::vector<std::pair<std::string_view, Token>>{}) {}
 
-  /// Strings and their ids; of equal ones the first counts. Nothing of the strings is kept.
+  /// Strings and their ids; the first of equal strings wins. Does not keep the strings.
   explicit PieceTrie(std::vector<std::pair<std::string_view, Token>> pieces) {
     std::stable_sort(pieces.begin(), pieces.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     struct Range {
-      std::size_t first, last, depth;  // pieces whose first `depth` bytes are those on the way to the node
+      std::size_t first, last, depth;  // pieces that share the node's prefix of `depth` bytes
     };
     std::vector<Range> ranges{{0, pieces.size(), 0}};
     nodes_.push_back({});
@@ -41,9 +41,8 @@ class PieceTrie {
     }
   }
 
-  /// Calls found(length, id) for each string that the text begins with, the shortest first.
-  template <class Found>
-  void for_each_prefix(std::string_view text, const Found& found) const {
+  /// Calls found(length, id) for each string that is a prefix of the text, shortest first.
+  void for_each_prefix(std::string_view text, const auto& found) const {
     const Node* node = nodes_.data();
     if (node->id >= 0) found(std::size_t{0}, node->id);
     for (std::size_t length = 1; length <= text.size(); ++length) {
@@ -56,7 +55,7 @@ class PieceTrie {
     }
   }
 
-  /// The length of the longest string that the text begins with; 0: of none.
+  /// The length of the longest string that is a prefix of the text, or 0.
   std::size_t longest(std::string_view text) const {
     std::size_t longest = 0;
     for_each_prefix(text, [&](std::size_t length, Token) { longest = length; });
@@ -65,10 +64,10 @@ class PieceTrie {
 
  private:
   struct Node {
-    std::uint32_t children = 0;  // where its children begin; they stand together, in the order of their labels
+    std::uint32_t children = 0;  // index of the first child; children are contiguous and sorted by label
     std::uint16_t count = 0;
-    unsigned char label = 0;  // the byte that leads to it
-    Token id = -1;            // of the string that ends here; or none
+    unsigned char label = 0;  // the byte on the edge to this node
+    Token id = -1;            // of the string that ends here, or -1
   };
   std::vector<Node> nodes_;
 };

@@ -19,8 +19,8 @@
 
 namespace attn {
 
-/// A tokenizer that SentencePiece trained (Kudo and Richardson 2018), unigram or BPE: the same ids and the same text as
-/// the original's. It never changes once made, so that any number of threads may share one.
+/// Runs a trained SentencePiece model (Kudo and Richardson 2018), unigram or BPE, with the same ids and text as the
+/// original. Immutable, so threads can share one.
 class SentencePiece {
  public:
   using Kind = SentencePieceModel::PieceKind;
@@ -32,40 +32,102 @@ class SentencePiece {
     encode(text, ids);
     return ids;
   }
-  /// Appends the ids of the text; bytes that are not UTF-8 count as U+FFFD, each of them. Names of control symbols in it are
-  /// text like any other, those of user-defined ones stand for them.
+  /// Appends the ids of the text. Each byte that is not UTF-8 counts as U+FFFD. Names of control symbols are plain text;
+  /// names of user-defined symbols map to the symbols.
   void encode(std::string_view text, std::vector<Token>& ids) const {
     for_each_piece(text, [&](std::string_view, Token id) { ids.push_back(id); });
   }
-  /// The pieces themselves; an unknown one is the text it stands for.
+  /// The pieces of the text. An unknown piece is the text it covers.
   std::vector<std::string> pieces(std::string_view text) const {
     std::vector<std::string> all;
     for_each_piece(text, [&](std::string_view piece, Token) { all.emplace_back(piece); });
     return all;
   }
 
-  /// The text of ids. Control symbols leave no trace; U+FFFD where bytes do not add up to characters.
-  std::string decode(std::span<const Token> ids) const;
-  /// The text of pieces; one that is not in the vocabulary stands for itself.
+  /// Decodes ids, skipping control symbols. Bytes that form no whole character become U+FFFD.
+  std::string decode(std::span<const Token> ids) const {
+    std::vector<std::string> pieces;
+    for (const Token id : ids) {
+      require(id >= 0 && id < padded_size(), "SentencePiece: no piece has the id ", id, ": the vocabulary has ", size());
+      if (id < size()) pieces.push_back(piece(id).text);  // an untrained model may predict padding ids
+    }
+    return decode_pieces(pieces);
+  }
+  /// Joins pieces to text. A piece outside the vocabulary is copied as is.
   std::string decode_pieces(std::span<const std::string> pieces) const;
 
-  /// A piece as people read it: one that continues a word begins with a dot, unless it is all punctuation.
-  std::string name(Token id) const;
+  /// A readable form of a piece: one that continues a word starts with a dot, unless it is all punctuation.
+  std::string name(Token id) const {
+    const auto& [text, score, kind] = piece(id);
+    if (kind == Kind::control || kind == Kind::unknown || kind == Kind::byte) return text;
+    return piece_name(text, sentencepiece::space_mark);
+  }
 
-  Token begin() const { return control(model_.begin_piece); }  // these three: -1 where the model has none
+  Token begin() const { return control(model_.begin_piece); }  // begin, end and pad are -1 if the model has none
   Token end() const { return control(model_.end_piece); }
   Token pad() const { return control(model_.pad_piece); }
   Token unknown() const { return unknown_; }
   Index size() const { return static_cast<Index>(model_.pieces.size()); }
   Index padded_size() const { return padded_vocabulary(size()); }
-  std::uint64_t hash() const;
+  std::uint64_t hash() const {
+    ContentHash hash;
+    hash.add("SentencePiece");
+    for (const auto& [text, score, kind] : model_.pieces) {
+      hash.add(text);
+      hash.add(std::uint64_t{std::bit_cast<std::uint32_t>(score)});
+      hash.add(static_cast<std::uint64_t>(kind));
+    }
+    for (const auto* normalizer : {&model_.normalizer, &model_.denormalizer}) {
+      hash.add(normalizer->charsmap);
+      hash.add(std::uint64_t{normalizer->dummy_prefix} + 2 * normalizer->remove_extra_whitespace +
+               4 * normalizer->escape_whitespace);
+    }
+    for (const std::string& text : {model_.begin_piece, model_.end_piece, model_.pad_piece, model_.unknown_surface})
+      hash.add(text);
+    hash.add(static_cast<std::uint64_t>(model_.kind) + 8 * model_.byte_fallback + 16 * model_.whitespace_is_suffix);
+    return hash.value();
+  }
 
   const SentencePieceModel& model() const { return model_; }
 
  private:
+  /// Calls take(piece, id) for each piece of the text, in order.
   template <class Take>
-  void for_each_piece(std::string_view text, const Take& take) const;
-  static std::optional<unsigned char> byte_of(std::string_view piece);
+  void for_each_piece(std::string_view text, const Take& take) const {
+    const std::string normal = normalize_(text, user_defined_);
+    require(normal.size() < 0x7fffffff, "SentencePiece: a text of ", normal.size(),
+            " bytes is too long. Encode it line by line.");
+    std::vector<sentencepiece::Cut> cuts;
+    if (const auto* unigram = std::get_if<sentencepiece::UnigramCutter>(&cutter_))
+      unigram->cut(normal, cuts);
+    else
+      std::get<sentencepiece::BpeCutter>(cutter_).cut(normal, user_defined_, cuts);
+
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+      auto [whole, id] = cuts[i];
+      if (id != unknown_) {
+        take(whole, id);
+      } else if (model_.byte_fallback) {
+        for (const char byte : whole) {
+          const Token of_byte = bytes_[static_cast<unsigned char>(byte)];
+          take(piece(of_byte).text, of_byte);
+        }
+      } else {  // adjacent unknown characters form one piece
+        for (; i + 1 < cuts.size() && cuts[i + 1].id == unknown_; ++i)
+          whole = {whole.data(), whole.size() + cuts[i + 1].text.size()};
+        take(whole, unknown_);
+      }
+    }
+  }
+  static std::optional<unsigned char> byte_of(std::string_view piece) {
+    if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return {};
+    unsigned value = 0;
+    for (const char digit : piece.substr(3, 2)) {
+      if (!(digit >= '0' && digit <= '9') && !(digit >= 'A' && digit <= 'F')) return {};
+      value = 16 * value + static_cast<unsigned>(digit <= '9' ? digit - '0' : digit - 'A' + 10);
+    }
+    return static_cast<unsigned char>(value);
+  }
   const SentencePieceModel::Piece& piece(Token id) const { return model_.pieces[static_cast<std::size_t>(id)]; }
   Token id_of(std::string_view piece) const {
     if (const auto found = symbols_.find(piece); found != symbols_.end()) return found->second;
@@ -78,8 +140,8 @@ class SentencePiece {
   }
 
   SentencePieceModel model_;
-  detail::StringMap<Token> symbols_, texts_;  // unknown, control and byte pieces; all others
-  std::array<Token, 256> bytes_{};            // of pieces of bytes, with byte fallback
+  detail::StringMap<Token> symbols_, texts_;  // symbols_: unknown, control and byte pieces; texts_: all others
+  std::array<Token, 256> bytes_{};            // ids of the byte pieces, for byte fallback
   Token unknown_ = -1;
   PieceTrie user_defined_;
   sentencepiece::TextNormalizer normalize_;
@@ -89,7 +151,7 @@ class SentencePiece {
 
 static_assert(Tokenizer<SentencePiece>);
 
-/// Reads a model that SentencePiece wrote: source.spm, spm.model.
+/// Reads a model file of SentencePiece, such as source.spm or spm.model.
 inline SentencePiece load_sentencepiece(const std::filesystem::path& path) {
   try {
     return SentencePiece(read_sentencepiece_model(read_file(path)));
@@ -108,7 +170,7 @@ inline SentencePiece::SentencePiece(SentencePieceModel model)
     const auto& [text, score, kind] = piece(id);
     require(!text.empty(), "piece ", id, " is empty: the model is damaged");
     const bool of_text = kind == Kind::normal || kind == Kind::user_defined || kind == Kind::unused;
-    require((of_text ? texts_ : symbols_).emplace(text, id).second, "the piece '", text, "' is there twice");
+    require((of_text ? texts_ : symbols_).emplace(text, id).second, "duplicate piece '", text, "'");
     if (kind == Kind::user_defined) user_defined.emplace_back(text, id);
     if (kind == Kind::unknown) {
       require(unknown_ < 0, "there are two unknown pieces, ", unknown_, " and ", id);
@@ -116,67 +178,19 @@ inline SentencePiece::SentencePiece(SentencePieceModel model)
     }
     if (kind == Kind::byte) {
       const auto byte = byte_of(text);
-      require(byte.has_value(), "the piece '", text, "' should be that of a byte, such as <0x41>");
+      require(byte.has_value(), "the byte piece '", text, "' must have the form <0x41>");
       bytes_[*byte] = id;
     }
   }
   require(unknown_ >= 0, "there is no piece for unknown text");
   for (std::size_t byte = 0; byte < bytes_.size() && model_.byte_fallback; ++byte)
-    require(bytes_[byte] >= 0, "there is no piece for byte ", byte, ", but unknown text is to become bytes");
+    require(bytes_[byte] >= 0, "there is no piece for byte ", byte, ", but the model encodes unknown text as bytes");
   user_defined_ = PieceTrie(std::move(user_defined));
   if (!model_.denormalizer.charsmap.empty()) denormalize_.emplace(model_.denormalizer, false);
   if (model_.kind == SentencePieceModel::Kind::unigram)
     cutter_.emplace<sentencepiece::UnigramCutter>(model_, unknown_);
   else
     cutter_.emplace<sentencepiece::BpeCutter>(model_, unknown_);
-}
-
-/// take(piece, id) for the pieces of a text, in their order.
-template <class Take>
-void SentencePiece::for_each_piece(std::string_view text, const Take& take) const {
-  const std::string normal = normalize_(text, user_defined_);
-  require(normal.size() < 0x7fffffff, "SentencePiece: a text of ", normal.size(),
-          " bytes is too long: encode it line by line");
-  std::vector<sentencepiece::Cut> cuts;
-  if (const auto* unigram = std::get_if<sentencepiece::UnigramCutter>(&cutter_))
-    unigram->cut(normal, cuts);
-  else
-    std::get<sentencepiece::BpeCutter>(cutter_).cut(normal, user_defined_, cuts);
-
-  for (std::size_t i = 0; i < cuts.size(); ++i) {
-    auto [whole, id] = cuts[i];
-    if (id != unknown_) {
-      take(whole, id);
-    } else if (model_.byte_fallback) {
-      for (const char byte : whole) {
-        const Token of_byte = bytes_[static_cast<unsigned char>(byte)];
-        take(piece(of_byte).text, of_byte);
-      }
-    } else {  // neighbours that are unknown are one piece
-      for (; i + 1 < cuts.size() && cuts[i + 1].id == unknown_; ++i)
-        whole = {whole.data(), whole.size() + cuts[i + 1].text.size()};
-      take(whole, unknown_);
-    }
-  }
-}
-
-inline std::optional<unsigned char> SentencePiece::byte_of(std::string_view piece) {
-  if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return {};
-  unsigned value = 0;
-  for (const char digit : piece.substr(3, 2)) {
-    if (!(digit >= '0' && digit <= '9') && !(digit >= 'A' && digit <= 'F')) return {};
-    value = 16 * value + static_cast<unsigned>(digit <= '9' ? digit - '0' : digit - 'A' + 10);
-  }
-  return static_cast<unsigned char>(value);
-}
-
-inline std::string SentencePiece::decode(std::span<const Token> ids) const {
-  std::vector<std::string> pieces;
-  for (const Token id : ids) {
-    require(id >= 0 && id < padded_size(), "SentencePiece: no piece has the id ", id, ": the vocabulary has ", size());
-    if (id < size()) pieces.push_back(piece(id).text);  // an untrained model may pick padding
-  }
-  return decode_pieces(pieces);
 }
 
 inline std::string SentencePiece::decode_pieces(std::span<const std::string> pieces) const {
@@ -191,7 +205,7 @@ inline std::string SentencePiece::decode_pieces(std::span<const std::string> pie
     }
     bytes.clear();
   };
-  bool first = true, had_prefix = false;  // the space that the text begins with is none of its own
+  bool first = true, had_prefix = false;  // strips the dummy prefix from the start of the text
   for (const std::string& written : pieces) {
     const Token id = id_of(written);
     if (piece(id).kind == Kind::byte) {
@@ -219,31 +233,6 @@ inline std::string SentencePiece::decode_pieces(std::span<const std::string> pie
   }
   add_bytes();
   return denormalize_ ? (*denormalize_)(text, PieceTrie()) : text;
-}
-
-inline std::string SentencePiece::name(Token id) const {
-  const auto& [text, score, kind] = piece(id);
-  if (kind == Kind::control || kind == Kind::unknown || kind == Kind::byte) return text;
-  return piece_name(text, sentencepiece::space_mark);
-}
-
-inline std::uint64_t SentencePiece::hash() const {
-  ContentHash hash;
-  hash.add("SentencePiece");
-  for (const auto& [text, score, kind] : model_.pieces) {
-    hash.add(text);
-    hash.add(std::uint64_t{std::bit_cast<std::uint32_t>(score)});
-    hash.add(static_cast<std::uint64_t>(kind));
-  }
-  for (const auto* normalizer : {&model_.normalizer, &model_.denormalizer}) {
-    hash.add(normalizer->charsmap);
-    hash.add(std::uint64_t{normalizer->dummy_prefix} + 2 * normalizer->remove_extra_whitespace +
-             4 * normalizer->escape_whitespace);
-  }
-  for (const std::string& text : {model_.begin_piece, model_.end_piece, model_.pad_piece, model_.unknown_surface})
-    hash.add(text);
-  hash.add(static_cast<std::uint64_t>(model_.kind) + 8 * model_.byte_fallback + 16 * model_.whitespace_is_suffix);
-  return hash.value();
 }
 
 }  // namespace attn

@@ -3,7 +3,6 @@
 #include <queue>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "attn/text/piece_trie.hpp"
@@ -12,8 +11,8 @@
 
 namespace attn::sentencepiece {
 
-/// Cuts text into characters and merges neighbours that together are a piece, the piece of the highest score first and the
-/// leftmost of equal ones. Sennrich et al. 2016.
+/// Splits text into characters and merges neighbours that form a piece. The highest score goes first, ties from left to
+/// right (Sennrich et al. 2016).
 class BpeCutter {
  public:
   BpeCutter(const SentencePieceModel& model, Token unknown) : unknown_(unknown) {
@@ -26,7 +25,7 @@ class BpeCutter {
     }
   }
 
-  /// User-defined pieces are merged with nothing.
+  /// User-defined pieces are never merged.
   void cut(std::string_view text, const PieceTrie& user_defined, std::vector<Cut>& cuts) const {
     std::vector<Symbol> symbols;
     for (std::string_view rest = text; !rest.empty();) {
@@ -36,7 +35,7 @@ class BpeCutter {
       symbols.push_back({rest.data() - length, length, at - 1, rest.empty() ? -1 : at + 1, whole > 0});
     }
     Agenda agenda;
-    std::unordered_map<std::string_view, std::string_view> left_of;  // of pieces that are not used
+    std::unordered_map<std::string_view, std::string_view> left_of;  // first half of each unused piece, to split it again
     const auto look_at = [&](std::int32_t left, std::int32_t right) {
       if (left < 0 || right < 0) return;
       const Symbol &a = symbols[static_cast<std::size_t>(left)], &b = symbols[static_cast<std::size_t>(right)];
@@ -54,7 +53,7 @@ class BpeCutter {
       const Pair pair = agenda.top();
       agenda.pop();
       Symbol &a = symbols[static_cast<std::size_t>(pair.left)], &b = symbols[static_cast<std::size_t>(pair.right)];
-      if (a.length == 0 || b.length == 0 || a.length + b.length != pair.length) continue;  // one of them was merged since
+      if (a.length == 0 || b.length == 0 || a.length + b.length != pair.length) continue;  // stale: already merged
       a.length += b.length;
       b.length = 0;
       a.next = b.next;
@@ -63,7 +62,7 @@ class BpeCutter {
       look_at(pair.left, a.next);
     }
 
-    std::vector<std::string_view> parts;  // what is left of a symbol that is no piece in use
+    std::vector<std::string_view> parts;  // splits unused pieces until every part is in use or unknown
     for (std::int32_t at = symbols.empty() ? -1 : 0; at >= 0; at = symbols[static_cast<std::size_t>(at)].next) {
       parts.push_back(symbols[static_cast<std::size_t>(at)].text());
       while (!parts.empty()) {
@@ -85,11 +84,11 @@ class BpeCutter {
  private:
   struct Merged {
     float score;
-    Token id;  // of a piece that is not used: the unknown one's
+    Token id;  // the unknown id for an unused piece
   };
   struct Symbol {
     const char* begin;
-    std::size_t length;  // 0: became part of the symbol before it
+    std::size_t length;  // 0: merged into its left neighbour
     std::int32_t previous, next;
     bool whole;  // a user-defined piece
     std::string_view text() const { return {begin, length}; }

@@ -3,35 +3,34 @@
 #include <string_view>
 #include <vector>
 
-#include "attn/core/types.hpp"
 #include "attn/text/wire_format.hpp"
 
 namespace attn {
 
-/// What a SentencePiece model's file (.spm, .model) holds of what decides its ids: the message ModelProto.
+/// The fields of a SentencePiece model file (.spm, .model) that determine the ids. The file is a ModelProto message.
 struct SentencePieceModel {
   enum class Kind { unigram = 1, bpe = 2 };
   enum class PieceKind { normal = 1, unknown, control, user_defined, unused, byte };
 
   struct Piece {
     std::string text;
-    float score = 0;  // unigram: its log-probability; BPE: the higher, the earlier it is merged
+    float score = 0;  // unigram: log-probability; BPE: higher scores merge first
     PieceKind kind = PieceKind::normal;
   };
 
-  /// How text is changed before it is cut.
+  /// How text is normalised before it is split.
   struct Normalizer {
-    std::string charsmap;  // rules in the form that sentencepiece_normalizer.hpp reads; or none
+    std::string charsmap;  // replacement rules (see CharacterRules), or empty
     bool dummy_prefix = true, remove_extra_whitespace = true, escape_whitespace = true;
   };
 
   Kind kind = Kind::unigram;
-  std::vector<Piece> pieces;  // in the order of their ids
+  std::vector<Piece> pieces;  // in id order
   Normalizer normalizer, denormalizer;
-  bool byte_fallback = false;         // unknown characters become pieces of their bytes, <0x41>
-  bool whitespace_is_suffix = false;  // the dummy prefix is a suffix
+  bool byte_fallback = false;         // unknown characters become byte pieces such as <0x41>
+  bool whitespace_is_suffix = false;  // the dummy prefix becomes a suffix
   std::string begin_piece = "<s>", end_piece = "</s>", pad_piece = "<pad>";
-  std::string unknown_surface = " \u2047 ";  // what an unknown piece is decoded to
+  std::string unknown_surface = " \u2047 ";  // decoded form of an unknown piece
 };
 
 namespace sentencepiece {
@@ -42,7 +41,7 @@ inline SentencePieceModel::Piece read_piece(std::string_view message) {
     if (in.field() == 1) piece.text = in.bytes();
     if (in.field() == 2) piece.score = in.real();
     if (in.field() == 3) {
-      require(in.number() >= 1 && in.number() <= 6, "a piece is of the kind ", in.number(), "; there are 1 to 6");
+      require(in.number() >= 1 && in.number() <= 6, "a piece has the type ", in.number(), ", but types are 1 to 6");
       piece.kind = static_cast<SentencePieceModel::PieceKind>(in.number());
     }
   }
@@ -64,8 +63,8 @@ inline void read_trainer(std::string_view message, SentencePieceModel& model) {
   };
   for (WireReader in(message); in.next();) {
     if (in.field() == 3) {
-      require(in.number() == 1 || in.number() == 2, "the model is of the kind ", in.number(),
-              "; unigram (1) and BPE (2) models can be read, those of words and characters cannot");
+      require(in.number() == 1 || in.number() == 2, "the model has the type ", in.number(),
+              ". Only unigram (1) and BPE (2) models are supported.");
       model.kind = static_cast<SentencePieceModel::Kind>(in.number());
     }
     if (in.field() == 24) model.whitespace_is_suffix = in.number() != 0;
@@ -79,7 +78,7 @@ inline void read_trainer(std::string_view message, SentencePieceModel& model) {
 
 }  // namespace sentencepiece
 
-/// The model in a file's bytes.
+/// Parses the contents of a model file.
 inline SentencePieceModel read_sentencepiece_model(std::string_view bytes) {
   SentencePieceModel model;
   try {
@@ -92,7 +91,7 @@ inline SentencePieceModel read_sentencepiece_model(std::string_view bytes) {
   } catch (const Error& error) {
     fail("not a SentencePiece model, or a damaged one, at piece ", model.pieces.size(), ": ", error.what());
   }
-  require(!model.pieces.empty(), "not a SentencePiece model: there are no pieces in it");
+  require(!model.pieces.empty(), "not a SentencePiece model: it has no pieces");
   return model;
 }
 

@@ -12,8 +12,8 @@ namespace attn::sentencepiece {
 
 inline constexpr std::string_view space_mark = "\u2581";  // stands for a space in pieces
 
-/// The rules of a normaliser: strings and what they become. In a file they are the length of a trie, the trie as a double
-/// array of 32-bit units, little-endian, then the replacements, each ended by a 0.
+/// The replacement rules of a normaliser. File format: the length of the trie in bytes; the trie as a double array of
+/// little-endian 32-bit units; the replacements, each null-terminated.
 class CharacterRules {
  public:
   CharacterRules() = default;
@@ -21,14 +21,14 @@ class CharacterRules {
     if (charsmap.empty()) return;
     require(charsmap.size() > 4, "its normalisation rules are cut short");
     const std::uint64_t length = unit_at(charsmap, 0);
-    require(length % 4 == 0 && length < charsmap.size() - 4, "its normalisation rules should begin with a trie of ", length,
-            " bytes, but there are ", charsmap.size() - 4);
+    require(length % 4 == 0 && length < charsmap.size() - 4, "its normalisation rules need a trie of ", length,
+            " bytes, but have ", charsmap.size() - 4);
     units_.resize(length / 4);
     for (std::size_t i = 0; i < units_.size(); ++i) units_[i] = unit_at(charsmap, i + 1);
     replacements_ = charsmap.substr(4 + length);
   }
 
-  /// The longest string with a rule that the text begins with: its length, or 0, and what it becomes.
+  /// Finds the longest prefix of the text that has a rule. Returns its length, or 0, and the replacement.
   std::pair<std::size_t, std::string_view> longest(std::string_view text) const {
     std::pair<std::size_t, std::string_view> best{0, {}};
     if (units_.empty()) return best;
@@ -63,10 +63,9 @@ class CharacterRules {
   std::string replacements_;
 };
 
-/// Makes text what pieces are cut from: characters by the rules, spaces merged, trimmed and marked.
+/// Normalises text before it is split: applies the rules and merges, trims and marks spaces.
 class TextNormalizer {
  public:
-  /// Text that begins with a string of `verbatim` is left as it is there.
   TextNormalizer(const SentencePieceModel::Normalizer& options, bool whitespace_is_suffix)
       : rules_(options.charsmap),
         prefix_(options.dummy_prefix && !whitespace_is_suffix),
@@ -74,6 +73,7 @@ class TextNormalizer {
         trims_(options.remove_extra_whitespace),
         space_(options.escape_whitespace ? space_mark : " ") {}
 
+  /// Leaves prefixes of the text that are in `verbatim` unchanged.
   std::string operator()(std::string_view text, const PieceTrie& verbatim) const {
     while (trims_ && !text.empty()) {
       const auto [length, becomes] = first_of(text, verbatim);
@@ -99,7 +99,8 @@ class TextNormalizer {
   }
 
  private:
-  /// The bytes that the text's first character, or string with a rule, takes, and what it becomes.
+  /// The byte length of the first character, or of the longest prefix with a rule, and its replacement. Prefixes in
+  /// `verbatim` stay unchanged.
   std::pair<std::size_t, std::string_view> first_of(std::string_view text, const PieceTrie& verbatim) const {
     if (const std::size_t length = verbatim.longest(text); length > 0) return {length, text.substr(0, length)};
     if (const auto rule = rules_.longest(text); rule.first > 0) return rule;

@@ -11,19 +11,19 @@
 
 namespace attn::sentencepiece {
 
-/// A piece of normalised text, and its id.
+/// A piece of normalised text and its id.
 struct Cut {
   std::string_view text;
   Token id;
 };
 
-/// How many bytes the character at the text's beginning takes by its first byte, as far as the text goes.
+/// Byte length of the first character, from its lead byte. Never more than text.size().
 inline std::size_t character_length(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   return std::min<std::size_t>(lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4, text.size());
 }
 
-/// Cuts text into the pieces whose log-probabilities have the highest sum, by Viterbi's algorithm. Kudo 2018.
+/// Splits text into the pieces with the highest total log-probability, by the Viterbi algorithm (Kudo 2018).
 class UnigramCutter {
  public:
   UnigramCutter(const SentencePieceModel& model, Token unknown) : unknown_(unknown) {
@@ -43,20 +43,20 @@ class UnigramCutter {
 
   void cut(std::string_view text, std::vector<Cut>& cuts) const {
     struct End {
-      float score = 0;          // of the best way to cut the text up to here; numbers as SentencePiece rounds them
-      std::int32_t start = -1;  // of its last piece
+      float score = 0;          // of the best split up to here; float, to round as SentencePiece does
+      std::int32_t start = -1;  // of the last piece
       Token id = -1;
     };
     std::vector<End> ends(text.size() + 1);
-    std::size_t furthest = 0;  // that a piece has reached
+    std::size_t furthest = 0;  // end of any piece so far
     for (std::size_t start = 0; start < text.size();) {
       const std::string_view rest = text.substr(start);
-      // Of a long text only differences count: the sum starts over, lest they be rounded away.
+      // Only differences of scores matter. Rebase large sums so that small scores are not rounded away.
       if (const float all = ends[start].score; std::abs(all) > 1e5F)
         for (std::size_t end = start; end <= furthest; ++end) ends[end].score -= all;
       const float so_far = ends[start].score;
       const std::size_t character = character_length(rest);
-      bool covered = false;  // the first character is a piece
+      bool covered = false;  // some piece is exactly the first character
       const auto offer = [&](std::size_t length, float score, Token id) {
         End& end = ends[start + length];
         furthest = std::max(furthest, start + length);

@@ -11,7 +11,7 @@ struct StringHash {
   std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
 };
 
-/// A map from strings that can be asked about a view without making a string of it.
+/// A map with string keys that supports lookup by string_view without a copy.
 template <class Value>
 using StringMap = std::unordered_map<std::string, Value, StringHash, std::equal_to<>>;
 

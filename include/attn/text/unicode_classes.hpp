@@ -1,19 +1,17 @@
 #pragma once
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
+#include <span>
 
 #include "attn/text/unicode_tables.hpp"
 
-/// The character classes of the GPT-2 pattern, as the regular expressions of Hugging Face's tokenizers see them.
+/// The character classes of the GPT-2 pattern, as in the regular expressions of Hugging Face's tokenizers.
 namespace attn::unicode {
 
-/// Whether a code point lies in one of the sorted ranges.
-template <std::size_t Count>
-constexpr bool contains(const CodeRange (&ranges)[Count], char32_t code) {
-  const auto after = std::upper_bound(std::begin(ranges), std::end(ranges), code,
-                                      [](char32_t value, const CodeRange& range) { return value < range.first; });
-  return after != std::begin(ranges) && code <= std::prev(after)->last;
+/// Whether a code point is in one of the sorted ranges.
+constexpr bool contains(std::span<const CodeRange> ranges, char32_t code) {
+  const auto after = std::ranges::upper_bound(ranges, code, {}, &CodeRange::first);
+  return after != ranges.begin() && code <= std::prev(after)->last;
 }
 
 /// \p{L}

@@ -8,18 +8,18 @@
 
 namespace attn {
 
-/// Reads a message in the wire format of Protocol Buffers, one field after another:
+/// Reads a message in the wire format of Protocol Buffers, field by field:
 ///
 ///     for (WireReader in(bytes); in.next();)
 ///       if (in.field() == 1) name = in.bytes();
 ///
-/// What it gives are views of the message. Every length is checked against what is left before anything is read, and asking
-/// a field for another type than it has is an Error.
+/// Returned values are views of the message. Checks every length before reading, and throws if a field is read as another
+/// type.
 class WireReader {
  public:
   explicit WireReader(std::string_view message) : rest_(message), size_(message.size()) {}
 
-  /// Steps to the next field; false at the end.
+  /// Advances to the next field; false at the end.
   bool next() {
     if (rest_.empty()) return false;
     const std::uint64_t key = varint();
@@ -40,12 +40,12 @@ class WireReader {
         bytes_ = take(varint());
         break;
       default:
-        fail("byte ", position(), ": field ", field_, " is of the type ", key & 7, ", which is none");
+        fail("byte ", position(), ": field ", field_, " has the unknown type ", key & 7);
     }
     return true;
   }
 
-  /// Which field: its number in the message's definition.
+  /// The field number.
   int field() const { return field_; }
 
   std::string_view bytes() const { return is(Type::bytes, "bytes"), bytes_; }
@@ -58,10 +58,10 @@ class WireReader {
   std::size_t position() const { return size_ - rest_.size(); }
 
   void is(Type type, const char* what) const {
-    require(type_ == type, "before byte ", position(), ": field ", field_, " should be ", what, ", but is of another type");
+    require(type_ == type, "before byte ", position(), ": field ", field_, " should be ", what, ", but has another type");
   }
 
-  /// Seven bits a byte, the lowest first; a byte below 128 is the last one.
+  /// Base-128 varint: seven bits per byte, lowest first; the last byte is below 128.
   std::uint64_t varint() {
     std::uint64_t number = 0;
     for (int shift = 0; shift < 64; shift += 7) {
@@ -73,7 +73,8 @@ class WireReader {
   }
 
   std::string_view take(std::uint64_t count) {
-    require(count <= rest_.size(), "byte ", position(), ": ", count, " bytes should follow, but there are ", rest_.size());
+    require(count <= rest_.size(), "byte ", position(), ": ", count, " bytes should follow, but only ", rest_.size(),
+            " do");
     const std::string_view taken = rest_.substr(0, static_cast<std::size_t>(count));
     rest_.remove_prefix(taken.size());
     return taken;
@@ -93,7 +94,7 @@ class WireReader {
   std::string_view bytes_;
 };
 
-/// Writes the same: fields, one after another, are a message. bytes(5, real(2, 1.5f)) is a message within one.
+/// Writes the wire format. Concatenated fields form a message; bytes(5, real(2, 1.5f)) is a nested message.
 namespace wire {
 
 inline std::string varint(std::uint64_t number) {

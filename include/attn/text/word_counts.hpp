@@ -12,7 +12,7 @@
 
 namespace attn {
 
-/// How often each word occurs in a text. Words stand between white space of any kind (Unicode's White_Space).
+/// Counts the words of a text. Words are separated by any Unicode White_Space.
 class WordCounts {
  public:
   WordCounts() = default;
@@ -20,7 +20,7 @@ class WordCounts {
     for (const std::string& line : lines) add(line);
   }
 
-  /// Counts the words of a line of UTF-8.
+  /// Counts the words of one line of UTF-8.
   void add(std::string_view line) {
     utf8::require_valid(line);
     for_each_spaced_word(line, [this](std::string_view word) {
@@ -32,12 +32,13 @@ class WordCounts {
     });
   }
 
-  Index tokens() const { return tokens_; }                            // words of the text
-  Index types() const { return static_cast<Index>(counts_.size()); }  // different words
+  Index tokens() const { return tokens_; }                            // words in the text
+  Index types() const { return static_cast<Index>(counts_.size()); }  // distinct words
   Index seen_once() const {
     return std::count_if(counts_.begin(), counts_.end(), [](auto& word) { return word.second == 1; });
   }
-  /// Words of the text whose like is seen less than so many times: those that a vocabulary without them does not know.
+  /// The number of occurrences of words seen less than `times` times. A vocabulary without these words maps them to
+  /// unknown.
   Index tokens_seen_less_than(Index times) const {
     Index tokens = 0;
     for (const auto& [word, count] : counts_) tokens += count < times ? count : 0;
@@ -48,7 +49,7 @@ class WordCounts {
     return found == counts_.end() ? 0 : found->second;
   }
 
-  /// Words and their counts, the most frequent first; of equals, in the order of their bytes.
+  /// Words and counts by descending count, ties in byte order.
   std::vector<std::pair<std::string, Index>> by_frequency() const {
     std::vector<std::pair<std::string, Index>> words(counts_.begin(), counts_.end());
     std::sort(words.begin(), words.end(),

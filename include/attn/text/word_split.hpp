@@ -18,7 +18,7 @@ constexpr CharacterClass class_of(char32_t code) {
   return CharacterClass::other;
 }
 
-/// The length of the English ending ('s 't 're 've 'm 'll 'd) that the text starts with, or 0.
+/// The length of the English contraction ('s 't 're 've 'm 'll 'd) at the start of the text, or 0.
 constexpr std::size_t contraction(std::string_view text) {
   for (const std::string_view ending : {"'s", "'t", "'m", "'d", "'re", "'ve", "'ll"})
     if (text.starts_with(ending)) return ending.size();
@@ -27,21 +27,20 @@ constexpr std::size_t contraction(std::string_view text) {
 
 }  // namespace detail
 
-/// Calls visit(word) for each word of GPT-2's pattern
+/// Splits text by GPT-2's pattern and calls visit(word) for each match, in order:
 ///     's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
-/// in order. The words, which are views into the text, add up to the whole text. The text must be valid UTF-8.
-template <class Visit>
-void for_each_word(std::string_view text, Visit&& visit) {
+/// Words are views into the text and cover all of it. The text must be valid UTF-8.
+void for_each_word(std::string_view text, auto&& visit) {
   using enum detail::CharacterClass;
   for (std::size_t start = 0; start < text.size();) {
     std::size_t end = detail::contraction(text.substr(start));
     if (end == 0) {
       auto character = utf8::decode(text, start);
       auto kind = detail::class_of(character.code);
-      std::size_t last = start;  // where the last character of the run starts
+      std::size_t last = start;  // start of the last character of the run
       end = start + character.length;
 
-      // One space joins the word after it.
+      // A single space joins the word after it.
       if (text[start] == ' ' && end < text.size()) {
         const auto next = utf8::decode(text, end);
         const auto next_kind = detail::class_of(next.code);
@@ -52,7 +51,7 @@ void for_each_word(std::string_view text, Visit&& visit) {
         if (detail::class_of(character.code) != kind) break;
         last = end, end += character.length;
       }
-      // White space before a word leaves its last character to that word, or to itself if it is the only one.
+      // White space of several characters leaves the last one to the word after it.
       if (kind == space && end < text.size() && last > start) end = last;
       end -= start;
     }
@@ -61,9 +60,8 @@ void for_each_word(std::string_view text, Visit&& visit) {
   }
 }
 
-/// Calls visit(word) for each word between white space of any kind, which belongs to no word. The text must be valid UTF-8.
-template <class Visit>
-void for_each_spaced_word(std::string_view text, Visit&& visit) {
+/// Calls visit(word) for each word separated by white space of any kind. The text must be valid UTF-8.
+void for_each_spaced_word(std::string_view text, auto&& visit) {
   std::size_t start = 0;
   for (std::size_t at = 0; at < text.size();) {
     const auto character = utf8::decode(text, at);

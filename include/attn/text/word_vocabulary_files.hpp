@@ -10,9 +10,9 @@
 
 namespace attn {
 
-/// Reads a file of `word,id` lines in any order; a word may hold commas itself.
+/// Reads a file of `word,id` lines in any order. A word may contain commas.
 inline WordVocabulary load_word_vocabulary(const std::filesystem::path& path) {
-  const std::string contents = read_file(path);
+  const std::string contents = read_text_file(path);
   struct Entry {
     std::string_view word;
     Index id, line;
@@ -27,7 +27,7 @@ inline WordVocabulary load_word_vocabulary(const std::filesystem::path& path) {
     const std::size_t comma = line.rfind(',');
     require(comma != line.npos && comma > 0, path.string(), ", line ", number, ": '", line, "' is not `word,id`");
     require(utf8::first_invalid(line) == line.npos, path.string(), ", line ", number,
-            ": not valid UTF-8: convert the file");
+            ": not valid UTF-8. Convert the file to UTF-8.");
     const std::string_view digits = line.substr(comma + 1);
     Index id = -1;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), id);
@@ -42,8 +42,8 @@ inline WordVocabulary load_word_vocabulary(const std::filesystem::path& path) {
     const auto place = static_cast<std::size_t>(id);
     require(place < words.size(), path.string(), ", line ", line, ": the id ", id, " is too high for ", words.size(),
             " words: ids must be the whole numbers from 0 on, each once");
-    require(line_of[place] == 0, path.string(), ", line ", line, ": the id ", id, " is that of line ", line_of[place],
-            " too");
+    require(line_of[place] == 0, path.string(), ", line ", line, ": duplicate id ", id, ", already used in line ",
+            line_of[place]);
     line_of[place] = line;
     words[place] = word;
   }

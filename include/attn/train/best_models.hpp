@@ -15,8 +15,8 @@
 
 namespace attn {
 
-/// The best models of a run, each in a file of its own: best/STEP.safetensors in the run's folder, the best `most` of them. Their
-/// names and how good they are stand in best/list.txt, so that a run that is resumed knows them.
+/// Keeps the best `most` models of a run in its folder, as best/STEP.safetensors. best/list.txt stores their steps and
+/// values, so that a resumed run knows them.
 class BestModels {
  public:
   struct Entry {
@@ -24,13 +24,13 @@ class BestModels {
     double value = 0;  // lower is better
   };
 
-  /// One that does not write remembers them, and leaves the folder to another process.
+  /// With `writes` false, tracks the models but leaves the files to another process.
   BestModels(const std::filesystem::path& run, Index most, bool writes = true)
       : folder_(run / "best"), most_(most), writes_(writes) {
     read();
   }
 
-  /// Removes those of an earlier run in the same folder, their list and their mean; files of others stay.
+  /// Removes the models of an earlier run in the folder, their list and their mean. Other files stay.
   static void remove(const std::filesystem::path& run) {
     remove_files(run / "best", [&](std::string_view name) {
       return name == "list.txt" || name == mean_of(run).filename() || is_numbered(name, "", ".safetensors");
@@ -38,26 +38,25 @@ class BestModels {
     remove_if_empty(run / "best");
   }
 
-  /// Where a run keeps the mean of them while it is compared.
+  /// The file of their mean while the run compares it.
   static std::filesystem::path mean_of(const std::filesystem::path& run) { return run / "best" / "mean.safetensors"; }
 
-  /// Whether a model of this value belongs to the best.
+  /// Whether a model with this value is among the best.
   bool wants(double value) const { return most_ > 0 && (std::ssize(entries_) < most_ || value < entries_.back().value); }
 
-  /// Lets save(path) write a model that it wants, and removes the worst where there are too many now.
-  template <class Save>
-  void add(Entry entry, const Save& save) {
-    if (writes_) std::filesystem::create_directories(folder_), save(path_of(entry.step));
+  /// Calls save(path) to write a model for which wants() is true, and removes the worst if there are too many.
+  void add(Entry entry, const auto& save) {
+    if (writes_) make_folder(folder_), save(path_of(entry.step));
     std::erase_if(entries_, [&](const Entry& one) { return one.step == entry.step; });
     entries_.insert(std::ranges::upper_bound(entries_, entry.value, {}, &Entry::value), entry);
     std::vector<Entry> worse;
     for (; std::ssize(entries_) > most_; entries_.pop_back()) worse.push_back(entries_.back());
     if (!writes_) return;
-    write();  // first the list, then the files that it no longer names
+    write();  // the list first, then the files it no longer names
     for (const Entry& one : worse) std::filesystem::remove(path_of(one.step));
   }
 
-  const std::vector<Entry>& entries() const { return entries_; }  // the best first
+  const std::vector<Entry>& entries() const { return entries_; }  // best first
   std::vector<std::filesystem::path> files() const {
     std::vector<std::filesystem::path> paths;
     for (const Entry& entry : entries_) paths.push_back(path_of(entry.step));
@@ -71,7 +70,7 @@ class BestModels {
   void read() {
     std::ifstream in(list());
     for (Entry entry; in >> entry.step >> entry.value;)
-      if (std::filesystem::exists(path_of(entry.step))) entries_.push_back(entry);
+      if (file_exists(path_of(entry.step))) entries_.push_back(entry);
     std::ranges::stable_sort(entries_, {}, &Entry::value);
   }
   void write() const {

@@ -1,57 +1,60 @@
 #pragma once
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "attn/core/types.hpp"
-#include "attn/optim/bad_numbers.hpp"
+#include "attn/optim/non_finite.hpp"
 
 namespace attn {
 
-/// A named part of a loss: its mean since the last report.
+/// A named loss term: its mean since the last report.
 struct LossTerm {
   std::string name;
   double value = 0;
 };
 
-/// Some training steps, since the report before.
+/// The training steps since the last report.
 struct StepReport {
-  Index step = 0, epoch = 0;  // steps made so far; epochs count from 0
-  double loss = 0;            // mean of the first term: negative log-likelihood per target token of a translation model
-  std::vector<LossTerm> terms = {};  // the other terms of the loss, by name
-  double rate = 0;                   // of learning
-  Index tokens = 0;                  // source and target
+  Index step = 0, epoch = 0;  // completed steps; epochs count from 0
+  double loss = 0;            // mean of the first term: for a translation model, negative log-likelihood per target token
+  std::vector<LossTerm> terms = {};  // the other loss terms
+  double rate = 0;                   // learning rate
+  Index tokens = 0;                  // source and target tokens
   double tokens_per_second = 0;
-  std::optional<double> gradient_norm = {};  // of the last step, before clipping; where the optimiser computes it
-  double waiting = 0;             // share of the time in which no batch was ready: the device may have stood idle
-  double communicating = 0;       // share of the time in which sums over ranks were waited for
-  BadSteps left_out = {};         // steps whose gradients were not finite
-  std::string bad_gradient = {};  // the parameter whose gradient ends the training, if one does
+  std::optional<double> gradient_norm = {};  // of the last step, before clipping, if the optimizer computes it
+  double waiting = 0;                        // share of time waiting for batches, when the device may be idle
+  double communicating = 0;                  // share of time waiting for all-reduce over ranks
+  SkippedSteps left_out = {};                // steps with non-finite gradients
+  std::string non_finite_gradient = {};      // the parameter whose gradient ends the training, if any
 };
 
-/// The model on text it does not learn from.
+/// Validation on held-out text.
 struct ValidationReport {
   Index step = 0, epoch = 0;
-  double loss = 0;                   // mean negative log-likelihood of a target token
-  double value = 0;                  // what decides which model is best, lower is better: the loss, or minus the score
-  bool best = false;                 // of all so far
-  std::optional<double> score = {};  // of TrainOptions::score, such as BLEU; higher is better
+  double loss = 0;                         // mean negative log-likelihood per target token, or the whole loss
+  double value = 0;                        // selects the best model, lower is better: the whole loss, or minus the score
+  bool best = false;                       // the best so far
+  std::optional<double> score = {};        // TrainOptions::score, such as BLEU; higher is better
   std::optional<double> source_gain = {};  // see train/source_gain.hpp
-  double perplexity() const { return std::exp(loss); }
+  bool likelihood = true;                  // whether the first term of the loss is a cross-entropy
+  /// NaN without a likelihood.
+  double perplexity() const { return likelihood ? std::exp(loss) : std::numeric_limits<double>::quiet_NaN(); }
 };
 
-/// What wants to know how a training goes: the terminal, a log, a checkpoint, a picture. One that holds a reference to the
-/// network may use it: between steps no tape records.
+/// Receives the events of a training, e.g. for the terminal, a log or checkpoints. A callback may use the network, because
+/// no tape records between steps.
 struct Callback {
   virtual ~Callback() = default;
   virtual void on_step(const StepReport&) {}
   virtual void on_validation(const ValidationReport&) {}
-  virtual void on_warning(const std::string&) {}  // that something goes wrong, and what helps
+  virtual void on_warning(const std::string&) {}  // a problem and its remedy
   virtual void on_end() {}
-  /// Asked after every step: true ends the training there, as TrainOptions::stop does; on several ranks after the next report
-  /// at which it is true.
+  /// Called after every step; true ends the training, like TrainOptions::stop. With several ranks, training ends at the
+  /// next report at which it returns true.
   virtual bool stop_training() { return false; }
 };
 

@@ -3,20 +3,21 @@
 #include <filesystem>
 #include <utility>
 
+#include "attn/core/file.hpp"
 #include "attn/train/best_models.hpp"
 #include "attn/train/callback.hpp"
 #include "attn/train/checkpoint.hpp"
 
 namespace attn {
 
-/// CheckpointCallback checkpoints(folder, trainer): keeps a training safe in a folder, which it makes. model.safetensors is the best model
-/// so far, training.safetensors all it takes to go on from the last validation, or from the end; of the best `keep` models each has
-/// a file of its own (train/best_models.hpp). Of several ranks the first one writes. Values that are not finite end the training instead: what was saved before them
-/// stays.
-template <class Trainer>
+/// Saves a training to a folder, which it creates: model.safetensors is the best model so far, training.safetensors the
+/// state to resume from, written at each validation and at the end. Also keeps the best `keep` models
+/// (train/best_models.hpp). With several ranks, the first one writes. Non-finite values end the training, and earlier files
+/// stay.
+template <class Device>
 class CheckpointCallback : public Callback {
  public:
-  CheckpointCallback(std::filesystem::path folder, const Trainer& trainer, Metadata metadata = {}, Index keep = 0)
+  CheckpointCallback(std::filesystem::path folder, const Trainer<Device>& trainer, Metadata metadata = {}, Index keep = 0)
       : best(folder, keep, leads(trainer)), folder_(std::move(folder)), trainer_(trainer), metadata_(std::move(metadata)) {
     if (leads(trainer)) make_folder(folder_);
   }
@@ -24,21 +25,23 @@ class CheckpointCallback : public Callback {
   BestModels best;
 
   void on_step(const StepReport& report) override {
-    require(report.bad_gradient.empty(), "step ", report.left_out.first, ": the gradient of '", report.bad_gradient,
-            "' is not finite: nothing is learned from it", remedy());
-    if (std::isfinite(report.loss) || report.left_out.count > 0) return;  // of a batch that was left out
-    finite_weights();                                                     // names the parameter that is not
+    require(report.non_finite_gradient.empty(), "step ", report.left_out.first, ": the gradient of '",
+            report.non_finite_gradient, "' is not finite", remedy());
+    if (std::isfinite(report.loss) || report.left_out.count > 0) return;  // the loss of a skipped batch
+    finite_weights();                                                     // names the non-finite parameter
     fail("step ", report.step, ": the training loss is ", report.loss,
-         ", though all parameters are finite: nothing is saved", remedy());
+         ", though all parameters are finite. Nothing was saved", remedy());
   }
   void on_validation(const ValidationReport& report) override {
+    require(!saved_ || file_exists(folder_ / "training.safetensors"), "files of ", folder_.string(),
+            " were removed during the training. Start again.");
     Weights weights = finite_weights();
     require(std::isfinite(report.loss), "step ", report.step, ": the validation loss is ", report.loss,
-            ", though all parameters are finite: nothing is saved", remedy());
+            ", though all parameters are finite. Nothing was saved", remedy());
     if (report.best || best.wants(report.value)) {
-      if (averages_weights(trainer_.optimiser)) {
-        const WeightsToUse use(trainer_.optimiser);
-        save_model_of(report, checkpoint::copy_of(trainer_.network.parameters));
+      if (trainer_.optimiser.averages_weights()) {
+        const ScopedWeights use(trainer_.optimiser);
+        save_model_of(report, checkpoint::copy_of(trainer_.parameters));
       } else {
         save_model_of(report, weights);
       }
@@ -48,17 +51,17 @@ class CheckpointCallback : public Callback {
   void on_end() override { save(finite_weights()); }
 
  private:
-  using Weights = checkpoint::Tensors<typename Trainer::Device::Real>;
+  using Weights = checkpoint::Tensors<typename Device::Real>;
 
-  static bool leads(const Trainer& trainer) {
+  static bool leads(const Trainer<Device>& trainer) {
     return trainer.ranks() == nullptr || trainer.ranks()->communicator().leads();
   }
 
-  /// What is checked is what is saved: one copy from the device serves both.
+  /// Checks and returns one host copy of the weights, so that the checked values are those saved.
   Weights finite_weights() const {
-    Weights weights = checkpoint::copy_of(trainer_.network.parameters);
+    Weights weights = checkpoint::copy_of(trainer_.parameters);
     const std::string bad = weights.first_not_finite();
-    require(bad.empty(), "step ", trainer_.state.step, ": parameter '", bad, "' is no longer finite: nothing is saved",
+    require(bad.empty(), "step ", trainer_.state.step, ": parameter '", bad, "' is no longer finite. Nothing was saved",
             remedy());
     return weights;
   }
@@ -67,20 +70,22 @@ class CheckpointCallback : public Callback {
     if (report.best && leads(trainer_)) save_to(folder_ / "model.safetensors");
     if (best.wants(report.value)) best.add({report.step, report.value}, save_to);
   }
-  void save(Weights weights) const {
-    checkpoint::save_training(folder_ / "training.safetensors", std::move(weights), trainer_.network.parameters,
-                              trainer_.optimiser, trainer_.state, metadata_, trainer_.ranks());
+  void save(Weights weights) {
+    checkpoint::save_training(folder_ / "training.safetensors", std::move(weights), trainer_.parameters, trainer_.optimiser,
+                              trainer_.state, metadata_, trainer_.ranks());
+    saved_ = leads(trainer_);
   }
   std::string remedy() const {
     const auto last = folder_ / "training.safetensors";
-    return std::filesystem::exists(last)
-               ? "; the last good checkpoint is " + last.string() + ": go on from there with a lower learning rate"
-               : "; there is no earlier checkpoint: begin again with a lower learning rate";
+    return file_exists(last)
+               ? ". Continue from the last good checkpoint, " + last.string() + ", with a lower learning rate."
+               : ". Start again with a lower learning rate.";
   }
 
   std::filesystem::path folder_;
-  const Trainer& trainer_;
+  const Trainer<Device>& trainer_;
   Metadata metadata_;
+  bool saved_ = false;
 };
 
 }  // namespace attn

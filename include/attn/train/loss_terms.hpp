@@ -10,40 +10,47 @@
 
 namespace attn {
 
-/// Sums of the terms of losses on the device, over several batches. Reading them is the only time the host waits.
+/// Sums the loss terms of several batches on the device. The host waits for the device only in read().
 template <class Device>
 class LossTerms {
   using Real = typename Device::Real;
-  static constexpr std::size_t kMost = 16;
 
  public:
-  explicit LossTerms(Device& device) : device_(device), sums_(device, Index{2 * kMost}, "sums of losses") { clear(); }
+  static constexpr std::size_t most = 16;  // terms of a loss
 
-  /// Counts a batch whose loss is about to be computed.
+  explicit LossTerms(Device& device) : device_(device), sums_(device, Index{2 * most}, "sums of losses") { clear(); }
+
+  static void check(const Loss<Device>& loss) {
+    std::size_t terms = 0;
+    loss.for_each([&](auto&, double) { ++terms; });
+    require(terms <= most, "Trainer: a loss has more than ", most, " terms. Add some of them up.");
+  }
+
+  /// Counts the labels of a batch; call before its loss is computed.
   void add(const Loss<Device>& loss) {
+    check(loss);
     std::size_t i = 0;
     loss.for_each([&](auto& term, double) {
-      require(i < kMost, "Trainer: a loss of more than ", kMost, " terms; add some of them up before");
       if (i == terms_.size()) terms_.push_back({std::string(term.name), 0});
       terms_[i++].count += term.labels > 0 ? static_cast<double>(term.labels) : term.normalizer;
     });
   }
-  /// Where term i adds to [2 i] and [2 i + 1].
+  /// Term i accumulates into [2 i] and [2 i + 1].
   Real* sums() const { return sums_.data(); }
 
-  /// The mean of each term over all ranks: per label of a cross-entropy, per unit of the normalizer of others. Takes nothing
-  /// from the heap after the first call, as training steps do.
+  /// The mean of each term over all ranks: per label for a cross-entropy, per unit of the normalizer for others. Allocates
+  /// only in the first call, so that training steps do not allocate.
   const std::vector<LossTerm>& read(Communicator* ranks) {
-    std::array<Real, 2 * kMost> sums;
+    std::array<Real, 2 * most> sums;
     device_.download(sums.data(), sums_.data(), std::ssize(sums));
-    std::array<double, 2 * kMost> numbers{};  // of all terms there may be: a rank without a batch takes part too
-    for (std::size_t i = 0; i < kMost; ++i) {
+    std::array<double, 2 * most> numbers{};  // all possible terms: ranks without a batch take part too
+    for (std::size_t i = 0; i < most; ++i) {
       numbers[2 * i] = static_cast<double>(sums[2 * i]);
       if (i < terms_.size()) numbers[2 * i + 1] = terms_[i].count;
     }
     if (ranks != nullptr) ranks->sum(numbers.data(), std::ssize(numbers));
     means_.clear();
-    for (std::size_t i = 0; i < kMost && numbers[2 * i + 1] > 0; ++i)
+    for (std::size_t i = 0; i < most && numbers[2 * i + 1] > 0; ++i)
       means_.push_back({i < terms_.size() ? terms_[i].name : "loss", numbers[2 * i] / numbers[2 * i + 1]});
     return means_;
   }

@@ -1,72 +1,91 @@
 #pragma once
-#include <cstdio>
+#include <sys/resource.h>
+
 #include <span>
 #include <string>
 #include <type_traits>
 
-#include "attn/train/trainer.hpp"
+#include "attn/core/format_count.hpp"
+#include "attn/optim/any_optimiser.hpp"
+#include "attn/train/batch_loss.hpp"
 
 namespace attn {
 
-/// The memory that a training holds, in bytes.
+/// Memory of a training, in bytes.
 struct MemoryPlan {
-  Index parameters = 0;   // and their gradients
-  Index optimiser = 0;    // its states
-  Index activations = 0;  // of one batch
-  Index gradients = 0;    // of activations: a few layers' worth
-  Index scratch = 0;      // of single ops
-  Index available = 0;    // what the device has
+  Index parameters = 0;   // parameters and their gradients
+  Index optimiser = 0;    // optimizer states
+  Index activations = 0;  // for one batch
+  Index gradients = 0;    // gradients of activations: a few layers at once
+  Index scratch = 0;      // temporary buffers of ops
+  Index available = 0;    // total memory of the device
+  Index host = 0;         // peak host memory of the process: the text, and on a CPU all of the above
 
   Index total() const { return parameters + optimiser + activations + gradients + scratch; }
 
-  /// "parameters and their gradients 0.35 GiB, optimiser 0.71, activations 1.20, their gradients 0.31, scratch 0.06: 2.63 of
-  /// 139.1 GiB"; in MiB where all of it is less than one GiB.
+  /// "parameters and their gradients 0.35 GiB, optimiser 0.71, activations 1.20, their gradients 0.31, scratch 0.06: 2.63
+  /// of 139.1 GiB; host memory up to 1.30 GiB, text included". Uses MiB if the total is below one GiB.
   std::string to_string() const {
-    constexpr double kGiB = 1 << 30;
-    const bool small = static_cast<double>(total()) < kGiB;
-    const auto text = [](Index bytes, double unit, const char* format) {
-      char digits[32];
-      std::snprintf(digits, sizeof digits, format, static_cast<double>(bytes) / unit);
-      return std::string(digits);
+    const auto gib = [](Index bytes) { return static_cast<double>(bytes) / (1 << 30); };
+    const bool small = gib(total()) < 1;
+    const auto number = [&](Index bytes) {
+      return detail::formatted(small ? "%.1f" : "%.2f", gib(bytes) * (small ? 1024 : 1));
     };
-    const auto number = [&](Index bytes) { return text(bytes, small ? kGiB / 1024 : kGiB, small ? "%.1f" : "%.2f"); };
     const std::string unit = small ? " MiB" : " GiB";
     return "parameters and their gradients " + number(parameters) + unit + ", optimiser " + number(optimiser) +
            ", activations " + number(activations) + ", their gradients " + number(gradients) + ", scratch " +
-           number(scratch) + ": " + number(total()) + (small ? unit : "") + " of " + text(available, kGiB, "%.1f") + " GiB";
+           number(scratch) + ": " + number(total()) + (small ? unit : "") + " of " +
+           detail::formatted("%.1f", gib(available)) + " GiB" +
+           (host > 0 ? "; host memory up to " + detail::formatted("%.2f", gib(host)) + " GiB, text included" : "");
   }
 };
 
-/// Takes the memory of a training before its first step, so that what does not fit is an error (OutOfMemory) now and not in
-/// some later epoch: runs the largest batches to learn from forward and backward, and the largest ones to validate with
-/// forward. Batches::largest finds them. Nothing is learnt: gradients are 0 afterwards, and the training's bits are the same
-/// with a plan and without.
-template <class Model, class Optim>
-MemoryPlan plan_memory(Network<Model>& network, Optim& optimiser, std::span<const Batch> training,
-                       std::span<const Batch> validation = {}) {
-  using Device = typename Model::DeviceType;
+/// Peak resident memory of this process, in bytes.
+inline Index peak_resident_memory() {
+  struct rusage usage {};
+  ::getrusage(RUSAGE_SELF, &usage);
+#ifdef __APPLE__
+  return usage.ru_maxrss;
+#else
+  return Index{usage.ru_maxrss} * 1024;
+#endif
+}
+
+/// Allocates the memory of a training before its first step, so that a lack of memory (OutOfMemory) shows now and not in a
+/// later epoch. Runs forward and backward on the largest training batches and forward on the largest validation batches
+/// (see Batches::largest). Does not change the training: gradients are 0 afterwards, and the results are bitwise the same
+/// as without a plan.
+template <class Device>
+MemoryPlan plan_memory(Parameters<Device>& parameters, const BatchLoss<Device>& loss, const AnyOptimiser<Device>& optimiser,
+                       std::span<const Batch> training, std::span<const Batch> validation = {}) {
   using Scalar = typename Device::Scalar;
   using Real = typename Device::Real;
-  Device& device = network.device();
-  const Parameters<Device>& parameters = network.parameters;
+  Device& device = parameters.device();
   for (const Batch& batch : training) {
     Tape<Device> tape(device, TapeMode::training(0, 0));
-    network->loss(tape, batch).backward();
+    loss(tape, batch).backward();
   }
   device.zero(parameters.gradients(), parameters.size());
   for (const Batch& batch : validation) {
     Tape<Device> tape(device);
-    network->loss(tape, batch).evaluate();
+    loss(tape, batch).evaluate();
   }
-  constexpr std::size_t kCopy = std::is_same_v<Scalar, Real> ? 0 : sizeof(Scalar);  // what the model computes with
+  constexpr std::size_t kCopy = std::is_same_v<Scalar, Real> ? 0 : sizeof(Scalar);  // low-precision copy used for computing
   MemoryPlan plan{.parameters = parameters.size() * Index{2 * sizeof(Real) + kCopy},
                   .activations = static_cast<Index>(device.activations.capacity()),
                   .gradients = static_cast<Index>(device.gradients.capacity()),
                   .scratch = device.scratch(),
-                  .available = device.memory()};
+                  .available = device.memory(),
+                  .host = peak_resident_memory()};
   optimiser.for_each_state(
-      [&](const auto&, const auto& numbers) { plan.optimiser += numbers.size() * Index{sizeof(Real)}; });
+      [&](const std::string&, const Real*, Index count) { plan.optimiser += count * Index{sizeof(Real)}; });
   return plan;
+}
+
+template <class Model>
+MemoryPlan plan_memory(Network<Model>& network, const AnyOptimiser<typename Model::DeviceType>& optimiser,
+                       std::span<const Batch> training, std::span<const Batch> validation = {}) {
+  return plan_memory(network.parameters, BatchLoss(network), optimiser, training, validation);
 }
 
 }  // namespace attn

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -13,42 +12,30 @@
 
 namespace attn {
 
-/// A time as a person says it: "8 s", "3 min 12 s", "1 h 05 min", "2 d 03 h"; "?" where there is none to say.
+/// Formats seconds as "8 s", "3 min 12 s", "1 h 05 min" or "2 d 03 h"; "?" if not finite, negative or too large.
 inline std::string format_duration(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0 || seconds > 1e12) return "?";
   const long long all = std::llround(seconds), minutes = all / 60, hours = all / 3600, days = all / 86400;
-  char text[40];
-  if (days > 0)
-    std::snprintf(text, sizeof text, "%lld d %02lld h", days, hours % 24);
-  else if (hours > 0)
-    std::snprintf(text, sizeof text, "%lld h %02lld min", hours, minutes % 60);
-  else if (minutes > 0)
-    std::snprintf(text, sizeof text, "%lld min %02lld s", minutes, all % 60);
-  else
-    std::snprintf(text, sizeof text, "%lld s", all);
-  return text;
+  if (days > 0) return detail::formatted("%lld d %02lld h", days, hours % 24);
+  if (hours > 0) return detail::formatted("%lld h %02lld min", hours, minutes % 60);
+  if (minutes > 0) return detail::formatted("%lld min %02lld s", minutes, all % 60);
+  return detail::formatted("%lld s", all);
 }
 
-/// 3.14159 as "3.14".
-inline std::string format_decimals(double value, int decimals) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", decimals, value);
-  return text;
-}
+/// Formats 3.14159 as "3.14".
+inline std::string format_decimals(double value, int decimals) { return detail::formatted("%.*f", decimals, value); }
 
-/// What there is to say about a run at one moment.
+/// The progress of a run at one moment.
 struct ProgressState {
   Index step = 0, total = 0;
   double loss = 0, tokens_per_second = 0, seconds_left = 0;
-  double waiting = 0;        // for batches: a share of the time
-  double communicating = 0;  // on sums over ranks: the same
+  double waiting = 0;        // share of time waiting for batches
+  double communicating = 0;  // share of time waiting for all-reduce
 };
 
-/// Its figures: "4,200/10,000  loss 2.314  31,200 tok/s  3 min 12 s left"; and "waiting 12 %", "sums over ranks 20 %"
-/// where that is 5 or more.
+/// "4,200/10,000  loss 2.314  31,200 tok/s  3 min 12 s left", with "waiting 12 %" and "sums over ranks 20 %" from 5 % on.
 inline std::string progress_figures(const ProgressState& now) {
-  char loss[40];
-  std::snprintf(loss, sizeof loss, now.loss < 1e6 ? "%.3f" : "%.3g", now.loss);
+  const std::string loss = detail::formatted(now.loss < 1e6 ? "%.3f" : "%.3g", now.loss);
   const auto share = [](const std::string& of_what, double part) {
     return part >= 0.05 ? "  " + of_what + " " + std::to_string(std::llround(100 * part)) + " %" : "";
   };
@@ -58,13 +45,12 @@ inline std::string progress_figures(const ProgressState& now) {
          share("sums over ranks", now.communicating);
 }
 
-/// How far some work is, in one line of at most `columns`: percent, a bar that takes the room the figures leave, and the
-/// figures.
-/// When they leave none, the bar goes first and then the figures from the right. Without columns: never a bar, nothing cut.
-inline std::string progress_line(Index step, Index total, const std::string& said, std::optional<Index> columns) {
+/// A progress line of at most `columns`: percent, a bar that fills the remaining width, and the figures. If space is short,
+/// drops the bar first, then cuts the figures from the right. Without `columns`, there is no bar and no cut.
+inline std::string progress_line(Index step, Index total, const std::string& text, std::optional<Index> columns) {
   step = std::clamp(step, Index{0}, std::max(total, Index{0})), total = std::max(total, Index{1});
   const std::string percent = std::to_string(step * 100 / total);  // rounded down: 100 only at the end
-  const std::string figures = "  " + said;
+  const std::string figures = "  " + text;
   std::string line = std::string(3 - percent.size(), ' ') + percent + " %";
   if (!columns) return line + figures;
 
@@ -79,30 +65,30 @@ inline std::string progress_line(Index step, Index total, const std::string& sai
   return line + figures;
 }
 
-/// A run's moment in such a line.
+/// The progress line of a run.
 inline std::string progress_line(const ProgressState& now, std::optional<Index> columns = 80) {
   return progress_line(now.step, now.total, progress_figures(now), columns);
 }
 
-/// Shows how a run of `total` steps goes. On a terminal one line redraws itself in place; elsewhere (a file, a pipe) a
-/// plain line appears every half minute.
+/// Shows the progress of a run of `total` steps. On a terminal it redraws one line in place; elsewhere (a file, a pipe) it
+/// prints a line every 30 seconds.
 class Progress {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `step` is where the run starts: more than 0 when it resumes. `now` can be given so that tests own the time.
+  /// `step` is the first step, above 0 if the run resumes. Tests pass `now` to control the clock.
   Progress(std::ostream& out, bool terminal, Index total, Index step = 0, Clock::time_point now = Clock::now())
       : out_(out), terminal_(terminal), total_(total), first_step_(step), start_(now), drawn_(now) {}
 
-  /// After a step: its number, its loss, how many tokens it learnt from, and which share of the time it waited for them and for
-  /// sums over ranks.
+  /// Reports a step: its number, loss, tokens trained on, and the shares of time spent waiting for batches and for
+  /// all-reduce.
   void update(Index step, double loss, Index tokens, Clock::time_point now = Clock::now(), double waiting = 0,
               double communicating = 0) {
     tokens_ += tokens;
     const double since = seconds(now - drawn_);
     const bool due = !shown_ || step >= total_ || since >= (terminal_ ? 0.1 : 30.0);
     if (!due) return;
-    if (since > 0) {  // follows the last few seconds: steady to the eye, yet soon true again after a pause
+    if (since > 0) {  // exponential average over about 5 s: readable, yet quick to recover after a pause
       const double rate = static_cast<double>(tokens_) / since, weight = shown_ ? 1 - std::exp(-since / 5) : 1;
       tokens_per_second_ += weight * (rate - tokens_per_second_);
       tokens_ = 0;
@@ -114,13 +100,13 @@ class Progress {
     draw({step, total_, loss, tokens_per_second_, left, waiting, communicating});
   }
 
-  /// Prints a line of text above the bar: a validation result, a file that was saved.
-  void say(std::string_view text) {
+  /// Prints a line above the progress line, such as a validation result.
+  void print(std::string_view text) {
     if (!line_.empty()) out_ << "\r\x1b[K";
     out_ << text << '\n' << line_ << std::flush;
   }
 
-  /// Leaves the last line standing; what is printed next begins below it.
+  /// Keeps the last line; later output begins below it.
   void finish() {
     if (!line_.empty()) out_ << '\n' << std::flush;
     line_.clear();
@@ -144,9 +130,9 @@ class Progress {
   const Clock::time_point start_;
   Clock::time_point drawn_;
   bool shown_ = false;
-  Index tokens_ = 0;  // since the line was drawn
+  Index tokens_ = 0;  // since the last draw
   double tokens_per_second_ = 0;
-  std::string line_;  // on the terminal now
+  std::string line_;  // currently on the terminal
 };
 
 }  // namespace attn

@@ -1,35 +1,42 @@
 #pragma once
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "attn/checkpoint/json_text.hpp"
+#include "attn/checkpoint/parse_json.hpp"
 #include "attn/core/error.hpp"
+#include "attn/core/file.hpp"
+#include "attn/pictures/learning_curve.hpp"
 #include "attn/train/callback.hpp"
-#include "attn/train/json_text.hpp"
-#include "attn/train/learning_curve.hpp"
-#include "attn/train/parse_json.hpp"
 
 namespace attn {
 
-/// A training as JSON lines, one event each, and as a picture of its learning curves. A training that is resumed appends;
-/// the picture shows what led to where it resumed, and what came after.
+/// Logs a training as JSON lines, one per event, and draws its learning curves. A resumed training appends, after removing
+/// the steps and validations that will be repeated.
 class RunLog : public Callback {
  public:
   RunLog(std::filesystem::path log, std::filesystem::path picture, std::string title, std::optional<Index> resumed_at = {})
       : path_(std::move(log)), picture_(std::move(picture)), title_(std::move(title)) {
     if (resumed_at) read(*resumed_at);
     out_.open(path_, resumed_at ? std::ios::app : std::ios::trunc);
-    if (cut_off_) out_ << '\n';
     require(out_.is_open(), "cannot write the log ", path_.string(),
             "; check that its folder exists and may be written to");
   }
 
-  /// Hears every line too, when it is written.
+  /// Duration of the training in seconds, including earlier runs.
+  double seconds() const { return before_ + std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  /// Called with every line written.
   std::function<void(const std::string& line)> echo;
 
-  /// Any event: the settings of the run, the machine, a score. A number that is not finite becomes null: JSON has none.
+  /// Writes any event: run settings, the machine, a score. JSON has no non-finite numbers; they become null.
   void write(const nlohmann::json& event) {
     const std::string line = json_text(event);
     out_ << line << '\n' << std::flush;
@@ -46,7 +53,8 @@ class RunLog : public Callback {
                          {"rate", report.rate},
                          {"tokens", report.tokens},
                          {"tokens_per_second", report.tokens_per_second},
-                         {"waiting", report.waiting}};
+                         {"waiting", report.waiting},
+                         {"seconds", seconds()}};
     if (report.communicating > 0) event["communicating"] = report.communicating;
     if (report.gradient_norm) event["gradient_norm"] = *report.gradient_norm;
     for (const LossTerm& term : report.terms) event["terms"][term.name] = term.value;
@@ -54,12 +62,9 @@ class RunLog : public Callback {
   }
   void on_validation(const ValidationReport& report) override {
     validation_.points.push_back({static_cast<double>(report.step), report.loss});
-    nlohmann::json event{{"event", "validation"},
-                         {"step", report.step},
-                         {"epoch", report.epoch},
-                         {"loss", report.loss},
-                         {"perplexity", report.perplexity()},
-                         {"best", report.best}};
+    nlohmann::json event{{"event", "validation"}, {"step", report.step}, {"epoch", report.epoch},
+                         {"loss", report.loss},   {"best", report.best}, {"seconds", seconds()}};
+    if (report.likelihood) event["perplexity"] = report.perplexity();
     if (report.score) event["score"] = *report.score;
     if (report.source_gain) event["source_gain"] = *report.source_gain;
     write(event);
@@ -69,23 +74,34 @@ class RunLog : public Callback {
   void on_end() override { draw(); }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   void draw() const {
     const Series series[] = {training_, validation_};
-    write_learning_curve(picture_, title_, series);
+    write_file(picture_, draw_learning_curve(title_, series));
   }
 
-  /// What an earlier part of the same run has logged. A last line that was cut off by a crash is passed over, and so is a
-  /// loss that was not finite.
+  /// Reads the log of the earlier run. Removes steps and validations after the checkpoint, because they are repeated. Skips
+  /// a last line cut off by a crash and losses that are not finite.
   void read(Index until) {
     std::ifstream in(path_);
+    std::vector<std::string> kept;
+    bool again = false;
     for (std::string line; std::getline(in, line);) {
-      cut_off_ = in.eof();
+      again = again || in.eof();  // the last line lacks its newline
       const auto event = parse_json(line);
       const auto kind = field(event, "event"), step = field(event, "step"), loss = field(event, "loss");
+      if ((kind == "step" || kind == "validation") && step.is_number() && step > until) {
+        again = true;
+        continue;
+      }
+      kept.push_back(line);
+      if (const auto seconds = field(event, "seconds"); seconds.is_number()) before_ = seconds;
       if (!step.is_number() || !loss.is_number() || step > until) continue;
       Series& series = kind == "step" ? training_ : validation_;
       series.points.push_back({step.get<double>(), loss.get<double>()});
     }
+    if (again) write_lines(path_, kept);
   }
   static nlohmann::json field(const nlohmann::json& event, const char* name) {
     return event.is_object() && event.contains(name) ? event[name] : nlohmann::json();
@@ -94,7 +110,8 @@ class RunLog : public Callback {
   std::filesystem::path path_, picture_;
   std::string title_;
   std::ofstream out_;
-  bool cut_off_ = false;  // the last line has no end
+  Clock::time_point start_ = Clock::now();
+  double before_ = 0;  // seconds of earlier runs
   Series training_{"training", {}, true}, validation_{"validation", {}};
 };
 

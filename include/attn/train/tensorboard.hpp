@@ -22,13 +22,13 @@ namespace attn {
 
 namespace tensorboard {
 
-/// A figure under its name: a chart's name, "loss", or with its group, "validation/loss".
+/// A value with its tag: "loss", or with a group, "validation/loss".
 struct Scalar {
   std::string tag;
-  double value;  // a float in the file
+  double value;  // stored as float
 };
 
-/// The checksum CRC-32C (Castagnoli).
+/// CRC-32C (Castagnoli).
 constexpr std::uint32_t crc32c(std::string_view bytes) {
   std::uint32_t crc = ~0U;
   for (const char byte : bytes) {
@@ -38,19 +38,19 @@ constexpr std::uint32_t crc32c(std::string_view bytes) {
   return ~crc;
 }
 
-/// Data as a record of a file of records: its length, the length's checksum, itself, its checksum. A checksum of bytes that
-/// hold one tells little, so these are rotated and moved.
+/// Frames data as a TFRecord: length, checksum of the length, data, checksum of the data. Checksums are masked, because the
+/// CRC of bytes that contain their CRC is weak.
 inline std::string record(std::string_view data) {
   const auto checksum = [](std::string_view bytes) { return wire::fixed32(std::rotr(crc32c(bytes), 15) + 0xA282EAD8U); };
   const std::string length = wire::fixed64(data.size());
   return length + checksum(length) + std::string(data) + checksum(data);
 }
 
-// Messages of the type Event. The time is in seconds since 1970.
+// Messages of type Event. Times are seconds since 1970.
 
 inline std::string version_event(double time) { return wire::real(1, time) + wire::bytes(3, "brain.Event:2"); }
 
-/// A training goes on with this step: what was said of it and of later ones no longer holds.
+/// Marks a resumed training: TensorBoard drops earlier events of this step and later ones.
 inline std::string start_event(double time, Index step) {
   return wire::real(1, time) + wire::number(2, static_cast<std::uint64_t>(step)) + wire::bytes(7, wire::number(1, 1));
 }
@@ -64,12 +64,12 @@ inline std::string scalars_event(double time, Index step, const std::vector<Scal
 
 }  // namespace tensorboard
 
-/// A training's figures for TensorBoard: `tensorboard --logdir FOLDER` draws them while it runs. They are named as in the
-/// log's lines, training/loss, validation/perplexity, ..., and written to events.out.tfevents.SECONDS.attn.
+/// Writes the metrics of a training for TensorBoard (`tensorboard --logdir FOLDER`). Tags match the events of the log:
+/// training/loss, validation/perplexity, ... The file is events.out.tfevents.SECONDS.attn.
 class TensorBoard : public Callback {
  public:
-  /// Begins a file. A training that is resumed keeps the files there are, and TensorBoard shows of them what led to where it
-  /// resumed; a new one removes them.
+  /// Starts a new file. A resumed training keeps the existing files; TensorBoard hides the steps that are repeated. A new
+  /// training removes them.
   explicit TensorBoard(const std::filesystem::path& folder, std::optional<Index> resumed_at = {})
       : path_(next_file(folder, !resumed_at)), out_(path_, std::ios::binary) {
     require(out_.is_open(), "cannot write ", path_.string(), "; check that its folder exists and may be written to");
@@ -77,10 +77,10 @@ class TensorBoard : public Callback {
     if (resumed_at) append(tensorboard::start_event(now(), *resumed_at + 1));
   }
 
-  /// Whether a file is named as those that it writes.
+  /// Whether a file name follows this class's pattern.
   static bool is_file(std::string_view name) { return is_numbered(name, kPrefix, ".attn"); }
 
-  /// Any figures, after so many steps.
+  /// Writes any scalars for a step.
   void write(Index step, const std::vector<tensorboard::Scalar>& scalars) {
     append(tensorboard::scalars_event(now(), step, scalars));
   }
@@ -94,8 +94,8 @@ class TensorBoard : public Callback {
     write(report.step, scalars);
   }
   void on_validation(const ValidationReport& report) override {
-    std::vector<tensorboard::Scalar> scalars{{"validation/loss", report.loss},
-                                             {"validation/perplexity", report.perplexity()}};
+    std::vector<tensorboard::Scalar> scalars{{"validation/loss", report.loss}};
+    if (report.likelihood) scalars.push_back({"validation/perplexity", report.perplexity()});
     if (report.score) scalars.push_back({"validation/score", *report.score});
     if (report.source_gain) scalars.push_back({"validation/source_gain", *report.source_gain});
     write(report.step, scalars);
@@ -106,10 +106,10 @@ class TensorBoard : public Callback {
 
   static double now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
-  /// TensorBoard reads the files of a folder by their names' order, so a new one is named after all that are there.
+  /// TensorBoard reads the files of a folder in name order, so a new file sorts after all existing ones.
   static std::filesystem::path next_file(const std::filesystem::path& folder, bool remove_others) {
     auto seconds = static_cast<std::int64_t>(now());
-    std::error_code none;  // where there is no folder, opening the file says so
+    std::error_code none;  // if the folder is missing, opening the file reports it
     std::vector<std::filesystem::path> others;
     for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
       const std::string name = entry.path().filename().string();

@@ -7,7 +7,7 @@
 
 namespace attn {
 
-/// A training on the terminal: a progress line with loss, tokens a second and time left, and a line for each validation.
+/// Shows a training on the terminal: a progress line with loss, tokens/s and time left, and one line per validation.
 class TerminalCallback : public Callback {
  public:
   TerminalCallback(std::ostream& out, bool terminal, Index total, Index first_step = 0)
@@ -19,12 +19,13 @@ class TerminalCallback : public Callback {
   void on_validation(const ValidationReport& report) override {
     std::ostringstream line;
     line << "step " << format_count(report.step) << ": validation loss " << std::fixed << std::setprecision(3)
-         << report.loss << ", perplexity " << std::setprecision(2) << report.perplexity();
+         << report.loss << std::setprecision(2);
+    if (report.likelihood) line << ", perplexity " << report.perplexity();
     if (report.score) line << ", score " << *report.score;
     line << (report.best ? ", the best so far" : "");
-    progress_.say(line.str());
+    progress_.print(line.str());
   }
-  void on_warning(const std::string& text) override { progress_.say("warning: " + text); }
+  void on_warning(const std::string& text) override { progress_.print("warning: " + text); }
   void on_end() override { progress_.finish(); }
 
  private:

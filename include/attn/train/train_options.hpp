@@ -3,53 +3,51 @@
 #include <limits>
 
 #include "attn/data/batches.hpp"
-#include "attn/optim/bad_numbers.hpp"
+#include "attn/optim/non_finite.hpp"
 #include "attn/tape/loss_options.hpp"
 
 namespace attn {
 
-/// By what the best model is known, and patience counted.
+/// The criterion for the best model and for patience.
 enum class BestBy { loss, score };
 
 struct TrainOptions {
   Index epochs = 10;
-  Index steps = 0;       // the most there may be; 0: as many as the epochs have
-  Index accumulate = 1;  // batches whose gradients make one step
+  Index steps = 0;       // maximum; 0: set by the epochs
+  Index accumulate = 1;  // batches per step (gradient accumulation)
   LossOptions loss = {};
-  BatchUnit mean = BatchUnit::tokens;  // of what a step's loss is the mean: of target tokens, or of sentences
-  std::uint64_t seed = 1;              // of dropout
-  Index prefetch = 4;                  // batches that a thread of its own makes in advance; 0: no thread
+  BatchUnit mean = BatchUnit::tokens;  // the unit of a step's mean loss: target tokens or sentences
+  std::uint64_t seed = 1;              // for dropout
+  Index prefetch = 4;                  // batches prepared ahead by a background thread; 0: no thread
   Index report_every = 10;             // steps
   Index validate_every = 0;            // steps; 0: at the end of each epoch
-  bool validate_first = false;         // before the first step too: the weights it begins with are the first to beat
-  std::function<double()> score = {};  // computed at each validation, such as BLEU of translations; higher is better
+  bool validate_first = false;         // also before the first step: the initial weights are the first to beat
+  std::function<double()> score = {};  // called at each validation, such as BLEU of translations; higher is better
   BestBy best_by = BestBy::loss;
-  /// What becomes of gradients that are not finite, where the optimiser computes their norm: it does if it clips or skips.
-  BadNumbers bad_numbers = BadNumbers::stop;
-  Index patience = 0;  // validations in a row without improvement after which to stop; 0: never
-  std::function<bool()> stop = [] { return false; };  // asked after every step
+  /// Handles non-finite gradients if the optimizer computes their norm, i.e. if it clips or skips.
+  NonFinite non_finite = NonFinite::stop;
+  Index patience = 0;  // validations in a row without improvement before stopping; 0: never stop
+  std::function<bool()> stop = [] { return false; };  // called after every step
 };
 
-/// Refuses options that make no sense.
-inline void check(const TrainOptions& options) {
-  require(options.accumulate >= 1, "Trainer: a step cannot have ", options.accumulate, " batches; accumulate 1 at least");
+/// Rejects invalid options.
+inline void check_options(const TrainOptions& options) {
+  require(options.accumulate >= 1, "Trainer: accumulate is ", options.accumulate, ", but must be at least 1");
   require(options.epochs >= 0 && options.steps >= 0 && options.patience >= 0 && options.validate_every >= 0,
           "Trainer: epochs ", options.epochs, ", steps ", options.steps, ", patience ", options.patience,
           " and validate_every ", options.validate_every, " must not be negative");
-  require(options.best_by == BestBy::loss || options.score,
-          "Trainer: the best model is to be known by its score, but TrainOptions::score is empty");
+  require(options.best_by == BestBy::loss || options.score, "Trainer: BestBy::score needs TrainOptions::score");
 }
 
-/// Where a training stands: with the parameters and the optimiser's state, all it takes to go on as if it had never
-/// stopped.
+/// The position of a training. Together with the parameters and the optimizer's state, it allows an exact resume.
 struct TrainState {
   Index step = 0;
   Batches::Position position;                             // of the next batch
-  double best = std::numeric_limits<double>::infinity();  // validation loss, or minus the score, whichever decides
+  double best = std::numeric_limits<double>::infinity();  // lowest validation loss or negated score, see BestBy
   Index stale = 0;                                        // validations since the best
-  Index validated = 0;                                    // the step of the last validation
-  Index together = 0;  // how many batches its steps have, of all ranks; 0 where that is not known
-  Index surplus = 0;   // how many steps more were made than with so many batches each: other ranks made them
+  Index validated = 0;                                    // step of the last validation
+  Index batches_per_step = 0;                             // over all ranks; 0 if unknown
+  Index surplus = 0;  // completed steps beyond those that `batches_per_step` would give, after the ranks changed
 };
 
 }  // namespace attn

@@ -1,6 +1,7 @@
 // A program on the compiled library: it includes no backend, and makes, saves, opens and uses a model by its name.
 
 #include <attn/run/open_translator.hpp>
+#include <attn/run/run_folder.hpp>
 #include <iostream>
 
 using namespace attn;
@@ -9,11 +10,11 @@ int main() {
   const std::filesystem::path folder = "consumer_run";
   make_folder(folder);
   const WordVocabulary words({"<unk>", "<pad>", "<sos>", "<eos>", "a", "b", "c", "d"});
-  RunCard card{{.name = "transformer-small-pre", .source_vocabulary = 8, .target_vocabulary = 8}, words, words};
-  card.limit = 5;
+  RunConfig config{{.name = "transformer-small-pre", .source_vocabulary = 8, .target_vocabulary = 8}, words, words};
+  config.limit = 5;
   const ParallelCorpus corpus = encode_corpus({{"a b", "c d"}, {"b a", "d c"}}, words, words);
-  const auto model = models().make(card.model, {.device = "cpu"}, 1);
-  write_run_card(folder, card);
+  const auto model = models().make(config.model, {.device = "cpu"}, 1);
+  write_run_config(folder, config);
   model->train({.folder = folder,
                 .training = corpus,
                 .validation = corpus,

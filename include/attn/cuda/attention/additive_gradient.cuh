@@ -1,10 +1,11 @@
 #pragma once
 #include "attn/cuda/attention/rows.cuh"
+#include "attn/cuda/support/sum_parts.cuh"
 #include "attn/ops/additive_attention.hpp"
 
-// The gradient takes two kernels. In the first a warp computes a query's weights P and dS anew and sums dQ; the block's share of du
-// is left for the second, in which a warp sums dK and dV of a key, and whose last blocks add up du. Between them P and dS lie in
-// memory; the tanh of a query and a key is computed wherever it is needed.
+// The gradient takes three kernels. The first uses a warp per query: it recomputes the weights P and dS and sums dQ and the
+// block's part of du. The second uses a warp per key and sums dK and dV. The third adds up du. P and dS are kept in memory;
+// tanh of a query and a key is recomputed wherever it is needed.
 
 namespace attn {
 namespace kernels {
@@ -15,8 +16,8 @@ struct AdditiveSpace {
   int parts;      // blocks of the first kernel
 };
 
-/// put(column, slopes, squashed) for eight columns of the sums over `count` rows of weight(j) * (1 - T²) and, where Squashed, weight(j)
-/// * T, where T = tanh(x + row j); by the lanes of one row. A warp's work.
+/// Warp-level. With T = tanh(x + row j), slopes sums weight(j) * (1 - T²) over `count` rows and squashed, if Squashed,
+/// weight(j) * T. The lanes of one row call put(column, slopes, squashed) for eight columns each.
 template <bool Squashed, int N, class T, class Weight, class Put>
 __device__ void sum_squashed(const T* x, const T* rows, Index stride, int count, int width, const Weight& weight,
                              const Put& put) {
@@ -56,7 +57,7 @@ template <int N, class T>
 __global__ void __launch_bounds__(32 * kRowWarps)
     additive_attention_dq(const AttentionArgs<Cuda<T>> args, const T* u, const Matrix<const T> dy, const Sink<T> dq,
                           const AttentionBlocks blocks, const AdditiveSpace space) {
-  extern __shared__ float additive_du[];  // a row a warp
+  extern __shared__ float additive_du[];  // one row per warp
   const AttentionTask<T> task(args, blocks);
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
   float* du = space.du + Index{blockIdx.x} * task.width;
@@ -97,32 +98,10 @@ __global__ void __launch_bounds__(32 * kRowWarps)
   }
 }
 
-inline constexpr int kDuColumns = 8;  // that a block adds up
-
-/// du of some columns, always added in the same order.
-__device__ inline void add_du(const AdditiveSpace& space, int first, int width, float* du) {
-  constexpr int kParts = 32 * kRowWarps / kDuColumns;
-  __shared__ float sums[kParts][kDuColumns];
-  const int thread = static_cast<int>(threadIdx.x), lane = thread % kDuColumns, column = first + lane;
-  float sum = 0;
-  if (column < width)
-#pragma unroll 8
-    for (int i = thread / kDuColumns; i < space.parts; i += kParts) sum += space.du[Index{i} * width + column];
-  sums[thread / kDuColumns][lane] = sum;
-  __syncthreads();
-  if (thread >= kDuColumns || column >= width) return;
-  sum = 0;
-#pragma unroll
-  for (int i = 0; i < kParts; ++i) sum += sums[i][lane];
-  du[column] += sum;
-}
-
 template <int N, class T>
 __global__ void __launch_bounds__(32 * kRowWarps)
     additive_attention_dkv(const AttentionArgs<Cuda<T>> args, const T* u, const Matrix<const T> dy, const Sink<T> dk,
-                           const Sink<T> dv, const AttentionBlocks blocks, const AdditiveSpace space, float* du) {
-  if (blockIdx.x >= blocks.all)
-    return add_du(space, static_cast<int>(blockIdx.x - blocks.all) * kDuColumns, static_cast<int>(args.q.cols), du);
+                           const Sink<T> dv, const AttentionBlocks blocks, const AdditiveSpace space) {
   const AttentionTask<T> task(args, blocks);
   const int key = task.block * kRowWarps + static_cast<int>(threadIdx.x) / 32;
   if (key >= task.keys) return;
@@ -143,7 +122,7 @@ __global__ void __launch_bounds__(32 * kRowWarps)
 
 }  // namespace kernels
 
-/// Attention of one head over the same rows: all but the score is the same.
+/// The same inputs and outputs as attention with one head; only the score differs.
 template <class T>
 AttentionArgs<Cuda<T>> as_attention(const AdditiveAttentionArgs<Cuda<T>>& args) {
   return {.q = args.q,
@@ -171,14 +150,15 @@ void additive_attention_gradient(Cuda<T>& device, const AdditiveAttentionGradien
   float* space = device.template workspace<float>(2 * weights + of_queries.all * width);
   const kernels::AdditiveSpace parts{space, space + weights, space + 2 * weights, static_cast<int>(of_queries.all)};
   const bool packs = additive_in_packs(args.forward) && in_packs(args.dy, args.dq.to, args.dk.to, args.dv.to);
-  const auto for_du = static_cast<unsigned>(divide_up(width, kernels::kDuColumns));
   with_packs<T>(packs, [&]<int N>() {
     launch(device, "additive attention's gradient of queries",
            {of_queries.all, 32 * kRowWarps, kRowWarps * static_cast<std::size_t>(width) * sizeof(float)},
            kernels::additive_attention_dq<N, T>, forward, u, args.dy, args.dq, of_queries, parts);
-    launch(device, "additive attention's gradient of keys", {of_keys.all + for_du, 32 * kRowWarps},
-           kernels::additive_attention_dkv<N, T>, forward, u, args.dy, args.dk, args.dv, of_keys, parts, args.du);
+    launch(device, "additive attention's gradient of keys", {of_keys.all, 32 * kRowWarps},
+           kernels::additive_attention_dkv<N, T>, forward, u, args.dy, args.dk, args.dv, of_keys, parts);
   });
+  sum_parts(device, "additive attention's gradient of u", kernels::SumsToVectors<1>{{args.du}}, 1, width, true, parts.du,
+            parts.parts, width);
 }
 
 }  // namespace attn

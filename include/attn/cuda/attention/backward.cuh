@@ -2,11 +2,11 @@
 #include "attn/cuda/attention/dkv.cuh"
 #include "attn/cuda/attention/dq.cuh"
 
-// The gradient takes two kernels, each of which computes the weights P = exp(S - lse) anew and sums in an order of its own: one
-// walks along the keys of 64 queries and sums dQ, one along the queries of 64 keys and sums dK and dV. The second works on
-// transposed tiles, so that in both what a product yields is, rounded, the left operand of the next: P and dS never leave registers.
-// Three slots of shared memory take turns: one whose products may still run, one that is worked on, one that is being filled.
-// What a warpgroup multiplies by in every turn stays in shared memory: in registers, ptxas 13.0 writes the rounded P over it.
+// The gradient takes two kernels; both recompute the weights P = exp(S - lse). attention_dq iterates over the keys of 64
+// queries and sums dQ. attention_dkv iterates over the queries of 64 keys and sums dK and dV. It works on transposed tiles,
+// so in both kernels the rounded result of one product is the left operand of the next: P and dS never leave registers.
+// Three slots of shared memory rotate: pending products may still read one, one is being processed, one is being filled.
+// The warpgroup's own operands stay in shared memory: in registers, ptxas 13.0 would overwrite them with the rounded P.
 
 namespace attn {
 
@@ -17,7 +17,7 @@ void attention_backward(Cuda<bfloat16>& device, const AttentionGradientArgs<Cuda
   const Index count = forward.q.rows * forward.heads;
   float* const space = device.workspace<float>(2 * count);
   const kernels::QueryStatistics statistics{space, space + count};
-  // Long sentences: all warpgroups of a block share each tile that they walk along. Short ones: many small blocks.
+  // Long sentences: the warpgroups of a block share each tile they iterate over. Short sentences: many small blocks.
   const auto groups = [](const Ragged& ragged, unsigned most) { return ragged.rows > 256 * ragged.count ? most : 1U; };
   constexpr std::size_t slot = Slices * kTile * sizeof(bfloat16);
 

@@ -3,10 +3,10 @@
 
 namespace attn::kernels {
 
-/// Warpgroups that a block may have here: as many as find registers on a multiprocessor.
+/// Warpgroups per block, limited by the registers of a multiprocessor.
 inline constexpr unsigned kKeyGroups = 2;
 
-/// dK and dV of 64 keys a warpgroup. Rows are keys here, and columns queries.
+/// Computes dK and dV of 64 keys per warpgroup. Rows are keys, columns are queries.
 template <int Slices, bool Drop>
 __global__ void __launch_bounds__(128 * kKeyGroups, 1)
     attention_dkv(const AttentionGradientArgs<Cuda<bfloat16>> args, const AttentionBlocks blocks,
@@ -21,16 +21,16 @@ __global__ void __launch_bounds__(128 * kKeyGroups, 1)
   const ThreadPosition at;
   const int mine = first + at.group * kRows;  // this warpgroup's first key
   const bool busy = mine < task.keys;
-  const int start = task.first_to_see(first) / kRows;                    // the first tile of queries with anything to see
-  const int tiles = max((task.queries + kRows - 1) / kRows, start + 1);  // at least one: a product sets dK and dV
+  const int start = task.first_to_see(first) / kRows;                    // the first tile whose queries see any of the keys
+  const int tiles = max((task.queries + kRows - 1) / kRows, start + 1);  // at least one, so that a product sets dK and dV
 
   bfloat16* const queries = attention_tiles;                             // three slots
   bfloat16* const gradients = queries + 3 * kSlot;                       // dY: three slots
-  bfloat16* const keys = gradients + 3 * kSlot;                          // one a warpgroup
-  bfloat16* const values = keys + groups * kSlot;                        // one a warpgroup
+  bfloat16* const keys = gradients + 3 * kSlot;                          // one per warpgroup
+  bfloat16* const values = keys + groups * kSlot;                        // one per warpgroup
   auto* const lse = reinterpret_cast<float*>(values + groups * kSlot);   // three slots of 64
   float* const delta = lse + 3 * kRows;                                  // three slots of 64
-  auto* const random = reinterpret_cast<RandomKey*>(delta + 3 * kRows);  // three slots of 64, if numbers are dropped
+  auto* const random = reinterpret_cast<RandomKey*>(delta + 3 * kRows);  // three slots of 64, with dropout
   bfloat16 *const own_keys = keys + at.group * kSlot, *const own_values = values + at.group * kSlot;
 
   const auto fill_queries = [&](int tile, int slot) {
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(128 * kKeyGroups, 1)
     if (query < task.queries)
       copy_word(to, from + task.head * forward.q.rows + task.first_query + query);
     else
-      *to = thread < kRows ? INFINITY : 0;  // no such query: its weights are 0
+      *to = thread < kRows ? INFINITY : 0;  // weights of a missing query are 0
     if (Drop && thread < kRows) random[slot * kRows + thread] = task.random_key(forward, query);
   };
   for (int g = 0; g < groups; ++g) {
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(128 * kKeyGroups, 1)
   close_copies();
 
   const int first_seer[2] = {task.first_to_see(mine + at.row(0)), task.first_to_see(mine + at.row(1))};
-  const int all_see = task.first_to_see(mine + kRows - 1);  // from here on, every row of the warpgroup is seen
+  const int all_see = task.first_to_see(mine + kRows - 1);  // queries from here on see every key of the warpgroup
   const auto scale = static_cast<float>(forward.scale * kLog2E);
   const Dropout::Row dropout = forward.dropout.row(0);
   std::uint32_t weights[4][4];
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(128 * kKeyGroups, 1)
 
   const auto sync = [&] {
     wait_for_copies<0>();
-    __syncthreads();  // the next tile is there, and nobody needs the one before the last
+    __syncthreads();  // the next tile has arrived, and the slot to fill is free
   };
   const auto fill_next = [&](int tile) {
     if (tile + 1 < tiles) fill_queries(tile + 1, (tile + 1) % 3);
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(128 * kKeyGroups, 1)
     multiply_rows<Slices>(dp, own_values, dy);
     close_products();
     fill_next(tile);
-    wait_for_products<1>();  // dK and dV of the tile before, and S
+    wait_for_products<1>();  // S, and dK and dV of the previous tile
     attn::settle(s);
     if (tile * kRows < all_see)
 #pragma unroll
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(128 * kKeyGroups, 1)
         s[i] *= dp[i] - (i % 2 == 0 ? two.x : two.y);
       }
     }
-    wait_for_products<0>();  // dV: the registers of its weights are free again
+    wait_for_products<0>();  // dV: its weights may be overwritten
     round_rows(weights, s);
     attn::settle(weights);
     begin_products();

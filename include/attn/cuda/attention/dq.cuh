@@ -3,11 +3,11 @@
 
 namespace attn::kernels {
 
-/// Warpgroups that a block may have here: as many as find registers on a multiprocessor.
+/// Warpgroups per block, limited by the registers of a multiprocessor.
 template <int Slices>
 inline constexpr unsigned kQueryGroups = Slices == 1 ? 3 : 2;
 
-/// dQ of 64 queries a warpgroup, and the statistics.
+/// Computes dQ of 64 queries per warpgroup, and the statistics.
 template <int Slices, bool Drop>
 __global__ void __launch_bounds__(128 * kQueryGroups<Slices>, 1)
     attention_dq(const AttentionGradientArgs<Cuda<bfloat16>> args, const AttentionBlocks blocks,
@@ -16,20 +16,18 @@ __global__ void __launch_bounds__(128 * kQueryGroups<Slices>, 1)
   extern __shared__ __align__(1024) bfloat16 attention_tiles[];
   constexpr int kSlot = Slices * kTile;
   const AttentionArgs<Cuda<bfloat16>>& forward = args.forward;
-  AttentionTask<bfloat16> task(forward, blocks);
-  if (forward.causal && blocks.listed == nullptr)
-    task.block = static_cast<int>(blocks.each) - 1 - task.block;  // those that see most begin first
-  const int groups = static_cast<int>(blockDim.x) / 128, first = task.block * groups * kRows;
+  const int groups = static_cast<int>(blockDim.x) / 128;
+  const QueryTask task(forward, blocks, groups * kRows);
+  const int first = task.first;
   if (first >= task.queries) return;
   const ThreadPosition at;
   const int mine = first + at.group * kRows;  // this warpgroup's first query
   const bool busy = mine < task.queries;
-  const int seen = task.visible(min(first + groups * kRows, task.queries) - 1);
-  const int tiles = max((seen + kRows - 1) / kRows, 1);  // at least one, if only of missing keys: a product sets dQ
+  const int tiles = max((task.seen + kRows - 1) / kRows, 1);  // at least one, so that a product sets dQ
 
   bfloat16* const keys = attention_tiles;                  // three slots
   bfloat16* const values = keys + 3 * kSlot;               // three slots
-  bfloat16* const queries = values + 3 * kSlot;            // one a warpgroup
+  bfloat16* const queries = values + 3 * kSlot;            // one per warpgroup
   bfloat16* const gradients = queries + groups * kSlot;    // dY
   bfloat16* const results = queries + 2 * groups * kSlot;  // Y
   bfloat16 *const own = queries + at.group * kSlot, *const own_gradients = gradients + at.group * kSlot;
@@ -57,17 +55,17 @@ __global__ void __launch_bounds__(128 * kQueryGroups<Slices>, 1)
   for (int half = 0; half < 2; ++half) {
     const int query = mine + at.row(half);
     const float natural = query < task.queries ? forward.lse[task.statistic(query, forward.heads)] : -INFINITY;
-    // A query that is not there, or sees no key: its weights are 0.
+    // The weights of a missing query, or of one that sees no key, are 0.
     lse[half] = natural == -INFINITY ? INFINITY : natural * kLog2E;
     visible[half] = task.visible(query);
     if (Drop) random[half] = task.random_key(forward, query);
   }
-  const int all_visible = task.visible(mine);  // to every row of the warpgroup
+  const int all_visible = task.visible(mine);  // keys that every row of the warpgroup sees
   const auto scale = static_cast<float>(forward.scale * kLog2E);
   const Dropout::Row dropout = forward.dropout.row(0);
 
-  // Where all keys are in one tile, delta is summed from P * dP itself: it cancels most of dP where a query sees few keys, and Y
-  // is rounded.
+  // If one tile holds all keys, delta is summed from P * dP instead of dY * Y: delta cancels most of dP for a query with
+  // few keys, and Y is rounded.
   const auto note_statistics = [&] {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -96,7 +94,7 @@ __global__ void __launch_bounds__(128 * kQueryGroups<Slices>, 1)
 
   const auto sync = [&] {
     wait_for_copies<0>();
-    __syncthreads();  // the next tile is there, and nobody needs the one before the last
+    __syncthreads();  // the next tile has arrived, and the slot to fill is free
   };
   const auto fill_next = [&](int tile) {
     if (tile + 1 < tiles) fill_keys(tile + 1, (tile + 1) % 3);
@@ -117,7 +115,7 @@ __global__ void __launch_bounds__(128 * kQueryGroups<Slices>, 1)
     multiply_rows<Slices>(dp, own_gradients, v);
     close_products();
     fill_next(tile);
-    wait_for_products<1>();  // dQ of the tile before, and S
+    wait_for_products<1>();  // S, and dQ of the previous tile
     attn::settle(s);
     if ((tile + 1) * kRows > all_visible)
 #pragma unroll

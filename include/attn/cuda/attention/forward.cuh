@@ -3,14 +3,14 @@
 
 namespace attn::kernels {
 
-/// Softmax over the keys of a row of scores, tile after tile: the largest score so far, and the sum of the weights relative to it.
-/// Each thread has two rows; `sum` is over the thread's own columns until the end.
+/// Online softmax of score rows: the running maximum, and the sum of the weights relative to it. Each thread has two rows;
+/// until the end `sum` covers only the thread's own columns.
 struct OnlineSoftmax {
-  float scale;  // of scores, times log2 e
+  float scale;  // score scale times log2(e)
   float most[2] = {-INFINITY, -INFINITY}, sum[2] = {};
-  float shrink[2];  // what the newest tile did to all weights before it
+  float shrink[2];  // factor of the newest tile for the weights of earlier tiles
 
-  /// Scores become weights.
+  /// Replaces scores by weights.
   template <int N>
   __device__ void step(float (&s)[N]) {
 #pragma unroll
@@ -19,7 +19,7 @@ struct OnlineSoftmax {
 #pragma unroll
       for (int j = 0; j < N / 4; ++j) top = fmaxf(top, fmaxf(s[4 * j + 2 * half], s[4 * j + 2 * half + 1]));
       top = quad_max(top);
-      const float base = top == -INFINITY ? 0 : top * scale;  // -inf: no key was seen
+      const float base = top == -INFINITY ? 0 : top * scale;  // -inf: no visible key yet
       shrink[half] = power_of_2(most[half] * scale - base);
       most[half] = top;
       float total[2] = {};
@@ -36,28 +36,26 @@ struct OnlineSoftmax {
   }
 };
 
-/// Y and the log-sum-exps of 64 queries a warpgroup. The products of a tile's scores and of the weighted values of the tile before
-/// run together, while the next tile is fetched.
+/// Computes Y and the log-sum-exps of 64 queries per warpgroup. The score product of a tile overlaps the value product of
+/// the previous tile and the copies of the next tile.
 template <int Slices, bool Drop>
 __global__ void __launch_bounds__(256, Slices == 1 ? 2 : 1)
     attention_forward(const AttentionArgs<Cuda<bfloat16>> args, const AttentionBlocks blocks) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(1024) bfloat16 attention_tiles[];
   constexpr int kSlot = Slices * kTile;
-  bfloat16* const keys = attention_tiles;        // two slots, taken in turns
+  bfloat16* const keys = attention_tiles;        // two slots, used alternately
   bfloat16* const values = keys + 2 * kSlot;     // two slots
-  bfloat16* const queries = values + 2 * kSlot;  // one a warpgroup
+  bfloat16* const queries = values + 2 * kSlot;  // one per warpgroup
 
-  AttentionTask<bfloat16> task(args, blocks);
-  if (args.causal && blocks.listed == nullptr)
-    task.block = static_cast<int>(blocks.each) - 1 - task.block;  // those that see most begin first
-  const int groups = static_cast<int>(blockDim.x) / 128, first = task.block * groups * kRows;
+  const int groups = static_cast<int>(blockDim.x) / 128;
+  const QueryTask task(args, blocks, groups * kRows);
+  const int first = task.first;
   if (first >= task.queries) return;
   const ThreadPosition at;
   const int mine = first + at.group * kRows;  // this warpgroup's first query
   const bool busy = mine < task.queries;
-  const int seen = task.visible(min(first + groups * kRows, task.queries) - 1);
-  const int tiles = max((seen + kRows - 1) / kRows, 1);
+  const int tiles = max((task.seen + kRows - 1) / kRows, 1);
   bfloat16* const own = queries + at.group * kSlot;
 
   const auto fill_keys = [&](int tile) {
@@ -77,7 +75,7 @@ __global__ void __launch_bounds__(256, Slices == 1 ? 2 : 1)
   close_copies();
 
   const int visible[2] = {task.visible(mine + at.row(0)), task.visible(mine + at.row(1))};
-  const int all_visible = task.visible(mine);  // to every row of the warpgroup
+  const int all_visible = task.visible(mine);  // keys that every row of the warpgroup sees
   RandomKey random[2];
   if (Drop)
     for (int half = 0; half < 2; ++half) random[half] = task.random_key(args, mine + at.row(half));
@@ -116,7 +114,7 @@ __global__ void __launch_bounds__(256, Slices == 1 ? 2 : 1)
   }
   const auto sync = [&] {
     wait_for_copies<0>();
-    __syncthreads();  // a tile's keys and the values before are there, and everybody is done with those before
+    __syncthreads();  // this tile's keys and the previous tile's values have arrived; older slots are free
   };
   const auto fill_next = [&](int tile) {
     fill_values(tile);
@@ -162,7 +160,7 @@ __global__ void __launch_bounds__(256, Slices == 1 ? 2 : 1)
   for (int half = 0; half < 2; ++half) {
     const float sum = quad_sum(softmax.sum[half]);
     const int query = mine + at.row(half);
-    factor[half] = sum > 0 ? (Drop ? dropout.scale : 1) / sum : 0;  // 0: no key was seen
+    factor[half] = sum > 0 ? (Drop ? dropout.scale : 1) / sum : 0;  // 0: no visible key
     if (at.lane % 4 == 0 && query < task.queries)
       args.lse[task.statistic(query, args.heads)] =
           sum > 0 ? (softmax.most[half] * softmax.scale + log2f(sum)) * kLn2 : -INFINITY;
@@ -177,7 +175,7 @@ namespace attn {
 
 template <int Slices>
 void attention_forward(Cuda<bfloat16>& device, const AttentionArgs<Cuda<bfloat16>>& args) {
-  // Long sentences: two warpgroups share each tile of keys. Short ones: many small blocks.
+  // Long sentences: two warpgroups share each tile of keys. Short sentences: many small blocks.
   const unsigned groups = args.queries.rows > 256 * args.queries.count ? 2 : 1;
   const kernels::AttentionBlocks blocks(args, args.queries, groups * kernels::kRows);
   const Spread spread{blocks.all, 128 * groups, (4 + groups) * Slices * kTile * sizeof(bfloat16)};

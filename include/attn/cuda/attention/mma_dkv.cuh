@@ -3,7 +3,7 @@
 
 namespace attn::kernels {
 
-/// dK and dV of 64 * M keys. Rows are keys here, and columns queries.
+/// Computes dK and dV of 64 * M keys. Rows are keys, columns are queries.
 template <int W, int M, bool Drop>
 __global__ void __launch_bounds__(kMmaThreads, 2)
     mma_attention_dkv(const AttentionGradientArgs<Cuda<bfloat16>> args, const AttentionBlocks blocks,
@@ -12,14 +12,14 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
   extern __shared__ __align__(1024) bfloat16 attention_tiles[];
   using Layout = MmaLayout<W, M, 2, 2>;
   constexpr int kColumns = W < kMmaColumns ? W : kMmaColumns;  // of dK and dV, from column blockIdx.y * kColumns on
-  constexpr int kQueries = kMmaTile<W>, kStep = M * W >= 128 ? 16 : 32;  // queries of a tile, of a step
-  constexpr int kNumbers = kStep / 2, kUnroll = M == 1 ? 2 : 1;          // of a lane, a step; steps
+  constexpr int kQueries = kMmaTile<W>, kStep = M * W >= 128 ? 16 : 32;  // queries per tile, per step
+  constexpr int kNumbers = kStep / 2, kUnroll = M == 1 ? 2 : 1;          // elements per lane and step; steps
   const AttentionArgs<Cuda<bfloat16>>& forward = args.forward;
   const AttentionTask<bfloat16> task(forward, blocks);
   const int first = task.block * 64 * M;
   if (first >= task.keys) return;
   const MmaPosition at;
-  const int own = at.warp * 16 * M, mine = first + own;   // this warp's rows: in the block, in the sentence
+  const int own = at.warp * 16 * M, mine = first + own;   // the warp's first row in the block, in the sentence
   const int start = task.first_to_see(first) / kQueries;  // the first tile with a query that sees any key of the block
   const int tiles = (task.queries + kQueries - 1) / kQueries;
 
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
       if (query < task.queries)
         copy_word(to, (of_lse ? statistics.lse : statistics.delta) + task.head * forward.q.rows + task.first_query + query);
       else
-        *to = of_lse ? INFINITY : 0;  // the weights of a query that does not exist are 0
+        *to = of_lse ? INFINITY : 0;  // weights of a missing query are 0
       if (Drop && of_lse) random[number * kQueries + place] = task.random_key(forward, query);
     }
     close_copies();
@@ -55,14 +55,14 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
   const Dropout::Row dropout = forward.dropout.row(0);
   const Lanes<W> lanes;
 
-  // Where registers are scarce, K and V are partly read from their tiles, which no slot overlaps then.
-  constexpr int kHeldK = W > 128 ? 2 : W / 16, kHeld = W > 128 ? 2
-                                                               : W / 16 - (M * W <= 64 ? 0
-                                                                           : W == 96   ? 2
-                                                                           : W == 64   ? 3
-                                                                                       : 4);
-  static_assert((kHeld == W / 16 || Layout::keeps(1)) && (kHeldK == W / 16 || Layout::keeps(0)));
-  std::uint32_t k[M][kHeldK][4], v[M][kHeld][4];
+  // Where registers are scarce, K and V are partly read from their tiles; then no slot overlaps these.
+  constexpr int kHeldK = W > 128 ? 2 : W / 16, kCaches = W > 128 ? 2
+                                                                 : W / 16 - (M * W <= 64 ? 0
+                                                                             : W == 96   ? 2
+                                                                             : W == 64   ? 3
+                                                                                         : 4);
+  static_assert((kCaches == W / 16 || Layout::keeps(1)) && (kHeldK == W / 16 || Layout::keeps(0)));
+  std::uint32_t k[M][kHeldK][4], v[M][kCaches][4];
   const std::uint32_t rest_k = shared_address(keys + own * W), rest = shared_address(values + own * W);
   const int col = W > kColumns ? static_cast<int>(blockIdx.y) * kColumns : 0;
   float dk[M][kColumns / 2] = {}, dv[M][kColumns / 2] = {};
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
 
   for (int tile = start, number = 0; tile < tiles; ++tile, number ^= 1) {
     wait_for_own_copies<0>();
-    __syncthreads();  // the tile is there, and all warps are done with the tile before
+    __syncthreads();  // the tile has arrived, and all warps are done with the previous one
     if (tile + 1 < tiles) fill_slot(tile + 1, number ^ 1);
     const std::uint32_t queries = shared_address(attention_tiles + number * Layout::slot),
                         gradients = queries + Layout::tile * 2;

@@ -3,8 +3,8 @@
 
 namespace attn::kernels {
 
-/// dQ of 64 * M queries, and the statistics. Where the queries see at most 64 keys, delta = rowsum(P * dP) is summed in a
-/// walk of its own before dQ: it cancels most of dP where a query sees few keys, and Y is rounded.
+/// Computes dQ of 64 * M queries, and the statistics. If the queries see at most 64 keys, a separate pass before dQ sums
+/// delta = rowsum(P * dP): delta cancels most of dP for a query with few keys, and Y is rounded.
 template <int W, int M, bool Drop>
 __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 64 ? 2 : 3)
     mma_attention_dq(const AttentionGradientArgs<Cuda<bfloat16>> args, const AttentionBlocks blocks,
@@ -13,20 +13,17 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 64 ? 2 : 3)
   extern __shared__ __align__(1024) bfloat16 attention_tiles[];
   using Layout = MmaLayout<W, M, 3, 2>;
   constexpr int kKeys = kMmaTile<W>, kStep = W <= 128 ? 32 : 16,
-                kNumbers = kStep / 2;  // keys of a step: their numbers stay in registers
+                kNumbers = kStep / 2;  // keys per step; their scores stay in registers
   const AttentionArgs<Cuda<bfloat16>>& forward = args.forward;
-  AttentionTask<bfloat16> task(forward, blocks);
-  if (forward.causal && blocks.listed == nullptr)
-    task.block = static_cast<int>(blocks.each) - 1 - task.block;  // blocks that see most keys start first
-  const int first = task.block * 64 * M;
+  const QueryTask task(forward, blocks, 64 * M);
+  const int first = task.first;
   if (first >= task.queries) return;
   const MmaPosition at;
-  const int own = at.warp * 16 * M, mine = first + own;  // this warp's rows: in the block, in the sentence
-  const int seen = task.visible(min(first + 64 * M, task.queries) - 1);
-  const int tiles = (seen + kKeys - 1) / kKeys;
-  const bool few = seen <= 64;        // keys: delta is summed from P * dP
-  const int extra = few ? tiles : 0;  // tiles of the walk for delta
-  const bool stays = tiles == 1;      // the one tile of both walks
+  const int own = at.warp * 16 * M, mine = first + own;  // the warp's first row in the block, in the sentence
+  const int tiles = (task.seen + kKeys - 1) / kKeys;
+  const bool few = task.seen <= 64;   // sum delta from P * dP
+  const int extra = few ? tiles : 0;  // tiles of the pass for delta
+  const bool stays = tiles == 1;      // both passes use the same tile
 
   bfloat16* const results = attention_tiles + Layout::own_at;                                 // Y
   bfloat16 *const queries = results + Layout::own, *const gradients = queries + Layout::own;  // Q, dY
@@ -53,11 +50,11 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 64 ? 2 : 3)
     for (int half = 0; half < 2; ++half) {
       const int query = mine + at.row(m, half);
       const float natural = query < task.queries ? forward.lse[task.statistic(query, forward.heads)] : -INFINITY;
-      // The weights of a query that does not exist, or sees no key, are 0.
+      // The weights of a missing query, or of one that sees no key, are 0.
       lse[m][half] = natural == -INFINITY ? INFINITY : natural * kLog2E;
       if (Drop) random[m][half] = task.random_key(forward, query);
     }
-  const int diagonal = mine + causal_shift(task);  // the last key that the warp's first query sees, unless there are fewer
+  const int diagonal = mine + causal_shift(task);  // the last key that the warp's first query sees, not clipped to the keys
   const auto scale = static_cast<float>(forward.scale * kLog2E);
   const Dropout::Row dropout = forward.dropout.row(0);
   const Lanes<W> lanes;
@@ -76,10 +73,10 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 64 ? 2 : 3)
       }
   };
 
-  // Where registers are scarce, Q and dY are partly read from their tiles, which no slot overlaps then.
-  constexpr int kHeld = W > 128 ? 1 : W / 16 - (M * W < 128 ? 0 : 2), kHeldQ = W > 128 ? 1 : W / 16;
-  static_assert((kHeld == W / 16 || Layout::keeps(2)) && (kHeldQ == W / 16 || Layout::keeps(1)));
-  std::uint32_t q[M][kHeldQ][4], dy[M][kHeld][4];
+  // Where registers are scarce, Q and dY are partly read from their tiles; then no slot overlaps these.
+  constexpr int kCaches = W > 128 ? 1 : W / 16 - (M * W < 128 ? 0 : 2), kHeldQ = W > 128 ? 1 : W / 16;
+  static_assert((kCaches == W / 16 || Layout::keeps(2)) && (kHeldQ == W / 16 || Layout::keeps(1)));
+  std::uint32_t q[M][kHeldQ][4], dy[M][kCaches][4];
   const std::uint32_t rest_q = shared_address(queries + own * W), rest = shared_address(gradients + own * W);
   float dq[M][W / 2] = {};
   wait_for_own_copies<0>();
@@ -108,7 +105,7 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 64 ? 2 : 3)
 
   for (int turn = 0; turn < extra + tiles; ++turn) {
     wait_for_own_copies<0>();
-    __syncthreads();  // the tile is there, and all warps are done with the tile before
+    __syncthreads();  // the tile has arrived, and all warps are done with the previous one
     if (!stays && turn + 1 < extra + tiles) fill_slot(turn + 1);
     const std::uint32_t keys = shared_address(slot_of(turn)), values = keys + Layout::tile * 2;
     const int tile_key = (turn < extra ? turn : turn - extra) * kKeys;

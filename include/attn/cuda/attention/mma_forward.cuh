@@ -4,7 +4,7 @@
 
 namespace attn::kernels {
 
-/// Y and the log-sum-exps of 64 * M queries.
+/// Computes Y and the log-sum-exps of 64 * M queries.
 template <int W, int M, bool Drop>
 __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 96 ? 2 : 3)
     mma_attention_forward(const AttentionArgs<Cuda<bfloat16>> args, const AttentionBlocks blocks) {
@@ -13,15 +13,12 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 96 ? 2 : 3)
   constexpr int kKeys = kMmaTile<W>, kTileSize = kKeys * W, kSlot = 2 * kTileSize;
   bfloat16* const queries = attention_tiles + 2 * kSlot;  // after two slots of keys and values
 
-  AttentionTask<bfloat16> task(args, blocks);
-  if (args.causal && blocks.listed == nullptr)
-    task.block = static_cast<int>(blocks.each) - 1 - task.block;  // blocks that see most keys start first
-  const int first = task.block * 64 * M;
+  const QueryTask task(args, blocks, 64 * M);
+  const int first = task.first;
   if (first >= task.queries) return;
   const MmaPosition at;
-  const int own = at.warp * 16 * M, mine = first + own;  // this warp's rows: in the block, in the sentence
-  const int seen = task.visible(min(first + 64 * M, task.queries) - 1);
-  const int tiles = (seen + kKeys - 1) / kKeys;
+  const int own = at.warp * 16 * M, mine = first + own;  // the warp's first row in the block, in the sentence
+  const int tiles = (task.seen + kKeys - 1) / kKeys;
 
   const auto fill_slot = [&](int tile) {
     bfloat16* const slot = attention_tiles + tile % 2 * kSlot;
@@ -40,12 +37,12 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 96 ? 2 : 3)
     for (int half = 0; half < 2; ++half) {
       if (Drop) random[m][half] = task.random_key(args, mine + at.row(m, half));
     }
-  const int diagonal = mine + causal_shift(task);  // the last key that the warp's first query sees, unless there are fewer
+  const int diagonal = mine + causal_shift(task);  // the last key that the warp's first query sees, not clipped to the keys
   const Dropout::Row dropout = args.dropout.row(0);
   const Lanes<W> lanes;
 
-  constexpr int kHeld = W > 128 ? 4 : W / 16;  // 16-column steps of Q that stay in registers
-  std::uint32_t q[M][kHeld][4];
+  constexpr int kCaches = W > 128 ? 4 : W / 16;  // 16-column steps of Q that stay in registers
+  std::uint32_t q[M][kCaches][4];
   float y[M][W / 2] = {};
   OnlineSoftmax softmax[M];
 #pragma unroll
@@ -56,7 +53,7 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 96 ? 2 : 3)
   load_fragments<W>(q, queries, own);
   for (int tile = 0; tile < tiles; ++tile) {
     wait_for_own_copies<0>();
-    __syncthreads();  // the tile is there, and all warps are done with the tile before
+    __syncthreads();  // the tile has arrived, and all warps are done with the previous one
     if (tile + 1 < tiles) fill_slot(tile + 1);
     const int key = tile * kKeys;
     if (key > diagonal + 16 * M - 1) continue;
@@ -115,7 +112,8 @@ inline void mma_attention_forward(Cuda<bfloat16>& device, const AttentionArgs<Cu
   const bool is_long = args.queries.rows > 256 * args.queries.count;
   with_mma_shape(args.q.cols / args.heads, is_long, args.dropout.active(), [&]<int W, int M, bool Drop>() {
     const kernels::AttentionBlocks blocks(args, args.queries, 64 * M);
-    const std::size_t shared = (4 * kernels::kMmaTile<W> + 64 * M) * W * sizeof(bfloat16);
+    constexpr std::size_t shared = (4 * kernels::kMmaTile<W> + 64 * M) * W * sizeof(bfloat16);
+    static_assert(shared <= kSharedEverywhere);
     launch(device, "attention", {blocks.all, kernels::kMmaThreads, shared}, kernels::mma_attention_forward<W, M, Drop>,
            args, blocks);
   });

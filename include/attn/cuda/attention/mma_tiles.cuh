@@ -13,17 +13,16 @@ namespace attn::kernels {
 
 inline constexpr unsigned kMmaThreads = 128;
 
-/// Rows of the tiles that a block walks along: two slots of two such tiles use at most 32 KiB.
+/// Rows of the tiles that a block iterates over. Two slots of two tiles use at most 32 KiB.
 template <int W>
 inline constexpr int kMmaTile = W <= 64    ? 64
                                 : W <= 128 ? 32
                                            : 16;
 
-/// Columns of dK and dV that a block computes: a warp has no registers for more.
+/// Columns of dK and dV per block, limited by a warp's registers.
 inline constexpr int kMmaColumns = 128;
 
-/// Whether the code for the current architecture launches a kernel for heads of W columns: on Hopper, wgmma takes those up
-/// to 128.
+/// Whether the current architecture launches a kernel for heads of W columns. On Hopper, wgmma handles heads of up to 128.
 template <int W>
 __device__ constexpr bool is_mma_launched() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 800
@@ -35,9 +34,9 @@ __device__ constexpr bool is_mma_launched() {
 #endif
 }
 
-/// Shared memory of a gradient kernel, in numbers: two slots of two tiles, and `Tiles` tiles of the block's own rows, the
-/// first of which overlaps the second slot, or both where 48 KiB would not do. Heads wider than 128 columns keep `Kept` of
-/// their own tiles.
+/// Shared memory of a gradient kernel, in elements: two slots of two tiles, and `Tiles` tiles of the block's own rows. The
+/// first of these overlaps the second slot, or both slots if 48 KiB would be exceeded. Heads wider than 128 columns keep
+/// `Kept` own tiles.
 template <int W, int M, int Tiles, int Kept>
 struct MmaLayout {
   static constexpr int tile = kMmaTile<W> * W, slot = 2 * tile, own = 64 * M * W;
@@ -48,13 +47,13 @@ struct MmaLayout {
   __host__ __device__ static constexpr bool keeps(int i) { return own_at + i * own >= 2 * slot; }
 };
 
-/// Begins to copy `Rows` rows of a head, from row `first` on, of which `rows` exist, into a tile. The whole block calls
-/// this.
+/// Starts copying `Rows` rows of a head, from row `first` on, into a tile. Only `rows` of them exist; the rest are zeros.
+/// All threads of the block call this.
 template <int W, int Rows, class T>
 __device__ void fill_swizzled(bfloat16* tile, const Matrix<T>& matrix, int first, int rows,
                               const AttentionTask<bfloat16>& task) {
-  constexpr int kLanes = W <= 32 ? 4 : W <= 64 ? 8 : 16, kStep = kMmaThreads / kLanes;  // threads a row, rows at once
-  static_assert(kStep % 8 == 0 && Rows % kStep == 0);                                   // so the swizzle stays
+  constexpr int kLanes = W <= 32 ? 4 : W <= 64 ? 8 : 16, kStep = kMmaThreads / kLanes;  // threads per row, rows per step
+  static_assert(kStep % 8 == 0 && Rows % kStep == 0);  // so the swizzle is the same in every step
   const int row = static_cast<int>(threadIdx.x) / kLanes, col = static_cast<int>(threadIdx.x) % kLanes * 8;
   const bfloat16* from = matrix.data + row_offset(first + row, matrix.stride) + (task.head * task.width + col);
   const Index step = row_offset(kStep, matrix.stride);
@@ -69,8 +68,8 @@ __device__ void fill_swizzled(bfloat16* tile, const Matrix<T>& matrix, int first
   }
 }
 
-/// Writes a warp's 16 * M rows, of which `rows` exist, times a factor a row, through a tile of as many rows that no other
-/// warp uses.
+/// Scales a warp's 16 * M rows by a factor per row and writes the first `rows`. They pass through a tile of 16 * M rows
+/// that no other warp uses.
 template <int W, int M>
 __device__ void store_swizzled(bfloat16* to, Index stride, bool add, int rows, int width, const float (&c)[M][W / 2],
                                const float (&factor)[M][2], bfloat16* tile) {
@@ -97,10 +96,10 @@ __device__ void store_swizzled(bfloat16* to, Index stride, bool add, int rows, i
     }
     store_pack(place, pack);
   }
-  __syncwarp();  // the tile may be used again
+  __syncwarp();  // the tile may be reused
 }
 
-/// Rounds scores or their gradients to the left operand of the next product.
+/// Rounds scores or their gradients to operand A of the next product.
 template <int M, int N>
 __device__ void round_all(std::uint32_t (&a)[M][N / 8][4], const float (&c)[M][N]) {
 #pragma unroll
@@ -109,16 +108,16 @@ __device__ void round_all(std::uint32_t (&a)[M][N / 8][4], const float (&c)[M][N
     for (int k = 0; k < N / 8; ++k) round_to_a(a[m][k], c[m], k);
 }
 
-/// Where a lane's numbers of a warp's 16 * M rows are.
+/// Position of a lane's accumulators in the warp's 16 * M rows.
 struct MmaPosition {
-  int warp = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 32, 0);  // uniform, as the compiler can see
+  int warp = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 32, 0);  // tells the compiler that it is warp-uniform
   int lane = static_cast<int>(threadIdx.x) % 32;
 
   __device__ int row(int m, int half) const { return 16 * m + lane / 4 + 8 * half; }  // of c[m][4 j + 2 half + i]
   __device__ int col(int i) const { return i / 4 * 8 + lane % 4 * 2 + i % 2; }        // of c[m][i]
 };
 
-/// Keys less queries, as causal masks need it: query i sees keys up to i + this. Without a mask, more than any key.
+/// Shift of the causal mask, keys - queries: query i sees keys up to i + shift. Without a mask, larger than any key.
 __device__ inline int causal_shift(const AttentionTask<bfloat16>& task) {
   return task.causal ? task.keys - task.queries : 1 << 30;
 }
@@ -127,8 +126,8 @@ __device__ inline int causal_shift(const AttentionTask<bfloat16>& task) {
 
 namespace attn {
 
-/// Calls f<W, M, Drop>() with the padded width of a head and the row tiles of a warp: 2 for long sentences without dropout,
-/// whose random numbers need registers.
+/// Calls f<W, M, Drop>() with the padded head width and the row tiles per warp: 2 for long sentences without dropout, whose
+/// random numbers need registers.
 template <class F>
 void with_mma_shape(Index width, bool is_long, bool drop, F f) {
   const auto with_width = [&]<int W>() {

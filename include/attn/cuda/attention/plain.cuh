@@ -3,15 +3,15 @@
 
 #include "attn/cuda/attention/plain_tiles.cuh"
 
-// Attention in plain float arithmetic, for every shape: any head width, values of any width, any stride, either type. A block takes
-// tiles of 64 queries by 64 keys and computes one slice of 64 columns of the result, or several; so wider heads take several blocks.
-// These need the same scores: as a cluster they share the work, where the GPU has clusters as large; else each computes all of them.
+// Attention in float on CUDA cores, for any head width, value width, stride and type. A block processes tiles of 64 queries
+// by 64 keys and computes one or several slices of 64 columns of the result; wider heads take several blocks. These blocks
+// need the same scores: as a cluster they share the work, if the GPU supports the size; else each computes all scores.
 
 namespace attn::kernels {
 
-inline constexpr int kPlainSlices = 4;  // of a block that has several: their sums fill the registers
+inline constexpr int kPlainSlices = 4;  // slices per block if more than one; their sums fill the registers
 
-/// Y, 64 queries by 64 columns a slice, and the log-sum-exps.
+/// Computes Y, 64 queries by 64 columns per slice, and the log-sum-exps.
 template <int Slices, class T>
 __global__ void __launch_bounds__(PlainTiles::kThreads)
     plain_attention(const AttentionArgs<Cuda<T>> args, const AttentionBlocks blocks) {
@@ -53,21 +53,21 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
   for (int i = 0; i < 4; ++i) {
     const int query = first + tiles.y() + 16 * i;
     for (auto& columns : y)
-      for (float& number : columns[i]) number /= sum[i] > 0 ? sum[i] : 1;  // a query that sees no key: 0
+      for (float& number : columns[i]) number /= sum[i] > 0 ? sum[i] : 1;  // 0 for a query that sees no key
     if (out_col == 0 && tiles.x() == 0 && query < task.queries)
       args.lse[task.statistic(query, args.heads)] = most[i] + logf(sum[i]);
   }
   tiles.store(y, 1, query_value_rows(task, args.y, first, out_col), false);
 }
 
-/// What the keys' kernel needs to know of each query and head beside its log-sum-exp.
+/// Per query and head; with the log-sum-exp, the input of the kernel of dK and dV.
 struct PlainStatistics {
   float* delta;  // rowsum(P * dP), which is rowsum(dY * Y)
-  float* norm;   // of the weights: what makes their sum 1 in spite of the log-sum-exp's rounding
+  float* norm;   // normalizes the weights to sum 1 despite the rounded log-sum-exp
 };
 
-/// dQ, 64 queries by 64 columns a slice; and the statistics. Where all keys are in one tile, delta is taken from the weights
-/// themselves.
+/// Computes dQ, 64 queries by 64 columns per slice, and the statistics. If one tile holds all keys, delta is summed from
+/// the weights.
 template <int Slices, class T>
 __global__ void __launch_bounds__(PlainTiles::kThreads)
     plain_attention_dq(const AttentionGradientArgs<Cuda<T>> args, const AttentionBlocks blocks,
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
   Dropout::Row factors = forward.dropout.row(0);
   const auto scale = static_cast<float>(forward.scale);
   const int seen = task.visible(min(first + 64, task.queries) - 1);
-  const bool one = seen <= 64;  // tile of keys
+  const bool one = seen <= 64;  // a single tile of keys
   float dq[Slices][4][4] = {}, p[4][4], dp[4][4], lse[4] = {}, delta[4] = {}, sum[4] = {}, norm[4] = {1, 1, 1, 1};
   for (int i = 0; i < 4; ++i) {
     const int query = first + tiles.y() + 16 * i;
@@ -131,8 +131,7 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
   }
 }
 
-/// dK and dV, 64 keys by 64 columns a slice; where one is narrower than the other, nothing is beyond its columns. Here rows are keys
-/// and columns queries.
+/// Computes dK and dV, 64 keys by 64 columns per slice; their widths may differ. Rows are keys, columns are queries.
 template <int Slices, class T>
 __global__ void __launch_bounds__(PlainTiles::kThreads)
     plain_attention_dkv(const AttentionGradientArgs<Cuda<T>> args, const AttentionBlocks blocks,
@@ -174,16 +173,16 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
 
 namespace attn {
 
-/// Launches a kernel of `blocks` blocks for each slice of 64 of `cols` columns; fewer of the one that computes several slices with one
-/// set of scores, where slices would wait for a multiprocessor anyway. Blocks that need the same scores are a cluster. How scores are
-/// summed goes by the tiles that `rows` rows of all heads fill, not by the blocks, of which a list of blocks has fewer.
+/// Launches `blocks` blocks for each slice of 64 of `cols` columns, as clusters that share the scores. If these blocks fill
+/// the GPU more than twice, launches `several`, which computes several slices from one set of scores. The choice fixes the
+/// order of sums, so it depends on the tiles of `rows` rows over all heads: a block list has fewer blocks.
 template <class T, class... Args>
 void launch_in_parts(Cuda<T>& device, const char* what, unsigned blocks, Index rows, Index cols, void (*one)(Args...),
                      void (*several)(Args...), const std::type_identity_t<Args>&... args) {
   const Index slices = divide_up(cols, 64);
   const bool many = slices > 1 && divide_up(rows, 64) * slices > 2 * device.multiprocessors();
   const auto high = static_cast<unsigned>(many ? divide_up(slices, kernels::kPlainSlices) : slices);
-  const bool clusters = device.properties().major >= 9 && high <= kClusterEverywhere;
+  const bool clusters = device.has_clusters() && high <= kClusterEverywhere;
   launch_in_clusters(device, what, {{blocks, high}, kernels::PlainTiles::kThreads}, dim3(1, clusters ? high : 1),
                      many ? several : one, args...);
 }

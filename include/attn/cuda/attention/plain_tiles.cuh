@@ -2,12 +2,12 @@
 #include "attn/cuda/attention/task.cuh"
 #include "attn/cuda/support/cluster.cuh"
 
-// 256 threads work on tiles of 64 by 64 numbers, each on 4 x 4 of them: rows y + 16 i, columns x + 16 j. Operands pass through
+// 256 threads compute tiles of 64 x 64; each has 4 x 4 elements: rows y + 16 i, columns x + 16 j. Operands pass through
 // shared memory 64 columns at a time.
 
 namespace attn::kernels {
 
-/// Up to 64 rows of a head, and of its columns those from some column on.
+/// Up to 64 rows of a head, starting at some column.
 template <class T>
 struct Rows {
   T* data;
@@ -35,7 +35,7 @@ struct PlainTiles {
   static constexpr int kThreads = 256;
   using Numbers = float[4][4];
 
-  float a[64][65], b[64][65];  // a column more than needed: rows begin in different banks
+  float a[64][65], b[64][65];  // padded by a column to avoid bank conflicts
 
   __device__ static int x() { return static_cast<int>(threadIdx.x) % 16; }
   __device__ static int y() { return static_cast<int>(threadIdx.x) / 16; }
@@ -55,8 +55,8 @@ struct PlainTiles {
     for (int i = 0; i < 4; ++i)
       for (int j = 0; j < 4; ++j) out[i][j] += sum[i][j];
   }
-  /// out = A Bᵀ; some terms are summed first, so that long sums stay exact. Blocks of a cluster, which all need the same, sum
-  /// over some columns each, and then add up what each has.
+  /// out = A Bᵀ, summed in groups of 16 terms to limit rounding errors. The blocks of a cluster need the same scores: each
+  /// sums over some of the columns, and add_up() adds their results.
   template <class T>
   __device__ void scores(Numbers& out, const Rows<T>& from_a, const Rows<T>& from_b) {
     for (auto& row : out)
@@ -78,7 +78,7 @@ struct PlainTiles {
     }
     if (blocks > 1) add_up(out, blocks);
   }
-  /// out = the sum of the cluster's, in the order of its blocks, so that all have the same bits
+  /// out = its sum over the cluster, in rank order, so that all blocks get the same bits
   __device__ void add_up(Numbers& out, int blocks) {
     __syncthreads();
     put(out);
@@ -88,9 +88,9 @@ struct PlainTiles {
       for (int i = 0; i < 4; ++i)
         for (int j = 0; j < 4; ++j) out[i][j] = its[16 * i * 65 + 16 * j] + (rank == 0 ? 0 : out[i][j]);
     }
-    sync_cluster();  // nobody reads any more
+    sync_cluster();  // all blocks have read
   }
-  /// out += weights B, for up to 64 columns of B in each of out's slices; some terms are summed first here too
+  /// out += weights B, 64 columns of B per slice of out, also summed in groups of 16 terms
   template <int Slices, class T>
   __device__ void add_weighted(Numbers (&out)[Slices], const Numbers& weights, const Rows<T>& from_b) {
 #pragma unroll
@@ -124,7 +124,7 @@ struct PlainTiles {
   }
 };
 
-/// Over the 16 threads of a row.
+/// Reductions over the 16 threads of a row.
 __device__ inline float row_sum(float x) {
   for (int other = 8; other > 0; other /= 2) x += __shfl_xor_sync(0xffffffffU, x, other);
   return x;

@@ -2,18 +2,18 @@
 #include "attn/cuda/attention/task.cuh"
 #include "attn/cuda/support/rows.cuh"
 
-// What the kernels share in which a warp works on one query or one key, so that few of them are enough. Rows that it looks at
-// come four at a time: eight lanes take a row, each eight columns of 64. All columns in packs of N, where rows begin on 16-byte
-// boundaries and are whole packs long, or one by one.
+// Shared by the kernels in which a warp processes one query or one key, which suits small problems. A warp reads four rows
+// at once: eight lanes per row, eight of 64 columns per lane. It reads packs of N columns if rows begin on 16-byte
+// boundaries and are whole packs long, else N = 1.
 
 namespace attn::kernels {
 
-inline constexpr int kRowsAtOnce = 4;  // rows of a warp
+inline constexpr int kRowsAtOnce = 4;  // rows per warp
 
 __device__ inline int row_of_lane() { return lane_of_warp() / 8; }
 __device__ inline int column_of_lane() { return lane_of_warp() % 8 * 8; }
 
-/// Eight columns of a row, those beyond its width 0.
+/// Loads eight columns of a row; those beyond its width are 0.
 template <int N, class T>
 __device__ void load_eight(float (&x)[8], const T* row, int column, int width) {
 #pragma unroll
@@ -39,7 +39,7 @@ __device__ void put_eight(T* row, int column, int width, const float (&x)[8], bo
   }
 }
 
-/// Over the eight lanes of a row; over the four rows.
+/// Reductions over the eight lanes of a row, and over the four rows.
 __device__ inline float sum_of_row(float x) {
 #pragma unroll
   for (int other = 4; other > 0; other /= 2) x += __shfl_xor_sync(0xffffffffU, x, other);
@@ -53,7 +53,7 @@ __device__ inline void sum_of_rows(float (&x)[8]) {
   }
 }
 
-/// tanh; in bfloat16 by the hardware's instruction, whose error is a quarter of a rounding.
+/// tanh. In bfloat16 by tanh.approx, whose error is a quarter of the rounding error.
 template <class T>
 __device__ float squash(float x) {
   if constexpr (std::is_same_v<T, float>) {
@@ -65,7 +65,7 @@ __device__ float squash(float x) {
   }
 }
 
-/// scores[j] = x · row j of `count` rows; where Additive, u · tanh(x + row j). A warp's work.
+/// Warp-level: scores[j] = x · row j, or u · tanh(x + row j) if Additive, for `count` rows.
 template <bool Additive, int N, class T>
 __device__ void score_rows(float* scores, const T* x, const T* u, const T* rows, Index stride, int count, int width) {
   for (int column = column_of_lane(); column - column_of_lane() < width; column += 64) {
@@ -89,8 +89,8 @@ __device__ void score_rows(float* scores, const T* x, const T* u, const T* rows,
   __syncwarp();
 }
 
-/// put(column, sum) for eight columns of the sum over `count` rows of weight(j) * row j, by the lanes of one row; from some column on,
-/// `step` columns from one 64 to the next. A warp's work.
+/// Warp-level: sums weight(j) * row j over `count` rows. The lanes of one row call put(column, sum) for eight columns each.
+/// The warp takes 64 columns from `first` on, then every `step` columns.
 template <int N, class T, class Weight, class Put>
 __device__ void sum_rows(const T* rows, Index stride, int count, int width, const Weight& weight, const Put& put,
                          int first = 0, int step = 64) {
@@ -99,7 +99,7 @@ __device__ void sum_rows(const T* rows, Index stride, int count, int width, cons
     float sum[8] = {};
     constexpr int kAtOnce = 8;
     for (int mine = row_of_lane(); mine < count; mine += kAtOnce * kRowsAtOnce) {
-      float row[kAtOnce][8];  // on their way together
+      float row[kAtOnce][8];  // loads in flight together
 #pragma unroll
       for (int i = 0; i < kAtOnce; ++i)
         load_eight<N>(row[i], rows + row_offset(min(mine + i * kRowsAtOnce, count - 1), stride), column, width);
@@ -117,11 +117,11 @@ __device__ void sum_rows(const T* rows, Index stride, int count, int width, cons
   }
 }
 
-/// What makes weights of scores: exp(score - most) / sum.
+/// Turns scores into weights: exp(score - most) / sum.
 struct Softmax {
   float most = -INFINITY, sum = 0;
 
-  /// Of `count` scores, which all lanes of a warp can see.
+  /// Warp-level; every lane must be able to read all `count` scores.
   __device__ Softmax(const float* scores, int count) {
     for (int j = lane_of_warp(); j < count; j += 32) most = fmaxf(most, scores[j]);
     most = warp_max(most);

@@ -2,9 +2,9 @@
 #include "attn/cuda/attention/rows.cuh"
 #include "attn/cuda/support/overlap.cuh"
 
-// Attention of one query a sentence: what each step of a decoder asks for. A block takes a head of a sentence, and its one kernel
-// computes the gradient of queries, keys and values together. Groups of eight lanes take a key each; in sums over keys, warps take
-// 64 columns each. Keys and values that are older than the query come to the cache while the kernel waits for it. The query lies in shared memory, in float, with 0 after it up to the next multiple of 64.
+// Attention of one query per sentence: a decoder step. A block processes one head of one sentence; one kernel computes all
+// gradients. Groups of eight lanes take a key each; in sums over keys, each warp takes 64 columns. Older keys and values
+// are prefetched while the kernel waits for the query, which is in shared memory as float, zero-padded to a multiple of 64.
 
 namespace attn {
 namespace kernels {
@@ -13,14 +13,14 @@ inline constexpr int kSingleWarps = 16, kSingleThreads = 32 * kSingleWarps, kSin
 
 __host__ __device__ constexpr int up_to_64(int width) { return (width + 63) / 64 * 64; }
 
-/// A row into shared memory; 0 where there is none.
+/// Copies a row to shared memory; zeros if it is null.
 template <class T>
 __device__ void stage_row(float* to, const T* row, int width) {
   for (int j = static_cast<int>(threadIdx.x); j < up_to_64(width); j += kSingleThreads)
     to[j] = row != nullptr && j < width ? to_float(row[j]) : 0;
 }
 
-/// Eight columns of a staged row.
+/// Loads eight columns of a staged row.
 __device__ inline void load_staged(float (&x)[8], const float* row, int column) {
 #pragma unroll
   for (int i = 0; i < 8; i += 4) {
@@ -29,7 +29,7 @@ __device__ inline void load_staged(float (&x)[8], const float* row, int column) 
   }
 }
 
-/// products[j] = factor * x · row j of `count` rows, for a staged x. A block's work.
+/// Block-level: products[j] = factor * x · row j for `count` rows and a staged x.
 template <int N, class T>
 __device__ void multiply_rows(float* products, float factor, const float* x, const T* rows, Index stride, int count,
                               int width) {
@@ -39,13 +39,13 @@ __device__ void multiply_rows(float* products, float factor, const float* x, con
     float sum = 0;
     constexpr int kAtOnce = 8;
     for (int first = column_of_lane(); first < width; first += kAtOnce * 64) {
-      float b[kAtOnce][8];  // on their way together
+      float b[kAtOnce][8];  // loads in flight together
 #pragma unroll
       for (int i = 0; i < kAtOnce; ++i) load_eight<N>(b[i], row, first + 64 * i, width);
 #pragma unroll
       for (int i = 0; i < kAtOnce; ++i) {
         if (first + 64 * i >= width) break;
-        float a[8], some = 0;  // terms summed first, so that long sums stay exact
+        float a[8], some = 0;  // partial sum, to limit rounding errors
         load_staged(a, x, first + 64 * i);
 #pragma unroll
         for (int k = 0; k < 8; ++k) some += a[k] * b[i][k];
@@ -57,7 +57,7 @@ __device__ void multiply_rows(float* products, float factor, const float* x, con
   }
 }
 
-/// A warp asks for every 16th row. A block's work.
+/// Block-level: each warp prefetches every 16th row.
 template <class T>
 __device__ void prefetch_rows(const T* rows, Index stride, int count, int width) {
   constexpr int kLine = 128 / sizeof(T);
@@ -70,9 +70,9 @@ template <int N, class T>
 __global__ void __launch_bounds__(kSingleThreads)
     single_attention(const AttentionArgs<Cuda<T>> args, const AttentionBlocks blocks) {
   extern __shared__ float4 single_shared[];
-  if (!args.keys_first) wait_for_earlier();
+  if (!args.prefetch_keys) wait_for_earlier();
   const AttentionTask<T> task(args, blocks);
-  if (args.keys_first) {
+  if (args.prefetch_keys) {
     prefetch_rows(task.key(args.k, 0), args.k.stride, task.keys, task.width);
     prefetch_rows(task.key_values(args.v, 0), args.v.stride, task.keys, task.value_width);
     wait_for_earlier();
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(kSingleThreads)
   __syncthreads();
   multiply_rows<N>(p, static_cast<float>(args.scale), x, task.key(args.k, 0), args.k.stride, task.keys, task.width);
   __syncthreads();
-  const Softmax softmax(p, task.keys);  // in every warp, the same
+  const Softmax softmax(p, task.keys);  // every warp computes the same
   __syncthreads();
   const bool drop = args.dropout.rate > 0;
   Dropout::Row factors = args.dropout.row(0);
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(kSingleThreads)
       thread / 32 * 64, kSingleWarps * 64);
 }
 
-/// A sentence without a query gives its keys and values 0.
+/// Keys and values of a sentence without a query get gradient 0.
 template <int N, class T>
 __global__ void __launch_bounds__(kSingleThreads)
     single_attention_gradient(const AttentionGradientArgs<Cuda<T>> args, const AttentionBlocks blocks) {
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(kSingleThreads)
           put_eight<N>(task.query(args.dq.to, 0), column, task.width, dq, args.dq.add);
         },
         thread / 32 * 64, kSingleWarps * 64);
-  __syncthreads();  // dQ may lie where dK is added
+  __syncthreads();  // dQ may alias the memory that dK is added to
   const auto put_product = [&](T* row, int width, float weight, const float* with, bool add) {
     for (int column = column_of_lane(); column < width; column += 64) {
       float product[8];
@@ -169,7 +169,7 @@ std::size_t single_shared_bytes(const AttentionArgs<Cuda<T>>& args) {
 
 }  // namespace kernels
 
-/// Whether every sentence asks at most once, and the answer fits in shared memory.
+/// Whether every sentence has at most one query, and scores and rows fit in shared memory.
 template <class T>
 bool single_query(const Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
   return args.queries.longest == 1 &&

@@ -3,26 +3,26 @@
 #include "attn/cuda/scatter_rows.cuh"
 #include "attn/cuda/support/overlap.cuh"
 
-// Attention of one query a sentence with heads of up to 128 columns: a step of a decoder. A block takes a head of a sentence: one warp
-// where there are many heads, else four, which share the keys out. Groups of eight lanes take every 4th or 16th key each, several at
-// once, score it, and add its value to a sum of their own. Each group keeps the largest score so far, by which its weights are
-// measured (softmax in one pass); in the end groups and warps meet, always in the same order.
+// Attention of one query per sentence with heads of up to 128 columns: a decoder step. A block processes one head of one
+// sentence, with one warp if there are many blocks, else with four that split the keys. Each group of eight lanes takes
+// every 4th or 16th key, several at once, and adds the weighted values to its own sum. It keeps a running maximum of the
+// scores (online softmax). In the end the groups and warps are reduced, always in the same order.
 //
-// Where there are few blocks, keys and values that are older than the queries come to the cache while the kernel waits for these. A
-// cache's newest rows, where they have not been put into it yet, come with the queries, and each block puts the columns of its head there.
+// If there are few blocks, the kernel prefetches older keys and values while it waits for the queries. Rows not yet
+// appended to the KV cache are read from append.from with the queries; each block appends the columns of its head.
 
 namespace attn {
 namespace kernels {
 
-/// What some keys have come to: the sum of exp(score - most), and of these times the values, eight columns of 64 a lane.
+/// Partial softmax over some keys. `y`: the sum of the weighted values; a lane has eight of 64 columns.
 template <int Slices>
 struct StepSums {
   float most = -INFINITY, sum = 0, y[Slices][8] = {};
 
-  /// By what a sum is multiplied whose largest score was `before`.
+  /// Factor for a sum when its maximum changes from `before` to `now`.
   static __device__ float factor(float before, float now) { return before == now ? 1 : expf(before - now); }
 
-  /// Both of two lanes get the sum of their keys.
+  /// Adds the sums of two lanes; both get the result.
   __device__ void meet(int other_lane) {
     const auto other = [&](float x) { return __shfl_xor_sync(0xffffffffU, x, other_lane); };
     const float now = fmaxf(most, other(most)), mine = factor(most, now);
@@ -39,22 +39,22 @@ struct StepSums {
   }
 };
 
-/// Slices: of 64 columns, in a head. 32 warps at a time on a multiprocessor, where 64 registers are enough for it. Listed: whether
-/// a list says where the keys are. Appends: row i of append.from, keys and values side by side, is that of sentence i's last key, and
-/// goes to append.row[i].
+/// Slices: slices of 64 columns per head. Listed: row_indices gives the rows of the keys. Appends: row i of append.from
+/// holds key and value of sentence i's last key side by side and is written to row append.row[i]. A multiprocessor runs 32
+/// warps if 64 registers per thread are enough, else 16.
 template <int Warps, int Slices, int N, bool Listed, bool Appends, class T>
 __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) / Warps)
     step_attention(const AttentionArgs<Cuda<T>> args, const AttentionBlocks blocks, const ScatterRowsArgs<Cuda<T>> append) {
-  constexpr int kGroups = Warps * kRowsAtOnce, kAtOnce = 4 / Slices;  // groups of a block, and keys of a group at once
-  const bool ahead = Warps > 1 && (Appends || args.keys_first);       // many blocks hide each other's waiting
+  constexpr int kGroups = Warps * kRowsAtOnce, kAtOnce = 4 / Slices;  // groups per block, keys in flight per group
+  const bool ahead = Warps > 1 && (Appends || args.prefetch_keys);    // many blocks hide the latency
   if (!ahead) wait_for_earlier();
   const AttentionTask<T> task(args, blocks);
   const int warp = static_cast<int>(threadIdx.x) / 32, group = static_cast<int>(threadIdx.x) / 8;
-  const auto row_of_key = [&](int j) { return Listed ? args.keys.listed[task.first_key + j] : task.first_key + j; };
+  const auto row_of_key = [&](int j) { return Listed ? args.keys.row_indices[task.first_key + j] : task.first_key + j; };
   if (ahead) {
 #pragma unroll 1
     for (int j = group; j < task.keys - (Appends ? 1 : 0); j += kGroups) {
-      const int row = row_of_key(j), column = column_of_lane() * 8;  // eight lanes: 64 numbers apart, a line or two
+      const int row = row_of_key(j), column = column_of_lane() * 8;  // eight lanes, 64 elements apart: a line or two each
       if (column < task.width) prefetch(task.in_row(args.k, row, task.width) + column);
       if (column < task.value_width) prefetch(task.in_row(args.v, row, task.value_width) + column);
     }
@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) 
     }
     mine.most = now;
   }
-  if (Appends && group < 2) {  // one puts the key there, one the value
+  if (Appends && group < 2) {  // one writes the key, one the value
     const int width = group == 0 ? task.width : task.value_width;
     const Index column = group == 0 ? task.head * task.width : args.k.cols + task.head * task.value_width;
     T* const to = row_of(append.to, append.row[task.first_query]) + column;
@@ -165,10 +165,10 @@ __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) 
 
 }  // namespace kernels
 
-/// The rows that wait to be put into the cache, where these are the keys and values that attention is about to read; else none.
+/// The held-back scatter_rows into the KV cache that attention is about to read; else null.
 template <class T>
 const ScatterRowsArgs<Cuda<T>>* rows_to_append(const Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
-  const auto* rows = device.held_back(run_scatter_rows<T>);
+  const auto* rows = device.deferred(run_scatter_rows<T>);
   const Index count = args.queries.count;
   return rows != nullptr && rows->from.rows == count && args.queries.rows == count && rows->to.data == args.k.data &&
                  rows->to.cols == args.k.cols + args.v.cols && rows->to.stride == args.k.stride &&
@@ -182,13 +182,13 @@ void step_attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
   ScatterRowsArgs<Cuda<T>> append{};
   if (const auto* found = rows_to_append(device, args)) {
     append = *found;
-    device.forget_held_back();
+    device.drop_deferred();
   }
   const kernels::AttentionBlocks blocks(args, args.queries, 1);
   const auto fits = [&](const auto&... m) { return in_packs(m...) && ((m.cols / args.heads % Pack<T>::size == 0) && ...); };
-  const bool narrow = std::max(args.q.cols, args.v.cols) <= 64 * args.heads, listed = args.keys.listed != nullptr;
+  const bool narrow = std::max(args.q.cols, args.v.cols) <= 64 * args.heads, listed = args.keys.row_indices != nullptr;
   const bool many =
-      blocks.all > 8U * static_cast<unsigned>(device.multiprocessors());  // enough to hide each other's waiting
+      blocks.all > 8U * static_cast<unsigned>(device.multiprocessors());  // enough to hide each other's latency
   const bool packs = fits(args.q, args.k, args.v, args.y) && (append.row == nullptr || in_packs(append.from));
   with_packs<T>(packs, [&]<int N>() {
     const auto run = [&]<int Warps, bool Listed, bool Appends>() {

@@ -4,16 +4,16 @@
 
 namespace attn::kernels {
 
-/// Where a row begins: a product of 32-bit numbers, which is one instruction.
+/// Offset of a row. A product of 32-bit integers takes one instruction.
 __device__ inline Index row_offset(int row, Index stride) {
   return static_cast<Index>(std::uint64_t{static_cast<std::uint32_t>(row)} * static_cast<std::uint32_t>(stride));
 }
 
-/// How the rows of all heads of all sentences are cut into blocks: by the list of them, or, where there is none, into as many a
-/// sentence as the longest takes. Heads count before sentences, so that blocks which run beside each other read the same rows.
+/// Splits the rows of all heads of all sentences into blocks: by the block list, or without one into as many blocks per
+/// sentence as the longest needs. Heads vary faster than sentences, so that neighbouring blocks read the same rows.
 struct AttentionBlocks {
-  unsigned each, all;                    // of a sentence, where there is no list; altogether
-  const std::int32_t* listed = nullptr;  // pairs of a sentence and a block in it
+  unsigned each, all;                    // per sentence and head, without a list; in total
+  const std::int32_t* listed = nullptr;  // pairs of a sentence and a block of it
 
   template <class T>
   AttentionBlocks(const AttentionArgs<Cuda<T>>& args, const Ragged& ragged, Index rows)
@@ -27,13 +27,13 @@ struct AttentionBlocks {
   }
 };
 
-/// What a block of threads works on: a block of rows of one head of one sentence.
+/// The task of a thread block: a block of rows of one head of one sentence.
 template <class T>
 struct AttentionTask {
-  int block, head;             // which rows, which columns
+  int block, head;             // index of the rows, of the columns
   int width, value_width;      // of a head
   int queries, keys;           // of the sentence
-  int first_query, first_key;  // their rows
+  int first_query, first_key;  // their first rows
   bool causal;
 
   __device__ AttentionTask(const AttentionArgs<Cuda<T>>& args, const AttentionBlocks& blocks) : causal(args.causal) {
@@ -58,12 +58,12 @@ struct AttentionTask {
     keys = args.keys.end[sentence] - first_key;
   }
 
-  /// How many keys a query sees: the first ones.
+  /// Number of leading keys that a query sees.
   __device__ int visible(int query) const { return causal ? min(max(keys - queries + query + 1, 0), keys) : keys; }
   /// The first query that sees a key.
   __device__ int first_to_see(int key) const { return causal ? max(key - (keys - queries), 0) : 0; }
 
-  /// Where a row of this head begins in a matrix of queries or of keys.
+  /// A row of this head in a matrix of queries or of keys.
   template <class U>
   __device__ U* query(const Matrix<U>& m, int i) const {
     return m.data + row_offset(first_query + i, m.stride) + head * width;
@@ -72,7 +72,7 @@ struct AttentionTask {
   __device__ U* key(const Matrix<U>& m, int i) const {
     return m.data + row_offset(first_key + i, m.stride) + head * width;
   }
-  /// The same where rows are as wide as values.
+  /// The same in a matrix with the width of values.
   template <class U>
   __device__ U* query_values(const Matrix<U>& m, int i) const {
     return m.data + row_offset(first_query + i, m.stride) + head * value_width;
@@ -81,16 +81,29 @@ struct AttentionTask {
   __device__ U* key_values(const Matrix<U>& m, int i) const {
     return m.data + row_offset(first_key + i, m.stride) + head * value_width;
   }
-  /// Where the columns of this head begin in a row, `width` of a head.
+  /// The columns of this head in a row, with `width` columns per head.
   template <class U>
   __device__ U* in_row(const Matrix<U>& m, int row, int width) const {
     return m.data + row_offset(row, m.stride) + head * width;
   }
-  /// Where a query's statistics are (its log-sum-exp, its delta), one a head.
+  /// Index of a query's statistics (log-sum-exp, delta), one per head.
   __device__ Index statistic(int query, int heads) const { return Index{first_query + query} * heads + head; }
-  /// The random numbers of a query's dropout.
+  /// The random key of a query's dropout.
   __device__ RandomKey random_key(const AttentionArgs<Cuda<T>>& args, int query) const {
     return derive(args.dropout.key, static_cast<std::uint64_t>(head * args.q.rows + first_query + query));
+  }
+};
+
+/// The task of a block that iterates over the keys of `rows` queries from `first` on, the last of which sees `seen` keys.
+/// Causal blocks that see the most keys start first.
+struct QueryTask : AttentionTask<bfloat16> {
+  int first, seen;
+
+  __device__ QueryTask(const AttentionArgs<Cuda<bfloat16>>& args, const AttentionBlocks& blocks, int rows)
+      : AttentionTask<bfloat16>(args, blocks) {
+    if (causal && blocks.listed == nullptr) block = static_cast<int>(blocks.each) - 1 - block;
+    first = block * rows;
+    seen = visible(min(first + rows, queries) - 1);
   }
 };
 

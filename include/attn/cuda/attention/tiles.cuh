@@ -2,19 +2,19 @@
 #include "attn/cuda/attention/task.cuh"
 #include "attn/cuda/support/tensor_core.cuh"
 
-// What attention's kernels on tensor cores share. A warpgroup owns 64 rows of a head: queries, or keys where it computes dK
-// and dV. A head of up to 64 columns is one tile wide, of up to 128 two (Slices); columns beyond its width are 0. All
-// products are of 64 x 64.
+// Shared by the wgmma attention kernels. A warpgroup owns 64 rows of a head: queries, or keys in the kernel of dK and dV. A
+// head of up to 64 columns is one tile wide, of up to 128 two (Slices); columns beyond its width are 0. All products are 64
+// x 64.
 
 namespace attn::kernels {
 
-inline constexpr int kRows = 64;              // of a tile
-inline constexpr float kLog2E = 1.44269504f;  // exponentials are powers of 2: the hardware's
+inline constexpr int kRows = 64;              // rows of a tile
+inline constexpr float kLog2E = 1.44269504f;  // exponentials use the hardware's ex2
 inline constexpr float kLn2 = 0.693147181f;
 
-/// Where a thread stands: its warpgroup, the warp of that, the lane; and where its numbers of a 64 x 64 result lie.
+/// A thread's warpgroup, warp and lane, and the position of its elements in a 64 x 64 accumulator.
 struct ThreadPosition {
-  // Asked of lane 0, so that the compiler knows that a warp shares them.
+  // Broadcast from lane 0, so that the compiler knows that they are warp-uniform.
   int group = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 128, 0);
   int warp = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 32 % 4, 0);
   int lane = static_cast<int>(threadIdx.x) % 32;
@@ -29,7 +29,7 @@ __device__ inline float power_of_2(float x) {
   return y;
 }
 
-/// The sum over the four lanes that share a row of a result.
+/// Reductions over the four lanes that share a row of an accumulator.
 __device__ inline float quad_sum(float x) {
   x += __shfl_xor_sync(0xffffffffU, x, 1);
   return x + __shfl_xor_sync(0xffffffffU, x, 2);
@@ -45,18 +45,18 @@ __device__ inline float dot(std::uint32_t a, std::uint32_t b, float sum) {
   return fmaf(__uint_as_float(a & 0xffff0000U), __uint_as_float(b & 0xffff0000U), sum);
 }
 
-/// What the gradient kernel of queries leaves for the kernel of keys, heads x query rows each: the log-sum-exp of each query
-/// in base 2, infinite where it sees no key, and delta = rowsum(dY * Y), which is rowsum(P * dP).
+/// Written by the kernel of dQ for the kernel of dK and dV, heads x query rows each: the log-sum-exp of each query in base
+/// 2, infinite if it sees no key, and delta = rowsum(dY * Y), which is rowsum(P * dP).
 struct QueryStatistics {
   float *lse, *delta;
 };
 
-/// Begins to copy 64 rows of a head, from row `first` on, of which `rows` exist, into Slices tiles side by side. The whole
-/// block calls this.
+/// Starts copying 64 rows of a head, from row `first` on, into Slices tiles side by side. Only `rows` of them exist; the
+/// rest are zeros. All threads of the block call this.
 template <int Slices, class T>
 __device__ void fill(bfloat16* tiles, const Matrix<T>& matrix, int first, int rows, const AttentionTask<bfloat16>& task) {
   const int thread = static_cast<int>(threadIdx.x), row = thread / 8, col = thread % 8 * 8;
-  const int step = static_cast<int>(blockDim.x) / 8;  // rows; a multiple of 8, so the place within them stays
+  const int step = static_cast<int>(blockDim.x) / 8;  // rows; a multiple of 8, so the swizzle is the same in every step
   const bfloat16* from = matrix.data + row_offset(first + row, matrix.stride) + (task.head * task.width + col);
   tiles += in_tile(row, col);
 #pragma unroll
@@ -102,7 +102,7 @@ __device__ void settle(float (&c)[Slices][32]) {
   for (auto& slice : c) attn::settle(slice);
 }
 
-/// A warpgroup's 64 rows of tiles as A.
+/// Loads a warpgroup's 64 rows of tiles as operand A.
 template <int Slices>
 __device__ void load_rows(std::uint32_t (&a)[4 * Slices][4], const bfloat16* tiles, int warp) {
 #pragma unroll
@@ -113,8 +113,8 @@ __device__ inline void round_rows(std::uint32_t (&a)[4][4], const float (&c)[32]
   for (int k = 0; k < 4; ++k) round_to_a(a[k], c, k);
 }
 
-/// Writes a warpgroup's 64 rows, of which `rows` exist, times a factor a row; through tiles that no other warpgroup uses,
-/// and that each warp uses for its own rows only, so that whole rows go to memory at once.
+/// Scales a warpgroup's 64 rows by a factor per row and writes the first `rows`. They pass through tiles that no other
+/// warpgroup uses, where each warp uses only its own rows, so that stores are coalesced.
 template <int Slices>
 __device__ void store_rows(bfloat16* to, Index stride, bool add, int rows, int width, const float (&c)[Slices][32],
                            const float (&factor)[2], bfloat16* tiles, const ThreadPosition& at) {

@@ -1,8 +1,8 @@
 #pragma once
 #include "attn/cuda/attention/rows.cuh"
 
-// The weights of attention, for somebody to look at: a warp writes a query's scores where its weights belong, then makes weights
-// of them.
+// The attention weights, for inspection. A warp writes a query's scores to its row of the result and turns them into
+// weights in place.
 
 namespace attn {
 namespace kernels {
@@ -18,13 +18,13 @@ __global__ void __launch_bounds__(32 * kRowWarps)
   score_rows<Additive, N>(row, task.query(args.q, query), u, task.key(args.k, 0), args.k.stride, visible, task.width);
   const auto scale = static_cast<float>(args.scale);
   for (int j = lane_of_warp(); j < visible; j += 32) row[j] *= scale;
-  const Softmax softmax(row, visible);  // exacter than from a log-sum-exp that was rounded
+  const Softmax softmax(row, visible);  // more accurate than from a rounded log-sum-exp
   for (int j = lane_of_warp(); j < weights.cols; j += 32) row[j] = j < visible ? softmax(row[j]) : 0;
 }
 
 }  // namespace kernels
 
-/// Of products, or, where there is a u, of the additive network.
+/// Weights of dot-product attention, or of additive attention with u.
 template <bool Additive, class T>
 void weights_of_attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args, const T* u, Matrix<float> weights) {
   const kernels::AttentionBlocks blocks(args, args.queries, kRowWarps);

@@ -1,8 +1,8 @@
 #pragma once
 #include "attn/cuda/expression/leaves.cuh"
 
-// A block takes a range of rows of 32 * N columns. Each warp takes every eighth row, each lane the same N columns of all its
-// rows: a learned vector is loaded once, and the sum of its gradient stays in registers until the end.
+// A block processes a range of rows of 32 * N columns. Each warp takes every eighth row, each lane the same N columns of
+// all its rows: a learned vector is loaded once, and the sum of its gradient stays in registers until the end.
 
 namespace attn::kernels {
 
@@ -32,9 +32,9 @@ __global__ void __launch_bounds__(kExpressionThreads)
   }
 }
 
-/// Gradients of dense leaves are final. Sums over this block's rows go to row_parts (vector, block of rows, column of all
-/// blocks), sums over this block's columns to column_parts (column leaf, block of columns, row); null: nobody wants them.
-/// Repeated: leaves may share the place of their gradient. A test at each position would keep the compiler from interleaving
+/// Gradients of dense leaves are final. Sums over this block's rows go to row_parts (block of rows, vector, column of all
+/// blocks), sums over this block's columns to column_parts (column leaf, block of columns, row); null if not wanted.
+/// Repeated: leaves may share the place of their gradient. A run-time test would keep the compiler from interleaving
 /// positions.
 template <class E, int N, bool Repeated, class T>
 __global__ void __launch_bounds__(kExpressionThreads)
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(kExpressionThreads)
   const int lane = lane_of_warp(), warp = static_cast<int>(threadIdx.x) / 32;
   const int own = (static_cast<int>(blockIdx.x) * 32 + lane) * N;
   const bool inside = own < dy.cols;
-  const int j = inside ? own : 0;  // lanes beyond the last column compute, for the warp's sums, and store nothing
+  const int j = inside ? own : 0;  // lanes beyond the last column take part in the warp's sums and store nothing
   const Index first = rows_a_block * blockIdx.y, end = min(first + rows_a_block, dy.rows);
 
   float row_sums[kVectors > 0 ? kVectors : 1][N] = {};
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(kExpressionThreads)
     const Index cols = Index{gridDim.x} * 32 * N;  // rounded up to whole blocks
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
-      __syncthreads();  // the sums of the vector before have been read
+      __syncthreads();  // the sums of the previous vector have been read
 #pragma unroll
       for (int k = 0; k < N; ++k) shared[warp][lane * N + k] = row_sums[v][k];
       __syncthreads();
@@ -122,51 +122,10 @@ __global__ void __launch_bounds__(kExpressionThreads)
         float sum = 0;
 #pragma unroll
         for (int w = 0; w < kExpressionWarps; ++w) sum += shared[w][c];
-        row_parts[(Index{v} * gridDim.y + blockIdx.y) * cols + blockIdx.x * 32 * N + c] = sum;
+        row_parts[(Index{blockIdx.y} * kVectors + v) * cols + blockIdx.x * 32 * N + c] = sum;
       }
     }
   }
-}
-
-inline constexpr int kPartLanes = 32, kPartSums = 16;  // columns of a block; threads that share the parts of a column
-
-template <int Vectors>
-struct VectorGradients {
-  float* to[Vectors];  // null: none is wanted
-};
-
-/// Adds the parts of each learned vector's gradient, always in the same order. A row of blocks takes a vector.
-template <int Vectors>
-__global__ void __launch_bounds__(kPartLanes* kPartSums)
-    add_row_parts(const float* parts, int blocks, Index padded, Index cols, VectorGradients<Vectors> gradients) {
-  float* const gradient = gradients.to[blockIdx.y];
-  if (gradient == nullptr) return;
-  const int lane = static_cast<int>(threadIdx.x) % kPartLanes, share = static_cast<int>(threadIdx.x) / kPartLanes;
-  const Index column = Index{blockIdx.x} * kPartLanes + lane;
-  float sum = 0;
-  if (column < cols) {
-    const float* from = parts + Index{blockIdx.y} * blocks * padded + column;
-#pragma unroll 8
-    for (int block = share; block < blocks; block += kPartSums) sum += from[block * padded];
-  }
-  __shared__ float shared[kPartSums][kPartLanes];
-  shared[share][lane] = sum;
-  __syncthreads();
-  if (share != 0 || column >= cols) return;
-  float total = 0;
-#pragma unroll
-  for (int s = 0; s < kPartSums; ++s) total += shared[s][lane];
-  gradient[column] += total;
-}
-
-/// Adds the parts of a column leaf's gradient, a thread per row.
-template <class T>
-__global__ void __launch_bounds__(256) add_column_parts(const float* parts, int blocks, Sink<T> gradient) {
-  const Index i = Index{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i >= gradient.to.rows) return;
-  float sum[1] = {};
-  for (int block = 0; block < blocks; ++block) sum[0] += parts[block * gradient.to.rows + i];
-  put(gradient, i, 0, sum);
 }
 
 }  // namespace attn::kernels

@@ -4,7 +4,7 @@
 
 namespace attn::kernels {
 
-/// The values of a leaf at N columns of a row, in registers. `begin` loads what does not depend on the row.
+/// The values of a leaf at N columns of a row, in registers. `begin` loads values that do not depend on the row.
 template <class L, int N>
 struct LeafPack;
 
@@ -73,7 +73,7 @@ struct LeafPacks {
   }
 };
 
-/// Rows that a warp loads at once. Their loads are on their way together; more leaves need more registers.
+/// Rows that a warp loads at once, so that the loads overlap. More leaves need more registers.
 template <class E>
 inline constexpr int kExpressionRows = ExpressionNode<E>::Leaves::of_kind(LeafKind::dense) <= 3 ? 2 : 1;
 

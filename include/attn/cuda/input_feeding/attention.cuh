@@ -1,11 +1,11 @@
 #pragma once
 #include "attn/cuda/input_feeding/walk.cuh"
 
-// Attention of one state over its source, by a whole block: a warp takes a key, then threads take columns.
+// Block-level attention of one state over its source: each warp scores a key, then the threads sum columns.
 
 namespace attn::kernels {
 
-/// The numbers of a source that a block works with, in its memory for sums.
+/// Buffers for one source, in the block's memory for sums.
 struct FeedingAttention {
   float *state, *dcontext;  // width, value width
   float *weight, *dweight;  // of each key
@@ -19,13 +19,13 @@ struct FeedingAttention {
         parts(dweight + longest) {}
 };
 
-/// Numbers that this takes: parts of sums are N columns for each thread, or all columns.
+/// Size of these buffers in floats. Partial sums take N columns per thread, or all columns.
 template <class T>
 int feeding_attention_numbers(int width, int value, int longest) {
   return width + value + 2 * longest + std::max({kFeedingThreads * Pack<T>::size, width, value});
 }
 
-/// A row that other blocks have written, into shared memory.
+/// Copies a row written by other blocks to shared memory.
 template <int N, class T>
 __device__ void load_state(float* to, const T* row, int count) {
   for (int j = static_cast<int>(threadIdx.x) * Pack<T>::size; j < count; j += kFeedingThreads * Pack<T>::size) {
@@ -34,7 +34,7 @@ __device__ void load_state(float* to, const T* row, int count) {
   }
 }
 
-/// A warp's product of a row with numbers in shared memory; every lane gets it.
+/// Warp-level dot product of a row and floats in shared memory; every lane gets it.
 template <int N, class T>
 __device__ float dot(const T* row, const float* numbers, int count, int lane) {
   float sum = 0;
@@ -46,7 +46,7 @@ __device__ float dot(const T* row, const float* numbers, int count, int lane) {
   return warp_sum(sum);
 }
 
-/// give(column, sum of weight[j] * rows[j]) for each column.
+/// Calls give(column, sum of weight[j] * row j) for each column.
 template <int N, class T, class Give>
 __device__ void weighted_sum(const Matrix<const T>& matrix, Index first, int count, const float* weight, float* parts,
                              const Give& give) {
@@ -72,14 +72,14 @@ __device__ void weighted_sum(const Matrix<const T>& matrix, Index first, int cou
   }
 }
 
-/// Sets the context of row r, the state of the group's sentence i.
+/// Computes the context of row r, the state of the group's sentence i.
 template <int N, class T>
 __device__ void feeding_attention(const FeedingBlock<T, N>& block, const InputFeedingArgs<Cuda<T>>& args, int i, Index r) {
   const int width = static_cast<int>(args.width()), count = block.keys[i];
   const Index first = block.first_key[i];
   const FeedingAttention at(block.sums, width, static_cast<int>(args.values.cols), block.walk.source_longest);
   T* to = row_of(args.seen, r) + width;
-  __syncthreads();  // what lay here has been read
+  __syncthreads();  // the buffers have been read
   load_state<N>(at.state, row_of(args.seen, r), width);
   __syncthreads();
   for (int j = block.warp; j < count; j += kFeedingWarps) {
@@ -87,7 +87,7 @@ __device__ void feeding_attention(const FeedingBlock<T, N>& block, const InputFe
     if (block.lane == 0) at.weight[j] = score * static_cast<float>(args.scale);
   }
   __syncthreads();
-  float most = -INFINITY, sum = 0;  // every warp finds both
+  float most = -INFINITY, sum = 0;  // every warp computes both
   for (int j = block.lane; j < count; j += 32) most = fmaxf(most, at.weight[j]);
   most = warp_max(most);
   for (int j = block.lane; j < count; j += 32) sum += expf(at.weight[j] - most);
@@ -100,7 +100,7 @@ __device__ void feeding_attention(const FeedingBlock<T, N>& block, const InputFe
                   [&](int column, float total) { to[column] = from_float<T>(total); });
 }
 
-/// give(column, the gradient of the state of row r through its scores)
+/// Calls give(column, gradient of the state of row r through its scores).
 template <int N, class T, class Give>
 __device__ void feeding_attention_gradient(const FeedingBlock<T, N>& block, const InputFeedingGradientArgs<Cuda<T>>& args,
                                            int i, Index r, const Give& give) {
@@ -109,7 +109,7 @@ __device__ void feeding_attention_gradient(const FeedingBlock<T, N>& block, cons
   const Index first = block.first_key[i];
   const auto scale = static_cast<float>(f.scale);
   const FeedingAttention at(block.sums, width, value, block.walk.source_longest);
-  __syncthreads();  // what lay here has been read
+  __syncthreads();  // the buffers have been read
   load_state<N>(at.state, row_of(f.seen, r), width);
   load_state<N>(at.dcontext, row_of(args.dcontext, r), value);
   __syncthreads();
@@ -122,7 +122,7 @@ __device__ void feeding_attention_gradient(const FeedingBlock<T, N>& block, cons
     at.dweight[j] = dweight;
   }
   __syncthreads();
-  float both = 0;  // every warp finds it
+  float both = 0;  // every warp computes it
   for (int j = block.lane; j < count; j += 32) both += at.weight[j] * at.dweight[j];
   both = warp_sum(both);
   __syncthreads();

@@ -3,7 +3,7 @@
 
 namespace attn::kernels {
 
-/// One unit's gates become their gradients; dh is the gradient of its state.
+/// Replaces one unit's gates by their gradients; dh is the gradient of its state.
 template <class T, int N>
 __device__ void feeding_cell_gradient(const FeedingBlock<T, N>& block, const InputFeedingArgs<Cuda<T>>& f, int l, int t,
                                       int unit, float dh) {
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(kFeedingThreads)
   const int width = static_cast<int>(f.width()), context = static_cast<int>(f.context()), i = block.warp;
   const int units = walk.mix.units, passes = (units + kFeedingUnits - 1) / kFeedingUnits, top = f.layers - 1;
   const auto dh = [&](int l, int unit) -> float& { return block.kept(walk.states, f.layers, l, unit, width); };
-  for (int pass = 0; pass < passes; ++pass) {  // nothing comes from after the last step
+  for (int pass = 0; pass < passes; ++pass) {  // the last step receives no gradient from later steps
     const int unit = block.unit(units, pass, width);
     if (unit < 0 || i >= block.members) continue;
     for (int l = 0; l < f.layers; ++l) {
@@ -40,14 +40,14 @@ __global__ void __launch_bounds__(kFeedingThreads)
       dh(l, unit) = 0;
     }
   }
-  int alive = 0;
+  int active = 0;
   for (int t = block.length[0] - 1; t >= 0; --t) {
-    const int after = alive;
-    while (alive < block.members && block.length[alive] > t) ++alive;
-    const bool lives = i < alive;
+    const int after = active;
+    while (active < block.members && block.length[active] > t) ++active;
+    const bool lives = i < active;
     const Index r = lives ? block.row(t) : 0;
 
-    sync_cluster();  // what was fed to the step after, and the state of the first layer
+    sync_cluster();  // gradients of the input fed to step t + 1 and of the first layer's state
     const auto dgates = block.operand(f.layer[0].gates, t + 1, after);
     for (int pass = 0; pass < passes; ++pass) {
       if (after > 0) block.multiply(walk.gates[0], pass, dgates);
@@ -58,13 +58,13 @@ __global__ void __launch_bounds__(kFeedingThreads)
         da += block.sum(walk.gates[0], pass, 0);
         dh(0, unit) = block.sum(walk.gates[0], pass, 1);
       }
-      // Where dropout left a number it is a / (1 - rate); where it did not, its gradient is 0.
+      // A kept element is a / (1 - rate); the gradient of a dropped one is 0.
       const float a = to_float(row_of(f.fed, r)[unit]) * (1 - f.dropout.rate);
       set(args.dmix, r, unit, da * dropped(f.dropout, r, unit) * (1 - a * a));
     }
 
     sync_cluster();
-    const auto dmix = block.operand(args.dmix, t, alive);
+    const auto dmix = block.operand(args.dmix, t, active);
     for (int pass = 0; pass < passes; ++pass) {
       block.multiply(walk.mix, pass, dmix);
       const int unit = block.unit(units, pass, width);
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(kFeedingThreads)
     }
 
     sync_cluster();
-    for (int s = block.rank; s < alive; s += walk.blocks) {
+    for (int s = block.rank; s < active; s += walk.blocks) {
       float* to = walk.queries + (Index{block.group} * kFeedingSentences + s) * width;
       feeding_attention_gradient(block, args, s, Index{block.first_row[s]} + t,
                                  [&](int column, float total) { to[column] = total; });
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(kFeedingThreads)
     }
     for (int l = top; l > 0; --l) {
       sync_cluster();
-      const auto above = block.operand(f.layer[l].gates, t, alive);
+      const auto above = block.operand(f.layer[l].gates, t, active);
       for (int pass = 0; pass < passes; ++pass) {
         block.multiply(walk.gates[l], pass, above);
         const int unit = block.unit(units, pass, width);

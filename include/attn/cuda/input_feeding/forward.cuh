@@ -13,7 +13,7 @@ __global__ void __launch_bounds__(kFeedingThreads)
   block.fetch(walk.mix);
   const int width = static_cast<int>(args.width()), units = walk.mix.units, i = block.warp;
   const int passes = (units + kFeedingUnits - 1) / kFeedingUnits;
-  for (int pass = 0; pass < passes; ++pass) {  // what is before the first step
+  for (int pass = 0; pass < passes; ++pass) {  // initial state
     const int unit = block.unit(units, pass, width);
     if (unit < 0 || i >= block.members || block.length[i] == 0) continue;
     set(args.layer[0].below, block.row(0), unit, 0);
@@ -22,22 +22,22 @@ __global__ void __launch_bounds__(kFeedingThreads)
       block.kept(walk.cells, args.layers, l, unit, width) = 0;
     }
   }
-  int alive = block.members;
+  int active = block.members;
   const int steps = block.length[0];
   for (int t = 0; t < steps; ++t) {
-    while (block.length[alive - 1] <= t) --alive;
-    const bool lives = i < alive, goes_on = lives && block.length[i] > t + 1;
+    while (block.length[active - 1] <= t) --active;
+    const bool lives = i < active, goes_on = lives && block.length[i] > t + 1;
     const Index r = lives ? block.row(t) : 0;
 
     for (int l = 0; l < args.layers; ++l) {
       const InputFeedingLayer<Cuda<T>>& layer = args.layer[l];
       sync_cluster();
-      const auto below = block.operand(layer.below, t, alive), before = block.operand(layer.before, t, alive);
+      const auto below = block.operand(layer.below, t, active), before = block.operand(layer.before, t, active);
       for (int pass = 0; pass < passes; ++pass) {
         const int unit = block.unit(units, pass, width);
         const bool there = lives && unit >= 0;
         float gate[4], c = 0;
-        if (there) {  // on its way while the product is computed
+        if (there) {  // these loads overlap the product
           const T* from = layer.bias == nullptr ? row_of(layer.gates, r) : layer.bias;
           for (int k = 0; k < 4; ++k) gate[k] = to_float(from[k * width + unit]);
           c = block.kept(walk.cells, args.layers, l, unit, width);
@@ -58,10 +58,10 @@ __global__ void __launch_bounds__(kFeedingThreads)
     }
 
     sync_cluster();
-    for (int s = block.rank; s < alive; s += walk.blocks) feeding_attention(block, args, s, Index{block.first_row[s]} + t);
+    for (int s = block.rank; s < active; s += walk.blocks) feeding_attention(block, args, s, Index{block.first_row[s]} + t);
 
     sync_cluster();
-    const auto h = block.operand(args.seen, t, alive), c = block.operand(args.seen, t, alive, width);
+    const auto h = block.operand(args.seen, t, active), c = block.operand(args.seen, t, active, width);
     for (int pass = 0; pass < passes; ++pass) {
       block.multiply(walk.mix, pass, h, c);
       const int unit = block.unit(units, pass, width);

@@ -5,17 +5,17 @@
 #include "attn/cuda/support/cluster.cuh"
 #include "attn/ops/input_feeding.hpp"
 
-// How an input-feeding decoder's walk is spread. A cluster of blocks takes a group of sentences, neighbours in `order`, through all
-// steps and waits for no other cluster. Each block owns some units: their columns of every product, whose weights stay in its shared
-// memory where they fit. Between a product and the next one that reads it the blocks wait for each other; what they pass each other are the
-// matrices that the backward pass needs anyway. A warp owns a sentence of the group, its lanes the units of a pass: whatever a unit
-// remembers from step to step is read and written by one thread. For attention a block takes whole sentences.
+// How the steps of an input-feeding decoder are distributed. A cluster runs a group of sentences, adjacent in `order`,
+// through all steps and waits for no other cluster. Each block owns some units: their columns of every product, whose
+// weights stay in shared memory if they fit. The blocks synchronise between a product and the next one that reads it, and
+// exchange the matrices that the backward pass needs anyway. A warp owns a sentence of the group, its lanes the units of a
+// pass: one thread reads and writes all state of a unit. For attention a block processes whole sentences.
 
 namespace attn::kernels {
 
 inline constexpr int kFeedingWarps = 16, kFeedingThreads = 32 * kFeedingWarps;
-inline constexpr int kFeedingSentences = 16;  // of a group: one for each warp, and the rows of a matrix instruction
-inline constexpr int kFeedingParts = 8;       // at most, into which a product's terms are cut, for a warp each
+inline constexpr int kFeedingSentences = 16;  // per group: one per warp, and the rows of a matrix instruction
+inline constexpr int kFeedingParts = 8;       // maximum number of parts of a product's terms, one per warp
 static_assert(kFeedingSentences == kFeedingWarps && kFeedingUnits == 32);
 
 template <class T>
@@ -32,7 +32,7 @@ struct FeedingWalk {
   __host__ __device__ int sums_stride() const { return columns + 8; }  // rows begin in different banks
 };
 
-/// One number that other blocks may have written since this one last read there.
+/// Loads an element past L1, since other blocks may have written it.
 __device__ inline float load_fresh_number(const float* from) {
   float number;
   asm volatile("ld.global.cg.f32 %0, [%1];\n" : "=f"(number) : "l"(from) : "memory");
@@ -44,11 +44,11 @@ __device__ inline bfloat16 load_fresh_number(const bfloat16* from) {
   return __ushort_as_bfloat16(bits);
 }
 
-/// 16 bytes of a row, from column k on, that other blocks may have written. After its end: values that are multiplied by zeros.
+/// Loads 16 bytes of a row, from column k on, that other blocks may have written. Zeros multiply values past its end.
 template <int N, class T>
 __device__ Pack<T> load_operand(const T* row, int k, int terms) {
   if constexpr (N > 1) {
-    return load_fresh(row + (k < terms ? k : 0));  // no branch: all lanes are together when they multiply
+    return load_fresh(row + (k < terms ? k : 0));  // no branch, so that the warp stays converged
   } else {
     Pack<T> pack{};
     for (int i = 0; i < Pack<T>::size && k + i < terms; ++i) pack.numbers[i] = load_fresh_number(row + k + i);
@@ -56,12 +56,12 @@ __device__ Pack<T> load_operand(const T* row, int k, int terms) {
   }
 }
 
-/// What a block has, and what its threads do together. N: numbers of a row that are read at once, a pack or 1.
+/// A block's data and block-level operations. N: elements of a row that are read at once, a pack or 1.
 template <class T, int N>
 struct FeedingBlock {
   const FeedingWalk<T>& walk;
   T* weights;                                             // those that fit
-  float* sums;                                            // parts x 16 x columns; the values of attention
+  float* sums;                                            // parts x 16 x columns; also the buffers of attention
   int *sentence, *first_row, *length, *first_key, *keys;  // of each sentence of the group
   int rank, group, members, warp, lane;
 
@@ -92,7 +92,7 @@ struct FeedingBlock {
     __syncthreads();
   }
 
-  /// Copies a matrix's share of this block to shared memory, if it has room there.
+  /// Copies this block's part of a matrix to shared memory, if it has a place there.
   __device__ void fetch(const FeedingMatrix<T>& matrix) const {
     if (matrix.place < 0) return;
     const T* from = matrix.packed + Index{rank} * matrix.size();
@@ -100,37 +100,37 @@ struct FeedingBlock {
       store_pack(weights + matrix.place + at, load_pack(from + at));
   }
 
-  /// The number of this thread's unit in a pass, below `all`, or -1.
+  /// The index of this thread's unit in a pass, below `all`, or -1.
   __device__ int unit(int units, int pass, int all) const {
     const int own = pass * kFeedingUnits + lane, number = rank * units + own;
     return own < units && number < all ? number : -1;
   }
-  /// Where a thread keeps a number from step to step.
+  /// A value that a thread keeps from step to step.
   __device__ float& kept(float* of, int layers, int layer, int number, int width) const {
     return of[((Index{group} * layers + layer) * kFeedingSentences + warp) * width + number];
   }
   __device__ int row(int t) const { return first_row[warp] + t; }
 
-  /// The rows of a matrix that this lane's share of a product needs, from a column on: those of step t. The first sentence stands in
-  /// for those that do not live: nobody reads their sums.
+  /// The rows of step t that this lane needs for a product, from a column on. Ended sentences use the row of the first
+  /// sentence: their sums are not read.
   struct Operand {
     const T* row[2];
   };
-  __device__ Operand operand(const Matrix<T>& matrix, int t, int alive, int column = 0) const {
+  __device__ Operand operand(const Matrix<T>& matrix, int t, int active, int column = 0) const {
     Operand x;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int i = lane / 4 + 8 * half;
-      x.row[half] = row_of(matrix, Index{first_row[i < alive ? i : 0]} + t) + column;
+      x.row[half] = row_of(matrix, Index{first_row[i < active ? i : 0]} + t) + column;
     }
     return x;
   }
 
-  /// Sums of a pass: a matrix times one operand, or two side by side.
+  /// Computes the sums of a pass: a matrix times one operand, or two side by side.
   __device__ __noinline__ void multiply(const FeedingMatrix<T>& matrix, int pass, Operand x, Operand y = {}) const {
-    __syncthreads();  // the sums before have been read
+    __syncthreads();  // the previous sums have been read
     const int parts = min(matrix.chunks(), kFeedingParts), all = matrix.sets * matrix.units_of(pass) / 8;
-    const int share = (all * parts + kFeedingWarps - 1) / kFeedingWarps;  // tiles of a warp
+    const int share = (all * parts + kFeedingWarps - 1) / kFeedingWarps;  // tiles per warp
     if (share > 2)
       multiply_tiles<4>(matrix, pass, x, y, all, parts);
     else if (share > 1)
@@ -139,7 +139,7 @@ struct FeedingBlock {
       multiply_tiles<1>(matrix, pass, x, y, all, parts);
     __syncthreads();
   }
-  /// Tiles: of 8 columns, that a warp computes at once. More than 4 do not pay: the compiler no longer loads them together.
+  /// Tiles: tiles of 8 columns that a warp computes at once. With more than 4 the compiler no longer loads them together.
   template <int Tiles>
   __device__ void multiply_tiles(const FeedingMatrix<T>& matrix, int pass, const Operand& x, const Operand& y, int all,
                                  int parts) const {
@@ -157,7 +157,7 @@ struct FeedingBlock {
         return load_pack(from + ((tile + n / 8) * chunks + k / kLstmChunk) * 256 + n % 8 * kLstmChunk + k % kLstmChunk);
       };
       float c[Tiles][4] = {};
-      if (tiles == Tiles)  // a number that the compiler knows: all of a chunk's weights are on their way together
+      if (tiles == Tiles)  // a compile-time count, so that all weights of a chunk are in flight together
         multiply_chunks<T, 2>(c, begin, end, Tiles, states, columns);
       else
         multiply_chunks<T, 1>(c, begin, end, tiles, states, columns);
@@ -185,7 +185,7 @@ __device__ void set(const Matrix<T>& matrix, Index i, int j, float x) {
   row_of(matrix, i)[j] = from_float<T>(x);
 }
 
-/// What dropout multiplies a number with.
+/// The dropout factor of an element.
 __device__ inline float dropped(const Dropout& dropout, Index i, int j) {
   return dropout.rate > 0 ? dropout.row(i)(static_cast<std::uint32_t>(j)) : 1.0f;
 }

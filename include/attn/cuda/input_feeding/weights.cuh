@@ -2,21 +2,21 @@
 #include "attn/cuda/lstm/product.cuh"
 #include "attn/cuda/support/rows.cuh"
 
-// The weights of an input-feeding walk, copied once before it into the order in which its products read them: column by column,
-// terms side by side, in tiles of 8 columns x 32 terms, which a warp reads at once. What is missing in the last tiles is 0.
+// Packs the weights of an input-feeding walk in the order in which its products read them: column by column, terms side by
+// side, in tiles of 8 columns x 32 terms, which a warp reads at once. The last tiles are zero-padded.
 
 namespace attn::kernels {
 
-inline constexpr int kFeedingUnits = 32;  // of a block, that it computes in one pass
+inline constexpr int kFeedingUnits = 32;  // units that a block computes per pass
 
-/// One matrix of the walk: `sets` columns for each unit (4 gates; or the gradients of two inputs). Each block has the columns of its
-/// units, pass by pass.
+/// One matrix of the walk: `sets` columns per unit (4 gates, or the gradients of two inputs). Each block has the columns of
+/// its units, pass by pass.
 template <class T>
 struct FeedingMatrix {
   const T* packed = nullptr;  // the parts of all blocks
   int sets = 0, units = 0;    // units: of a block, a multiple of 8
   int terms[2] = {};          // of the two operands side by side; the second may have none
-  int place = -1;             // of the block's share in shared memory, in elements; none: it stays where it is
+  int place = -1;             // of the block's part in shared memory, in elements; -1: it stays in global memory
 
   __host__ __device__ int chunks(int operand) const { return (terms[operand] + kLstmChunk - 1) / kLstmChunk; }
   __host__ __device__ int chunks() const { return chunks(0) + chunks(1); }
@@ -28,8 +28,8 @@ struct FeedingMatrix {
   __host__ __device__ int size() const { return units * sets * chunks() * kLstmChunk; }  // of a block's part
 };
 
-/// Where such a matrix comes from. Straight: column s * all + unit is that row of `first` (its terms) and of `second`. Transposed: the
-/// columns of set 0 are columns of `first`, those of set 1 columns of `second`.
+/// Source of a FeedingMatrix. Not transposed: column s * all + unit is that row of `first`, then of `second`. Transposed:
+/// the columns of set 0 are columns of `first`, those of set 1 columns of `second`.
 template <class T>
 struct FeedingSource {
   Matrix<const T> first, second;
@@ -44,7 +44,7 @@ struct FeedingSources {
   FeedingSource<T> source[kMost];
 };
 
-/// A thread sets 8 neighbouring terms of a column.
+/// Each thread packs 8 adjacent terms of a column.
 template <class T>
 __global__ void __launch_bounds__(256) pack_feeding_weights(const __grid_constant__ FeedingSources<T> all, int blocks) {
   const FeedingSource<T>& from = all.source[blockIdx.y];

@@ -4,11 +4,11 @@
 #include "attn/cuda/support/rows.cuh"
 #include "attn/ops/layer_norm.hpp"
 
-// Which kernel is for which rows: cuda/layer_norm.cuh.
+// cuda/layer_norm.cuh lists which kernel handles which rows.
 
 namespace attn::kernels {
 
-/// step(p, j) for each pack of this lane: pack p begins at column j.
+/// Calls step(p, j) for each pack of this lane: pack p begins at column j.
 template <int P, int N, class Step>
 __device__ void each_pack(int width, const Step& step) {
 #pragma unroll
@@ -31,8 +31,8 @@ struct NormWeights {
   }
 };
 
-/// Normalises row i, a warp's work: put(j, y) for each pack of y, which begins at column j. `statistics`: whether to write these, too.
-/// Training: there may be dropout, and a place for z. get_weights() gives the lane's: it loads them, or has them already.
+/// Warp-level: normalises row i and calls put(j, y) for each pack of y, which begins at column j. `statistics`: whether to
+/// store them. Training: supports dropout and storing z. get_weights() returns the lane's weights, loaded now or earlier.
 template <int P, bool Training, class T, class Weights, class Put>
 __device__ void normalise_row(const LayerNormArgs<Cuda<T>>& args, const Weights& get_weights, Index i, bool statistics,
                               const Put& put) {
@@ -58,7 +58,7 @@ __device__ void normalise_row(const LayerNormArgs<Cuda<T>>& args, const Weights&
       });
     }
   }
-  const NormWeights<P, T> weights = get_weights();  // on their way while the lanes meet
+  const NormWeights<P, T> weights = get_weights();  // these loads overlap the reductions
   float sum = 0, squares = 0;
   each_pack<P, N>(width, [&](int p, int) {
 #pragma unroll
@@ -81,7 +81,7 @@ __device__ void normalise_row(const LayerNormArgs<Cuda<T>>& args, const Weights&
   args.inverse_deviation[i] = inverse;
 }
 
-/// Early: gain and bias come while the kernel waits for the rows. That takes registers, which many rows need for each other.
+/// Early: load gain and bias while the kernel waits for the rows. This takes registers, which many rows need for occupancy.
 template <int P, bool Early, class T>
 __global__ void __launch_bounds__(32 * kRowWarps) layer_norm(LayerNormArgs<Cuda<T>> args) {
   const auto normalise = [&](const auto& get_weights) {

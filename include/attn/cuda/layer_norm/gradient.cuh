@@ -1,7 +1,7 @@
 #pragma once
 #include "attn/cuda/layer_norm/forward.cuh"
 
-// g is rounded wherever it is computed (__fmul_rn: no fused multiply-add), so that it cancels its mean where a row has one number.
+// g is rounded wherever it is computed (__fmul_rn: no fused multiply-add), so that it cancels its mean in a row of one.
 // dz = (g - mean(g) - x̂ mean(g x̂)) / deviation,  g = dy * gain,  x̂ = (z - mean) / deviation;  dgain += dy * x̂,  dbias += dy
 
 namespace attn::kernels {
@@ -9,7 +9,7 @@ namespace attn::kernels {
 /// parts: blocks x 2 x width, the sums over a block's rows for gain and for bias.
 template <int P, class T>
 __global__ void __launch_bounds__(32 * kRowWarps) layer_norm_gradient(LayerNormGradientArgs<Cuda<T>> args, float* parts) {
-  constexpr int N = Pack<T>::size, kNumbers = 2 * P * N;  // a lane's: for gain, then for bias
+  constexpr int N = Pack<T>::size, kNumbers = 2 * P * N;  // per lane: for gain, then for bias
   const int width = static_cast<int>(args.z.cols), lane = lane_of_warp(), warp = static_cast<int>(threadIdx.x) / 32;
   const Index step = Index{gridDim.x} * kRowWarps;
   struct Row {
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(32 * kRowWarps) layer_norm_gradient(LayerNormG
   };
 
   float sums[kNumbers] = {};
-  constexpr bool kAhead = P < 8;  // the next row is on its way while one is worked on; of the widest rows, one fits
+  constexpr bool kAhead = P < 8;  // prefetches the next row; of the widest rows only one fits
   Row row, next;
   Index i = row_of_warp();
   if (kAhead && i < args.z.rows) load(row, i);
@@ -64,8 +64,8 @@ __global__ void __launch_bounds__(32 * kRowWarps) layer_norm_gradient(LayerNormG
     if constexpr (kAhead) row = next;
   }
 
-  // The warps' sums, halves of the warps upon each other: the order is always the same. Lanes lie beside each other.
-  constexpr int kShared = P == 8 ? 1 : kRowWarps / 2;  // warps that shared memory has room for at once
+  // Tree reduction over the warps, in a fixed order. Lanes are adjacent in shared memory.
+  constexpr int kShared = P == 8 ? 1 : kRowWarps / 2;  // warps that fit in shared memory
   __shared__ float shared[kShared][kNumbers][32];
   for (int half = kRowWarps / 2; half > 0; half /= 2)
     for (int first = 0; first < half; first += kShared) {
@@ -119,23 +119,6 @@ __global__ void __launch_bounds__(256) layer_norm_gradient_any(LayerNormGradient
       put(args.dbranch, i, j, dz);
     }
   }
-}
-
-/// dgain and dbias += the sum of the parts: 32 columns a block, a warp every 32nd part, then a warp a column.
-static __global__ void __launch_bounds__(1024)
-    add_column_sums(const float* parts, int count, int width, float* dgain, float* dbias) {
-  __shared__ float sums[32][33];
-  const int lane = lane_of_warp(), warp = static_cast<int>(threadIdx.x) / 32, first = static_cast<int>(blockIdx.x) * 32;
-  float sum = 0;
-  if (first + lane < 2 * width) {
-#pragma unroll 4
-    for (int b = warp; b < count; b += 32) sum += parts[Index{b} * 2 * width + first + lane];
-  }
-  sums[warp][lane] = sum;
-  __syncthreads();
-  sum = warp_sum(sums[lane][warp]);
-  const int j = first + warp;
-  if (lane == 0 && j < (dbias == nullptr ? width : 2 * width)) *(j < width ? dgain + j : dbias + (j - width)) += sum;
 }
 
 }  // namespace attn::kernels

@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(kLstmThreads)
     LstmCell<V> cells[kLstmCells];
     Pack<T, V> gates[kLstmCells][4] = {}, c[kLstmCells] = {}, c_before[kLstmCells] = {}, dy[kLstmCells] = {};
     float dc[kLstmCells][V] = {};
-    const auto load = [&](int k, int t) {  // what step t needs; on its way while the step after it is computed
+    const auto load = [&](int k, int t) {  // prefetches step t's inputs while the step after it is computed
       const LstmCell<V>& cell = cells[k];
       const Index row = cell.first_row + Index{direction} * t;
       const bool last = t == cell.length - 1;
@@ -43,20 +43,20 @@ __global__ void __launch_bounds__(kLstmThreads)
       for (int v = 0; v < V; ++v) dc[k][v] = after[v];
       if (steps > 0 && cells[k].length == steps) load(k, steps - 1);
     }
-    // Adds the gradient of h after step t that comes from the step after it, or from after the sentence.
+    // Adds the gradient of h after step t that comes from step t + 1, or from after the sentence.
     const auto add_behind = [&](const LstmCell<V>& cell, int t, float(&dh)[V][1]) {
       if (t + 1 < cell.length) return block.add_sums(dh, cell.i, cell.column);
       const Pack<T, V> last = load_or_zero<V>(args.dlast_h, cell.sentence, cell.unit);
 #pragma unroll
       for (int v = 0; v < V; ++v) dh[v][0] += last[v];
     };
-    int alive = 0;  // at the step after: their gradients are the states of the next product
+    int active = 0;  // active at step t + 1: their gradients are the states of the next product
     for (int t = steps - 1; t >= 0; --t) {
-      if (alive > 0) {
+      if (active > 0) {
         block.sync();
-        block.multiply((t + 1) % 2, alive);
+        block.multiply((t + 1) % 2, active);
       }
-      while (alive < block.members && block.length[alive] > t) ++alive;
+      while (active < block.members && block.length[active] > t) ++active;
 #pragma unroll
       for (int k = 0; k < kLstmCells; ++k) {
         const LstmCell<V>& cell = cells[k];
@@ -88,9 +88,9 @@ __global__ void __launch_bounds__(kLstmThreads)
         }
       }
     }
-    if (args.dh0.to.data != nullptr && alive > 0) {
+    if (args.dh0.to.data != nullptr && active > 0) {
       block.sync();
-      block.multiply(0, alive);
+      block.multiply(0, active);
     }
 #pragma unroll
     for (int k = 0; k < kLstmCells; ++k) {

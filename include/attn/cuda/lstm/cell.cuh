@@ -1,8 +1,8 @@
 #pragma once
 #include "attn/cuda/support/vector_types.cuh"
 
-// One unit of an LSTM at one step, as ops/lstm.hpp has it. Where T keeps 8 bits, the GPU's own exponential and quotient, good to 20,
-// are exact enough and far shorter.
+// One LSTM unit at one step, as defined in ops/lstm.hpp. A 16-bit T keeps 8 bits, so the GPU's fast exponential and
+// division, accurate to 20 bits, suffice.
 
 namespace attn::kernels {
 
@@ -22,7 +22,7 @@ __device__ float lstm_tanh(float x) {
     return tanhf(x);
 }
 
-/// The gates become activated, c becomes that after the step; gives h.
+/// Activates the gates, updates c to the state after the step, and returns h.
 template <class T>
 __device__ float lstm_unit(float (&gate)[4], float& c) {
   gate[0] = lstm_sigmoid<T>(gate[0]);
@@ -33,7 +33,7 @@ __device__ float lstm_unit(float (&gate)[4], float& c) {
   return gate[3] * lstm_tanh<T>(c);
 }
 
-/// The gates become their gradients, dc becomes that of c before the step.
+/// Replaces the gates by their gradients, and dc by the gradient of c before the step.
 template <class T>
 __device__ void lstm_unit_gradient(float (&gate)[4], float c_before, float c, float dh, float& dc) {
   const float i = gate[0], f = gate[1], g = gate[2], o = gate[3], squashed = lstm_tanh<T>(c);

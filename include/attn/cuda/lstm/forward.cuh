@@ -16,7 +16,7 @@ __global__ void __launch_bounds__(kLstmThreads)
     LstmCell<V> cells[kLstmCells];
     Pack<T, V> h[kLstmCells] = {}, x[kLstmCells][4] = {};
     float c[kLstmCells][V] = {};
-    const auto load = [&](int k, int t) {  // what comes from the input; on its way while the step before is computed
+    const auto load = [&](int k, int t) {  // prefetches the input's gates while the previous step is computed
       const T* from = row_of(args.gates, cells[k].first_row + Index{direction} * t) + cells[k].unit;
 #pragma unroll
       for (int gate = 0; gate < 4; ++gate) x[k][gate] = load_pack<V>(from + gate * width);
@@ -32,14 +32,14 @@ __global__ void __launch_bounds__(kLstmThreads)
       store_pack(block.states(0, cells[k].i) + cells[k].unit, h[k]);
       if (cells[k].length > 0) load(k, 0);
     }
-    int alive = block.members;
+    int active = block.members;
     const int steps = block.length[0];
     for (int t = 0; t < steps; ++t) {
       const bool product = t > 0 || args.h0.data != nullptr;
-      while (block.length[alive - 1] <= t) --alive;
+      while (block.length[active - 1] <= t) --active;
       if (product) {
         block.sync();
-        block.multiply(t % 2, alive);
+        block.multiply(t % 2, active);
       }
 #pragma unroll
       for (int k = 0; k < kLstmCells; ++k) {
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(kLstmThreads)
       }
     }
 #pragma unroll
-    for (int k = 0; k < kLstmCells; ++k) {  // still as they were when the sentence ended
+    for (int k = 0; k < kLstmCells; ++k) {  // unchanged since the sentence ended
       const LstmCell<V>& cell = cells[k];
       if (!cell.there) continue;
       if (args.last_h.data != nullptr) store_pack(row_of(args.last_h, cell.sentence) + cell.unit, h[k]);

@@ -2,22 +2,22 @@
 #include "attn/cuda/support/multiply_16.cuh"
 #include "attn/cuda/support/vector_types.cuh"
 
-// The product of one step of an LSTM: a warp multiplies states of 16 sentences with some columns of weights. A matrix instruction
-// adds up 16 terms, and which 16 does not matter as long as both operands agree. So the four lanes that share a row take 8
-// neighbours each, 16 bytes, for two instructions: no operand needs to be rearranged.
+// The product of one LSTM step: a warp multiplies the states of 16 sentences by some columns of weights. A matrix
+// instruction sums 16 terms, whose order does not matter as long as both operands agree. So the four lanes that share a row
+// load 8 adjacent terms each, 16 bytes, for two instructions: no operand needs to be rearranged.
 
 namespace attn::kernels {
 
-inline constexpr int kLstmChunk = 32;  // terms that a warp takes at once
+inline constexpr int kLstmChunk = 32;  // terms that a warp loads at once
 
-/// Numbers from one row of states or weights to the next in shared memory: whole chunks, and rows that begin in different banks.
+/// Stride of states and weights in shared memory, in elements: whole chunks, padded to avoid bank conflicts.
 template <class T>
 __host__ __device__ constexpr int lstm_stride(int terms) {
   const int chunks = (terms + kLstmChunk - 1) / kLstmChunk;
   return sizeof(T) == 2 ? (chunks | 1) * kLstmChunk : chunks * kLstmChunk + 4;
 }
 
-/// 16 bytes that other blocks may have written since this one last read there.
+/// Loads 16 bytes past L1, since other blocks may have written them.
 template <class T>
 __device__ Pack<T> load_fresh(const T* from) {
   uint4 bits;
@@ -35,7 +35,7 @@ template <int Count, int Tiles, class States, class Weights>
 __device__ void multiply_some(bfloat16, float (&c)[Tiles][4], int first, int tiles, const States& states,
                               const Weights& weights) {
   const int lane = static_cast<int>(threadIdx.x) % 32, begin = first * kLstmChunk + lane % 4 * 8;
-  uint4 a[Count][2];  // all on their way together
+  uint4 a[Count][2];  // loads in flight together
 #pragma unroll
   for (int k = 0; k < Count; ++k)
 #pragma unroll
@@ -55,7 +55,7 @@ __device__ void multiply_some(bfloat16, float (&c)[Tiles][4], int first, int til
     }
 }
 
-/// The same in float, whose products keep all bits; what is given is summed first, so that long sums stay exact.
+/// The same in float with exact float operands. The given chunks are summed first, to limit rounding errors.
 template <int Count, int Tiles, class States, class Weights>
 __device__ void multiply_some(float, float (&c)[Tiles][4], int first, int tiles, const States& states,
                               const Weights& weights) {
@@ -85,7 +85,7 @@ __device__ void multiply_some(float, float (&c)[Tiles][4], int first, int tiles,
     for (int i = 0; i < 4; ++i) c[j][i] += sum[j][i];
 }
 
-/// The same of all chunks from `begin` to `end`, `Ahead` at a time.
+/// The same for all chunks from `begin` to `end`, `Ahead` at once.
 template <class T, int Ahead, int Tiles, class States, class Weights>
 __device__ void multiply_chunks(float (&c)[Tiles][4], int begin, int end, int tiles, const States& states,
                                 const Weights& weights) {

@@ -4,17 +4,17 @@
 #include "attn/cuda/linear.cuh"
 #include "attn/cuda/lstm/walk.cuh"
 
-// An LSTM step by step, one or two kernels each: for the single step of decoding and input feeding, where nobody waits for anybody,
-// and for weights that the shared memory of all multiprocessors together cannot hold.
+// LSTM with one or two kernels per step: for the single steps of decoding and input feeding, which need no grid barrier,
+// and for weights that exceed the shared memory of all multiprocessors together.
 
 namespace attn {
 namespace kernels {
 
 inline constexpr int kStepParts =
-    4;  // warps that share the terms of a product; each then computes one of a lane's four numbers
-inline constexpr int kStepTiles = 4;  // of 16 sentences, that a block takes at most
+    4;  // warps that split the terms of a product; each then computes one of a lane's four elements
+inline constexpr int kStepTiles = 4;  // tiles of 16 sentences per block at most
 
-/// Where a sentence is at step t.
+/// Position of a sentence at step t.
 struct LstmPosition {
   Index sentence = 0, row = 0;
   int length = 0;
@@ -25,7 +25,7 @@ struct LstmPosition {
   }
 };
 
-/// 16 bytes of a row of `terms` numbers, from term k on; 0 after its end, and where there is no row.
+/// Loads 16 bytes of a row of `terms` elements, from term k on; zeros past its end, or if it is null.
 template <bool Packs, class T>
 __device__ Pack<T> load_terms(const T* row, int k, int terms) {
   Pack<T> pack{};
@@ -40,7 +40,7 @@ __device__ Pack<T> load_terms(const T* row, int k, int terms) {
   return pack;
 }
 
-/// Step t of 8 units. A warp takes 16 sentences, all four gates, and a part of the terms.
+/// Computes step t of 8 units. A warp processes 16 sentences, all four gates, and a part of the terms.
 template <bool Packs, class T>
 __global__ void __launch_bounds__(32 * kStepParts * kStepTiles) lstm_step(LstmArgs<Cuda<T>> args, int t) {
   extern __shared__ uint4 lstm_shared[];
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(32 * kStepParts * kStepTiles) lstm_step(LstmAr
     return initial.data == nullptr ? nullptr : row_of(initial, place.sentence);
   };
 
-  // The thread's own unit: what it needs beside the product is on its way first.
+  // Loads the other inputs of the thread's own unit before the product.
   const int unit = first_unit + lane % 4 * 2 + part % 2;
   const Index mine = first + part / 2 * 8;
   const bool there = mine < args.rows.count && unit < width;
@@ -83,12 +83,12 @@ __global__ void __launch_bounds__(32 * kStepParts * kStepTiles) lstm_step(LstmAr
     multiply_chunks<T, 2>(
         sums, part * chunks / kStepParts, (part + 1) * chunks / kStepParts, 4,
         [&](int half, int k) { return load_terms<Packs>(rows[half], k, width); },
-        [&](int n, int k) {  // a tile of columns is a gate's
+        [&](int n, int k) {  // each tile of columns is one gate
           const int at = first_unit + n % 8;
           return load_terms<Packs>(at < width ? row_of(args.recurrent, Index{n / 8} * width + at) : nullptr, k, width);
         });
     float(*parts)[4][4][32] =
-        reinterpret_cast<float(*)[4][4][32]>(lstm_shared) + tile * kStepParts;  // gates, numbers, lanes
+        reinterpret_cast<float(*)[4][4][32]>(lstm_shared) + tile * kStepParts;  // gates, elements, lanes
 #pragma unroll
     for (int i = 0; i < 4; ++i)
 #pragma unroll
@@ -113,14 +113,14 @@ __global__ void __launch_bounds__(32 * kStepParts * kStepTiles) lstm_step(LstmAr
   if (args.last_c.data != nullptr) row_of(args.last_c, place.sentence)[unit] = from_float<T>(c);
 }
 
-/// What the steps of a gradient leave each other; a row for each sentence.
+/// State passed from step to step of a gradient, one row per sentence.
 template <class T>
 struct LstmStepSpace {
   Matrix<T> dgates;      // of the step, 0 where the sentence has ended
-  Matrix<float> dh, dc;  // that come from after it
+  Matrix<float> dh, dc;  // from the step after it
 };
 
-/// Step t, but for the product that the step before it needs.
+/// Computes step t, except for the product that step t - 1 needs.
 template <int N, class T>
 __global__ void __launch_bounds__(32 * kRowWarps)
     lstm_step_gradient(LstmGradientArgs<Cuda<T>> args, LstmStepSpace<T> space, int t) {
@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(32 * kRowWarps)
         lstm_unit_gradient<T>(gate, c_before[n], c[n], dy[n] + dh[n], dc[n]);
 #pragma unroll
         for (int i = 0; i < 4; ++i) gates[i].set(n, gate[i]);
-        dh[n] = 0;  // what is left of it comes from the product
+        dh[n] = 0;  // the rest comes from the product
       }
 #pragma unroll
       for (int i = 0; i < 4; ++i) store_pack(row_of(args.dgates, place.row) + i * width + j, gates[i]);

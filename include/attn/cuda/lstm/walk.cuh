@@ -7,18 +7,18 @@
 #include "attn/cuda/support/tensor_core.cuh"
 #include "attn/ops/lstm.hpp"
 
-// How an LSTM's walk through time is spread. A block owns some units and walks a group of sentences, neighbours in `order`,
-// through all steps; its share of the recurrent weights stays in its shared memory. Where all weights fit there, a block owns
-// all units and waits for nobody. Else the blocks of a group, one for each slice of the units, wait for each other between steps, and pass
-// what they computed through global memory. The walks of several LSTMs are spread side by side, blocks (., ., way).
+// How the steps of an LSTM are distributed. A block owns some units and runs a group of sentences, adjacent in `order`,
+// through all steps; its part of the recurrent weights stays in shared memory. If all weights fit there, a block owns all
+// units and needs no grid barrier. Else the blocks of a group, one per slice of the units, synchronise between steps and
+// exchange states through global memory. Several LSTMs run side by side in blocks (., ., way).
 
 namespace attn::kernels {
 
 inline constexpr int kLstmWarps = 16, kLstmThreads = 32 * kLstmWarps;
-inline constexpr int kLstmCells = 2;  // of a thread: it keeps their numbers from step to step
+inline constexpr int kLstmCells = 2;  // cells per thread, kept in registers from step to step
 
-/// Columns in eights that a warp multiplies with at once: where blocks wait for each other, all that a block has, as states come from afar. And
-/// the chunks of states that are on their way meanwhile.
+/// lstm_tiles: tiles of 8 columns that a warp multiplies at once; all tiles of a block where states come from global
+/// memory. lstm_ahead: chunks of states in flight meanwhile.
 __host__ __device__ constexpr int lstm_tiles(bool alone, bool backward) { return alone ? 4 : backward ? 2 : 8; }
 __host__ __device__ constexpr int lstm_ahead(bool alone, bool backward) { return backward && !alone ? 4 : 2; }
 
@@ -26,14 +26,14 @@ template <class T>
 struct LstmWalk {
   int width, units, slices;     // units: of a block, a multiple of 8
   int sentences, groups;        // sentences: of a group, a multiple of 16
-  int terms, columns, parts;    // of a step's product; its terms are shared by `parts` warps
+  int terms, columns, parts;    // of a step's product; `parts` warps split its terms
   bool packs;                   // the weights can be read in packs
-  T* exchange = nullptr;        // ways x 2 x groups x sentences x stride; none where a block owns all units
+  T* exchange = nullptr;        // ways x 2 x groups x sentences x stride; null if a block owns all units
   unsigned* tickets = nullptr;  // 2 for each row of blocks
 
   __host__ __device__ int stride() const { return lstm_stride<T>(terms); }
   __host__ __device__ int sums_stride() const { return columns + 8; }  // rows begin in different banks
-  __host__ __device__ Index exchanged() const { return Index{2} * groups * sentences * stride(); }  // numbers of a way
+  __host__ __device__ Index exchanged() const { return Index{2} * groups * sentences * stride(); }  // elements per way
   std::size_t shared() const {
     const std::size_t rows = static_cast<std::size_t>(columns + (slices == 1 ? 2 * sentences : 0));
     return rows * static_cast<std::size_t>(stride()) * sizeof(T) +
@@ -41,7 +41,7 @@ struct LstmWalk {
   }
 };
 
-/// What each of the LSTMs that are walked together is given.
+/// Arguments of the LSTMs that run side by side.
 template <class Args, std::size_t Ways>
 struct LstmWays {
   Args way[Ways];
@@ -49,7 +49,7 @@ struct LstmWays {
   __device__ const Args& of_block() const { return way[Ways == 1 ? 0 : blockIdx.z]; }
 };
 
-/// What a block has in its shared memory, and what its threads do together.
+/// The contents of a block's shared memory, and its block-level operations.
 template <class T, bool Alone, bool Backward>
 struct LstmBlock {
   const LstmWalk<T>& walk;
@@ -70,13 +70,13 @@ struct LstmBlock {
     first_unit = static_cast<int>(blockIdx.x) * walk.units;
   }
 
-  /// Row i of what the group's blocks gave each other at an even or an odd step.
+  /// Row i of the states that the group's blocks exchange at an even or an odd step.
   __device__ T* states(int odd, int i) const {
     if (Alone) return near + (odd * walk.sentences + i) * stride;
     return exchange + ((Index{odd} * walk.groups + group) * walk.sentences + i) * stride;
   }
 
-  /// Forward: column n of the weights is row n % units of gate n / units. Whole rows are copied, a pack or a number at a time.
+  /// Forward: column n of the weights is row n % units of gate n / units. Copies whole rows, one pack or element at once.
   __device__ void fill_from_rows(const Matrix<const T>& recurrent) const {
     const int N = walk.packs ? Pack<T>::size : 1, packs = stride / N;
     for (int at = static_cast<int>(threadIdx.x); at < walk.columns * packs; at += kLstmThreads) {
@@ -114,9 +114,9 @@ struct LstmBlock {
     }
   }
 
-  /// Begins with another group.
+  /// Starts another group.
   __device__ void enter(int which, const Ragged& rows, const std::int32_t* order, bool reverse) {
-    __syncthreads();  // all are done with the one before
+    __syncthreads();  // all threads are done with the previous group
     group = which;
     const int first = group * walk.sentences;
     members = min(walk.sentences, static_cast<int>(rows.count) - first);
@@ -126,7 +126,7 @@ struct LstmBlock {
       first_row[i] = reverse ? end - 1 : begin;
       length[i] = end - begin;
     }
-    const int spare = stride - walk.terms;  // terms that are none
+    const int spare = stride - walk.terms;  // padding
     if (blockIdx.x == 0)
       for (int at = static_cast<int>(threadIdx.x); at < 2 * members * spare; at += kLstmThreads)
         states(at / spare % 2, at / spare / 2)[walk.terms + at % spare] = from_float<T>(0);
@@ -134,22 +134,22 @@ struct LstmBlock {
   }
 
   __device__ unsigned* tickets() const { return walk.tickets + 2 * (blockIdx.z * gridDim.y + blockIdx.y); }
-  /// All blocks of the group have written what the next step reads.
+  /// Waits until all blocks of the group have written the input of the next step.
   __device__ void sync() {
     if (Alone) return __syncthreads();
     arrivals += static_cast<unsigned>(walk.slices);
     sync_blocks(tickets(), arrivals);
   }
-  /// After the last barrier.
+  /// Call after the last barrier.
   __device__ void leave() const {
     if (!Alone) leave_blocks(tickets(), static_cast<unsigned>(walk.slices));
   }
 
-  /// The first `alive` sentences' sums, those of each part of the terms.
-  __device__ void multiply(int odd, int alive) const {
+  /// Computes the sums of the first `active` sentences, separately for each part of the terms.
+  __device__ void multiply(int odd, int active) const {
     constexpr int kTiles = lstm_tiles(Alone, Backward);
     const int lane = static_cast<int>(threadIdx.x) % 32, all = walk.columns / 8, across = (all + kTiles - 1) / kTiles;
-    const int chunks = (walk.terms + kLstmChunk - 1) / kLstmChunk, jobs = (alive + 15) / 16 * across * walk.parts;
+    const int chunks = (walk.terms + kLstmChunk - 1) / kLstmChunk, jobs = (active + 15) / 16 * across * walk.parts;
     for (int job = static_cast<int>(threadIdx.x) / 32; job < jobs; job += kLstmWarps) {
       const int part = job % walk.parts, tile = job / walk.parts % across * kTiles, row = job / walk.parts / across * 16;
       const int tiles = min(kTiles, all - tile);
@@ -171,7 +171,7 @@ struct LstmBlock {
     }
     __syncthreads();
   }
-  /// Adds sentence i's sums of V columns, and of those a multiple of the block's units further on.
+  /// Adds sentence i's sums of V columns for each gate; gates are walk.units columns apart.
   template <int Gates, int V>
   __device__ void add_sums(float (&to)[V][Gates], int i, int column) const {
     constexpr int kAtOnce = Gates == 1 ? 4 : 2;
@@ -188,7 +188,7 @@ struct LstmBlock {
   }
 };
 
-/// V neighbouring units of a sentence, which a thread computes at every step.
+/// V adjacent units of a sentence, which one thread computes at every step.
 template <int V>
 struct LstmCell {
   int i = 0, column = 0, unit = 0;  // sentence in the group, first unit in the block and of all
@@ -207,7 +207,7 @@ struct LstmCell {
   }
 };
 
-/// V numbers of row i from column j on, or zeros where there is no matrix.
+/// Loads V elements of row i from column j on, or zeros if there is no matrix.
 template <int V, class T>
 __device__ Pack<T, V> load_or_zero(const Matrix<const T>& matrix, Index i, int j) {
   return matrix.data == nullptr ? Pack<T, V>{} : load_pack<V>(row_of(matrix, i) + j);

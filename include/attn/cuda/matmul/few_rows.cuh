@@ -5,22 +5,22 @@
 #include "attn/cuda/support/rows.cuh"
 #include "attn/ops/linear.hpp"
 
-// y = x Wᵀ + b of few rows in bfloat16: what a step of a decoder asks for. A block takes 16 outputs of up to 16 rows, or 32 of 32 where
-// there are enough of them, so that weights and x are read half as often. Its warps share the terms out, 32 at a time, and multiply
-// weights, 16 outputs, with 8 rows of x at once on tensor cores. Which of its 32 terms a lane holds does not matter as long as weights
-// and x agree: so a lane reads 8 terms that lie side by side, straight into registers. While the kernel waits for x, weights come from
-// memory to the cache. The warps' sums meet in shared memory and are added in order.
+// y = x Wᵀ + b of few rows in bfloat16, as in a decoder step. A block computes 16 outputs of up to 16 rows, or 32 of 32 if
+// there are enough of them, so that weights and x are read half as often. Its warps split the terms, 32 at a time, and
+// multiply weights of 16 outputs by 8 rows of x at once on tensor cores. The order of the 32 terms does not matter as long
+// as weights and x agree, so a lane reads 8 adjacent terms, straight into registers. While the kernel waits for x, it
+// prefetches weights. The warps' sums are added in shared memory, in order.
 //
-// Where x is a layer norm that has not run yet, of up to 8 rows of up to 512 columns, every block normalises the rows itself, which saves a
-// kernel between two products; the first block writes the rows, too.
+// If x is a held-back layer norm of up to 8 rows of up to 512 columns, every block normalises the rows itself, which saves
+// a kernel between two products; the first block also writes the rows.
 
 namespace attn {
 namespace kernels {
 
 inline constexpr int kFewWarps = 8, kFewThreads = 32 * kFewWarps, kFewOutputs = 16, kFewTerms = 32, kMostNormalised = 512;
 
-/// Tiles, Eights: how many times 16 outputs and 8 rows a block takes; Ahead: how many times 32 terms of weights a warp holds at once.
-/// Normalise: x is what `norm` gives, up to 8 rows; and a warp holds all its weights at once.
+/// Tiles, Eights: tiles of 16 outputs and of 8 rows per block. Ahead: chunks of 32 terms of weights that a warp holds at
+/// once. Normalise: x is the output of `norm`, up to 8 rows, and a warp holds all its weights at once.
 template <int Tiles, int Eights, int Ahead, bool Normalise>
 __global__ void __launch_bounds__(kFewThreads)
     linear_of_few_rows(const LinearArgs<Cuda<bfloat16>> args, const LayerNormArgs<Cuda<bfloat16>> norm) {
@@ -30,8 +30,8 @@ __global__ void __launch_bounds__(kFewThreads)
   const int chunks = static_cast<int>(args.x.cols) / kFewTerms, outputs = static_cast<int>(args.weight.rows),
             first = static_cast<int>(blockIdx.x) * kOutputs, first_row = static_cast<int>(blockIdx.y) * 8 * Eights,
             rows = min(static_cast<int>(args.x.rows) - first_row, 8 * Eights);
-  const int place = lane / 4, terms = lane % 4 * 8;  // of this lane: a row of 8, and its terms of 32
-  const bfloat16* rows_of_weights[2 * Tiles];        // two of every tile
+  const int place = lane / 4, terms = lane % 4 * 8;  // this lane's row of 8, and its terms of 32
+  const bfloat16* rows_of_weights[2 * Tiles];        // two per tile
 #pragma unroll
   for (int i = 0; i < 2 * Tiles; ++i)
     rows_of_weights[i] = row_of(args.weight, min(first + 8 * i + place, outputs - 1)) + terms;
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(kFewThreads)
   wait_for_earlier();
   let_next_begin();
   if constexpr (Normalise) {
-    // The gap between rows lets the lanes of a warp read without waiting for each other.
+    // The padding of the rows avoids bank conflicts.
     __shared__ alignas(16) bfloat16 normalised[8][kMostNormalised + 32];
     if (warp < rows)
       normalise_row<kMostNormalised / 256, false>(
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(kFewThreads)
 
   float sums[Tiles][Eights][4] = {};
   for (int begin = warp; begin < chunks; begin += kFewWarps * Ahead) {
-    if constexpr (!Normalise) load_weights(begin);  // all on their way together
+    if constexpr (!Normalise) load_weights(begin);  // loads in flight together
 #pragma unroll
     for (int i = 0; i < Ahead; ++i)
 #pragma unroll
@@ -122,17 +122,18 @@ __global__ void __launch_bounds__(kFewThreads)
 
 }  // namespace kernels
 
-/// Whether a product is for the kernel above. Each of its blocks reads all terms of its rows: many outputs of many rows are for
-/// cuBLASLt.
+/// Whether to use the kernel above. Each of its blocks reads all terms of its rows, so cuBLASLt suits many outputs of many
+/// rows.
 inline bool of_few_rows(const Cuda<bfloat16>& device, const LinearArgs<Cuda<bfloat16>>& args) {
   const Index rows = args.x.rows, blocks = divide_up(args.weight.rows, kernels::kFewOutputs);
-  return device.has_wgmma() && rows > 0 && rows <= 64 && args.x.cols > 0 && args.x.cols % kernels::kFewTerms == 0 &&
+  const Index most = device.has_clusters() ? 64 : 8;  // without overlapping launches, cuBLASLt is faster above this
+  return rows > 0 && rows <= most && args.x.cols > 0 && args.x.cols % kernels::kFewTerms == 0 &&
          in_packs(args.x, args.weight) && (rows <= 8 || blocks <= 2 * device.multiprocessors());
 }
 
-/// The layer norm that was kept back, where it gives just these rows; else none.
+/// The held-back layer norm if x is its output, else null.
 inline const LayerNormArgs<Cuda<bfloat16>>* norm_that_gives(const Cuda<bfloat16>& device, const Matrix<const bfloat16>& x) {
-  const auto* norm = device.held_back(run_layer_norm<bfloat16>);
+  const auto* norm = device.deferred(run_layer_norm<bfloat16>);
   return norm != nullptr && norm->y.data == x.data && norm->y.rows == x.rows && norm->y.cols == x.cols &&
                  norm->y.stride == x.stride
              ? norm
@@ -155,7 +156,7 @@ inline void linear_of_few_rows(Cuda<bfloat16>& device, const LinearArgs<Cuda<bfl
   const auto* found = blocks <= 2 * device.multiprocessors() ? norm_that_gives(device, args.x) : nullptr;
   if (found == nullptr) return short_rows ? start.template operator()<1, 1, 2>() : start.template operator()<1, 1, 8>();
   const LayerNormArgs<Cuda<bfloat16>> norm = *found;
-  device.forget_held_back();
+  device.drop_deferred();
   start.template operator()<1, 1, 2, true>(norm);
 }
 

@@ -1,17 +1,17 @@
 #pragma once
 #include "attn/cuda/device.cuh"
 
-// What a matrix product is, and how cuBLASLt is told of it. It thinks in columns: it hears of cᵀ = bᵀ aᵀ, and a row-major matrix
-// is its own transpose stored by columns.
+// Describes matrix products to cuBLASLt, which is column-major: a row-major matrix is its transpose in column-major order,
+// so cuBLASLt computes cᵀ = bᵀ aᵀ.
 
 namespace attn {
 
-/// Several products of one shape: how many, and how many numbers apart their operands lie.
+/// A strided batch of products of one shape: their number, and the strides of the operands in elements.
 struct Repeat {
   Index count = 1, a = 0, b = 0, c = 0;
 };
 
-/// c = alpha * a b + (add ? c : 0), then the epilogue; row-major; a, b as they are or transposed (stored transposed).
+/// c = alpha * a b + (add ? c : 0), then the epilogue. All matrices are row-major; a and b may be stored transposed.
 template <class In, class Out>
 struct GemmArgs {
   Matrix<const In> a;  // m x k, or k x m transposed
@@ -23,7 +23,7 @@ struct GemmArgs {
   bool add = false;
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   const void* bias = nullptr;   // n, for the epilogues that add one
-  bool rows_are_terms = false;  // which size changes with every batch: k, else m
+  bool rows_are_terms = false;  // the size that changes with every batch is k, else m
   Repeat repeat = {};
 };
 
@@ -32,7 +32,7 @@ namespace gemm_detail {
 template <class T>
 constexpr cudaDataType_t kType = std::is_same_v<T, float> ? CUDA_R_32F : CUDA_R_16BF;
 
-/// The largest power of two, up to 16 bytes, that a matrix's rows all begin on.
+/// The alignment of a matrix's rows in bytes: a power of two, at most 16.
 template <class T>
 Index alignment(Matrix<T> matrix) {
   const auto bits =
@@ -40,7 +40,7 @@ Index alignment(Matrix<T> matrix) {
   return static_cast<Index>(bits & ~(bits - 1));
 }
 
-/// A product as cuBLASLt is told of it.
+/// The cuBLASLt descriptors of a product.
 template <class In, class Out>
 struct Description {
   cublasLtMatmulDescOpaque_t operation;
@@ -48,8 +48,8 @@ struct Description {
 
   Description(const GemmArgs<In, Out>& args, bool tf32) {
     const bool fast = std::is_same_v<In, float> && tf32;
-    check(cublasLtMatmulDescInit(&operation, fast ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F),
-          "product");
+    check_cuda(cublasLtMatmulDescInit(&operation, fast ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F),
+               "product");
     set(CUBLASLT_MATMUL_DESC_TRANSA, args.b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(CUBLASLT_MATMUL_DESC_TRANSB, args.a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(CUBLASLT_MATMUL_DESC_EPILOGUE, args.epilogue);
@@ -61,21 +61,21 @@ struct Description {
 
   template <class Value>
   void set(cublasLtMatmulDescAttributes_t what, const Value& value) {
-    check(cublasLtMatmulDescSetAttribute(&operation, what, &value, sizeof(value)), "product");
+    check_cuda(cublasLtMatmulDescSetAttribute(&operation, what, &value, sizeof(value)), "product");
   }
 
  private:
   template <class T>
   static void lay(cublasLtMatrixLayoutOpaque_t& layout, Matrix<T> matrix, Index count, Index step) {
-    check(cublasLtMatrixLayoutInit(&layout, kType<std::remove_const_t<T>>, static_cast<std::uint64_t>(matrix.cols),
-                                   static_cast<std::uint64_t>(matrix.rows), matrix.stride),
-          "product");
+    check_cuda(cublasLtMatrixLayoutInit(&layout, kType<std::remove_const_t<T>>, static_cast<std::uint64_t>(matrix.cols),
+                                        static_cast<std::uint64_t>(matrix.rows), matrix.stride),
+               "product");
     if (count == 1) return;
     const auto products = static_cast<std::int32_t>(count);
-    check(cublasLtMatrixLayoutSetAttribute(&layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &products, sizeof products),
-          "product");
-    check(cublasLtMatrixLayoutSetAttribute(&layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &step, sizeof step),
-          "product");
+    check_cuda(cublasLtMatrixLayoutSetAttribute(&layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &products, sizeof products),
+               "product");
+    check_cuda(cublasLtMatrixLayoutSetAttribute(&layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &step, sizeof step),
+               "product");
   }
 };
 
@@ -99,7 +99,7 @@ void set_changing_rows(GemmArgs<In, Out>& args, Index rows) {
   (args.rows_are_terms ? args.b.rows : args.c.rows) = rows;
 }
 
-/// What the choice of an algorithm may depend on; `round`: the same for all rows that round alike.
+/// Everything that the choice of an algorithm depends on. `round`: the same for all row counts that round to the same size.
 template <class In, class Out>
 Plans::Key key(const GemmArgs<In, Out>& args, bool tf32, bool round) {
   const Index k = args.a_transposed ? args.a.rows : args.a.cols;

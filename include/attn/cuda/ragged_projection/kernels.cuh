@@ -3,13 +3,13 @@
 #include "attn/cuda/support/plain_product.cuh"
 #include "attn/cuda/support/vector_types.cuh"
 
-// What the kernels of ragged_projection are told, those for any shape and scalar, and the second pass, which adds up parts.
-// The kernels on tensor cores are in mma.cuh; they take the same jobs.
+// The arguments of the ragged_projection kernels, and the kernels for any shape and scalar. The tensor-core kernels in
+// mma.cuh take the same arguments.
 
 namespace attn::kernels::projection {
 
-/// out_s = A in_s of every sentence s: A = E[:, 0:n_s], in = x, out = y; or, transposed, A = E[:, 0:n_s]ᵀ, in = dy, out = dx.
-/// Block (x, y, z) computes a tile: of the sentence and columns x, rows y, and of the sum only the terms of part z.
+/// out_s = A in_s of every sentence s: A = E[:, 0:n_s], in = x, out = y; or, transposed, A = E[:, 0:n_s]ᵀ, in = dy, out =
+/// dx. Block (x, y, z) computes the tile of sentence and columns x and rows y, and sums only the terms of part z.
 template <class T>
 struct Projecting {
   Matrix<const T> e;                // (blocks * k) x longest allowed
@@ -19,7 +19,7 @@ struct Projecting {
   int blocks, k, width;             // width: of one block of columns
   int col_tiles;                    // in one block of columns
   int part_terms;                   // of the sum, in one part
-  float* parts;                     // parts x out.rows x out.cols; null where there is one part, which goes to `out`
+  float* parts;                     // parts x out.rows x out.cols; null if there is one part, which goes to `out`
   bool add;                         // to `out`
 };
 
@@ -32,7 +32,7 @@ struct ProjectingWeight {
   Index sentences;
   int k, width;      // width: of one block of columns
   int row_tiles;     // in one matrix of k rows
-  Matrix<float> to;  // a group's sum: (blocks * k) x columns; the next group's lies `part` numbers on
+  Matrix<float> to;  // a group's sum: (blocks * k) x columns; the next group's is `part` elements further on
   Index part;
   bool add;
 };
@@ -42,12 +42,12 @@ __device__ T* place_of(Matrix<T> matrix, Index row, Index col) {
   return matrix.data + row * matrix.stride + col;
 }
 
-/// The tile of at most Rows x Cols that a block of threads computes. A's element (i, t) is e[i, t], transposed e[t, i].
+/// The tile of at most Rows x Cols that a block computes. A's element (i, t) is e[i, t], transposed e[t, i].
 template <bool Transposed, int Rows, int Cols, class T>
 struct ProjectionTile {
   const T *e, *in;        // at the tile's first row and the part's first term
   Index row, col;         // of `out`
-  int rows, cols, terms;  // left from there on: rows and cols may be more than the tile's; none where not positive
+  int rows, cols, terms;  // left from there on: rows and cols may exceed the tile; none if not positive
 
   __device__ explicit ProjectionTile(const Projecting<T>& job) {
     const int tiles = job.blocks * job.col_tiles, tile = static_cast<int>(blockIdx.x) % tiles;
@@ -65,7 +65,7 @@ struct ProjectionTile {
   }
 };
 
-/// Where a block's part begins, at its tile.
+/// The address of a block's part, at its tile.
 template <class Tile, class T>
 __device__ float* part_of(const Projecting<T>& job, const Tile& tile) {
   return job.parts + (Index{blockIdx.z} * job.out.rows + tile.row) * job.out.cols + tile.col;
@@ -100,39 +100,6 @@ __global__ void __launch_bounds__(256) project_weight(ProjectingWeight<T> job) {
   }
   put_plain(place_of(job.to, block * job.k + first_row, first_col) + blockIdx.x * job.part, job.to.stride, c,
             job.k - first_row, static_cast<int>(job.to.cols) - first_col, job.add);
-}
-
-// ---- The second pass ----
-
-/// out = the sum of `count` matrices of out.rows x stride, one after another; or adds it. A block takes a row's columns, each
-/// thread N of them from every Slices-th matrix.
-template <int Slices, int N, class T>
-__global__ void __launch_bounds__(256) sum_parts(Matrix<T> out, bool add, const float* parts, int count, Index stride) {
-  constexpr int kThreads = 256 / Slices;
-  const int slice = static_cast<int>(threadIdx.x) / kThreads, thread = static_cast<int>(threadIdx.x) % kThreads;
-  const Index row = blockIdx.y, col = (Index{blockIdx.x} * kThreads + thread) * N;
-  const bool there = col < out.cols;
-  Pack<float, N> sum{};
-  const auto add_pack = [&](const Pack<float, N>& more) {
-#pragma unroll
-    for (int k = 0; k < N; ++k) sum.set(k, sum[k] + more[k]);
-  };
-  if (there) {
-#pragma unroll 8
-    for (int i = slice; i < count; i += Slices) add_pack(load_pack<N>(parts + (i * out.rows + row) * stride + col));
-  }
-  __shared__ Pack<float, N> sums[Slices][kThreads];
-  sums[slice][thread] = sum;
-  __syncthreads();
-  if (slice > 0 || !there) return;
-#pragma unroll
-  for (int i = 1; i < Slices; ++i) add_pack(sums[i][thread]);
-  T* to = place_of(out, row, col);
-  Pack<T, N> result{};
-  if (add) result = load_pack<N>(to);
-#pragma unroll
-  for (int k = 0; k < N; ++k) result.set(k, result[k] + sum[k]);
-  store_pack(to, result);
 }
 
 }  // namespace attn::kernels::projection

@@ -2,13 +2,13 @@
 #include "attn/cuda/ragged_projection/kernels.cuh"
 #include "attn/cuda/support/mma.cuh"
 
-// The kernels of ragged_projection on tensor cores: with wgmma on Hopper, with mma.sync elsewhere. A block of threads is
-// Groups warpgroups and computes a tile of 64 * Groups x 64 * Wide, 64 rows a warpgroup. A and B come 64 terms at a time,
-// through a ring of Stages stages.
+// The tensor-core kernels of ragged_projection, with wgmma on Hopper and mma.sync elsewhere. A block has Groups warpgroups
+// and computes a tile of 64 * Groups x 64 * Wide, 64 rows per warpgroup. A and B are loaded 64 terms at a time, through a
+// pipeline of Stages stages.
 
 namespace attn::kernels::projection {
 
-/// Whether the code for the current architecture launches a kernel of such blocks: large ones have two stages without wgmma.
+/// Whether the current architecture launches a kernel with these blocks. Large blocks have two stages without wgmma.
 template <int Groups, int Stages>
 __device__ constexpr bool is_launched() {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -18,7 +18,7 @@ __device__ constexpr bool is_launched() {
 #endif
 }
 
-/// The shared memory of a block: the ring; when it is done, the tile of sums, in floats.
+/// Bytes of shared memory per block: the pipeline stages, later reused for the tile of sums in float.
 template <int Groups, int Wide, int Stages>
 constexpr std::size_t shared_bytes() {
   constexpr std::size_t ring = std::size_t{Stages} * (Groups + Wide) * kTile * sizeof(bfloat16);
@@ -26,7 +26,7 @@ constexpr std::size_t shared_bytes() {
   return ring > sums ? ring : sums;
 }
 
-/// Writes 8 sums in a row, or adds them to what is there.
+/// Writes or adds 8 adjacent sums.
 template <class T>
 __device__ void put_sums(T* to, const float* sums, bool add) {
 #pragma unroll
@@ -39,8 +39,8 @@ __device__ void put_sums(T* to, const float* sums, bool add) {
   }
 }
 
-/// Writes rows x cols of the tile of sums c. Each warp lays its 16 rows out in shared memory, to write whole rows. There
-/// they are 8 numbers longer: the four rows that half a warp writes at once then lie in different banks.
+/// Writes rows x cols of the tile of sums c. Each warp stages its 16 rows in shared memory, so that it writes whole rows.
+/// Rows are padded by 8 elements, so that the four rows that half a warp writes at once use different banks.
 template <int Wide, class T>
 __device__ void put_tile(float* shared, const float (&c)[32 * Wide], T* to, Index stride, int rows, int cols, bool add) {
   constexpr int kStride = 64 * Wide + 8;
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(128 * Groups, Groups == 2 ? 2
     return reinterpret_cast<bfloat16*>(shared) + step % Stages * (Groups + Wide) * kTile;
   };
 
-  // Terms beyond the last are zeros in both tiles, except up to 7 more columns of E, which meet rows of zeros.
+  // Terms past the last are zeros in both tiles, except up to 7 more columns of E, which are multiplied by rows of zeros.
   const auto fill = [&](int step) {
     const int first = step * 64, left = tile.terms - first;
     if (left > 0) {
@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(128 * Groups, Groups == 2 ? 2
   for (int step = 0; step < Stages - 1; ++step) fill(step);
   for (int step = 0; step * 64 < tile.terms; ++step) {
     wait_for_copies<Stages - 2>();
-    __syncthreads();  // this step's tiles are there, and the last one's have been read
+    __syncthreads();  // this step's tiles have arrived, and the previous ones have been read
     fill(step + Stages - 1);
     multiply_tiles<Transposed, ColumnsIn::columns>(c, stage(step) + thread / 128 * kTile, stage(step) + Groups * kTile);
   }
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(128 * Groups, Groups == 2 ? 2
 }
 
 template <int Groups, int Wide, int Stages>
-__global__ void __launch_bounds__(128 * Groups) project_weight_mma(ProjectingWeight<bfloat16> job) {
+__global__ void __launch_bounds__(128 * Groups, Groups == 2 ? 2 : 4) project_weight_mma(ProjectingWeight<bfloat16> job) {
   if (!is_launched<Groups, Stages>()) return;
   constexpr int kThreads = 128 * Groups;
   extern __shared__ __align__(1024) unsigned char shared[];
@@ -159,7 +159,7 @@ __global__ void __launch_bounds__(128 * Groups) project_weight_mma(ProjectingWei
     return reinterpret_cast<bfloat16*>(shared) + step % Stages * (Groups + Wide) * kTile;
   };
 
-  // The steps: 64 of a block's columns, in each of the group's sentences that reach this tile.
+  // A step: 64 of a block's columns, in one of the group's sentences that reach this tile.
   Index sentence = blockIdx.x, begin = 0;
   int length = 0, col = 0, filled = 0;
   const auto find_sentence = [&] {
@@ -193,7 +193,7 @@ __global__ void __launch_bounds__(128 * Groups) project_weight_mma(ProjectingWei
   for (int i = 0; i < Stages - 1; ++i) fill();
   for (int step = 0; step < filled; ++step) {
     wait_for_copies<Stages - 2>();
-    __syncthreads();  // this step's tiles are there, and the last one's have been read
+    __syncthreads();  // this step's tiles have arrived, and the previous ones have been read
     fill();
     multiply_tiles<false, ColumnsIn::rows>(c, stage(step) + thread / 128 * kTile, stage(step) + Groups * kTile);
   }

@@ -5,21 +5,21 @@
 
 #include "attn/cuda/support/launch.cuh"
 
-// Clusters: blocks that run at the same time on neighbouring multiprocessors (Hopper) and can wait for each other.
+// Thread block clusters (Hopper): blocks that run concurrently on neighbouring multiprocessors and can synchronise.
 
 namespace attn {
 namespace kernels {
 
-/// All threads of a cluster's blocks. What each wrote to global memory before it, all may read after it, past the nearest cache.
+/// Barrier for all threads of the cluster. Writes to global memory before it are visible after it to loads that bypass L1.
 __device__ inline void sync_cluster() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;\n" ::: "memory");
 #else
-  __syncthreads();  // a block alone
+  __syncthreads();  // without clusters
 #endif
 }
 
-/// How many blocks the cluster has, and which of them this one is.
+/// The number of blocks in the cluster, and the rank of this block.
 __device__ inline int cluster_blocks() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   int count;
@@ -39,7 +39,7 @@ __device__ inline int cluster_rank() {
 #endif
 }
 
-/// The same place in the shared memory of another block of the cluster.
+/// The same address in the shared memory of another block of the cluster.
 template <class T>
 __device__ const T* of_rank(const T* shared, int rank) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -53,7 +53,7 @@ __device__ const T* of_rank(const T* shared, int rank) {
 
 }  // namespace kernels
 
-inline constexpr unsigned kClusterEverywhere = 8;  // blocks of a cluster that every GPU with clusters has
+inline constexpr unsigned kClusterEverywhere = 8;  // blocks per cluster that every GPU with clusters supports
 
 inline cudaLaunchConfig_t cluster_configuration(Spread spread, dim3 cluster, cudaStream_t stream,
                                                 cudaLaunchAttribute& attribute) {
@@ -71,13 +71,13 @@ inline cudaLaunchConfig_t cluster_configuration(Spread spread, dim3 cluster, cud
   return configuration;
 }
 
-/// Lets a kernel run in clusters of any size that the GPU has.
+/// Allows a kernel to use clusters of any size that the GPU supports.
 template <class... Parameters>
 void allow_clusters(const char* what, void (*kernel)(Parameters...)) {
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), what);
+  check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), what);
 }
 
-/// How many clusters of so many blocks the GPU runs at the same time. The driver takes long to say so, and is asked once.
+/// The number of clusters of `blocks` blocks that run concurrently. The driver query is slow, so results are cached.
 template <class Device, class... Parameters>
 int clusters_at_once(const Device& device, const char* what, Spread spread, unsigned blocks,
                      void (*kernel)(Parameters...)) {
@@ -91,13 +91,13 @@ int clusters_at_once(const Device& device, const char* what, Spread spread, unsi
   cudaLaunchAttribute attribute{};
   const cudaLaunchConfig_t configuration = cluster_configuration(spread, dim3(blocks), nullptr, attribute);
   if (cudaOccupancyMaxActiveClusters(&place->second, kernel, &configuration) != cudaSuccess) {
-    (void)cudaGetLastError();  // no such clusters
+    (void)cudaGetLastError();  // unsupported cluster size
     place->second = 0;
   }
   return place->second;
 }
 
-/// launch() in clusters of so many neighbours along x and y.
+/// launch() with clusters of this size along x and y.
 template <class Device, class... Parameters, class... Arguments>
 void launch_in_clusters(Device& device, const char* what, Spread spread, dim3 cluster, void (*kernel)(Parameters...),
                         const Arguments&... arguments) {
@@ -108,7 +108,7 @@ void launch_in_clusters(Device& device, const char* what, Spread spread, dim3 cl
   allow_shared(what, reinterpret_cast<const void*>(kernel), spread.shared);
   cudaLaunchAttribute attribute{};
   const cudaLaunchConfig_t configuration = cluster_configuration(spread, cluster, stream, attribute);
-  check(cudaLaunchKernelEx(&configuration, kernel, static_cast<Parameters>(arguments)...), what);
+  check_cuda(cudaLaunchKernelEx(&configuration, kernel, static_cast<Parameters>(arguments)...), what);
 }
 
 }  // namespace attn

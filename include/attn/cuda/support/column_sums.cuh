@@ -7,10 +7,10 @@
 namespace attn {
 namespace kernels {
 
-inline constexpr int kSumThreads = 256, kSumLanes = 16;  // of a block; and of those, beside each other along a row
+inline constexpr int kSumThreads = 256, kSumLanes = 16;  // threads per block, and those side by side along a row
 
-/// sums[j] += the sum over rows of x[i, j]; where there is a gate, x becomes 0 first wherever the gate is not above 0. A block takes
-/// some rows of kSumLanes * N columns; the last block of a group of columns adds what they found, always in the same order.
+/// sums[j] += the sum over rows of x[i, j]. With a gate, first zeroes x where the gate is not positive. A block sums some
+/// rows of kSumLanes * N columns; the last block of a group of columns adds the partial sums in a fixed order.
 template <bool Gated, int N, class T>
 __global__ void __launch_bounds__(kSumThreads) column_sums(Matrix<const T> x, Index rows_a_block, Matrix<const T> gate,
                                                            T* gated, float* parts, unsigned* tickets, float* sums) {
@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(kSumThreads) column_sums(Matrix<const T> x, In
     for (Index i = begin + thread / kSumLanes; i < end; i += kAtOnce * kRows) {
       Pack<T, N> numbers[kAtOnce], gates[Gated ? kAtOnce : 1];
 #pragma unroll
-      for (int r = 0; r < kAtOnce; ++r) {  // without conditions, so that all are on their way together
+      for (int r = 0; r < kAtOnce; ++r) {  // without branches, so that the loads are in flight together
         const Index at = min(i + r * kRows, end - 1);
         numbers[r] = load_pack<N>(row_of(x, at) + column);
         if constexpr (Gated) gates[r] = load_pack<N>(row_of(gate, at) + column);
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(kSumThreads) column_sums(Matrix<const T> x, In
 
   __shared__ alignas(16) float shared[kRows][kColumns];
   const auto add_rows =
-      [&](int count) {  // of the shared sums, a multiple of 4: by fours, which rounds less than one by one
+      [&](int count) {  // sums the first `count` shared rows, a multiple of 4, in four partial sums to round less
         for (int j = thread; j < kColumns; j += kSumThreads) {
           float total[4] = {};
 #pragma unroll 4
@@ -90,14 +90,14 @@ __global__ void __launch_bounds__(kSumThreads) column_sums(Matrix<const T> x, In
 
 }  // namespace kernels
 
-/// Adds the sum of a matrix's rows to `sums`: the gradient of a bias. With a gate, the matrix is first set to 0 where the gate is
-/// not above 0, and `sums` may be none.
+/// Adds the sum of a matrix's rows to `sums`: the gradient of a bias. With a gate, first zeroes the matrix where the gate
+/// is not positive; `sums` may then be null.
 template <class T>
 void column_sums(Cuda<T>& device, Matrix<const T> x, float* sums, Matrix<const T> gate = {}, T* gated = nullptr) {
   if (x.rows == 0 || x.cols == 0) return;
   const auto aligned = [](const auto& m) { return in_packs(m.data, Pack<T>::size, m.stride); };
   if (const Index whole = x.cols / Pack<T>::size * Pack<T>::size;
-      whole > 0 && whole < x.cols && aligned(x) && aligned(gate)) {  // packs, and the few columns after them
+      whole > 0 && whole < x.cols && aligned(x) && aligned(gate)) {  // packs, then the remaining columns
     const auto part = [&](Index first, Index count) {
       column_sums(device, x.columns(first, count), sums == nullptr ? nullptr : sums + first,
                   gated == nullptr ? gate : gate.columns(first, count), gated == nullptr ? nullptr : gated + first);

@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(256) convert(const float* from, T* to, Index c
 
 }  // namespace kernels
 
-/// The low-precision copy of parameters.
+/// Updates the low-precision copy of parameters.
 template <class T>
 void convert(Cuda<T>& device, const float* values, T* compute, Index count) {
   with_packs<T>(in_packs(values, 0, 0) && in_packs(compute, 0, 0), [&]<int N>() {

@@ -3,7 +3,7 @@
 
 namespace attn {
 
-/// launch() for a kernel whose blocks wait for each other: all of them run at the same time, or the launch fails.
+/// launch() for a kernel with a grid barrier: all blocks run concurrently, or the launch fails.
 template <class Device, class... Parameters, class... Arguments>
 void launch_cooperative(Device& device, const char* what, Spread spread, void (*kernel)(Parameters...),
                         const Arguments&... arguments) {
@@ -12,9 +12,9 @@ void launch_cooperative(Device& device, const char* what, Spread spread, void (*
   allow_shared(what, reinterpret_cast<const void*>(kernel), spread.shared);
   const auto start = [&](Parameters... parameters) {
     void* places[] = {static_cast<void*>(&parameters)...};
-    check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), spread.blocks, dim3(spread.threads), places,
-                                      spread.shared, stream),
-          what);
+    check_cuda(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), spread.blocks, dim3(spread.threads),
+                                           places, spread.shared, stream),
+               what);
   };
   start(static_cast<Parameters>(arguments)...);
 }

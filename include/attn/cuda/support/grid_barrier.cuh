@@ -1,9 +1,9 @@
 #pragma once
 #include "attn/core/types.hpp"
 
-// How blocks that run at the same time (launch_cooperative) wait for each other. What each wrote before the barrier, all may read
-// after it: a block's threads synchronise first, then one of them tells the others with an addition that releases, and waits with
-// loads that acquire; its own threads learn it at the second __syncthreads.
+// Grid barrier for the blocks of a cooperative launch. Writes before the barrier are visible to all blocks after it: the
+// threads of a block synchronise, one of them arrives with a release addition and waits with acquire loads, and the second
+// __syncthreads lets the others continue.
 
 namespace attn::kernels {
 
@@ -21,7 +21,7 @@ __device__ inline unsigned take_ticket(unsigned* ticket) {
   return before;
 }
 
-/// Waits until `expected` blocks, counted from the kernel's start, have come here.
+/// Waits for `expected` arrivals, counted from the kernel's start.
 __device__ inline void sync_blocks(unsigned* ticket, unsigned expected) {
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -32,7 +32,7 @@ __device__ inline void sync_blocks(unsigned* ticket, unsigned expected) {
   __syncthreads();
 }
 
-/// After their last barrier: the last of the blocks to leave puts both tickets back to 0.
+/// Call after the last barrier. The last block to leave resets both tickets to 0.
 __device__ inline void leave_blocks(unsigned* ticket, unsigned blocks) {
   if (threadIdx.x != 0 || take_ticket(ticket + 1) != blocks - 1) return;
   ticket[0] = 0;

@@ -4,7 +4,7 @@
 // Warp-level matrix instructions (mma.sync.m16n8k16) on bfloat16 with float accumulation, for compute capability 8.0 and
 // later, and the swizzled tiles in shared memory that they read.
 //
-// A tile has rows of W numbers without padding. 16-byte chunk c of row r is stored at chunk c ^ swizzle(r), so that the
+// A tile has rows of W elements, unpadded. 16-byte chunk c of row r is stored at chunk c ^ swizzle(r), so that the
 // eight rows that ldmatrix reads at once, or that cp.async writes at once, use all 32 banks.
 //
 // A warp computes C += A B with C of 16 x 8. Lane l holds row l / 4 + 8 * (i / 2), column 2 * (l % 4) + i % 2 in c[i]. Wider
@@ -18,7 +18,7 @@ template <int W>
 __device__ constexpr int swizzle(int row) {
   return W % 64 == 0 ? row & 7 : row >> 1 & 3;
 }
-/// The offset of (row, col) in a tile, in numbers.
+/// The offset of (row, col) in a tile, in elements.
 template <int W>
 __device__ constexpr int in_swizzled(int row, int col) {
   return row * W + ((col >> 3 ^ swizzle<W>(row)) << 3) + (col & 7);
@@ -34,7 +34,7 @@ __device__ inline void mma(float* c, const std::uint32_t* a, std::uint32_t b0, s
 #endif
 }
 
-/// A lane's share of the addresses for ldmatrix.x4 in tiles of width W: four 8 x 8 matrices of 16 x 16 numbers, ordered so
+/// A lane's share of the addresses for ldmatrix.x4 in tiles of width W: four 8 x 8 matrices of a 16 x 16 tile, so
 /// that the registers of one operand are adjacent, as the hardware requires. Down the columns for A, and for B with
 /// ColumnsIn::columns; along the rows for B with ColumnsIn::rows.
 template <int W, bool AlongRows = false>
@@ -49,7 +49,7 @@ struct Lanes {
   }
   /// first: the first row, a multiple of 16; k: columns 16 k to 16 k + 15.
   __device__ std::uint32_t address(std::uint32_t tile, int first, int k) const {
-    // The swizzle changes the last three bits of a chunk's number, so only four sums differ by more than a constant.
+    // The swizzle changes the low three bits of a chunk's index, so only four sums differ by more than a constant.
     return tile + (row + (static_cast<std::uint32_t>(k % 4) * 32U ^ chunk)) +
            static_cast<std::uint32_t>(k / 4 * 128 + first * W * 2);
   }

@@ -4,7 +4,7 @@
 
 namespace attn {
 
-/// Memory of the host that kernels write to, and that stays where it is until more is asked for.
+/// Pinned host memory that kernels write to. It is reallocated only to grow.
 class Pinned {
  public:
   Pinned() = default;
@@ -12,14 +12,14 @@ class Pinned {
   Pinned& operator=(const Pinned&) = delete;
   ~Pinned() { (void)cudaFreeHost(data_); }
 
-  /// So many numbers; what was there is lost when they grow.
+  /// At least `count` integers; growing discards their values.
   std::int32_t* numbers(Index count) {
     if (count > count_) {
       (void)cudaFreeHost(data_);
       data_ = nullptr, count_ = 0;
-      check(cudaHostAlloc(reinterpret_cast<void**>(&data_), static_cast<std::size_t>(count) * sizeof(*data_),
-                          cudaHostAllocMapped | cudaHostAllocPortable),
-            "pinned memory for counts");
+      check_cuda(cudaHostAlloc(reinterpret_cast<void**>(&data_), static_cast<std::size_t>(count) * sizeof(*data_),
+                               cudaHostAllocMapped | cudaHostAllocPortable),
+                 "pinned memory for counts");
       count_ = count;
     }
     return data_;

@@ -7,7 +7,7 @@
 
 namespace attn::kernels {
 
-inline constexpr int kPlainTerms = 16;  // at a time
+inline constexpr int kPlainTerms = 16;  // terms per tile
 
 /// Fills terms 0 to 15 of 64 lines (rows of A, columns of B): `from` is term 0 of line 0. Zeros beyond `lines` and `terms`.
 template <bool TermsInRow, class T>
@@ -19,14 +19,14 @@ __device__ void fill_plain(float (&tile)[kPlainTerms][65], const T* from, Index 
   }
 }
 
-/// c += A B. Of both it is said whether a row in memory holds the terms of one line, or a term of each line.
+/// c += A B. TermsInRow: whether a row in memory holds the terms of one line, or one term of each line.
 template <bool TermsInRowA, bool TermsInRowB, class T>
 __device__ void add_plain(float (&c)[4][4], const T* a, Index a_stride, int rows, const T* b, Index b_stride, int cols,
                           int terms) {
   __shared__ float tile_a[kPlainTerms][65], tile_b[kPlainTerms][65];
   const int x = static_cast<int>(threadIdx.x) % 16, y = static_cast<int>(threadIdx.x) / 16;
   for (int first = 0; first < terms; first += kPlainTerms) {
-    __syncthreads();  // the last tiles have been read
+    __syncthreads();  // the previous tiles have been read
     fill_plain<TermsInRowA>(tile_a, TermsInRowA ? a + first : a + first * a_stride, a_stride, rows, terms - first);
     fill_plain<TermsInRowB>(tile_b, TermsInRowB ? b + first : b + first * b_stride, b_stride, cols, terms - first);
     __syncthreads();

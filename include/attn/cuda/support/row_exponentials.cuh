@@ -3,12 +3,12 @@
 
 #include "attn/cuda/support/vector_types.cuh"
 
-// Exponentials of rows that a block of threads walks along, shared by softmax and the losses.
+// Exponentials of rows, computed by a thread block; shared by softmax and the losses.
 
 namespace attn {
 namespace kernels {
 
-/// e^x: in float accurately, else as the hardware's 2^x, which for x <= 0 is within 1e-6 of what is summed.
+/// e^x: accurate in float, else by the hardware's ex2, which for x <= 0 is accurate to 1e-6 of the sum.
 template <class T>
 __device__ float exponential(float x) {
   if constexpr (std::is_same_v<T, float>) return expf(x);
@@ -17,12 +17,12 @@ __device__ float exponential(float x) {
   return power;
 }
 
-/// The maximum of a row, and the sum of exp(x - maximum). The sum is 0 for a row that is empty or -inf throughout.
+/// The maximum of a row, and the sum of exp(x - maximum). The sum is 0 for a row that is empty or all -inf.
 struct RowExponentials {
   float most, sum;
 };
 
-/// All 32 * Warps threads of a block call it, and all get the result. Each thread rescales its sum where its maximum grows.
+/// All 32 * Warps threads of a block call this and get the result. Each thread rescales its sum when its maximum grows.
 template <int Warps, class T>
 __device__ RowExponentials row_exponentials(const T* row, int count) {
   float most = -FLT_MAX, sum = 0;
@@ -40,7 +40,7 @@ __device__ RowExponentials row_exponentials(const T* row, int count) {
 
 }  // namespace kernels
 
-/// run<Warps>(): the warps of a block that takes a row of so many columns.
+/// Calls run<Warps>() with the warps per block for a row of `cols` columns.
 template <class Run>
 void with_row_warps(Index cols, const Run& run) {
   if (cols <= 256)

@@ -6,8 +6,8 @@
 #include "attn/cuda/support/vector_types.cuh"
 #include "attn/ops/dropout.hpp"
 
-// What the kernels share that walk along rows. A warp takes a row, each lane N numbers at a time: a pack of 16 bytes where all
-// rows begin on such a boundary and are whole packs long, else 1.
+// Shared by the row-wise kernels. A warp processes a row, each lane N elements at a time: a pack of 16 bytes if all rows
+// begin on 16-byte boundaries and are whole packs long, else 1.
 
 namespace attn {
 
@@ -16,7 +16,7 @@ bool in_packs(const Matrix<T>&... matrices) {
   return (in_packs(matrices.data, matrices.cols, matrices.stride) && ...);
 }
 
-/// run<N>(), with packs or without.
+/// Calls run<N>() with the pack size, or with 1.
 template <class T, class Run>
 void with_packs(bool packs, const Run& run) {
   if (packs)
@@ -25,15 +25,15 @@ void with_packs(bool packs, const Run& run) {
     run.template operator()<1>();
 }
 
-inline constexpr int kRowWarps = 8;  // of a block at most, each with a row of its own
+inline constexpr int kRowWarps = 8;  // per block at most, one row each
 
-/// Few rows go to as many multiprocessors.
+/// Distributes few rows over as many multiprocessors.
 inline Spread warp_a_row(Index rows) {
   const Index warps = std::clamp<Index>(divide_up(rows, 128), 1, kRowWarps);
   return {{static_cast<unsigned>(divide_up(rows, warps))}, static_cast<unsigned>(32 * warps)};
 }
 
-/// The same, with as many warps to a row as it is N columns of a lane long, where there are few rows: none has to go along it.
+/// The same, but splits few rows among warps with N columns per lane, so that no warp loops over a row.
 template <int N>
 Spread warps_a_row(Index rows, Index cols) {
   Spread spread = warp_a_row(rows);
@@ -44,7 +44,7 @@ Spread warps_a_row(Index rows, Index cols) {
 __device__ inline Index row_of_warp() { return Index{blockIdx.x} * (blockDim.x / 32) + threadIdx.x / 32; }
 __device__ inline int lane_of_warp() { return static_cast<int>(threadIdx.x) % 32; }
 
-/// visit(j) for the first of each N columns that are this lane's, of a row that one or several warps share.
+/// Calls visit(j) for the first of every N columns of this lane, in a row that one or several warps share.
 template <int N, class Visit>
 __device__ void for_each_column(Index cols, const Visit& visit) {
   for (int j = (static_cast<int>(blockIdx.y) * 32 + lane_of_warp()) * N; j < cols;
@@ -57,7 +57,7 @@ __device__ T* row_of(const Matrix<T>& matrix, Index i) {
   return matrix.data + i * matrix.stride;
 }
 
-/// Sets or adds to N numbers of row i, from column j on.
+/// Sets or adds to N elements of row i, from column j on.
 template <int N, class T>
 __device__ void put(const Sink<T>& sink, Index i, int j, const float (&numbers)[N]) {
   T* place = row_of(sink.to, i) + j;
@@ -68,7 +68,7 @@ __device__ void put(const Sink<T>& sink, Index i, int j, const float (&numbers)[
   store_pack(place, sum);
 }
 
-/// The dropout factors of N columns, from j on; all 1, and none computed, where nothing is dropped.
+/// The dropout factors of N columns, from j on; all 1 without dropout.
 template <int N>
 struct Factors {
   float numbers[N];
@@ -83,7 +83,7 @@ struct Factors {
   __device__ float operator[](int k) const { return numbers[k]; }
 };
 
-/// step<N>(at) for each pack of a flat array, a thread each; numbers left over at the end come one by one.
+/// Calls step<N>(at) for each pack of a flat array, one per thread, and step<1>(at) for the elements after the last pack.
 template <int N, class Step>
 __device__ void for_each_pack(Index count, const Step& step) {
   Index at = (Index{blockIdx.x} * blockDim.x + threadIdx.x) * N;

@@ -5,7 +5,7 @@
 namespace attn {
 namespace kernels {
 
-/// The last sentence that begins at row i or earlier, or -1. A warp looks at 32 places at once.
+/// Warp-level: the last sentence that begins at row i or earlier, or -1. Each search step compares 32 sentences.
 __device__ inline int sentence_of(const Ragged& rows, Index i) {
   int first = 0, count = static_cast<int>(rows.count);
   while (true) {

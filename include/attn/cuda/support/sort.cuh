@@ -5,8 +5,8 @@
 #include "attn/cuda/support/launch.cuh"
 #include "attn/cuda/support/rows.cuh"
 
-// A stable radix sort of rows by their tokens, eight bits of the token a pass. A block takes a tile of 1024 rows, each of its warps
-// 128 that follow one another. Two kernels a pass:
+// Stable radix sort of rows by token, eight bits per pass. A block sorts 1024 rows, each of its warps
+// 128 consecutive ones. Two kernels per pass:
 //
 //   count_digits     how often each digit occurs in each tile
 //   place_by_digit   a row goes after all smaller digits, after the same digit in earlier tiles, in earlier warps of its tile, in
@@ -44,7 +44,7 @@ static __global__ void __launch_bounds__(kDigits)
   counts[blockIdx.x * kDigits + threadIdx.x] = digits[threadIdx.x];
 }
 
-/// The sum of the numbers of the threads before this one, in a block of kDigits.
+/// Exclusive prefix sum over the threads of a block of kDigits.
 __device__ inline int sum_before(int x) {
   __shared__ int totals[kSortWarps];
   const int lane = lane_of_warp(), warp = static_cast<int>(threadIdx.x) / 32;
@@ -62,7 +62,7 @@ __device__ inline int sum_before(int x) {
 
 static __global__ void __launch_bounds__(kDigits)
     place_by_digit(const Token* tokens, const TokenAt* from, int count, int shift, const int* counts, TokenAt* to) {
-  __shared__ int places[kSortWarps][kDigits];  // where a warp's next row with a digit goes
+  __shared__ int places[kSortWarps][kDigits];  // destination of a warp's next row with a digit
   const int lane = lane_of_warp(), warp = static_cast<int>(threadIdx.x) / 32, thread = static_cast<int>(threadIdx.x);
   const int first = static_cast<int>(blockIdx.x) * kTileRows + warp * (32 * kRounds) + lane;
   for (int w = 0; w < kSortWarps; ++w) places[w][thread] = 0;
@@ -77,14 +77,14 @@ static __global__ void __launch_bounds__(kDigits)
     if (there) atomicAdd(&places[warp][digits[k]], 1);
   }
 
-  int all = 0, before = 0;  // how often the digit of this thread's number occurs, and how often in earlier tiles
+  int all = 0, before = 0;  // occurrences of the digit threadIdx.x, in all tiles and in earlier ones
 #pragma unroll 8
   for (unsigned tile = 0; tile < gridDim.x; ++tile) {
     const int here = counts[tile * kDigits + threadIdx.x];
     all += here;
     before += tile < blockIdx.x ? here : 0;
   }
-  int place = sum_before(all) + before;  // every warp has counted: sum_before keeps the block in step
+  int place = sum_before(all) + before;  // sum_before synchronises the block: every warp has counted
   for (int w = 0; w < kSortWarps; ++w) {
     const int here = places[w][thread];
     places[w][thread] = place;
@@ -107,12 +107,12 @@ static __global__ void __launch_bounds__(kDigits)
 
 }  // namespace kernels
 
-/// How much memory sort_by_token needs.
+/// Elements that `space` needs in sort_by_token.
 inline Index sort_space(Index count) {
-  return 2 * count + divide_up(count, kernels::kTileRows) * kernels::kDigits / 2;  // two orders, and the counts
+  return 2 * count + divide_up(count, kernels::kTileRows) * kernels::kDigits / 2;  // two buffers, and the counts
 }
 
-/// Rows 0 to count - 1 in the order of their tokens, and rows of one token in their own order; somewhere in `space`.
+/// Sorts rows 0 to count - 1 by token; rows of one token keep their order. The result lies in `space`.
 template <class Device>
 const TokenAt* sort_by_token(Device& device, const Token* tokens, Index count, Index vocabulary, TokenAt* space) {
   const auto tiles = static_cast<unsigned>(divide_up(count, kernels::kTileRows));

@@ -5,8 +5,8 @@
 
 namespace attn {
 
-/// Copies from the host that nobody waits for: small ones go through pinned memory, filled in two halves by turns, so that
-/// the host waits only where it is a whole half ahead of the GPU.
+/// Asynchronous uploads. Small ones go through pinned memory, filled in two alternating halves, so that the host waits only
+/// if it is a whole half ahead of the GPU.
 class Staging {
  public:
   Staging() = default;
@@ -20,32 +20,32 @@ class Staging {
 
   void upload(cudaStream_t stream, void* to, const void* from, std::size_t bytes) {
     if (bytes == 0) return;
-    if (bytes > kHalf) {  // parameters, once: may wait
-      check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream), "upload");
-      check(cudaStreamSynchronize(stream), "upload");
+    if (bytes > kHalf) {  // parameters, uploaded once: may wait
+      check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream), "upload");
+      check_cuda(cudaStreamSynchronize(stream), "upload");
       return;
     }
     if (pinned_ == nullptr) start(stream);
     if (used_ + bytes > kHalf) {
-      check(cudaEventRecord(sent_[half_], stream), "upload");
+      check_cuda(cudaEventRecord(sent_[half_], stream), "upload");
       half_ = 1 - half_;
       used_ = 0;
-      check(cudaEventSynchronize(sent_[half_]), "upload");
+      check_cuda(cudaEventSynchronize(sent_[half_]), "upload");
     }
     std::byte* place = pinned_ + static_cast<std::size_t>(half_) * kHalf + used_;
     used_ += (bytes + 63) / 64 * 64;
     std::memcpy(place, from, bytes);
-    check(cudaMemcpyAsync(to, place, bytes, cudaMemcpyHostToDevice, stream), "upload");
+    check_cuda(cudaMemcpyAsync(to, place, bytes, cudaMemcpyHostToDevice, stream), "upload");
   }
 
  private:
   static constexpr std::size_t kHalf = std::size_t{4} << 20;
 
   void start(cudaStream_t stream) {
-    check(cudaMallocHost(reinterpret_cast<void**>(&pinned_), 2 * kHalf), "pinned memory for uploads");
+    check_cuda(cudaMallocHost(reinterpret_cast<void**>(&pinned_), 2 * kHalf), "pinned memory for uploads");
     for (cudaEvent_t& event : sent_) {
-      check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "an event for uploads");
-      check(cudaEventRecord(event, stream), "an event for uploads");
+      check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "an event for uploads");
+      check_cuda(cudaEventRecord(event, stream), "an event for uploads");
     }
   }
 

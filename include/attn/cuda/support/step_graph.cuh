@@ -1,11 +1,11 @@
 #pragma once
+#include "attn/core/step_graph.hpp"
 #include "attn/cuda/device.cuh"
-#include "attn/decode/step_graph.hpp"
 
 namespace attn {
 
-/// The first run is plain: it takes all memory and chooses all plans. The second is recorded as a CUDA graph, which is what all
-/// others launch.
+/// The first run executes the step, allocates all memory and chooses all plans. The second captures a CUDA graph, which
+/// this run and all later ones launch.
 template <class T>
 struct StepGraph<Cuda<T>> {
   static constexpr bool records = true;
@@ -23,13 +23,13 @@ struct StepGraph<Cuda<T>> {
       return;
     }
     if (graph_ == nullptr) record(step);
-    check(cudaGraphLaunch(graph_, device_.stream()), "launching a step of decoding");
+    check_cuda(cudaGraphLaunch(graph_, device_.stream()), "launching a step of decoding");
   }
 
  private:
   template <class Step>
   void record(const Step& step) {
-    check(cudaStreamBeginCapture(device_.stream(), cudaStreamCaptureModeThreadLocal), "recording a step of decoding");
+    check_cuda(cudaStreamBeginCapture(device_.stream(), cudaStreamCaptureModeThreadLocal), "recording a step of decoding");
     try {
       const RepeatedStep<Cuda<T>> repeated(device_, true);
       step();
@@ -40,10 +40,10 @@ struct StepGraph<Cuda<T>> {
       throw;
     }
     cudaGraph_t recorded = nullptr;
-    check(cudaStreamEndCapture(device_.stream(), &recorded), "recording a step of decoding");
+    check_cuda(cudaStreamEndCapture(device_.stream(), &recorded), "recording a step of decoding");
     const cudaError_t status = cudaGraphInstantiate(&graph_, recorded, 0);
     (void)cudaGraphDestroy(recorded);
-    check(status, "preparing a recorded step of decoding");
+    check_cuda(status, "preparing a recorded step of decoding");
   }
 
   Cuda<T>& device_;

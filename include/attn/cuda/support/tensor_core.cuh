@@ -5,31 +5,31 @@
 
 // Hopper's matrix instructions (wgmma) on bfloat16, and the tiles in shared memory that they read.
 //
-// A tile is rows of 64 numbers: 128 bytes, in eight chunks of 16. Chunk c of row r lies at place c ^ (r % 8), which is what the
-// hardware calls the 128-byte swizzle: a column of chunks touches all banks. A tile begins on a boundary of 1024 bytes. A wider
-// matrix is several tiles side by side.
+// A tile has rows of 64 elements: 128 bytes, in eight chunks of 16. Chunk c of row r is stored at chunk c ^ (r % 8), the
+// hardware's 128-byte swizzle: a column of chunks uses all banks. A tile is aligned to 1024 bytes. A wider matrix is several
+// tiles side by side.
 //
 // A warpgroup, 4 warps, computes C += A B with C of 64 x N, in registers: warp w holds rows 16 w to 16 w + 15 of C; lane l holds,
 // in c[4 j + i], row l / 4 + 8 * (i / 2), column 8 j + 2 * (l % 4) + i % 2. A comes from registers in the same arrangement, 64 x 16
-// at a time: numbers of C, rounded to bfloat16, are an A. B comes from a tile in one of two ways:
+// at a time: accumulators, rounded to bfloat16, can be used as A. B comes from a tile in one of two ways:
 //
 //   ColumnsIn::rows      column n of B is row n of the tile: B is the tile transposed, as in Q Kᵀ
 //   ColumnsIn::columns   column n of B is column n of the tile, as in P V
 
 namespace attn {
 
-enum class ColumnsIn { rows, columns };  // of B: where they lie in a tile
+enum class ColumnsIn { rows, columns };  // columns of B as rows or columns of a tile
 
-inline constexpr int kTile = 64 * 64;  // numbers of a tile of 64 rows
+inline constexpr int kTile = 64 * 64;  // elements of a tile of 64 rows
 
-/// Where number `col` of row `row` of a tile lies, in numbers.
+/// The offset of (row, col) in a tile, in elements.
 __device__ inline int in_tile(int row, int col) { return row * 64 + ((((col >> 3) ^ row) & 7) << 3) + (col & 7); }
 
 __device__ inline std::uint32_t shared_address(const void* place) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(place));
 }
 
-/// Two floats as the bfloat16 pair that a matrix instruction takes; the first in the low half.
+/// Packs two floats into a bfloat16 pair; the first is in the low half.
 __device__ inline std::uint32_t pair(float first, float second) {
   const __nv_bfloat162 both = __floats2bfloat162_rn(first, second);
   return *reinterpret_cast<const std::uint32_t*>(&both);
@@ -37,35 +37,35 @@ __device__ inline std::uint32_t pair(float first, float second) {
 
 // ---- Filling tiles ----
 
-/// Begins to copy 16 bytes from global to shared memory; zeros, and no access, where `there` is false.
+/// Starts copying 16 bytes from global to shared memory; zero-fills without reading if `there` is false.
 __device__ inline void copy_chunk(void* to, const void* from, bool there) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(shared_address(to)), "l"(from), "r"(there ? 16 : 0));
 }
-/// The same with one number of 4 bytes, which is there.
+/// Starts copying 4 bytes.
 __device__ inline void copy_word(void* to, const void* from) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4;\n" ::"r"(shared_address(to)), "l"(from));
 }
 __device__ inline void close_copies() { asm volatile("cp.async.commit_group;\n"); }
-/// Shows what a thread wrote to shared memory itself to the matrix instructions; then a barrier.
+/// Makes a thread's own writes to shared memory visible to the matrix instructions. A barrier must follow.
 __device__ inline void show_writes() {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory");
 #endif
 }
-/// Waits until all but the newest `Pending` groups of a thread's copies are there, for it to read.
+/// Waits until all but the newest `Pending` groups of this thread's copies have arrived.
 template <int Pending>
 __device__ void wait_for_own_copies() {
   asm volatile("cp.async.wait_group %0;\n" ::"n"(Pending) : "memory");
 }
-/// The same, and shows them to the matrix instructions. The block must meet at a barrier before other threads' copies may be read.
+/// The same, and makes them visible to the matrix instructions. Other threads' copies may be read only after a barrier.
 template <int Pending>
 __device__ void wait_for_copies() {
   wait_for_own_copies<Pending>();
   show_writes();
 }
 
-/// Begins to fill a tile of Rows rows with `rows` x `cols` numbers (cols a multiple of 8, at most 64), the rest with 0.
-/// from: 16-byte aligned, as are its rows. Every one of the Threads threads calls this.
+/// Starts filling a tile of Rows rows with `rows` x `cols` elements and zeros; rounds cols up to a multiple of 8, at most
+/// 64. `from` and its rows are 16-byte aligned. All Threads threads call this.
 template <int Rows, int Threads>
 __device__ void fill_tile(bfloat16* tile, const bfloat16* from, Index stride, int rows, int cols, int thread) {
   static_assert(Rows * 8 % Threads == 0);
@@ -79,7 +79,7 @@ __device__ void fill_tile(bfloat16* tile, const bfloat16* from, Index stride, in
 
 // ---- Reading A from a tile into registers ----
 
-/// Rows `first` to first + 15 of columns 16 k to 16 k + 15 of a tile, as one warp's share of A.
+/// Loads rows `first` to first + 15 of columns 16 k to 16 k + 15 of a tile, as one warp's part of A.
 __device__ inline void load_a(std::uint32_t (&a)[4], const bfloat16* tile, int first, int k) {
   const int lane = static_cast<int>(threadIdx.x) % 32, row = first + lane % 16, col = 16 * k + lane / 16 * 8;
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
@@ -87,7 +87,7 @@ __device__ inline void load_a(std::uint32_t (&a)[4], const bfloat16* tile, int f
                : "r"(shared_address(tile + in_tile(row, col))));
 }
 
-/// The same of the transposed tile: rows 16 k to 16 k + 15 of columns `first` to first + 15, transposed.
+/// The same for the transposed tile: rows 16 k to 16 k + 15 of columns `first` to first + 15, transposed.
 __device__ inline void load_a_transposed(std::uint32_t (&a)[4], const bfloat16* tile, int first, int k) {
   const int lane = static_cast<int>(threadIdx.x) % 32, row = 16 * k + lane / 16 * 8 + lane % 8,
             col = first + lane / 8 % 2 * 8;
@@ -96,7 +96,7 @@ __device__ inline void load_a_transposed(std::uint32_t (&a)[4], const bfloat16* 
                : "r"(shared_address(tile + in_tile(row, col))));
 }
 
-/// ColumnsIn 16 k to 16 k + 15 of C, rounded, as A.
+/// Rounds columns 16 k to 16 k + 15 of C, as A.
 template <int N>
 __device__ void round_to_a(std::uint32_t (&a)[4], const float (&c)[N], int k) {
   a[0] = pair(c[8 * k + 0], c[8 * k + 1]);
@@ -107,7 +107,7 @@ __device__ void round_to_a(std::uint32_t (&a)[4], const float (&c)[N], int k) {
 
 // ---- Multiplying ----
 
-/// Before the first matrix instruction, and whenever registers that one reads or writes were touched since the last.
+/// Call before the first matrix instruction, and whenever registers that one reads or writes were accessed since the last.
 __device__ inline void begin_products() {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory");
@@ -126,8 +126,8 @@ __device__ void wait_for_products() {
 #endif
 }
 
-/// The compiler sees no link between registers of a product and the instructions that begin it and wait for it. This is one: the
-/// numbers are computed before it, and used after it.
+/// The compiler sees no dependency between the registers of a product and the instructions that start it and wait for it.
+/// This adds one: values are computed before it and used after it.
 template <int N>
 __device__ void settle(float (&c)[N]) {
 #pragma unroll
@@ -141,8 +141,8 @@ __device__ void settle(std::uint32_t (&a)[M][N]) {
     for (std::uint32_t& x : row) asm volatile("" : "+r"(x)::"memory");
 }
 
-/// How the hardware is told where rows or columns 16 k to 16 k + 15 of a tile lie. Groups of 8 rows are 1024 bytes apart; tiles
-/// side by side, which only ColumnsIn::columns with N = 128 reaches, `apart` bytes.
+/// Matrix descriptor of rows or columns 16 k to 16 k + 15 of a tile. Groups of 8 rows are 1024 bytes apart. Tiles side by
+/// side, which only ColumnsIn::columns with N = 128 reads, are `apart` bytes apart.
 template <ColumnsIn Of>
 __device__ std::uint64_t describe_tile(const bfloat16* tile, int k, std::uint32_t apart = 0) {
   const std::uint32_t place = shared_address(tile) + static_cast<std::uint32_t>(k) * (Of == ColumnsIn::rows ? 32U : 2048U);
@@ -169,7 +169,7 @@ __device__ void multiply(float (&c)[32], const std::uint32_t (&a)[4], std::uint6
 #endif
 }
 
-/// C += A B, 64 x 64 with 16 terms: A from a tile too, as describe_tile<ColumnsIn::rows> puts it.
+/// C += A B, 64 x 64 with 16 terms: A also from a tile, described by describe_tile<ColumnsIn::rows>.
 template <ColumnsIn Of>
 __device__ void multiply(float (&c)[32], std::uint64_t a, std::uint64_t b, bool add = true) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL

@@ -7,7 +7,7 @@ namespace attn {
 
 using bfloat16 = __nv_bfloat16;
 
-// CUDA's, of plain numbers: the functions of activations by these names (tape/arithmetic.hpp) would hide them from kernels.
+// CUDA's scalar functions, which the functions of activations in tape/arithmetic.hpp would hide from kernels.
 using ::max;
 using ::min;
 
@@ -24,7 +24,7 @@ __device__ T from_float(float x) {
     return __float2bfloat16(x);
 }
 
-/// Numbers that are read or written at once: those of 16 bytes, 4 floats or 8 bfloat16, or N.
+/// N elements that are loaded or stored at once, by default 16 bytes: 4 floats or 8 bfloat16.
 template <class T, int N = 16 / sizeof(T)>
 struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) Pack {
   static constexpr int size = N;
@@ -53,7 +53,7 @@ bool in_packs(const T* data, Index cols, Index stride) {
   return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && cols % Pack<T>::size == 0 && stride % Pack<T>::size == 0;
 }
 
-// Sums and maxima over the lanes of a warp, always in the same order; every lane gets the result.
+// Reductions over the lanes of a warp, in a fixed order; every lane gets the result.
 
 __device__ inline float warp_sum(float x) {
 #pragma unroll
@@ -66,7 +66,7 @@ __device__ inline float warp_max(float x) {
   return x;
 }
 
-/// The sum over all threads of a block of 32 * Warps threads; every thread gets it. Ends with the block in step.
+/// The sum over a block of 32 * Warps threads; every thread gets it. Synchronises the block.
 template <int Warps>
 __device__ float block_sum(float x) {
   __shared__ float parts[Warps];
@@ -80,7 +80,7 @@ __device__ float block_sum(float x) {
   return sum;
 }
 
-/// The same of the maximum.
+/// The same for the maximum.
 template <int Warps>
 __device__ float block_max(float x) {
   __shared__ float parts[Warps];

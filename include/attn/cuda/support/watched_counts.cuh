@@ -1,13 +1,13 @@
 #pragma once
 #include <algorithm>
 
+#include "attn/core/watched_counts.hpp"
 #include "attn/cuda/device.cuh"
-#include "attn/decode/watched_counts.hpp"
 
 namespace attn {
 
-/// They lie in pinned memory of the host, which kernels write to. No count is negative: one that is has not been written yet. A device
-/// has one of these at a time.
+/// The counts are in pinned host memory, which kernels write to. A negative count has not been written yet. A device has
+/// one WatchedCounts at a time.
 template <class T>
 class WatchedCounts<Cuda<T>> {
  public:
@@ -21,7 +21,7 @@ class WatchedCounts<Cuda<T>> {
     while (count < 0) {
       const cudaError_t status = cudaStreamQuery(device_.stream());
       if (status == cudaErrorNotReady) continue;
-      check(status, "waiting for a step of decoding");
+      check_cuda(status, "waiting for a step of decoding");
       require(count >= 0, "decoding: step ", i, " is over and has not said how many sentences are left");
     }
     return count;

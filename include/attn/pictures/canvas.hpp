@@ -1,0 +1,67 @@
+#pragma once
+#include <charconv>
+#include <cmath>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "attn/pictures/markup.hpp"
+
+namespace attn {
+
+/// An SVG element that grows as shapes are added. Lengths are pixels, rounded to a tenth.
+class Canvas {
+ public:
+  static constexpr const char* stand_alone = "xmlns='http://www.w3.org/2000/svg'";  // not needed within HTML
+
+  /// Begins a picture that scales to the space around it. Readers hear the name.
+  Canvas(double width, double height, std::string_view name, const std::string& attributes = stand_alone)
+      : width_(width), height_(height) {
+    svg_ = "<svg " + attributes + " viewBox='0 0 " + number(width) + " " + number(height) + "' role='img'><title>" +
+           escaped(name) + "</title>\n";
+  }
+  /// A picture of fixed size.
+  static Canvas fixed(double width, double height, std::string_view name) {
+    return {width, height, name,
+            std::string(stand_alone) + " width='" + number(width) + "' height='" + number(height) + "'"};
+  }
+
+  /// Formats a length. The decimal point does not depend on the locale.
+  static std::string number(double value) {
+    char digits[32];
+    const auto end = std::to_chars(digits, digits + sizeof digits, std::round(value * 10) / 10 + 0.0).ptr;  // no -0
+    return {digits, end};
+  }
+
+  void style(const std::string& rules) { add("<style>" + rules + "</style>\n"); }
+  void paper() { shape("rect", {{"width", width_}, {"height", height_}, {"rx", 8}}, "class='paper'"); }
+  void text(double x, double y, std::string_view words, std::string_view attributes = {}) {
+    add("<text x='" + number(x) + "' y='" + number(y) + "'" + spaced(attributes) + ">" + escaped(words) + "</text>\n");
+  }
+  void line(double x1, double y1, double x2, double y2, const std::string& kind) {
+    shape("line", {{"x1", x1}, {"y1", y1}, {"x2", x2}, {"y2", y2}}, "class='" + kind + "'");
+  }
+  /// An element without contents: rect, line, circle, path.
+  void shape(std::string_view element, std::initializer_list<std::pair<const char*, double>> lengths,
+             std::string_view attributes = {}) {
+    (svg_ += '<') += element;
+    for (const auto& [name, value] : lengths) svg_ += std::string(" ") + name + "='" + number(value) + "'";
+    add(spaced(attributes) + "/>\n");
+  }
+  void begin_group(std::string_view kind) { ((svg_ += "<g class='") += kind) += "'>"; }
+  void end_group() { add("</g>\n"); }
+  /// Ends the picture.
+  std::string finish() && { return std::move(svg_) + "</svg>\n"; }
+
+ private:
+  static std::string spaced(std::string_view attributes) {
+    return (attributes.empty() ? "" : " ") + std::string(attributes);
+  }
+  void add(std::string_view markup) { svg_ += markup; }
+
+  double width_, height_;
+  std::string svg_;
+};
+
+}  // namespace attn

@@ -1,0 +1,3 @@
+#include "attn/run/cpu_models.hpp"
+
+template class attn::ModelOnDevice<attn::Cpu<float>>;

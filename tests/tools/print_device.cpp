@@ -1,0 +1,16 @@
+#include "common/print_device.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sstream>
+
+using namespace attn;
+
+TEST_CASE("say device: nothing where there is only the CPU; what is not there is an error before anything else") {
+  std::ostringstream said;
+  print_device(said, {.device = "cpu", .threads = 1});
+  CHECK(said.str().empty());
+  CHECK_THROWS_AS(print_device(said, {.device = "cpu", .precision = "float", .tf32 = true}), Error);
+  CHECK_THROWS_WITH_AS(print_device(said, {.device = "tpu"}), "there is no device 'tpu': use auto, cpu or cuda", Error);
+  if (gpu_support().count == nullptr) CHECK_THROWS_AS(print_device(said, {.device = "cuda"}), Error);
+}

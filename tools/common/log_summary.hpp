@@ -1,0 +1,67 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "attn/pictures/learning_curve.hpp"
+#include "common/log_events.hpp"
+
+namespace attn {
+
+/// Summary of a run's log.jsonl, including resumed parts.
+struct LogSummary {
+  Series training, validations;
+  Index steps = 0;
+  double seconds = 0;         // training only
+  double best = 0, last = 0;  // validation loss
+  double training_loss = 0;   // mean over the steps between the last two validations
+};
+
+/// Summarizes the events of a log. Skips losses that are not finite.
+inline LogSummary summary_of(const LogEvents& log) {
+  LogSummary summary;
+  for (const auto& [step, event] : log.validations)
+    if (const auto loss = number_of(event, "loss"))
+      summary.validations.points.push_back({static_cast<double>(step), *loss});
+  const std::vector<Series::Point>& validations = summary.validations.points;
+  for (const Series::Point& point : validations) {
+    summary.best = &point == &validations.front() ? point.loss : std::min(summary.best, point.loss);
+    summary.last = point.loss;
+  }
+  const double epoch_began = validations.size() > 1 ? validations[validations.size() - 2].step : 0;
+  double before = 0, counted = 0;
+  for (const auto& [number, event] : log.steps) {
+    const auto loss = number_of(event, "loss");
+    if (!loss) continue;
+    const auto step = static_cast<double>(number);
+    summary.training.points.push_back({step, *loss});
+    const double speed = number_of(event, "tokens_per_second").value_or(0);
+    if (speed > 0) summary.seconds += number_of(event, "tokens").value_or(0) / speed;
+    if (step > epoch_began) {
+      summary.training_loss += *loss * (step - before);
+      counted += step - before;
+    }
+    before = step;
+    summary.steps = number;
+  }
+  summary.training_loss /= std::max(counted, 1.0);
+  return summary;
+}
+
+/// Reads and summarizes a log.
+inline LogSummary read_log(const std::filesystem::path& path) { return summary_of(read_log_events(path)); }
+
+/// Metrics by name: steps, validations ("epochs"), seconds, milliseconds per step, validation perplexities, training loss.
+inline nlohmann::json figures(const LogSummary& log) {
+  return {{"steps", log.steps},
+          {"epochs", log.validations.points.size()},
+          {"seconds", log.seconds},
+          {"milliseconds_per_step", log.steps > 0 ? 1000 * log.seconds / static_cast<double>(log.steps) : 0},
+          {"perplexity", std::exp(log.best)},
+          {"last_perplexity", std::exp(log.last)},
+          {"training_loss", log.training_loss}};
+}
+
+}  // namespace attn

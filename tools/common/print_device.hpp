@@ -1,0 +1,22 @@
+#pragma once
+#include <ostream>
+#include <string>
+
+#include "attn/run/models.hpp"
+
+namespace attn {
+
+/// Prints the device that --device selects. Throws Error if it is not available, before any text is read.
+inline void print_device(std::ostream& out, const DeviceOptions& device) {
+  models().check(device);
+  const std::string on = backend(device);
+  const GpuSupport gpus = gpu_support();
+  if (on.starts_with("cuda")) {
+    out << gpus.found() << "; this run is on GPU " << device.gpu << ", in " << on.substr(5) << "\n";
+    if (on == "cuda bf16") out << gpus.kernels(device.gpu) << "\n";  // float uses the same kernel on all GPUs
+  } else if (device.device == "auto" && gpus.found != nullptr) {
+    out << gpus.found() << "; this run is on the CPU\n";
+  }
+}
+
+}  // namespace attn
