@@ -17,8 +17,8 @@ cores. With your own files, where line i of one translates line i of the other:
   wmt14_train --train-source train.en --train-target train.de \
     --test-source test.en --test-target test.de
 
-Options that you omit depend on the size of the text and are printed. The output folder gets the best
-model (for `translate FOLDER`), a log, learning curves and the translations of the test;
+Options that you omit depend on the size of the text and are printed. The output folder gets the
+best model (for `translate FOLDER`), a log, learning curves and the translations of the test;
 --resume continues from its training.safetensors. With BART's tokenizer (--vocab, --merges),
 --recipe paper and --model linformer32 it trains a model of the Linformer paper on WMT14.
 )";
