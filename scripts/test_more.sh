@@ -77,7 +77,8 @@ cpu_room() {
 
 x86_64() {
   [[ $(uname -m) == x86_64 ]] || { echo "this machine is not x86-64: skipped"; return $skipped; }
-  cpu_room x86-64-v2 '' g++ -march=x86-64-v2 && cpu_room x86-64-v3 '' g++ -march=x86-64-v3
+  cpu_room x86-64-v2 '' g++ -march=x86-64-v2 && cpu_room x86-64-v3 '' g++ -march=x86-64-v3 || return
+  if grep -qw amx_bf16 /proc/cpuinfo; then cpu_room avx512-bf16 '' g++ -march=native -mno-amx-bf16; fi
 }
 
 aarch64() {  # without and with instructions for bf16

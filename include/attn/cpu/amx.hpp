@@ -3,11 +3,15 @@
 
 #if defined(__AMX_INT8__) && defined(__AVX512VNNI__) && defined(__linux__)
 #define ATTN_AMX 1
+#ifdef __AMX_BF16__
+#define ATTN_AMX_BF16 1
+#endif
 #include <immintrin.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdint>
+#include <type_traits>
 
 // Intel AMX: tile registers of 16 rows of 64 bytes, and their products.
 
@@ -60,12 +64,28 @@ struct AmxAhead {
   }
 };
 
-/// sums = begins + x w for top + bottom rows of x, up to 32, and 32 outputs. Call shape(top, bottom) first. x: unsigned
-/// bytes, rows `x_stride` bytes apart. w: for each 4 of the depth, 4 weights of each output, `w_stride` bytes apart. depth:
-/// bytes, a multiple of 64. sums: rows `stride` numbers apart.
-inline void amx_products(const std::int8_t* x, Index x_stride, const std::int8_t* w, Index w_stride, Index depth,
-                         const std::int32_t* begins, std::int32_t* sums, Index stride, Index top, Index bottom,
-                         AmxAhead& ahead) {
+// Adds the products of two tiles to a third. The intrinsics need literal numbers of tiles.
+#ifdef ATTN_AMX_BF16
+#define ATTN_AMX_ADD(sums, x, w)              \
+  do {                                        \
+    if constexpr (std::is_same_v<Sum, float>) \
+      _tile_dpbf16ps(sums, x, w);             \
+    else                                      \
+      _tile_dpbusd(sums, x, w);               \
+  } while (false)
+#else
+#define ATTN_AMX_ADD(sums, x, w) _tile_dpbusd(sums, x, w)
+#endif
+
+/// sums = begins + x w for top + bottom rows of x, up to 32, and 32 outputs. Call shape(top, bottom) first. If sums are
+/// int32, rows of x are unsigned bytes and weights signed ones; if they are float, both are bfloat16. Rows of x are
+/// `x_stride` bytes apart. w: for each 4 bytes of the depth, 4 bytes of each output, `w_stride` bytes apart. depth: bytes, a
+/// multiple of 64. sums: rows `stride` numbers apart.
+template <class Value, class Weight, class Sum>
+void amx_products(const Value* rows, Index x_stride, const Weight* weights, Index w_stride, Index depth, const Sum* begins,
+                  Sum* sums, Index stride, Index top, Index bottom, AmxAhead& ahead) {
+  const auto* x = reinterpret_cast<const std::int8_t*>(rows);
+  const auto* w = reinterpret_cast<const std::int8_t*>(weights);
   asm volatile("" ::: "memory");  // earlier stores happen before the tile loads
   const std::int8_t* below = x + top * x_stride;
   _tile_loadd(0, begins, 0);
@@ -77,12 +97,12 @@ inline void amx_products(const std::int8_t* x, Index x_stride, const std::int8_t
       ahead.ask();
       _tile_loadd(4, w, w_stride);
       _tile_loadd(6, x + k, x_stride);
-      _tile_dpbusd(0, 6, 4);
+      ATTN_AMX_ADD(0, 6, 4);
       _tile_loadd(7, below + k, x_stride);
-      _tile_dpbusd(2, 7, 4);
+      ATTN_AMX_ADD(2, 7, 4);
       _tile_loadd(5, w + 64, w_stride);
-      _tile_dpbusd(1, 6, 5);
-      _tile_dpbusd(3, 7, 5);
+      ATTN_AMX_ADD(1, 6, 5);
+      ATTN_AMX_ADD(3, 7, 5);
     }
     _tile_stored(2, sums + top * stride, stride * 4);
     _tile_stored(3, sums + top * stride + 16, stride * 4);
@@ -91,15 +111,16 @@ inline void amx_products(const std::int8_t* x, Index x_stride, const std::int8_t
       ahead.ask();
       _tile_loadd(6, x + k, x_stride);
       _tile_loadd(4, w, w_stride);
-      _tile_dpbusd(0, 6, 4);
+      ATTN_AMX_ADD(0, 6, 4);
       _tile_loadd(5, w + 64, w_stride);
-      _tile_dpbusd(1, 6, 5);
+      ATTN_AMX_ADD(1, 6, 5);
     }
   }
   _tile_stored(0, sums, stride * 4);
   _tile_stored(1, sums + 16, stride * 4);
   asm volatile("" ::: "memory");
 }
+#undef ATTN_AMX_ADD
 
 }  // namespace attn::cpu
 #endif

@@ -15,12 +15,37 @@ namespace attn::cpu {
 /// only the pairs of lines that it needs. For each 4 of the depth, a panel holds its pairs one after the other, each as 4
 /// values of the first line and 4 of the second. Padding is zero.
 struct Bfloat16Tile {
+  using Value = bfloat16_t;
   static constexpr Index kLines = 8;
 
   /// The offset of the panel that starts with this line.
   static constexpr Index offset(Index depth, Index line) { return line * padded(depth); }
+  /// The values of a packed side.
+  static constexpr Index size(Index depth, Index lines) { return offset(depth, lines + lines % 2); }
 
-  /// Packs the rows of `from`, whose depth is contiguous: a left side, or a transposed right side.
+  /// Packs one side. `by_rows`: the depth of `from` runs along its rows, as in a left side or a transposed right side;
+  /// otherwise along its columns. Both sides have the same layout.
+  template <bool left, bool by_rows>
+  static void pack(const Matrix<const float>& from, Value* to) {
+    if constexpr (by_rows)
+      pack_rows(from, to);
+    else
+      pack_columns(from, to);
+  }
+
+  /// c = base + alpha a b from packed sides. base: c itself, or initial rows, which may be one row with stride 0.
+  static void multiply(const bfloat16_t* a, const bfloat16_t* b, Index depth, const Matrix<float>& c, float alpha,
+                       const Matrix<const float>& base) {
+    for (Index i = 0; i < c.rows; i += kLines)
+      for (Index j = 0; j < c.cols; j += kLines) {
+        const Index rows = std::min(kLines, c.rows - i), cols = std::min(kLines, c.cols - j);
+        const Matrix<float> to(c.row(i) + j, rows, cols, c.stride);
+        const Matrix<const float> from(base.row(i) + j, rows, cols, base.stride);
+        pick<kLines / 2, kLines / 2>(a + offset(depth, i), b + offset(depth, j), padded(depth), to, alpha, from);
+      }
+  }
+
+ private:
   static void pack_rows(const Matrix<const float>& from, bfloat16_t* to) {
     for (Index i = 0; i < from.rows; i += 2) {
       const Index first = i / kLines * kLines, step = pairs(from.rows - first) * 8;
@@ -39,7 +64,6 @@ struct Bfloat16Tile {
     }
   }
 
-  /// Packs the columns of `from`, whose depth runs over rows: a transposed left side, or a right side.
   static void pack_columns(const Matrix<const float>& from, bfloat16_t* to) {
     for (Index k = 0; k < from.rows; k += 4) {
       const Index deep = std::min<Index>(4, from.rows - k);
@@ -64,19 +88,6 @@ struct Bfloat16Tile {
     }
   }
 
-  /// c = base + alpha a b from packed sides. base: c itself, or initial rows, which may be one row with stride 0.
-  static void multiply(const bfloat16_t* a, const bfloat16_t* b, Index depth, const Matrix<float>& c, float alpha,
-                       const Matrix<const float>& base) {
-    for (Index i = 0; i < c.rows; i += kLines)
-      for (Index j = 0; j < c.cols; j += kLines) {
-        const Index rows = std::min(kLines, c.rows - i), cols = std::min(kLines, c.cols - j);
-        const Matrix<float> to(c.row(i) + j, rows, cols, c.stride);
-        const Matrix<const float> from(base.row(i) + j, rows, cols, base.stride);
-        pick<kLines / 2, kLines / 2>(a + offset(depth, i), b + offset(depth, j), padded(depth), to, alpha, from);
-      }
-  }
-
- private:
   static constexpr Index padded(Index depth) { return (depth + 3) / 4 * 4; }
   /// The pairs of a panel if this number of lines remains.
   static constexpr Index pairs(Index lines) { return (std::min(kLines, lines) + 1) / 2; }

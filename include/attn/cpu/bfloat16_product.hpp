@@ -1,6 +1,6 @@
 #pragma once
-#ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
 #include "attn/cpu/bfloat16_tile.hpp"
+#ifdef ATTN_BFLOAT16_PRODUCTS
 
 namespace attn::cpu {
 
@@ -11,14 +11,14 @@ template <bool TransposeA, bool TransposeB>
 class Bfloat16Product {
  public:
   static constexpr Index kDepth = 1024, kLarge = 256, kSmall = 64;
-  static constexpr Index kSpace = (kLarge + kSmall) * kDepth;  // values of workspace
+  static constexpr Index kSpace = Bfloat16Tile::size(kDepth, kLarge) + Bfloat16Tile::size(kDepth, kSmall);  // workspace
 
   static void run(Matrix<const float> base, Matrix<const float> a, Matrix<const float> b, Matrix<float> c, float alpha,
-                  bfloat16_t* space) {
+                  Bfloat16Tile::Value* space) {
     const Index depth = TransposeA ? a.rows : a.cols;
     const bool wide = c.rows <= c.cols;
     const Index few = wide ? c.rows : c.cols, many = wide ? c.cols : c.rows;
-    bfloat16_t *large = space, *small = space + kLarge * kDepth;
+    Bfloat16Tile::Value *large = space, *small = space + Bfloat16Tile::size(kDepth, kLarge);
     for (Index l = 0; l < few; l += kLarge)
       for (Index k = 0; k < depth; k += kDepth) {
         const Index deep = std::min(kDepth, depth - k), lines = std::min(kLarge, few - l);
@@ -35,17 +35,13 @@ class Bfloat16Product {
   }
 
  private:
-  static void pack_left(const Matrix<const float>& a, Index i, Index rows, Index k, Index deep, bfloat16_t* to) {
-    if constexpr (TransposeA)
-      Bfloat16Tile::pack_columns(a.row_range(k, deep).columns(i, rows), to);
-    else
-      Bfloat16Tile::pack_rows(a.row_range(i, rows).columns(k, deep), to);
+  static void pack_left(const Matrix<const float>& a, Index i, Index rows, Index k, Index deep, Bfloat16Tile::Value* to) {
+    Bfloat16Tile::pack<true, !TransposeA>(
+        TransposeA ? a.row_range(k, deep).columns(i, rows) : a.row_range(i, rows).columns(k, deep), to);
   }
-  static void pack_right(const Matrix<const float>& b, Index j, Index cols, Index k, Index deep, bfloat16_t* to) {
-    if constexpr (TransposeB)
-      Bfloat16Tile::pack_rows(b.row_range(j, cols).columns(k, deep), to);
-    else
-      Bfloat16Tile::pack_columns(b.row_range(k, deep).columns(j, cols), to);
+  static void pack_right(const Matrix<const float>& b, Index j, Index cols, Index k, Index deep, Bfloat16Tile::Value* to) {
+    Bfloat16Tile::pack<false, TransposeB>(
+        TransposeB ? b.row_range(j, cols).columns(k, deep) : b.row_range(k, deep).columns(j, cols), to);
   }
 };
 

@@ -34,8 +34,8 @@ inline Index worthwhile_rows(Index cols) { return std::max<Index>(1, kWorthwhile
 
 }  // namespace cpu
 
-/// Whether the compiler may use instructions for bf16 matrix products (ARM's BF16).
-#ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
+/// Whether the compiler may use instructions for bf16 matrix products (ARM's BF16, AVX512-BF16, AMX).
+#if defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC) || defined(__AVX512BF16__)
 inline constexpr bool kHasBfloat16Products = true;
 #else
 inline constexpr bool kHasBfloat16Products = false;
@@ -56,8 +56,8 @@ requires(sizeof(T) > 0) class Cpu<T> {
     if (options_.threads <= 0) options_.threads = static_cast<int>(all_threads());
     require(!options.bfloat16_products || std::is_same_v<T, float>, "bf16 matrix products need Cpu<float>");
     require(!options.bfloat16_products || kHasBfloat16Products,
-            "this program was compiled without instructions for bf16 matrix products (ARM's BF16). Compile with "
-            "-march=native on a processor that has them, or compute in float.");
+            "this program was compiled without instructions for bf16 matrix products (ARM's BF16, AVX512-BF16). Compile "
+            "with -march=native on a processor that has them, or compute in float.");
     require(!options.int8_weights || std::is_same_v<T, float>, "int8 weights need Cpu<float>");
     require(!options.int8_weights || !options.bfloat16_products,
             "int8_weights conflicts with bfloat16_products. Set one of them.");

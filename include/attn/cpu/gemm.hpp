@@ -28,11 +28,11 @@ void gemm_from(Matrix<const T> base, Cpu<T>& device, int thread, Matrix<const T>
     if (few) return few_rows_transposed(a, b, c, alpha);
   if constexpr (!TransposeA && !TransposeB)
     if (few) return few_rows(a, b, c, alpha);
-#ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
+#ifdef ATTN_BFLOAT16_PRODUCTS
   if constexpr (std::is_same_v<T, float>)
     if (device.options().bfloat16_products) {
       using Product = Bfloat16Product<TransposeA, TransposeB>;
-      auto* space = reinterpret_cast<bfloat16_t*>(device.workspace(thread, (Product::kSpace + 1) / 2));
+      auto* space = reinterpret_cast<Bfloat16Tile::Value*>(device.workspace(thread, (Product::kSpace + 1) / 2));
       return Product::run(base, a, b, c, alpha, space);
     }
 #endif

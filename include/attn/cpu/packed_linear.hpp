@@ -1,12 +1,10 @@
 #pragma once
+#include "attn/cpu/bfloat16_tile.hpp"
 #include "attn/cpu/device.hpp"
 #include "attn/cpu/eigen.hpp"
 #include "attn/cpu/int8_weights.hpp"
 #include "attn/cpu/panels.hpp"
 #include "attn/ops/linear.hpp"
-#ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
-#include "attn/cpu/bfloat16_tile.hpp"
-#endif
 
 // linear with packed weights that the device keeps. A value's bits depend neither on the number of rows nor on the tiling.
 
@@ -84,25 +82,26 @@ inline void run_int8(Cpu<float>& device, const LinearArgs<Cpu<float>>& args, con
               });
 }
 
-#ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
+#ifdef ATTN_BFLOAT16_PRODUCTS
 /// Weights rounded to bfloat16.
 class Bfloat16Weights {
  public:
   static constexpr Index kTogether = 64;  // rows packed at once
   explicit Bfloat16Weights(Matrix<const float> weights)
-      : depth_(weights.cols), values_(size(weights.rows, weights.cols), "bf16 weights") {
-    Bfloat16Tile::pack_rows(weights, values_.data());
+      : depth_(weights.cols), values_(Bfloat16Tile::size(weights.cols, weights.rows), "bf16 weights") {
+    Bfloat16Tile::pack<false, true>(weights, values_.data());
   }
 
   void run(Cpu<float>& device, const LinearArgs<Cpu<float>>& args) const {
     panel_parts(device, args.y.rows, args.y.cols, 64, [&](Index top, Index bottom, Index left, Index right, int thread) {
-      auto* space = reinterpret_cast<bfloat16_t*>(device.workspace(thread, size(kTogether, depth_) / 2 + 1));
+      auto* space =
+          reinterpret_cast<Bfloat16Tile::Value*>(device.workspace(thread, Bfloat16Tile::size(depth_, kTogether) / 2 + 1));
       for (Index i = top; i < bottom; i += kTogether) {
         const auto part = args.y.row_range(i, std::min(kTogether, bottom - i)).columns(left, right - left);
         for (Index r = 0; r < part.rows; ++r)
           args.bias == nullptr ? std::fill_n(part.row(r), part.cols, 0.0F)
                                : std::copy_n(args.bias + left, part.cols, part.row(r));
-        Bfloat16Tile::pack_rows(args.x.row_range(i, part.rows), space);
+        Bfloat16Tile::pack<true, true>(args.x.row_range(i, part.rows), space);
         Bfloat16Tile::multiply(space, values_.data() + Bfloat16Tile::offset(depth_, left), depth_, part, 1, part);
         if (args.relu)
           for (Index r = 0; r < part.rows; ++r) row_array(part, r) = row_array(part, r).max(0.0F);
@@ -111,10 +110,8 @@ class Bfloat16Weights {
   }
 
  private:
-  static Index size(Index lines, Index depth) { return Bfloat16Tile::offset(depth, lines + lines % 2); }
-
   Index depth_;
-  Buffer<bfloat16_t, HostMemory> values_;
+  Buffer<Bfloat16Tile::Value, HostMemory> values_;
 };
 #endif
 
@@ -127,7 +124,7 @@ bool linear_packed(Cpu<T>& device, const LinearArgs<Cpu<T>>& args) {
       if (packed != nullptr) run_int8(device, args, *packed);
       return packed != nullptr;
     }
-#ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
+#ifdef ATTN_BFLOAT16_PRODUCTS
     if (device.options().bfloat16_products) {
       const auto* packed = device.weights().template find<Bfloat16Weights>(args.weight);
       if (packed != nullptr) packed->run(device, args);
