@@ -101,7 +101,7 @@ TEST_CASE("ranks: texts of any length are gathered in rank order") {
   for (std::size_t i = 1; i < all.size(); ++i) CHECK(all[i] == std::string(i, '\0') + "ä");
 }
 
-TEST_CASE("ranks: a condition true at one rank is true for any_rank at all ranks") {
+TEST_CASE("ranks: any is true at all ranks if it is true at one") {
   CHECK(mpi->any(mpi->rank() == mpi->ranks() - 1));
   CHECK_FALSE(mpi->any(false));
 }
