@@ -99,7 +99,7 @@ TEST_CASE("linformer: with per-head projections each head equals a one-head Linf
   }
 }
 
-TEST_CASE("linformer: each kind of sharing trains the expected parameters") {
+TEST_CASE("linformer: each kind of sharing has the expected projections") {
   MultiHead<D, 8, 2, Linformer<3, 5, Sharing::none>> none;
   MultiHead<D, 8, 2, Linformer<3, 5>> heads;
   MultiHead<D, 8, 2, Linformer<3, 5, Sharing::key_value>> one;

@@ -166,7 +166,7 @@ TEST_CASE("safetensors: a failed save keeps the old file and leaves no other") {
   CHECK_FALSE(fs::exists(folder / "x.partial"));
 }
 
-TEST_CASE("safetensors: an error names the step at which saving failed") {
+TEST_CASE("safetensors: saving to a missing folder or a directory fails and stale partial files are replaced") {
   const TemporaryFolder folder;
   CHECK(has(message_of([&] { save_safetensors(folder / "no/such/x", {}); }), "such does not exist. Create it."));
   fs::create_directory(folder / "taken");

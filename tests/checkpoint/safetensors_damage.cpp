@@ -77,7 +77,7 @@ TEST_CASE("safetensors: rejects a file truncated anywhere") {
   CHECK(contains(damaged.complaint(bytes + "x"), "1 bytes at the end"));
 }
 
-TEST_CASE("safetensors: the error for an edited header differs from the error for damage") {
+TEST_CASE("safetensors: the error for a header edited by another program names the remedy") {
   const Damaged damaged;
   std::string bytes = damaged.saved(8);
   const std::size_t key = bytes.find("attn.checksum.data");

@@ -57,7 +57,7 @@ TEST_CASE("cpu: workspaces are separate for each thread and slot and grow only o
   CHECK(device.workspace(0, 100) == larger);
 }
 
-TEST_CASE("cpu: copies and zeroes values without touching adjacent memory") {
+TEST_CASE("cpu: copies and zeroes values without changing adjacent memory") {
   Cpu<double> device(1);
   const std::vector<double> from{1, 2, 3, 4, 5, 6};
   std::vector<double> there(6), back(6);

@@ -235,7 +235,7 @@ TEST_CASE("search: n-best lists are sorted and start with the 1-best result") {
   }
 }
 
-TEST_CASE("search: handles no sentences and beams wider than the continuations") {
+TEST_CASE("search: handles no sentences and beams wider than the search space") {
   CHECK(search_table(garden_path, plain, 0).empty());
   SearchOptions options = plain;
   options.beam = 64, options.n_best = 64;

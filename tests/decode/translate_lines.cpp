@@ -154,7 +154,7 @@ TEST_CASE("translate lines: batches average at most 64 tokens per sentence") {
   CHECK(batches_by_length({}, 4).empty());
 }
 
-TEST_CASE("translate lines: a batch that exceeds memory is halved and a single sentence is an error") {
+TEST_CASE("translate lines: a batch that exceeds memory is halved and a too long sentence is an error") {
   Backwards model;
   model.fits = 2;
   CHECK(texts(translate_lines({"a b", "b", "c", "a c", "b c"}, words, words, {}, model)) ==

@@ -111,7 +111,7 @@ TEST_CASE("grammar clauses: time and company and place precede the objects") {
   CHECK(both(question({}, clause(often))) == "does the cat often sleep | schläft die Katze oft");
 }
 
-TEST_CASE("grammar clauses: the verbs to be and to cost and there is") {
+TEST_CASE("grammar clauses: copula and prices and existence") {
   const Clause old = being(the("house"), true, true, {"old", "alt"});
   CHECK(both(statement(old)) == "the house was not old | das Haus war nicht alt");
   CHECK(both(question({}, old)) == "was the house not old | war das Haus nicht alt");

@@ -433,7 +433,7 @@ with tempfile.TemporaryDirectory() as name:
     with open(folder / "padded.en", "w") as padded:
         padded.write("the number .\n")
         padded.truncate(4 << 30)
-    refused("a file padded with zeros", "--train-source", folder / "padded.en", "--train-target", folder / "a.de", "--output", folder / "bad",
+    refused("a file of zeros", "--train-source", folder / "padded.en", "--train-target", folder / "a.de", "--output", folder / "bad",
             says="longer than 16 MiB")
     check(not (folder / "bad").exists() and not (folder / "unequal").exists(), "a rejected run creates no folder")
     refused("a rate of NaN", "--rate", "nan", says="'nan' is not a number above 0")

@@ -102,7 +102,7 @@ TEST_CASE("corpus folder: rejects incomplete and modified folders") {
   }
 }
 
-TEST_CASE("corpus folder: a run keeps its folder with the tokenizer names of a corpus") {
+TEST_CASE("corpus folder: rejects a folder with a trained model to protect its tokenizer") {
   const Made made;
   const TemporaryFolder run;
   for (const char* name : {"model.json", "tokenizer.vocab.json"}) write_file(run / name, "the model's");

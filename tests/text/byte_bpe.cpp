@@ -66,7 +66,7 @@ TEST_CASE("byte bpe: any UTF-8 survives a round trip") {
     CHECK(bpe.decode(bpe.encode(text)) == text);
 }
 
-TEST_CASE("byte bpe: token names mark word starts and replace non-characters") {
+TEST_CASE("byte bpe: token names mark word starts and show incomplete characters as bytes") {
   const ByteBpe bpe = small_bpe({{"a", "a"}, {"aa", "b"}, {"\u0120", "aab"}});
   const auto names = [&](std::string_view line) {
     std::string all;

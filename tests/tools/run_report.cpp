@@ -85,7 +85,7 @@ TEST_CASE("run report: shows figures and curves and settings of a log") {
   CHECK(contains(page, "default-src 'none'"));
 }
 
-TEST_CASE("run report: shows up to five improving translations even without sources") {
+TEST_CASE("run report: shows at most five stages of a translation even without its source") {
   const TemporaryFolder in;
   std::string samples;
   for (int i = 1; i <= 9; ++i)

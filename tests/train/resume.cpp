@@ -35,7 +35,7 @@ TEST_CASE("resume: a run stopped in the middle of an epoch and resumed gives the
   }
 }
 
-TEST_CASE("resume: a run with the best score as criterion keeps that score") {
+TEST_CASE("resume: a run that selects by score keeps its best score") {
   double score = 30;
   const auto by_score = [&](Run& run) {
     TrainOptions options = run.options();
