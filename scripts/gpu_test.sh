@@ -73,13 +73,13 @@ if [[ $sanitize ]]; then
   sanitizer=$(command -v compute-sanitizer) || { echo "gpu_test.sh --sanitize needs compute-sanitizer, a part of CUDA" >&2; exit 1; }
   export ATTN_TEST_QUICK=1
   # Every op, and every kernel of a training step. CPU cases launch no kernels, so they are skipped.
-  ops='near the truth: *<Cuda*' models='models: nothing but empty*<Cuda*'
+  ops='accuracy: *<Cuda*' models='models: empty sentences*<Cuda*'
   run "memcheck" "$sanitizer" --tool memcheck --error-exitcode 9 --print-limit 20 \
     "$program" --test-case="$ops,${models}"
   # racecheck is slow, so several processes run in parallel for each op, each with a share of its cases.
   shares=8
   racecheck() {
-    "$program" --no-version --list-test-cases --test-case="$ops" | grep '^near the truth' |
+    "$program" --no-version --list-test-cases --test-case="$ops" | grep '^accuracy' |
       while read -r name; do for ((i = 0; i < shares; ++i)); do printf '%s\0' "ATTN_TEST_SHARE=$i/$shares" "--test-case=$name"; done; done |
       xargs --null --max-args=2 --max-procs="$jobs" bash -c 'env "${@: -2:1}" "${@:1:$# - 2}" "${@: -1}"' - \
         "$sanitizer" --tool racecheck --racecheck-report analysis --error-exitcode 9 --print-limit 20 "$program"

@@ -33,7 +33,7 @@ std::pair<Sentences, Sentences> noisy_text(Index pairs, Index words, std::uint64
 
 }  // namespace
 
-TEST_CASE("IBM model 1: the house and the book, by hand") {
+TEST_CASE("IBM model 1: the house and book example matches a manual calculation") {
   // Without an empty word the first iteration shares each target among two sources. Counts of das: the 1/2 + 1/2, house
   // 1/2, book 1/2; of Haus: the 1/2, house 1/2; of Buch: the 1/2, book 1/2 + 1/2, a 1/2; of ein: a 1/2, book 1/2.
   const IbmModel1 once = train_ibm_model1(german, english, {.iterations = 1, .empty_word = false});
@@ -61,7 +61,7 @@ TEST_CASE("IBM model 1: the house and the book, by hand") {
   for (const Token word : {0, 1, 2, 3}) CHECK(often.table.probability(word, word) > 0.99);
 }
 
-TEST_CASE("IBM model 1: the likelihood rises with every iteration, and rows are distributions") {
+TEST_CASE("IBM model 1: the likelihood rises with every iteration and rows sum to 1") {
   for (const bool empty_word : {true, false}) {
     const auto [source, target] = noisy_text(400, 30, 7);
     const IbmModel1 model = train_ibm_model1(source, target, {.iterations = 30, .empty_word = empty_word});
@@ -76,7 +76,7 @@ TEST_CASE("IBM model 1: the likelihood rises with every iteration, and rows are 
   }
 }
 
-TEST_CASE("IBM model 1: the same bits with any number of threads") {
+TEST_CASE("IBM model 1: results are bitwise identical for any number of threads") {
   const auto [source, target] = noisy_text(300, 50, 3);
   const IbmModel1 one = train_ibm_model1(source, target, {.threads = 1});
   for (const int threads : {2, 3, 7, 0}) {
@@ -86,7 +86,7 @@ TEST_CASE("IBM model 1: the same bits with any number of threads") {
   }
 }
 
-TEST_CASE("IBM model 1: the empty word takes what comes with everything") {
+TEST_CASE("IBM model 1: the empty word explains words that occur everywhere") {
   // Target 9 stands in every sentence, whatever the source says.
   Sentences source, target;
   for (Token word = 0; word < 8; ++word) {
@@ -98,7 +98,7 @@ TEST_CASE("IBM model 1: the empty word takes what comes with everything") {
   for (Token word = 0; word < 8; ++word) CHECK(model.table.probability(word, word) > 0.9);
 }
 
-TEST_CASE("IBM model 1: empty sentences and words that occur twice") {
+TEST_CASE("IBM model 1: handles empty sentences and repeated words") {
   const Sentences source{{}, {0, 0}, {1}, {}}, target{{0}, {0, 0, 1}, {}, {}};
   for (const bool empty_word : {true, false}) {
     const IbmModel1 model = train_ibm_model1(source, target, {.iterations = 3, .empty_word = empty_word});
@@ -110,7 +110,7 @@ TEST_CASE("IBM model 1: empty sentences and words that occur twice") {
   }
 }
 
-TEST_CASE("IBM model 1: reports, prunes, refuses") {
+TEST_CASE("IBM model 1: reports iterations and prunes the table and rejects invalid input") {
   std::vector<Index> reported;
   const IbmModel1 pruned = train_ibm_model1(
       german, english,

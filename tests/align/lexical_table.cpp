@@ -20,7 +20,7 @@ LexicalTable small_table() { return {{0, 3, 3, 4}, {1, 4, 7, 4}, {0.2F, 0.5F, 0.
 
 }  // namespace
 
-TEST_CASE("lexical table: rows, probabilities, best translations") {
+TEST_CASE("lexical table: returns rows and probabilities and best translations") {
   const LexicalTable table = small_table();
   CHECK(table.source_words() == 2);
   CHECK(table.empty_word() == 2);
@@ -41,20 +41,20 @@ TEST_CASE("lexical table: rows, probabilities, best translations") {
   CHECK(LexicalTable{}.probability(0, 0) == 0);
 }
 
-TEST_CASE("lexical table: pruning leaves out the improbable") {
+TEST_CASE("lexical table: pruning removes improbable entries") {
   const LexicalTable pruned = small_table().pruned(0.3);
   CHECK(pruned == LexicalTable({0, 1, 1, 2}, {4, 4}, {0.5F, 1.0F}));
   CHECK(small_table().pruned(0) == small_table());
   CHECK(small_table().pruned(2).entries() == 0);
 }
 
-TEST_CASE("lexical table: what is no table") {
+TEST_CASE("lexical table: rejects invalid rows and probabilities") {
   CHECK(contains(error_of([] { LexicalTable({0, 2}, {1}, {0.5F}); }), "numbers of targets, 1, and of probabilities, 1"));
   CHECK(contains(error_of([] { LexicalTable({0, 2, 2}, {3, 1}, {0.5F, 0.5F}); }), "row 0 needs rising ids"));
   CHECK(contains(error_of([] { LexicalTable({0, 1, 1}, {3}, {1.5F}); }), "probabilities from 0 to 1"));
 }
 
-TEST_CASE("lexical table: a file gives back the same table, and damage is noticed") {
+TEST_CASE("lexical table: a saved table loads unchanged and a damaged file is rejected") {
   const TemporaryFolder folder;
   const auto path = folder / "table";
   save_lexical_table(small_table(), path);
@@ -86,7 +86,7 @@ TEST_CASE("lexical table: a file gives back the same table, and damage is notice
   CHECK(contains(error_of([&] { load_lexical_table(folder / "none"); }), "cannot open"));
 }
 
-TEST_CASE("lexical table: a file says of which tokenizers it is, and is refused for others, or where it says of none") {
+TEST_CASE("lexical table: a file records its tokenizers and is rejected for other tokenizers") {
   const TemporaryFolder folder;
   const auto path = folder / "table";
   const auto refused = [&] { return error_of([&] { load_lexical_table(path, {3, 5}); }); };

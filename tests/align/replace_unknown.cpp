@@ -18,7 +18,7 @@ const LexicalTable table({0, 0, 0, 0, 0, 2, 4, 5, 5}, {4, 5, 0, 5, 0}, {0.9F, 0.
 
 }  // namespace
 
-TEST_CASE("a word is translated by the table, and else stays as it is") {
+TEST_CASE("unknown words: a word without a table entry is copied") {
   const WordTranslation translate(table, source, target);
   CHECK(translate("house") == "Haus");
   CHECK(translate("red") == "rot");  // <unk> is no translation
@@ -27,7 +27,7 @@ TEST_CASE("a word is translated by the table, and else stays as it is") {
   CHECK(translate("<unk>") == "<unk>");
 }
 
-TEST_CASE("unknown words of a translation become what their source words mean") {
+TEST_CASE("unknown words: are replaced by translations of the aligned source words") {
   const WordTranslation translate(table, source, target);
   const Words wanted{"the", "house", "in", "Elsterwerda"}, translation{"das", "<unk>", "in", "<unk>", "<unk>"};
   const std::vector<WordLink> links{{0, 0}, {1, 1}, {0, 1}, {2, 2}, {3, 3}};
@@ -39,7 +39,7 @@ TEST_CASE("unknown words of a translation become what their source words mean") 
                         [](const std::string& word) { return word + "!"; }) == Words{"a", "house!"});
 }
 
-TEST_CASE("links beyond the sentences are refused") {
+TEST_CASE("unknown words: links outside the sentences are rejected") {
   const WordTranslation translate(table, source, target);
   const std::vector<WordLink> beyond{{1, 0}};
   CHECK(contains(error_of([&] { replace_unknown(Words{"<unk>"}, "<unk>", beyond, Words{"house"}, translate); }),

@@ -15,7 +15,7 @@ const LexicalTable table({0, 3, 4, 4, 5}, {10, 11, 12, 12, 99}, {0.2F, 0.5F, 0.3
 
 }  // namespace
 
-TEST_CASE("shortlist: what is always there and the best translations of each word, rising, each once") {
+TEST_CASE("shortlist: contains the required tokens and the best translations sorted without duplicates") {
   const Shortlist two(table, {5, 3, 5}, 2);
   CHECK(two(Tokens{0}) == Tokens{3, 5, 11, 12});
   CHECK(two(Tokens{1, 0, 1}) == Tokens{3, 5, 11, 12});
@@ -29,7 +29,7 @@ TEST_CASE("shortlist: what is always there and the best translations of each wor
   CHECK(contains(error_of([] { Shortlist(table, {}, -1); }), "for_each_word is -1, but must be at least 0"));
 }
 
-TEST_CASE("the most frequent words of a text") {
+TEST_CASE("shortlist: finds the most frequent words of a text") {
   const Sentences text{{4, 2, 4}, {}, {9, 2, 4, 1}};
   CHECK(most_frequent(text, 2) == Tokens{4, 2});
   CHECK(most_frequent(text, 99) == Tokens{4, 2, 1, 9});

@@ -53,7 +53,7 @@ std::map<std::pair<Token, Token>, double> model1_by_hand(const Sentences& source
 
 }  // namespace
 
-TEST_CASE("Viterbi: each target word has the source word that it most probably comes from, or none") {
+TEST_CASE("Viterbi: links each target word to its most probable source word or to none") {
   // 0 -> 0 (0.6) 1 (0.4); 1 -> 1 (0.9) 2 (0.1); the empty word -> 0 (0.1) 2 (0.9)
   const LexicalTable table({0, 2, 4, 6}, {0, 1, 1, 2, 0, 2}, {0.6F, 0.4F, 0.9F, 0.1F, 0.1F, 0.9F});
   CHECK(links_of(table, {0, 1}, {1, 0, 2, 7}) == Links{{1, 0}, {0, 1}});
@@ -63,19 +63,19 @@ TEST_CASE("Viterbi: each target word has the source word that it most probably c
   CHECK(links_of(table, {55}, {0}).empty());  // a word that the table does not know
 }
 
-TEST_CASE("Viterbi: a repeated word is linked near the diagonal") {
+TEST_CASE("Viterbi: links a repeated word near the diagonal") {
   const LexicalTable table({0, 1, 2, 2}, {0, 1}, {1.0F, 1.0F});
   CHECK(links_of(table, {0, 1, 0}, {0, 1, 0}) == Links{{0, 0}, {1, 1}, {2, 2}});
   CHECK(links_of(table, {0, 0}, {0}) == Links{{0, 0}});  // as near: the earlier
   CHECK(links_of(table, {0, 1, 1, 1, 1, 0}, {1, 1, 0}) == Links{{1, 0}, {2, 1}, {5, 2}});
 }
 
-TEST_CASE("Pharaoh's format counts from 0, source first") {
+TEST_CASE("Pharaoh format: counts from 0 with the source first") {
   CHECK(pharaoh_line(Links{{0, 0}, {1, 2}, {12, 1}}) == "0-0 1-2 12-1");
   CHECK(pharaoh_line(Links{}).empty());
 }
 
-TEST_CASE("Viterbi: links of real sentences are the most probable ones of a model trained by hand") {
+TEST_CASE("Viterbi: links of real sentences match a manually trained model") {
   if (!has_data("alignment-gold")) return;
   const std::filesystem::path data = ATTN_TEST_DATA;
   ParallelText text = read_parallel(data / "alignment-gold/test.en", data / "alignment-gold/test.de");
@@ -110,7 +110,7 @@ TEST_CASE("Viterbi: links of real sentences are the most probable ones of a mode
   CHECK(linked > 250);
 }
 
-TEST_CASE("IBM model 1 aligns real sentences better than attention does") {
+TEST_CASE("Viterbi: IBM model 1 aligns real sentences better than attention") {
   if (!has_data("europarl-10k") || !has_data("alignment-gold")) return;
   const std::filesystem::path data = ATTN_TEST_DATA;
   ParallelText text = read_parallel(data / "europarl-10k/train.en", data / "europarl-10k/train.de");

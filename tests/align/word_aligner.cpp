@@ -28,7 +28,7 @@ TEST_CASE("word aligner: learns both directions of a text") {
   CHECK(translate("red") == "rotes");
 }
 
-TEST_CASE("word aligner: a folder gives back the same aligner") {
+TEST_CASE("word aligner: a saved aligner loads unchanged") {
   const TemporaryFolder folder;
   const WordAligner align = WordAligner::train(text, {.iterations = 20, .prune_below = 0.01});
   align.save(folder / "tables");
@@ -40,7 +40,7 @@ TEST_CASE("word aligner: a folder gives back the same aligner") {
   CHECK(contains(error_of([&] { WordAligner::load(folder / "none"); }), "source.vocab"));
 }
 
-TEST_CASE("word aligner: texts that do not pair, or say nothing") {
+TEST_CASE("word aligner: rejects mismatched and empty texts") {
   CHECK(contains(error_of([] { WordAligner::train({{"a"}, {}}); }), "1 source lines, but 0 target lines"));
   CHECK(contains(error_of([] { WordAligner::train({{""}, {""}}); }), "the text has no words"));
 }

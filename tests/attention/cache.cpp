@@ -6,7 +6,7 @@
 using namespace attn_test;
 using D = Cpu<double>;
 
-TEST_CASE("cache: self-attention word by word is self-attention over the sentence, also after a sentence has left") {
+TEST_CASE("cache: step-by-step self-attention equals full self-attention even after a sentence ends") {
   D device;
   MultiHead<D, 8, 2, Full<>, Mask::causal> layer;
   Input<D, 8> input(6);
@@ -37,7 +37,7 @@ TEST_CASE("cache: self-attention word by word is self-attention over the sentenc
   }
 }
 
-TEST_CASE("cache: a tape that records is refused") {
+TEST_CASE("cache: rejects a tape that records") {
   D device;
   MultiHead<D, 8, 2, Full<>, Mask::causal> layer;
   Input<D, 8> input(1);

@@ -36,7 +36,7 @@ void every_score_and_memory(auto&& test) {
 
 }  // namespace
 
-TEST_CASE("global attention: gradients over another text, for each score with each memory") {
+TEST_CASE("global attention: cross-attention gradients match finite differences for each score and memory") {
   every_score_and_memory([]<class Layer>() {
     D device(1);
     Layer layer;
@@ -51,7 +51,7 @@ TEST_CASE("global attention: gradients over another text, for each score with ea
   });
 }
 
-TEST_CASE("global attention: gradients over its own past, for each score with each memory") {
+TEST_CASE("global attention: self-attention gradients match finite differences for each score and memory") {
   every_score_and_memory([]<class Layer>() {
     D device(1);
     Layer layer;
@@ -67,7 +67,7 @@ TEST_CASE("global attention: gradients over its own past, for each score with ea
   });
 }
 
-TEST_CASE("global attention: a step that looks at what went before gives what all steps at once give") {
+TEST_CASE("global attention: step-by-step attention to the past equals all steps at once") {
   every_score_and_memory([]<class Layer>() {
     D device(1);
     Layer layer;
@@ -90,7 +90,7 @@ TEST_CASE("global attention: a step that looks at what went before gives what al
   });
 }
 
-TEST_CASE("global attention: the scores are those of the papers") {
+TEST_CASE("global attention: scores match the papers") {
   D device(1);
   using Vector = std::vector<double>;
   const auto dot = [](const Vector& a, const Vector& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); };
@@ -150,7 +150,7 @@ TEST_CASE("global attention: the scores are those of the papers") {
   });
 }
 
-TEST_CASE("global attention: a tape that is asked to notes the weights of every call, of every head") {
+TEST_CASE("global attention: a tape records the weights of every head on request") {
   D device(1);
   MultiHead<D, kWidth, 2> heads;
   Attention<Additive<5>, SharedKeyValue> additive;

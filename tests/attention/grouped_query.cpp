@@ -32,7 +32,7 @@ TransformerShape shape_of(int key_value_heads) {
 
 }  // namespace
 
-TEST_CASE("grouped-query attention: gradients of self-attention and of cross-attention") {
+TEST_CASE("grouped-query attention: gradients of self-attention and cross-attention match finite differences") {
   for (const int key_value_heads : {1, 2}) {
     D device;
     MultiHead<D, dynamic, dynamic, Full<>, Mask::causal> self(attention_shape(key_value_heads), 0.3f);
@@ -51,7 +51,7 @@ TEST_CASE("grouped-query attention: gradients of self-attention and of cross-att
   }
 }
 
-TEST_CASE("grouped-query attention: with repeated weights it is ordinary multi-head attention") {
+TEST_CASE("grouped-query attention: repeated weights give ordinary multi-head attention") {
   for (const int key_value_heads : {1, 2}) {
     CAPTURE(key_value_heads);
     D device;
@@ -76,7 +76,7 @@ TEST_CASE("grouped-query attention: with repeated weights it is ordinary multi-h
   }
 }
 
-TEST_CASE("grouped-query attention: as many heads of keys as of queries is ordinary attention") {
+TEST_CASE("grouped-query attention: equals multi-head attention if the numbers of heads are equal") {
   D device;
   MultiHead<D> one(attention_shape(0)), other(attention_shape(4));
   Input<D, kWidth> input(9);
@@ -91,11 +91,11 @@ TEST_CASE("grouped-query attention: as many heads of keys as of queries is ordin
   CHECK(rows_of<D>(one(x, rows)) == rows_of<D>(other(x, rows)));
 }
 
-TEST_CASE("grouped-query attention: a language model generates with a cache as from scratch") {
+TEST_CASE("grouped-query attention: cached generation equals generation from scratch") {
   for (const int key_value_heads : {1, 2}) check_generation<LanguageModel<D>>(shape_of(key_value_heads));
 }
 
-TEST_CASE("grouped-query attention: heads that cannot share evenly are an error that names both numbers") {
+TEST_CASE("grouped-query attention: an error names both numbers of heads if they do not divide") {
   CHECK(complaint([] {
           MultiHead<D> layer(attention_shape(3));
         }).find("4 heads are not a multiple of 3 heads of keys and values") != std::string::npos);

@@ -24,9 +24,9 @@ std::set<std::string> names_of(Layer& layer) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("linformer: gradients of self- and cross-attention", Policy, Linformer<3, 5, Sharing::none>,
-                   Linformer<3, 5>, Linformer<3, 5, Sharing::key_value>, Linformer<3, 5, Sharing::layers>,
-                   Linformer<2, 5, Sharing::heads, DotProduct>, Linformer<6, 5>) {
+TEST_CASE_TEMPLATE("linformer: gradients of self-attention and cross-attention match finite differences", Policy,
+                   Linformer<3, 5, Sharing::none>, Linformer<3, 5>, Linformer<3, 5, Sharing::key_value>,
+                   Linformer<3, 5, Sharing::layers>, Linformer<2, 5, Sharing::heads, DotProduct>, Linformer<6, 5>) {
   D device;
   MultiHead<D, 8, 2, Policy> layer(0.3f);
   Input<D, 8> input(10), memory(9);
@@ -44,7 +44,7 @@ TEST_CASE_TEMPLATE("linformer: gradients of self- and cross-attention", Policy, 
   check_gradients(parameters, cross, TapeMode::training(1, 1));
 }
 
-TEST_CASE("linformer: looks at E K and F V of the first columns") {
+TEST_CASE("linformer: attends to E K and F V of the first columns") {
   D device;
   MultiHead<D, 4, 2, Linformer<2, 5>> layer;
   Input<D, 4> input(3);
@@ -71,7 +71,7 @@ TEST_CASE("linformer: looks at E K and F V of the first columns") {
     }
 }
 
-TEST_CASE("linformer: with a projection of its own, each head is the one-head Linformer of that projection") {
+TEST_CASE("linformer: with per-head projections each head equals a one-head Linformer") {
   D device;
   MultiHead<D, 4, 2, Linformer<2, 5, Sharing::none>> own;
   MultiHead<D, 4, 2, Linformer<2, 5>> shared;
@@ -99,7 +99,7 @@ TEST_CASE("linformer: with a projection of its own, each head is the one-head Li
   }
 }
 
-TEST_CASE("linformer: what each sharing learns") {
+TEST_CASE("linformer: each kind of sharing has the expected projections") {
   MultiHead<D, 8, 2, Linformer<3, 5, Sharing::none>> none;
   MultiHead<D, 8, 2, Linformer<3, 5>> heads;
   MultiHead<D, 8, 2, Linformer<3, 5, Sharing::key_value>> one;
@@ -111,7 +111,7 @@ TEST_CASE("linformer: what each sharing learns") {
   CHECK(names_of(one).count("projection.values") == 0);
 }
 
-TEST_CASE("linformer: fresh projections are normal with standard deviation 1 / sqrt n, and E is not F") {
+TEST_CASE("linformer: initial projections are normal with standard deviation 1 / sqrt n and E differs from F") {
   D device;
   MultiHead<D, 8, 2, Linformer<40, 400>> layer;
   Parameters<D> parameters(device, layer, 1);
@@ -127,7 +127,7 @@ TEST_CASE("linformer: fresh projections are normal with standard deviation 1 / s
   CHECK(e != f);
 }
 
-TEST_CASE("linformer: a sentence longer than n is refused, with both numbers") {
+TEST_CASE("linformer: a sentence longer than n is rejected with both lengths in the message") {
   D device;
   MultiHead<D, 8, 2, Linformer<3, 5>> layer;
   Input<D, 8> input(6);

@@ -12,7 +12,7 @@ const Sentences keys = sentences({{1, 1}, {1}, {1, 1, 1, 1}, {1}, {}});  // the 
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("multi-head: gradients of self-attention", Layer, MultiHead<D, 8, 2>,
+TEST_CASE_TEMPLATE("multi-head: gradients of self-attention match finite differences", Layer, MultiHead<D, 8, 2>,
                    MultiHead<D, 8, 4, Full<DotProduct>>, MultiHead<D, 8, 2, Full<>, Mask::causal>,
                    MultiHead<D, 8, 1, Full<DotProduct>, Mask::causal>) {
   D device;
@@ -26,8 +26,8 @@ TEST_CASE_TEMPLATE("multi-head: gradients of self-attention", Layer, MultiHead<D
   check_gradients(parameters, loss, TapeMode::training(1, 1));
 }
 
-TEST_CASE_TEMPLATE("multi-head: gradients of cross-attention, to both texts", Layer, MultiHead<D, 8, 2>,
-                   MultiHead<D, 8, 4, Full<DotProduct>>) {
+TEST_CASE_TEMPLATE("multi-head: gradients of cross-attention match finite differences for both texts", Layer,
+                   MultiHead<D, 8, 2>, MultiHead<D, 8, 4, Full<DotProduct>>) {
   D device;
   Layer layer(0.3f);
   Input<D, 8> input(10), memory(8);
@@ -42,7 +42,7 @@ TEST_CASE_TEMPLATE("multi-head: gradients of cross-attention, to both texts", La
   check_gradients(parameters, loss, TapeMode::training(1, 1));
 }
 
-TEST_CASE("multi-head: a memory that two readers share gets the gradients of both") {
+TEST_CASE("multi-head: a shared memory accumulates the gradients of both readers") {
   D device;
   MultiHead<D, 8, 2> layer;
   Input<D, 8> input(10), memory(8);
@@ -56,7 +56,7 @@ TEST_CASE("multi-head: a memory that two readers share gets the gradients of bot
   });
 }
 
-TEST_CASE("multi-head: what has nothing to look at gets the output's bias alone") {
+TEST_CASE("multi-head: queries without keys return only the output bias") {
   D device;
   MultiHead<D, 8, 2> layer;
   Input<D, 8> input(10), memory(8);
@@ -72,7 +72,7 @@ TEST_CASE("multi-head: what has nothing to look at gets the output's bias alone"
   CHECK(rows_of(y, 0, 1) != bias);
 }
 
-TEST_CASE("multi-head: looking back, no position depends on a later one; looking everywhere, it does") {
+TEST_CASE("multi-head: causal attention ignores later positions and full attention does not") {
   D device;
   MultiHead<D, 8, 2, Full<>, Mask::causal> back;
   MultiHead<D, 8, 2> everywhere;
@@ -91,7 +91,7 @@ TEST_CASE("multi-head: looking back, no position depends on a later one; looking
   CHECK(run(everywhere) != before_everywhere);
 }
 
-TEST_CASE("multi-head: one head by hand") {
+TEST_CASE("multi-head: one head matches a manual calculation") {
   D device;
   MultiHead<D, 2, 1> layer;
   Parameters<D> parameters(device, layer, 1);
@@ -112,7 +112,7 @@ TEST_CASE("multi-head: one head by hand") {
   CHECK(y.value(1, 1) == doctest::Approx(4 * (1 - second)).epsilon(1e-12));
 }
 
-TEST_CASE("multi-head: both sides must hold the same sentences") {
+TEST_CASE("multi-head: rejects different sentences on the two sides") {
   D device;
   MultiHead<D, 8, 2> layer;
   Input<D, 8> input(3), memory(2);
@@ -126,7 +126,7 @@ TEST_CASE("multi-head: both sides must hold the same sentences") {
   CHECK(said.find("queries of 3 sentences, but keys of 2") != std::string::npos);
 }
 
-TEST_CASE("multi-head: Xavier's bound is that of three square matrices") {
+TEST_CASE("multi-head: the Xavier bound is that of three square matrices") {
   D device;
   MultiHead<D, 8, 2> layer;
   Parameters<D> parameters(device, layer, 1);

@@ -36,7 +36,7 @@ static_assert(GlobalScore<DotProduct, D, 8, 8> && GlobalScore<ScaledDot, D, 8, 8
               GlobalScore<ReducedRank<2>, D, 8, 6> && GlobalScore<Additive<2>, D, 8, 6>);
 static_assert(Full<>::causal_allowed && !Linformer<3>::causal_allowed);
 
-TEST_CASE_TEMPLATE("policy: one that a user writes gets its gradients from its parts", Layer, MultiHead<D, 8, 2, Mixed>,
+TEST_CASE_TEMPLATE("policy: gradients of a user-defined policy come from its parts", Layer, MultiHead<D, 8, 2, Mixed>,
                    MultiHead<D, 8, 2, Mixed, Mask::causal>) {
   D device;
   Layer layer;
@@ -50,7 +50,7 @@ TEST_CASE_TEMPLATE("policy: one that a user writes gets its gradients from its p
   });
 }
 
-TEST_CASE("policy: the scales of the scores") {
+TEST_CASE("policy: score scales have the documented values") {
   CHECK(DotProduct::scale(64) == 1);
   CHECK(ScaledDot::scale(64) == 0.125f);
 }

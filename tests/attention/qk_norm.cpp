@@ -23,8 +23,8 @@ void normalise(std::vector<double>& rows, const std::vector<double>& gain) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("qk norm: gradients of self-attention, without and with dropout", Layer, MultiHead<D, 8, 2, QkNorm>,
-                   MultiHead<D, 8, 4, QkNorm, Mask::causal>) {
+TEST_CASE_TEMPLATE("qk norm: gradients of self-attention match finite differences with and without dropout", Layer,
+                   MultiHead<D, 8, 2, QkNorm>, MultiHead<D, 8, 4, QkNorm, Mask::causal>) {
   D device;
   Layer layer(0.3f);
   Input<D, 8> input(9);
@@ -36,7 +36,7 @@ TEST_CASE_TEMPLATE("qk norm: gradients of self-attention, without and with dropo
   check_gradients(parameters, loss, TapeMode::training(1, 1));
 }
 
-TEST_CASE("qk norm: queries and keys are normalised head by head, each with its gain") {
+TEST_CASE("qk norm: queries and keys are normalized per head with their own gains") {
   D device;
   MultiHead<D, 8, 2, QkNorm> layer;
   Input<D, 8> input(9);
@@ -55,7 +55,7 @@ TEST_CASE("qk norm: queries and keys are normalised head by head, each with its 
   CHECK(largest_difference(rows_of<D>(layer(x, rows)), rows_of<D>(layer.out(seen))) < 1e-13);
 }
 
-TEST_CASE("qk norm: grouped queries have as many gains as an ordinary head has columns") {
+TEST_CASE("qk norm: grouped queries have as many gains as one head has columns") {
   D device;
   MultiHead<D, dynamic, dynamic, QkNorm, Mask::causal> normed({.width = 8, .heads = 4, .key_value_heads = 2});
   Input<D, 8> input(9);
@@ -67,6 +67,6 @@ TEST_CASE("qk norm: grouped queries have as many gains as an ordinary head has c
                   [&](Tape<D>& tape) { return mixture<D>(tape, normed(input(tape), upload(tape, texts).rows)); });
 }
 
-TEST_CASE("qk norm: a language model generates with a cache as from scratch") {
+TEST_CASE("qk norm: cached generation equals generation from scratch") {
   check_generation<LanguageModel<D, kShape, PreNorm, Gelu, Learned<40>, QkNorm>>(kShape, 8);
 }

@@ -52,7 +52,7 @@ Numbers by_hand(const Numbers& q, const Numbers& k, const Numbers& v, const Numb
 
 }  // namespace
 
-TEST_CASE("relative bias: the buckets of distances are T5's") {
+TEST_CASE("relative bias: distance buckets match T5") {
   const auto buckets = [](bool causal, std::vector<Index> distances) {
     std::vector<Token> found;
     for (const Index d : distances) found.push_back(relative_bucket(d, causal, 32, 128));
@@ -65,8 +65,8 @@ TEST_CASE("relative bias: the buckets of distances are T5's") {
         std::vector<Token>{0, 0, 1, 15, 16, 16, 17, 17, 18, 30, 31, 31, 31});
 }
 
-TEST_CASE_TEMPLATE("relative bias: gradients of self-attention, without and with dropout", Layer, MultiHead<D, 8, 2, T5>,
-                   MultiHead<D, 8, 2, RelativeBias<8, 6>, Mask::causal>) {
+TEST_CASE_TEMPLATE("relative bias: gradients of self-attention match finite differences with and without dropout", Layer,
+                   MultiHead<D, 8, 2, T5>, MultiHead<D, 8, 2, RelativeBias<8, 6>, Mask::causal>) {
   D device;
   Layer layer(0.3f);
   Input<D, 8> input(11);
@@ -78,7 +78,7 @@ TEST_CASE_TEMPLATE("relative bias: gradients of self-attention, without and with
   check_gradients(parameters, loss, TapeMode::training(1, 1));
 }
 
-TEST_CASE_TEMPLATE("relative bias: attention is that of plain loops", Layer, MultiHead<D, 8, 2, T5>,
+TEST_CASE_TEMPLATE("relative bias: attention matches a plain loop", Layer, MultiHead<D, 8, 2, T5>,
                    MultiHead<D, 8, 2, T5, Mask::causal>) {
   D device;
   Layer layer;
@@ -108,7 +108,7 @@ TEST_CASE_TEMPLATE("relative bias: attention is that of plain loops", Layer, Mul
   CHECK(largest_difference(rows_of<D>(layer(x, rows)), rows_of<D>(layer.out(tape.constant({seen.data(), 11, 8})))) < 1e-13);
 }
 
-TEST_CASE("relative bias: one table for all layers of a stack, none in cross-attention") {
+TEST_CASE("relative bias: all layers of a stack share one table and cross-attention has none") {
   D device;
   Network<Transformer<D, kShape, T5, PreNorm, Relu, NoPositions>> network(
       device, {.source_vocabulary = 13, .target_vocabulary = 13}, 1);
@@ -119,11 +119,11 @@ TEST_CASE("relative bias: one table for all layers of a stack, none in cross-att
                                            "decoder.layers.0.self_attention.query_key.table"});
 }
 
-TEST_CASE("relative bias: a language model generates with a cache as from scratch") {
+TEST_CASE("relative bias: cached generation equals generation from scratch") {
   check_generation<LanguageModel<D, kShape, PreNorm, Gelu, NoPositions, T5>>(kShape, 8);
 }
 
-TEST_CASE("relative bias: searches take steps that are not recorded, and score as a forced pass does") {
+TEST_CASE("relative bias: unrecorded search steps give the scores of forced decoding") {
   using Model = Transformer<D, kShape, T5, PreNorm, Relu, NoPositions>;
   using Writer = LanguageModel<D, kShape, PreNorm, Gelu, NoPositions, T5>;
   static_assert(!SupportsGraph<Model> && !SupportsGraph<Writer>);

@@ -22,8 +22,8 @@ const Sentences texts = sentences({{1, 1, 1}, {}, {1}, {1, 1, 1, 1, 1}});
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("rope: gradients of self-attention, without and with dropout", Layer, MultiHead<D, 8, 2, Rope>,
-                   MultiHead<D, 8, 4, Rope, Mask::causal>) {
+TEST_CASE_TEMPLATE("rope: gradients of self-attention match finite differences with and without dropout", Layer,
+                   MultiHead<D, 8, 2, Rope>, MultiHead<D, 8, 4, Rope, Mask::causal>) {
   D device;
   Layer layer(0.3f);
   Input<D, 8> input(9);
@@ -35,7 +35,7 @@ TEST_CASE_TEMPLATE("rope: gradients of self-attention, without and with dropout"
   check_gradients(parameters, loss, TapeMode::training(1, 1));
 }
 
-TEST_CASE("rope: the gradient is right though a longer sentence on the same tape makes a longer table of angles") {
+TEST_CASE("rope: a longer sentence on the same tape does not change gradients") {
   D device;
   MultiHead<D, 4, 2, Rope> layer;
   Input<D, 4> few(3), many(600);
@@ -50,7 +50,7 @@ TEST_CASE("rope: the gradient is right though a longer sentence on the same tape
   check_gradients(parameters, loss, TapeMode::gradients(), 3);
 }
 
-TEST_CASE("rope: attention depends on distances, and on order") {
+TEST_CASE("rope: attention depends on distance and order") {
   D device;
   MultiHead<D, 8, 2, Rope> layer;
   Input<D, 8> input(4);
@@ -83,7 +83,7 @@ TEST_CASE("rope: attention depends on distances, and on order") {
   CHECK(largest_difference(rotated(0), rotated(1000)) < 1e-10);
 }
 
-TEST_CASE("rope: heads of an odd width are an error that names them") {
+TEST_CASE("rope: an error names odd head widths") {
   D device;
   Tape<D> tape(device);
   const Ragged rows = upload(tape, sentences({{1, 1}})).rows;
@@ -92,12 +92,12 @@ TEST_CASE("rope: heads of an odd width are an error that names them") {
   CHECK(complaint([&] { rotary(tape.make(2, 7), rows, 2); }).find("7 columns are not 2 heads") != std::string::npos);
 }
 
-TEST_CASE("rope: a language model generates with a cache as from scratch") {
+TEST_CASE("rope: cached generation equals generation from scratch") {
   check_generation<Llama<kShape>>(kShape);
   check_generation<Llama<dynamic_shape>>(kGrouped);
 }
 
-TEST_CASE("rope: gradients of a language model with SwiGLU, without and with dropout") {
+TEST_CASE("rope: gradients of a language model with SwiGLU match finite differences with and without dropout") {
   D device(1);
   Llama<kGrouped> model({.vocabulary = 13, .dropout = {0.2f, 0.2f, 0.2f}});
   Parameters<D> parameters(device, model, 1);
@@ -109,7 +109,7 @@ TEST_CASE("rope: gradients of a language model with SwiGLU, without and with dro
   check_gradients(parameters, loss, TapeMode::training(1, 1), 6);
 }
 
-TEST_CASE("rope: a Transformer translates with a cache as from scratch") {
+TEST_CASE("rope: cached Transformer translation equals translation from scratch") {
   D device;
   Transformer<D, kGrouped, Rope, PreNormOf<RmsNorm>, GeGlu, NoPositions> model(
       {.source_vocabulary = 13, .target_vocabulary = 13});

@@ -14,7 +14,7 @@ using Device = attn::Cpu<double>;
 using Tape = attn::Tape<Device>;
 using Variable = attn::Variable<Device>;
 
-TEST_CASE("checked: an activation that is used after its tape is an error") {
+TEST_CASE("checked: using an activation after its tape ends is an error") {
   Device device(1);
   TestParameter<Device> weight(device, 2, 3, 1);
   Variable x, y;
@@ -29,7 +29,7 @@ TEST_CASE("checked: an activation that is used after its tape is an error") {
   CHECK(contains(error_of([] { Variable().tape(); }), "on no tape"));
 }
 
-TEST_CASE("checked: a new tape at the address of one that has ended does not revive its activations") {
+TEST_CASE("checked: a new tape at the same address does not revive old activations") {
   Device device(1);
   std::optional<Tape> tape(std::in_place, device);
   const Tape* address = &*tape;
@@ -41,7 +41,7 @@ TEST_CASE("checked: a new tape at the address of one that has ended does not rev
   CHECK(&tape->make(1, 3).tape() == address);
 }
 
-TEST_CASE("checked: activations of an outer tape can be used while and after an inner one lives") {
+TEST_CASE("checked: activations of an outer tape remain valid during and after an inner tape") {
   Device device(1);
   Tape outer(device, attn::TapeMode::gradients());
   const auto x = input<3>(outer, Numbers(6, 1));
@@ -56,7 +56,7 @@ TEST_CASE("checked: activations of an outer tape can be used while and after an 
   CHECK(contains(error_of([&] { inside.tape(); }), "used after its tape has ended"));
 }
 
-TEST_CASE("checked: a loss that is used after its tape is an error") {
+TEST_CASE("checked: using a loss after its tape ends is an error") {
   Device device(1);
   TestParameter<Device> weight(device, 4, 3, 1), bias(device, 4, 1, 2);
   const attn::Token labels[] = {0, 3};

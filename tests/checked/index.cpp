@@ -7,7 +7,7 @@
 
 // In a build with ATTN_CHECKED, an index that is out of range is an Error. Functions check their arguments in every build.
 
-TEST_CASE("checked: elements, rows and columns out of range are errors") {
+TEST_CASE("checked: out-of-range elements and rows and columns are errors") {
   double numbers[6] = {};
   const attn::Matrix<double> x(numbers, 2, 3);
   CHECK(error_of([&] { x(2, 0); }) == "element 2, 0 is out of range for a matrix of 2 x 3");

@@ -16,7 +16,7 @@ void save(const std::filesystem::path& path, const std::vector<float>& weight, c
 
 }  // namespace
 
-TEST_CASE("the mean of models is that of each tensor") {
+TEST_CASE("average models: the average is computed per tensor") {
   const TemporaryFolder folder;
   const auto a = folder / "a", b = folder / "b", mean = folder / "mean";
   save(a, {1, 2, 3}, {4});
@@ -31,7 +31,7 @@ TEST_CASE("the mean of models is that of each tensor") {
   CHECK(SafetensorsFile(mean).values<float>("weight") == std::vector<float>{1, 2, 3});
 }
 
-TEST_CASE("models that differ have no mean, and nothing is written") {
+TEST_CASE("average models: models with different tensors are rejected and nothing is written") {
   const TemporaryFolder folder;
   const auto a = folder / "a", b = folder / "b", mean = folder / "mean";
   save(a, {1, 2, 3}, {4});
@@ -45,7 +45,7 @@ TEST_CASE("models that differ have no mean, and nothing is written") {
   CHECK(!std::filesystem::exists(mean));
 }
 
-TEST_CASE("the best models of a run keep their files, the others lose them") {
+TEST_CASE("average models: the best models keep their files and the others are deleted") {
   const TemporaryFolder folder;
   const auto write = [](const std::filesystem::path& path) { write_file(path, "model"); };
   {

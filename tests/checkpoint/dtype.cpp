@@ -8,7 +8,7 @@
 
 using namespace attn;
 
-TEST_CASE("dtype: float16's numbers, by hand") {
+TEST_CASE("dtype: float16 values match known values") {
   CHECK(from_float16(0x0000) == 0);
   CHECK(std::signbit(from_float16(0x8000)));
   CHECK(from_float16(0x3c00) == 1);
@@ -24,7 +24,7 @@ TEST_CASE("dtype: float16's numbers, by hand") {
   CHECK(std::isnan(from_float16(0x7e00)));
 }
 
-TEST_CASE("dtype: bfloat16's numbers, by hand") {
+TEST_CASE("dtype: bfloat16 values match known values") {
   CHECK(from_bfloat16(0x3f80) == 1);
   CHECK(from_bfloat16(0xc040) == -3);
   CHECK(from_bfloat16(0x7f7f) == 0x1.fep127f);
@@ -33,7 +33,7 @@ TEST_CASE("dtype: bfloat16's numbers, by hand") {
   CHECK(std::isnan(from_bfloat16(0x7fc0)));
 }
 
-TEST_CASE("dtype: all 65,536 numbers of both 16-bit types are sign * mantissa * 2^exponent") {
+TEST_CASE("dtype: all 65536 values of both 16-bit types equal sign x mantissa x 2 to the exponent") {
   const auto by_definition = [](unsigned bits, int mantissa_bits, int bias) {
     const int mantissa = static_cast<int>(bits & ((1u << mantissa_bits) - 1));
     const int exponent = static_cast<int>((bits & 0x7fff) >> mantissa_bits), most = 0x7fff >> mantissa_bits;
@@ -53,7 +53,7 @@ TEST_CASE("dtype: all 65,536 numbers of both 16-bit types are sign * mantissa * 
   CHECK(different == 0);
 }
 
-TEST_CASE("dtype: numbers of every floating type are converted, from any address") {
+TEST_CASE("dtype: converts every floating type from any address") {
   const auto converted = [](DType dtype, const auto& stored) {
     std::vector<char> bytes(1 + sizeof stored);  // unaligned
     std::memcpy(bytes.data() + 1, &stored, sizeof stored);
@@ -73,7 +73,7 @@ TEST_CASE("dtype: numbers of every floating type are converted, from any address
   CHECK(floats == std::vector{0.1f, -std::numeric_limits<float>::infinity()});
 }
 
-TEST_CASE("dtype: every type has its own name and its size") {
+TEST_CASE("dtype: every type has a unique name and a size") {
   CHECK(std::size(every_dtype) == 15);
   for (std::size_t i = 0; i < std::size(every_dtype); ++i) {
     CHECK(static_cast<std::size_t>(every_dtype[i]) == i);

@@ -4,7 +4,7 @@
 
 using namespace attn;
 
-TEST_CASE("json text: one line or indented, in the order of the object, and bytes that are no UTF-8 do not stop it") {
+TEST_CASE("json text: prints one line or indented text in object order and tolerates invalid UTF-8") {
   CHECK(json_text({{"b", 1}, {"a", {1, 2}}}) == R"({"a":[1,2],"b":1})");
   CHECK(json_text(nlohmann::ordered_json{{"b", 1}, {"a", 2}}) == R"({"b":1,"a":2})");
   CHECK(json_text(nlohmann::json{{"a", 1}}, 1) == "{\n \"a\": 1\n}");

@@ -71,7 +71,7 @@ struct Alone {
 
 }  // namespace
 
-TEST_CASE("load_model: a model comes back with its bits, alone or from a training's file") {
+TEST_CASE("load_model: restores the same bits from a model file and from a training file") {
   const TemporaryFolder folder;
   Made<Plain> saved;
   Adam<Host> adam(saved.parameters);
@@ -85,7 +85,7 @@ TEST_CASE("load_model: a model comes back with its bits, alone or from a trainin
   }
 }
 
-TEST_CASE("load_model: choices that explain why tensors are missing or left over") {
+TEST_CASE("load_model: an error names options that explain missing or extra tensors") {
   constexpr TransformerOptions shared{5, 5, {}, true, false}, tied{5, 5, {}, false, true}, both{5, 5, {}, true, true};
   using PreNormed = Transformer<Host, tiny, Full<>, PreNorm>;
   using Deeper = Transformer<Host, TransformerShape{3, 1, 4, 2, 6}>;
@@ -118,7 +118,7 @@ TEST_CASE("load_model: choices that explain why tensors are missing or left over
         {"no tensor 'encoder.layers.0.attention.projection.values'", "use another Sharing"});
 }
 
-TEST_CASE("load_model: a file with a model of another kind is named, and no choice is advised") {
+TEST_CASE("load_model: names the kind of another model and suggests no option") {
   const TemporaryFolder folder;
   Host device;
   save_model(folder / "transformer", Made<Plain>().parameters);
@@ -139,7 +139,7 @@ TEST_CASE("load_model: a file with a model of another kind is named, and no choi
         }).ends_with("; the file contains an LSTM model, this model is a Transformer"));
 }
 
-TEST_CASE("load_model: not strict, what fits is loaded and the rest is reported") {
+TEST_CASE("load_model: non-strict loading loads matching tensors and reports the others") {
   const TemporaryFolder folder;
   Made<Plain> saved({5, 7}), loaded(vocabulary, 2);  // another target vocabulary
   save_model(folder / "model", saved.parameters);
@@ -161,7 +161,7 @@ TEST_CASE("load_model: not strict, what fits is loaded and the rest is reported"
                  "no tensor has the name and shape of a parameter; the file holds 'other', the model has 'weight'"));
 }
 
-TEST_CASE("load_model: a file without a name in common holds another model, and no choice is advised") {
+TEST_CASE("load_model: a file without common names is another model and no option is suggested") {
   const TemporaryFolder folder;
   const std::vector<float> two{1, 2};
   const std::vector<TensorView> none, others{tensor_view<float>("bert.pooler.weight", two, {2})};
@@ -182,7 +182,7 @@ TEST_CASE("load_model: a file without a name in common holds another model, and 
   }
 }
 
-TEST_CASE("load_model: in a training's file what the model has otherwise is noticed among the optimiser's tensors") {
+TEST_CASE("load_model: finds mismatched model tensors among the optimiser tensors of a training file") {
   const TemporaryFolder folder;
   Made<Plain> saved;
   Adam<Host> adam(saved.parameters);
@@ -193,7 +193,7 @@ TEST_CASE("load_model: in a training's file what the model has otherwise is noti
   CHECK_FALSE(contains(sentence, "adam"));
 }
 
-TEST_CASE("load_model: a tensor of another shape is named with both shapes; another vocabulary is said") {
+TEST_CASE("load_model: an error names both shapes and points out a different vocabulary") {
   using Wider = Transformer<Host, TransformerShape{1, 1, 8, 2, 6}>;
   CHECK(
       contains(complaint<Plain, Wider>(vocabulary, vocabulary),
@@ -206,7 +206,7 @@ TEST_CASE("load_model: a tensor of another shape is named with both shapes; anot
   CHECK(contains(complaint<Plain, Plain>({5, 7}, vocabulary), "'target_embedding.table' has the shape [7,4]"));
 }
 
-TEST_CASE("load_model: numbers of every floating type") {
+TEST_CASE("load_model: reads every floating type") {
   Alone alone(2, 1);
   const std::vector<double> wide{0.5, -1.25};
   const std::vector<float> narrow{0.5f, -1.25f};
@@ -222,7 +222,7 @@ TEST_CASE("load_model: numbers of every floating type") {
                  "tensor 'x' holds I64, but a parameter needs F64, F32, F16 or BF16"));
 }
 
-TEST_CASE("load_model: parts under other names, transposed, some rows of them, none") {
+TEST_CASE("load_model: loads parts under other names or transposed or by rows or not at all") {
   const std::vector<float> six{1, 2, 3, 4, 5, 6}, two{7, 8};
   const TensorView matrix = tensor_view<float>("h", six, {2, 3}), row = tensor_view<float>("q", two, {1, 2});
   Alone square(3, 2);
@@ -244,7 +244,7 @@ TEST_CASE("load_model: parts under other names, transposed, some rows of them, n
   CHECK(square.load({matrix, row}, {{"h", true}}, any_left_over).size() == 6);
 }
 
-TEST_CASE("load_model: NaN, infinity and what a float cannot hold are refused by name, and allowed when asked for") {
+TEST_CASE("load_model: rejects NaN and infinity and overflow by name unless allowed") {
   constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   Alone alone(2, 1);
   const auto before = alone.parameters.read(alone.parameters.entries()[0]);

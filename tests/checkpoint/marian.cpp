@@ -44,7 +44,7 @@ struct SmallMarian {
 
 }  // namespace
 
-TEST_CASE("load_marian: of tensors too many, positions and copies of the table are passed over, and no others") {
+TEST_CASE("load_marian: ignores only positions and table copies among extra tensors") {
   SmallMarian made;
   CHECK(made.load().empty());
   CHECK(made.network.parameters.read(made.network.parameters.find("encoder.layers.0.attention.in.weight"))[191] == 0.5f);
@@ -59,7 +59,7 @@ TEST_CASE("load_marian: of tensors too many, positions and copies of the table a
   }
 }
 
-TEST_CASE("load_marian: of queries, keys and values the one of another shape is named, with the shape that it needs") {
+TEST_CASE("load_marian: an error names the query or key or value tensor with the wrong shape") {
   const std::string queries = "model.decoder.layers.0.self_attn.q_proj.", needed = "] is needed for 'decoder.layers.0.";
   for (const Index rows : {4, 16}) {
     SmallMarian made;

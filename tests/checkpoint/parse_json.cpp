@@ -8,7 +8,7 @@
 
 using namespace attn;
 
-TEST_CASE("parse json: a text, or nothing") {
+TEST_CASE("parse json: returns a value or nothing") {
   CHECK(parse_json(R"({"a": [1, 2]})") == nlohmann::json{{"a", {1, 2}}});
   CHECK(parse_json("").is_discarded());
   CHECK(parse_json("1e999").is_discarded());
@@ -20,14 +20,14 @@ TEST_CASE("parse json: a text, or nothing") {
   CHECK(wrong == 7);
 }
 
-TEST_CASE("parse json: lists that nest 64 deep are read, deeper ones are refused and take no stack") {
+TEST_CASE("parse json: reads lists nested 64 deep and rejects deeper ones without recursion") {
   const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
   CHECK(parse_json(nested(64)).dump() == nested(64));
   CHECK(parse_json(nested(66)).is_discarded());
   CHECK(parse_json(nested(1'000'000)).is_discarded());
 }
 
-TEST_CASE("parse json: a count is a whole number within its limits") {
+TEST_CASE("parse json: a count must be a whole number within its limits") {
   const auto value =
       nlohmann::json::parse(R"({"good": 3, "huge": 18446744073709551615, "half": 1.5, "minus": -1, "text": "3"})");
   CHECK(json_count(value, "good", 1, "file") == 3);

@@ -50,7 +50,7 @@ bool has(const std::string& sentence, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("safetensors: what was saved is read back, whatever its type and shape") {
+TEST_CASE("safetensors: restores tensors of any type and shape") {
   const TemporaryFolder folder;
   const std::vector<float> weights{1.5F, -2.25F, 3e-40F, -0.0F, 5, 6};
   const std::vector<double> precise{0.1, -1e300};
@@ -83,7 +83,7 @@ TEST_CASE("safetensors: what was saved is read back, whatever its type and shape
   }
 }
 
-TEST_CASE("safetensors: the bytes are the format's") {
+TEST_CASE("safetensors: the bytes match the format") {
   const TemporaryFolder folder;
   const std::vector<float> one{1};
   save_safetensors(folder / "x", std::vector{tensor_view<float>("a", one, {1})});
@@ -97,7 +97,7 @@ TEST_CASE("safetensors: the bytes are the format's") {
   CHECK(SafetensorsFile(folder / "empty").tensors().empty());
 }
 
-TEST_CASE("safetensors: unaligned data of other writers is read") {
+TEST_CASE("safetensors: reads unaligned data of other writers") {
   const TemporaryFolder folder;
   const double value = 2.5;
   const std::string bytes = "ab" + std::string(reinterpret_cast<const char*>(&value), 8);
@@ -107,7 +107,7 @@ TEST_CASE("safetensors: unaligned data of other writers is read") {
   CHECK(SafetensorsFile(folder / "x").values<double>("b") == std::vector{2.5});
 }
 
-TEST_CASE("safetensors: reading into place checks type and shape") {
+TEST_CASE("safetensors: reading in place checks type and shape") {
   const TemporaryFolder folder;
   const std::vector<float> six{1, 2, 3, 4, 5, 6};
   save_safetensors(folder / "x", std::vector{tensor_view<float>("w", six, {2, 3})});
@@ -121,7 +121,7 @@ TEST_CASE("safetensors: reading into place checks type and shape") {
   CHECK(has(message_of([&] { file.values<float>("v"); }), "no tensor 'v'"));
 }
 
-TEST_CASE("safetensors: views outlive a moved file and a replaced one") {
+TEST_CASE("safetensors: views outlive moved and replaced files") {
   const TemporaryFolder folder;
   const std::vector<float> old_values{1, 2}, new_values{3, 4};
   save_safetensors(folder / "x", std::vector{tensor_view<float>("w", old_values, {2})});
@@ -134,7 +134,7 @@ TEST_CASE("safetensors: views outlive a moved file and a replaced one") {
   CHECK(SafetensorsFile(folder / "x").values<float>("w") == new_values);
 }
 
-TEST_CASE("safetensors: a save that fails leaves the old file and nothing else") {
+TEST_CASE("safetensors: a failed save keeps the old file and leaves no other") {
   const TemporaryFolder folder;
   const std::vector<float> values{1};
   const std::vector<TensorView> tensors{tensor_view<float>("w", values, {1})};
@@ -152,7 +152,7 @@ TEST_CASE("safetensors: a save that fails leaves the old file and nothing else")
     CHECK(has(sentence, std::strerror(ENOSPC)));
     CHECK_FALSE(fs::is_symlink(folder / "x.partial"));
   }
-  SUBCASE("something that cannot be written") {
+  SUBCASE("invalid tensors") {
     const std::vector<TensorView> twice{tensors[0], tensors[0]};
     CHECK(has(message_of([&] { save_safetensors(folder / "x", twice); }), "two tensors are named 'w'"));
     const std::vector<TensorView> reserved{tensor_view<float>("__metadata__", values, {1})};
@@ -166,7 +166,7 @@ TEST_CASE("safetensors: a save that fails leaves the old file and nothing else")
   CHECK_FALSE(fs::exists(folder / "x.partial"));
 }
 
-TEST_CASE("safetensors: saves are told apart by where they fail") {
+TEST_CASE("safetensors: saving to a missing folder or a directory fails and stale partial files are replaced") {
   const TemporaryFolder folder;
   CHECK(has(message_of([&] { save_safetensors(folder / "no/such/x", {}); }), "such does not exist. Create it."));
   fs::create_directory(folder / "taken");
@@ -179,12 +179,12 @@ TEST_CASE("safetensors: saves are told apart by where they fail") {
   CHECK_FALSE(fs::exists(folder / "y.partial"));
 }
 
-TEST_CASE("safetensors: a view must have as many values as its shape says") {
+TEST_CASE("safetensors: a view must match the size of its shape") {
   const std::vector<float> five(5);
   CHECK(has(message_of([&] { tensor_view<float>("w", five, {2, 3}); }), "'w': its shape has 6 elements, but there are 5"));
 }
 
-TEST_CASE("safetensors: files that are not there, cut off or something else") {
+TEST_CASE("safetensors: rejects missing and truncated files and other formats") {
   const TemporaryFolder folder;
   CHECK(has(message_of([&] { SafetensorsFile file(folder / "nothing"); }), "cannot open " + (folder / "nothing").string()));
   CHECK(has(message_of([&] { SafetensorsFile file((folder / "")); }), "it is not a file"));
@@ -200,7 +200,7 @@ TEST_CASE("safetensors: files that are not there, cut off or something else") {
   CHECK(has(complaint(file_of(std::string(100'000, '['))), "nests its lists too deep"));
 }
 
-TEST_CASE("safetensors: headers that lie") {
+TEST_CASE("safetensors: rejects inconsistent headers") {
   const std::string eight(8, 'x');
   const auto entry = [](const std::string& shape, const std::string& place, const std::string& dtype = "F32") {
     return R"({"dtype":")" + dtype + R"(","shape":)" + shape + R"(,"data_offsets":)" + place + "}";

@@ -38,7 +38,7 @@ struct Damaged {
 
 }  // namespace
 
-TEST_CASE("safetensors: every byte of a file that is changed is noticed") {
+TEST_CASE("safetensors: detects a change of any byte") {
   const Damaged damaged;
   std::string bytes = damaged.saved(8);
   REQUIRE(damaged.complaint(bytes) == "");
@@ -54,7 +54,7 @@ TEST_CASE("safetensors: every byte of a file that is changed is noticed") {
   CHECK(damaged.complaint(bytes) == "");
 }
 
-TEST_CASE("safetensors: damage anywhere in a larger file is noticed and said") {
+TEST_CASE("safetensors: detects and reports damage anywhere in a large file") {
   const Damaged damaged;
   std::string bytes = damaged.saved(100'000);
   for (std::size_t i = 300; i < bytes.size(); i += 4'999) {
@@ -70,14 +70,14 @@ TEST_CASE("safetensors: damage anywhere in a larger file is noticed and said") {
   CHECK(contains(damaged.complaint(swapped), "the tensors do not match"));
 }
 
-TEST_CASE("safetensors: a file that is cut off anywhere is refused") {
+TEST_CASE("safetensors: rejects a file truncated anywhere") {
   const Damaged damaged;
   const std::string bytes = damaged.saved(8);
   for (std::size_t length = 0; length < bytes.size(); ++length) CHECK(damaged.complaint(bytes.substr(0, length)) != "");
   CHECK(contains(damaged.complaint(bytes + "x"), "1 bytes at the end"));
 }
 
-TEST_CASE("safetensors: a header that another program changed is told from damage by its remedy") {
+TEST_CASE("safetensors: the error for a header edited by another program names the remedy") {
   const Damaged damaged;
   std::string bytes = damaged.saved(8);
   const std::size_t key = bytes.find("attn.checksum.data");
@@ -90,7 +90,7 @@ TEST_CASE("safetensors: a header that another program changed is told from damag
   CHECK(contains(damaged.complaint(std::string(bytes).replace(spaced + 6, 2, "\": ")), "damaged"));
 }
 
-TEST_CASE("safetensors: a process that is killed while it saves leaves a whole file" * doctest::timeout(120)) {
+TEST_CASE("safetensors: a process killed during a save leaves a complete file" * doctest::timeout(120)) {
   const TemporaryFolder folder;
   const fs::path path = folder / "training.safetensors";
   const auto save = [&](std::int64_t number) {

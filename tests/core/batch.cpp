@@ -6,7 +6,7 @@
 
 using namespace attn;
 
-TEST_CASE("a batch of bare sentences gets its special tokens") {
+TEST_CASE("batch: adds special tokens to bare sentences") {
   const Batch batch = Batch::of({{5, 6, 7}, {}}, {{9, 4}, {3}}, {.begin = 0, .end = 2, .source_end = 1});
   CHECK(batch.source == Sentences{{5, 6, 7, 1}, {1}});
   CHECK(batch.target_input == Sentences{{0, 9, 4}, {0, 3}});
@@ -16,14 +16,14 @@ TEST_CASE("a batch of bare sentences gets its special tokens") {
   CHECK(batch.labels() == 5);
 }
 
-TEST_CASE("a batch without an end of the source keeps its sentences as they are") {
+TEST_CASE("batch: without a source end token sentences stay unchanged") {
   const Batch batch = Batch::of({{5}, {}}, {{}, {3}}, {.begin = 0, .end = 2});
   CHECK(batch.source == Sentences{{5}, {}});
   CHECK(batch.target_input == Sentences{{0}, {0, 3}});
   CHECK(batch.target_output == Sentences{{2}, {3, 2}});
 }
 
-TEST_CASE("a cleared batch is empty and can be filled again") {
+TEST_CASE("batch: a cleared batch is empty and can be reused") {
   Batch batch = Batch::of({{5}}, {{6}}, {.begin = 0, .end = 2});
   batch.sentence_ids = {4};
   batch.clear();
@@ -33,7 +33,7 @@ TEST_CASE("a cleared batch is empty and can be filled again") {
   CHECK(batch == Batch::of({{5}}, {{6}}, {.begin = 0, .end = 2}));
 }
 
-TEST_CASE("sentences that do not pair make no batch") {
+TEST_CASE("batch: rejects different numbers of source and target sentences") {
   const std::string sentence = error_of([] { Batch::of({{5}, {6}}, {{6}}, {.begin = 0, .end = 2}); });
   CHECK(sentence == "Batch: 2 source sentences, but 1 target sentences. Pass one target per source.");
 }

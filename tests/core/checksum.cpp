@@ -24,13 +24,13 @@ std::string counting(std::size_t length) {
 
 }  // namespace
 
-TEST_CASE("checksum: the same bytes have the same sum, in files of years ago too") {
+TEST_CASE("checksum: matches the checksums of earlier versions") {
   CHECK(sum_of("") == "96b3852053424d1c");
   CHECK(sum_of("a") == "c8020c86c2f37306");
   CHECK(sum_of(counting(1000)) == "b9e45dba2b29faac");
 }
 
-TEST_CASE("checksum: however the bytes are cut into pieces") {
+TEST_CASE("checksum: does not depend on how the bytes are split") {
   const std::string bytes = counting(333);
   for (const std::size_t piece : {1U, 7U, 63U, 64U, 65U, 128U, 200U}) {
     Checksum sum;
@@ -40,7 +40,7 @@ TEST_CASE("checksum: however the bytes are cut into pieces") {
   }
 }
 
-TEST_CASE("checksum: every single bit, every pair of top bits in a lane, every length and order counts") {
+TEST_CASE("checksum: depends on every bit and on the length and order of the bytes") {
   std::string bytes = counting(200);
   std::set<std::string> sums{sum_of(bytes)};
   for (std::size_t i = 0; i < bytes.size(); ++i)

@@ -12,7 +12,7 @@
 using namespace attn;
 namespace fs = std::filesystem;
 
-TEST_CASE("file: what is written can be read, byte for byte") {
+TEST_CASE("file: reads back the exact bytes written") {
   const TemporaryFolder folder;
   const std::string bytes("a\r\n\0\xFF\n", 6);
   for (const std::string& contents : {std::string(), bytes, std::string(1 << 20, 'x')}) {
@@ -22,7 +22,7 @@ TEST_CASE("file: what is written can be read, byte for byte") {
   CHECK_FALSE(fs::exists(folder / "file.partial"));
 }
 
-TEST_CASE("file: lines are written with an end each") {
+TEST_CASE("file: writes a line feed after each line") {
   const TemporaryFolder folder;
   write_lines(folder / "file", std::vector<std::string>{"one", "", "two"});
   CHECK(read_file(folder / "file") == "one\n\ntwo\n");
@@ -30,7 +30,7 @@ TEST_CASE("file: lines are written with an end each") {
   CHECK(read_file(folder / "file").empty());
 }
 
-TEST_CASE("file: missing files and folders are refused by name") {
+TEST_CASE("file: errors name missing files and folders") {
   const TemporaryFolder folder;
   CHECK(contains(error_of([&] { read_file(folder / "none.txt"); }), "none.txt: No such file"));
   CHECK(contains(error_of([&] { read_file(folder / ""); }), "it is a folder"));
@@ -45,14 +45,14 @@ TEST_CASE("file: missing files and folders are refused by name") {
   CHECK_FALSE(fs::exists(folder / "taken.partial"));
 }
 
-TEST_CASE("file: one that was padded to more than 1 GiB is refused before it is read") {
+TEST_CASE("file: a file padded to more than 1 GiB is rejected before it is read") {
   const TemporaryFolder folder;
   write_file(folder / "file", "{}");
   fs::resize_file(folder / "file", std::uintmax_t{8} << 30);  // a hole, which takes no space
   CHECK(contains(error_of([&] { read_file(folder / "file"); }), "file: it is larger than 1 GiB. It is damaged"));
 }
 
-TEST_CASE("file: whether there is one, and where the system cannot tell why not") {
+TEST_CASE("file: reports whether a file exists or why the system cannot tell") {
   const TemporaryFolder folder;
   CHECK(file_exists(folder / ""));
   CHECK_FALSE(file_exists(folder / "none"));
@@ -70,7 +70,7 @@ TEST_CASE("file: whether there is one, and where the system cannot tell why not"
                    "cannot open " + (folder / "a").string() + ": Too many levels of symbolic links"));
 }
 
-TEST_CASE("file: a text that ends with NUL bytes is damaged") {
+TEST_CASE("file: a text ending in NUL bytes is damaged") {
   const TemporaryFolder folder;
   for (const std::string& whole : {std::string("a\n"), std::string("a\0\n", 3), std::string()}) {
     write_file(folder / "file", whole);
@@ -84,7 +84,7 @@ TEST_CASE("file: a text that ends with NUL bytes is damaged") {
   CHECK(contains(error_of([&] { read_text_file(folder / "file"); }), "from byte 1 on"));
 }
 
-TEST_CASE("file: a full disk is noticed and the old file kept") {
+TEST_CASE("file: a full disk is reported and the old file is kept") {
   if (!fs::exists("/dev/full")) {
     MESSAGE("skipped: this system has no /dev/full");
     return;
@@ -101,7 +101,7 @@ TEST_CASE("file: a full disk is noticed and the old file kept") {
   }
 }
 
-TEST_CASE("file: a disk that fills up in the middle of a file") {
+TEST_CASE("file: reports a disk that fills up during a write") {
   const TemporaryFolder folder;
   write_file(folder / "file", "old");
   rlimit before;
@@ -118,7 +118,7 @@ TEST_CASE("file: a disk that fills up in the middle of a file") {
   CHECK_FALSE(fs::exists(folder / "file.partial"));
 }
 
-TEST_CASE("file: what a killed writer left is written over") {
+TEST_CASE("file: the leftovers of a killed writer are overwritten") {
   const TemporaryFolder folder;
   std::ofstream(folder / "file.partial") << std::string(1000, 'x');
   write_file(folder / "file", "new");
@@ -126,7 +126,7 @@ TEST_CASE("file: what a killed writer left is written over") {
   CHECK_FALSE(fs::exists(folder / "file.partial"));
 }
 
-TEST_CASE("file: of several writers of one file each writes all of it") {
+TEST_CASE("file: concurrent writers of one file each write a complete file") {
   const TemporaryFolder folder;
   write_file(folder / "file", std::string(100'000, '0'));
   std::vector<std::thread> writers;
@@ -142,7 +142,7 @@ TEST_CASE("file: of several writers of one file each writes all of it") {
   CHECK_FALSE(fs::exists(folder / "file.partial"));
 }
 
-TEST_CASE("file: a device is not replaced by a file") {
+TEST_CASE("file: never replaces a device") {
   CHECK_THROWS_WITH_AS(write_file("/dev/null", "text"), doctest::Contains("cannot write /dev/null: it is a device"), Error);
   CHECK(fs::is_character_file("/dev/null"));
   CHECK(!fs::exists("/dev/null.partial"));

@@ -4,7 +4,7 @@
 
 using namespace attn;
 
-TEST_CASE("format count: it sets thousands apart") {
+TEST_CASE("format count: separates thousands") {
   CHECK(format_count(0) == "0");
   CHECK(format_count(999) == "999");
   CHECK(format_count(1000) == "1,000");
@@ -13,7 +13,7 @@ TEST_CASE("format count: it sets thousands apart") {
   CHECK(format_count(-123'456) == "-123,456");
 }
 
-TEST_CASE("format count: a noun has an s unless there is one of it") {
+TEST_CASE("format count: adds a plural s unless the count is 1") {
   CHECK(counted(0, "pair") == "0 pairs");
   CHECK(counted(1, "pair") == "1 pair");
   CHECK(counted(std::size_t{1}, "training pair") == "1 training pair");

@@ -6,7 +6,7 @@
 
 using attn::Matrix;
 
-TEST_CASE("a matrix without a stride is packed row by row") {
+TEST_CASE("matrix: a matrix without a stride is packed by rows") {
   std::vector<int> numbers{0, 1, 2, 3, 4, 5};
   const Matrix<int> m(numbers.data(), 2, 3);
   CHECK(m.stride == 3);
@@ -16,7 +16,7 @@ TEST_CASE("a matrix without a stride is packed row by row") {
   CHECK(numbers[5] == 9);
 }
 
-TEST_CASE("slices of rows and columns are views of the same numbers") {
+TEST_CASE("matrix: row and column slices are views") {
   std::vector<int> numbers{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
   const Matrix<int> m(numbers.data(), 3, 4);
   const auto slice = m.row_range(1, 2).columns(1, 2);
@@ -28,20 +28,20 @@ TEST_CASE("slices of rows and columns are views of the same numbers") {
   CHECK(&slice(1, 1) == &m(2, 2));
 }
 
-TEST_CASE("a matrix to write is also one to read, and not the other way round") {
+TEST_CASE("matrix: a mutable matrix converts to a const matrix but not back") {
   std::vector<int> numbers{1, 2};
   const Matrix<const int> read = Matrix<int>(numbers.data(), 1, 2);
   CHECK(read(0, 1) == 2);
   CHECK_FALSE(std::is_convertible_v<Matrix<const int>, Matrix<int>>);
 }
 
-TEST_CASE("a matrix is empty when it is of nothing, not when it has no rows") {
+TEST_CASE("matrix: is empty if it has no data rather than no rows") {
   int number = 0;
   CHECK(Matrix<int>().empty());
   CHECK_FALSE(Matrix<int>(&number, 0, 3).empty());
 }
 
-TEST_CASE("a sink sets or adds") {
+TEST_CASE("sink: sets or adds") {
   double place = 2;
   attn::Sink<double>{}.put(place, 5);
   CHECK(place == 5);

@@ -72,7 +72,7 @@ struct Scarce {
 
 }  // namespace
 
-TEST_CASE("sizes are rounded up to the alignment") {
+TEST_CASE("memory: sizes are rounded up to the alignment") {
   CHECK(attn::align_up(0) == 0);
   CHECK(attn::align_up(1) == 256);
   CHECK(attn::align_up(256) == 256);
@@ -81,14 +81,14 @@ TEST_CASE("sizes are rounded up to the alignment") {
 }
 
 #ifndef ATTN_TEST_ADDRESSES  // whose allocator ends the program instead
-TEST_CASE("memory that the machine does not have is an error that says what to lower") {
+TEST_CASE("memory: the out-of-memory error suggests what to reduce") {
   const std::string sentence = error_of([] { attn::HostMemory::allocate(std::size_t{1} << 60, "numbers"); });
   CHECK(contains(sentence, "out of memory"));
   CHECK(contains(sentence, "lower the batch size"));
 }
 #endif
 
-TEST_CASE("an arena hands out aligned places in order") {
+TEST_CASE("arena: allocates aligned addresses in order") {
   Arena<Counted> arena;
   const void* a = arena.allocate(1);
   const void* b = arena.allocate(300);
@@ -98,14 +98,14 @@ TEST_CASE("an arena hands out aligned places in order") {
   CHECK(bytes_between(b, c) == 512);
 }
 
-TEST_CASE("an arena's empty array has an address and takes no room") {
+TEST_CASE("arena: an empty array has an address and takes no space") {
   Arena<Counted> arena;
   const double* none = arena.array<double>(0);
   CHECK(none != nullptr);
   CHECK(static_cast<const void*>(none) == arena.allocate(8));
 }
 
-TEST_CASE("an arena that is rewound hands out the same addresses again") {
+TEST_CASE("arena: returns the same addresses after a rewind") {
   Arena<Counted> arena;
   arena.allocate(1000);
   const auto mark = arena.mark();
@@ -115,7 +115,7 @@ TEST_CASE("an arena that is rewound hands out the same addresses again") {
   CHECK(arena.allocate(500) == first);
 }
 
-TEST_CASE("an arena grows by blocks and is one block after it was rewound to empty") {
+TEST_CASE("arena: grows by blocks and merges them when rewound to empty") {
   Arena<Counted> arena;
   const int before = Counted::calls;
   for (int i = 0; i < 3; ++i) std::memset(arena.allocate(kMiB), i, kMiB);
@@ -129,7 +129,7 @@ TEST_CASE("an arena grows by blocks and is one block after it was rewound to emp
   CHECK(Counted::calls == merged);
 }
 
-TEST_CASE("steps of equal requests allocate nothing and get equal addresses after the first") {
+TEST_CASE("arena: identical steps allocate once and get the same addresses") {
   Arena<Counted> arena;
   const auto step = [&] {
     const auto mark = arena.mark();
@@ -146,7 +146,7 @@ TEST_CASE("steps of equal requests allocate nothing and get equal addresses afte
   CHECK(Counted::calls == calls);
 }
 
-TEST_CASE("an arena rewound to a mark inside keeps what lies before it") {
+TEST_CASE("arena: rewinding to a mark keeps earlier allocations") {
   Arena<Counted> arena;
   auto* kept = arena.array<int>(10);
   kept[9] = 42;
@@ -156,7 +156,7 @@ TEST_CASE("an arena rewound to a mark inside keeps what lies before it") {
   CHECK(kept[9] == 42);
 }
 
-TEST_CASE("an arena gives its memory back at its end") {
+TEST_CASE("arena: frees its memory on destruction") {
   const int before = Counted::live;
   {
     Arena<Counted> arena;
@@ -166,7 +166,7 @@ TEST_CASE("an arena gives its memory back at its end") {
   CHECK(Counted::live == before);
 }
 
-TEST_CASE("a pool gives a released block to the next request that fits") {
+TEST_CASE("pool: reuses a freed block for the next request that fits") {
   Pool<Counted> pool;
   void* a = pool.allocate(1000);
   void* b = pool.allocate(1000);
@@ -178,7 +178,7 @@ TEST_CASE("a pool gives a released block to the next request that fits") {
   CHECK(bytes_between(a, pool.allocate(400)) == 512);  // the rest of the block
 }
 
-TEST_CASE("a pool's empty blocks have addresses of their own") {
+TEST_CASE("pool: empty blocks have distinct addresses") {
   Pool<Counted> pool;
   void* a = pool.allocate(0);
   void* b = pool.allocate(0);
@@ -187,7 +187,7 @@ TEST_CASE("a pool's empty blocks have addresses of their own") {
   CHECK(pool.allocate(0) == a);
 }
 
-TEST_CASE("a pool merges neighbours whatever the order of their release") {
+TEST_CASE("pool: merges free neighbours in any order of release") {
   const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
   for (const auto& order : orders) {
     Pool<Counted> pool;
@@ -200,7 +200,7 @@ TEST_CASE("a pool merges neighbours whatever the order of their release") {
   }
 }
 
-TEST_CASE("a pool never merges blocks that may not be neighbours in memory") {
+TEST_CASE("pool: never merges blocks from different allocations") {
   Pool<Counted> pool;
   void* a = pool.allocate(kMiB);  // each fills an arena's block
   void* b = pool.allocate(kMiB);
@@ -210,7 +210,7 @@ TEST_CASE("a pool never merges blocks that may not be neighbours in memory") {
   CHECK(pool.capacity() >= 4 * kMiB);
 }
 
-TEST_CASE("a pool that is reset takes everything back as one block") {
+TEST_CASE("pool: reset merges all memory into one block") {
   Pool<Counted> pool;
   for (int i = 0; i < 4; ++i) pool.allocate(kMiB);
   pool.reset();
@@ -222,7 +222,7 @@ TEST_CASE("a pool that is reset takes everything back as one block") {
   CHECK(pool.allocate(10) == all);
 }
 
-TEST_CASE("a pool in which lifetimes cross holds only what lives at once") {
+TEST_CASE("pool: overlapping lifetimes use no more than the live memory") {
   Pool<Counted> pool;
   void* previous = pool.allocate(64 * 1024);
   for (int i = 0; i < 500; ++i) {
@@ -233,7 +233,7 @@ TEST_CASE("a pool in which lifetimes cross holds only what lives at once") {
   CHECK(pool.capacity() <= kMiB);
 }
 
-TEST_CASE("an arena and a pool survive running out of memory, and taking back what does not fit in one piece") {
+TEST_CASE("arena and pool: recover from running out of memory and from fragmentation") {
   Arena<Scarce> arena("activations");
   Pool<Scarce> pool("gradients");
   for (int round = 0; round < 2; ++round) {
@@ -248,7 +248,7 @@ TEST_CASE("an arena and a pool survive running out of memory, and taking back wh
   CHECK_THROWS_AS(arena.allocate(6 * kMiB), attn::OutOfMemory);
 }
 
-TEST_CASE("a buffer owns its memory and hands it on when moved") {
+TEST_CASE("buffer: owns its memory and passes it on when moved") {
   const int before = Counted::live;
   {
     Buffer<int, Counted> a(5), none(0);
@@ -267,7 +267,7 @@ TEST_CASE("a buffer owns its memory and hands it on when moved") {
   CHECK(Counted::live == before);
 }
 
-TEST_CASE("memory of a place comes from there and goes back there") {
+TEST_CASE("buffer: uses the given memory resource for allocation and release") {
   static_assert(!std::is_constructible_v<Buffer<int, Placed>, int>, "which place it is of must be said");
   {
     PlacedDevice device;

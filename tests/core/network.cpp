@@ -54,7 +54,7 @@ static_assert(!std::is_copy_assignable_v<Network<Plain>> && !std::is_move_assign
 
 }  // namespace
 
-TEST_CASE("a network is its model, with the numbers that its parameters draw by themselves") {
+TEST_CASE("network: contains the model and its initialized parameters") {
   Device device(1);
   Network<Sized> network(device, {.rows = 4, .cols = 5}, 7);
   Sized by_hand({.rows = 4, .cols = 5});
@@ -66,21 +66,21 @@ TEST_CASE("a network is its model, with the numbers that its parameters draw by 
   for (const auto& entry : parameters.entries()) CHECK(network.parameters.read(entry) == parameters.read(entry));
 }
 
-TEST_CASE("a model that needs no options makes a network from a seed") {
+TEST_CASE("network: a model without options needs only a seed") {
   Device device(1);
   const Network<Plain> network(device, 1);
   CHECK(network.parameters.count() == 9);
   CHECK(network->bias.matrix()(2, 0) == 0.25);
 }
 
-TEST_CASE("a network can change how its parameters are drawn before they are") {
+TEST_CASE("network: initializers can be changed before parameters are drawn") {
   Device device(1);
   const Network<Sized> network(device, {.rows = 2}, 1,
                                [](Sized& model) { model.bias.initial = Initializer::constant(-1); });
   CHECK(network->bias.matrix()(0, 0) == -1);
 }
 
-TEST_CASE("a network for inference has numbers and no gradients") {
+TEST_CASE("network: an inference network has no gradients") {
   Device device(1);
   Network<Sized> network(device, {.rows = 2, .cols = 3}, Inference{});
   CHECK(network->bias.matrix()(0, 0) == 0);  // until they are loaded
@@ -96,7 +96,7 @@ TEST_CASE("a network for inference has numbers and no gradients") {
   CHECK(other.parameters.count() == 9);
 }
 
-TEST_CASE("a parameter that for_each_parameter does not visit is an error that names its layer and the member before it") {
+TEST_CASE("network: an error names the layer of a parameter that for_each_parameter misses") {
   Device device(1);
   const Network<Forgetful> network(device, 1);
   const auto error = [](const Parameter<Device>& parameter) { return error_of([&] { parameter.values(); }); };

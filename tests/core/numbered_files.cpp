@@ -7,7 +7,7 @@
 
 using namespace attn;
 
-TEST_CASE("numbered files: a name is a number between two words, or somebody else's") {
+TEST_CASE("numbered files: a numbered name has a prefix and a suffix around a number") {
   CHECK(is_numbered("12.svg", "", ".svg"));
   CHECK(is_numbered("events.12.attn", "events.", ".attn"));
   CHECK(is_numbered("0012.svg", "", ".svg", 4));
@@ -18,7 +18,7 @@ TEST_CASE("numbered files: a name is a number between two words, or somebody els
   CHECK_FALSE(is_numbered("events.attn", "events.", ".attn"));  // the words share a point
 }
 
-TEST_CASE("numbered files: what is ours is removed, and a folder once it is empty") {
+TEST_CASE("numbered files: removes only its own files and then an empty folder") {
   const TemporaryFolder folder;
   const auto one = folder / "one";
   const auto is_ours = [](std::string_view name) { return is_numbered(name, "", ".svg"); };

@@ -13,7 +13,7 @@
 
 using namespace attn;
 
-TEST_CASE("parallel_for calls each number once, on any number of threads") {
+TEST_CASE("parallel_for: calls each index once with any number of threads") {
   for (const Index threads : {1, 2, 3, 8, 100}) {
     std::vector<std::atomic<int>> calls(37);
     parallel_for(37, threads, [&](Index i) { ++calls[static_cast<std::size_t>(i)]; });
@@ -22,7 +22,7 @@ TEST_CASE("parallel_for calls each number once, on any number of threads") {
   parallel_for(0, 4, [](Index) { FAIL("there is nothing to call"); });
 }
 
-TEST_CASE("of the exceptions that parallel_for meets, the one of the lowest number arrives") {
+TEST_CASE("parallel_for: rethrows the exception of the lowest index") {
   for (const Index threads : {1, 4}) {
     std::string what;
     try {
@@ -38,7 +38,7 @@ TEST_CASE("of the exceptions that parallel_for meets, the one of the lowest numb
 }
 
 #ifdef __linux__
-TEST_CASE("the usable cores are those that the process is restricted to") {
+TEST_CASE("parallel_for: usable cores follow the CPU affinity of the process") {
   std::thread([] {  // the restriction holds for this thread only
     cpu_set_t before, one;
     REQUIRE(::sched_getaffinity(0, sizeof before, &before) == 0);
@@ -54,7 +54,7 @@ TEST_CASE("the usable cores are those that the process is restricted to") {
 }
 #endif
 
-TEST_CASE("the default number of threads is that of OMP_NUM_THREADS, otherwise one per usable core") {
+TEST_CASE("parallel_for: the default thread count is OMP_NUM_THREADS or one per usable core") {
   const char* before = std::getenv("OMP_NUM_THREADS");
   const std::string kept = before == nullptr ? "" : before;
   const Index cores = usable_cores();

@@ -10,7 +10,7 @@
 using attn::Initializer;
 using attn::Random;
 
-TEST_CASE("initial numbers are drawn as their kind says") {
+TEST_CASE("initializer: each kind draws from its distribution") {
   Random random(1);
   CHECK(Initializer::zero().draw(random) == 0);
   CHECK(Initializer::constant(2.5).draw(random) == 2.5);
@@ -28,18 +28,18 @@ TEST_CASE("initial numbers are drawn as their kind says") {
   CHECK(std::sqrt(squares / 2000) == doctest::Approx(3).epsilon(0.05));
 }
 
-TEST_CASE("constants draw nothing from the stream") {
+TEST_CASE("initializer: constants consume no random numbers") {
   Random random(1), other(1);
   Initializer::constant(1).draw(random);
   CHECK(random() == other());
 }
 
-TEST_CASE("Xavier's bound is the square root of 6 over both fans") {
+TEST_CASE("initializer: the Xavier bound is the square root of 6 over the sum of both fans") {
   CHECK(Initializer::xavier(2, 4).scale == doctest::Approx(1).epsilon(1e-15));
   CHECK(Initializer::xavier(512, 512).scale == doctest::Approx(0.0765465545).epsilon(1e-9));
 }
 
-TEST_CASE("some rows of a parameter are a parameter of their own over the same numbers") {
+TEST_CASE("parameter: a row range is a parameter over the same values") {
   std::vector<double> value{0, 1, 2, 3, 4, 5}, gradient(6);
   const attn::Parameter<attn::Cpu<double>> all{3, 2, Initializer::uniform(1), value.data(), gradient.data()};
   const auto rows = all.row_range(1, 2);
@@ -52,7 +52,7 @@ TEST_CASE("some rows of a parameter are a parameter of their own over the same n
   CHECK(frozen.row_range(1, 2).gradient == nullptr);
 }
 
-TEST_CASE("a parameter without memory is an error that names the remedy, one of size 0 is none") {
+TEST_CASE("parameter: an unallocated parameter is an error but an empty parameter is not") {
   const attn::Parameter<attn::Cpu<double>> unbound{3, 2}, none{};
   for (const std::string& sentence : {error_of([&] { unbound.matrix(); }), error_of([&] { unbound.values(); })}) {
     CHECK(contains(sentence, "a parameter of 3 x 2 has no memory"));

@@ -61,7 +61,7 @@ std::vector<std::string> frozen(const Network<Model>& network) {
 
 }  // namespace
 
-TEST_CASE("a name selects whole components and * selects one") {
+TEST_CASE("parameter groups: a name selects whole components and an asterisk selects everything") {
   CHECK(matches_name("encoder", "encoder.layers.0.weight"));
   CHECK(matches_name("encoder.layers.0.weight", "encoder.layers.0.weight"));
   CHECK_FALSE(matches_name("encoder", "encoder2.weight"));
@@ -74,7 +74,7 @@ TEST_CASE("a name selects whole components and * selects one") {
   CHECK_FALSE(matches_name("encoder.", "encoder.0"));
 }
 
-TEST_CASE("parameters are frozen by name and by layer, and unfrozen") {
+TEST_CASE("parameter groups: freezes and unfreezes parameters by name and by layer") {
   Device device(1);
   Network<Model> network(device, 1);
   const Index before = network.parameters.groups_version();
@@ -98,7 +98,7 @@ TEST_CASE("parameters are frozen by name and by layer, and unfrozen") {
   CHECK(frozen(network) == std::vector<std::string>{"encoder.0.bias", "encoder2.1.weight", "encoder2.1.bias"});
 }
 
-TEST_CASE("later groups override earlier ones for what they select") {
+TEST_CASE("parameter groups: later groups override earlier ones") {
   Device device(1);
   Network<Model> network(device, 1);
   network.group("*", {.rate = 0.5});
@@ -113,7 +113,7 @@ TEST_CASE("later groups override earlier ones for what they select") {
   CHECK_FALSE(network.parameters.find("encoder.0.weight").is_vector());
 }
 
-TEST_CASE("freezing one of two tied parameters freezes the values that both have; the owner's group applies to them") {
+TEST_CASE("parameter groups: freezing one of two tied parameters freezes both and the owner's group applies") {
   Device device(1);
   Network<Model> network(device, 1);
   network.freeze("output");
@@ -128,7 +128,7 @@ TEST_CASE("freezing one of two tied parameters freezes the values that both have
   CHECK(network.parameters.find("embedding").group.rate == 3);
 }
 
-TEST_CASE("a name without parameters is an error with the names that exist and the nearest one") {
+TEST_CASE("parameter groups: the error for an unknown name lists existing names and the closest match") {
   Device device(1);
   Network<Model> network(device, 1);
   CHECK(error_of([&] { network.freeze("encodr"); }) ==
@@ -142,7 +142,7 @@ TEST_CASE("a name without parameters is an error with the names that exist and t
   CHECK(frozen(network).empty());
 }
 
-TEST_CASE("groups refuse factors that are negative or not finite") {
+TEST_CASE("parameter groups: rejects negative and non-finite factors") {
   Device device(1);
   Network<Model> network(device, 1);
   for (const double number : {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
@@ -152,7 +152,7 @@ TEST_CASE("groups refuse factors that are negative or not finite") {
   CHECK(network.parameters.find("encoder.0.bias").group == GroupOptions{});
 }
 
-TEST_CASE("two parameters of one name are an error when the parameters are made") {
+TEST_CASE("parameters: duplicate names are an error at construction") {
   Device device(1);
   Twice twice;
   CHECK(error_of([&] { Parameters<Device>(device, twice, 1); }) ==

@@ -62,7 +62,7 @@ struct Nothing {
 
 }  // namespace
 
-TEST_CASE("parameters are named by their path in the order of the model") {
+TEST_CASE("parameters: are named by their path in model order") {
   Device device(1);
   Model model;
   const Parameters parameters(device, model, 1);
@@ -75,7 +75,7 @@ TEST_CASE("parameters are named by their path in the order of the model") {
   CHECK(contains(error_of([&] { parameters.find("third.bias"); }), "no parameter named third.bias"));
 }
 
-TEST_CASE("parameters lie in one buffer, each on a boundary, and do not overlap") {
+TEST_CASE("parameters: share one buffer with aligned and disjoint ranges") {
   Device device(1);
   Model model;
   const Parameters parameters(device, model, 1);
@@ -91,7 +91,7 @@ TEST_CASE("parameters lie in one buffer, each on a boundary, and do not overlap"
   CHECK(parameters.compute() == parameters.values());
 }
 
-TEST_CASE("the gaps between parameters and all gradients are 0") {
+TEST_CASE("parameters: padding and gradients start at 0") {
   Device device(1);
   Model model;
   const Parameters parameters(device, model, 1);
@@ -107,7 +107,7 @@ TEST_CASE("the gaps between parameters and all gradients are 0") {
   CHECK(gradients == 0);
 }
 
-TEST_CASE("the same seed gives the same numbers and another seed others") {
+TEST_CASE("parameters: the seed determines the values") {
   Device device(1);
   Model a, b, c;
   const Parameters first(device, a, 5), second(device, b, 5), third(device, c, 6);
@@ -117,7 +117,7 @@ TEST_CASE("the same seed gives the same numbers and another seed others") {
   CHECK(first.read(first.find("first.bias")) == std::vector<double>(3, 0.25));
 }
 
-TEST_CASE("a float model and a double model begin with the same numbers") {
+TEST_CASE("parameters: float and double models start with the same values") {
   Square<attn::Cpu<float>> single;
   Square<Device> twice;
   Device device(1);
@@ -127,7 +127,7 @@ TEST_CASE("a float model and a double model begin with the same numbers") {
   for (Index i = 0; i < 16; ++i) CHECK(a.values()[i] == static_cast<float>(b.values()[i]));
 }
 
-TEST_CASE("a tied parameter shares numbers and gradients and is stored once") {
+TEST_CASE("parameters: a tied parameter shares values and gradients and is stored once") {
   Device device(1);
   Model model;
   model.tied = true;
@@ -138,7 +138,7 @@ TEST_CASE("a tied parameter shares numbers and gradients and is stored once") {
   CHECK(contains(error_of([&] { parameters.find("second.weight"); }), "second.weight"));
 }
 
-TEST_CASE("a chain of ties ends at the one that has numbers and may not be a circle") {
+TEST_CASE("parameters: a chain of ties ends at its owner and cycles are errors") {
   Device device(1);
   Chain chain;
   const Parameters parameters(device, chain, 1);
@@ -151,7 +151,7 @@ TEST_CASE("a chain of ties ends at the one that has numbers and may not be a cir
   CHECK(contains(error_of([&] { Parameters(device, circle, 1); }), "tying third: it would be tied to itself"));
 }
 
-TEST_CASE("tying parameters of different shapes is an error that names both") {
+TEST_CASE("parameters: tying different shapes is an error that names both shapes") {
   Device device(1);
   Model model;
   model.tied = true;
@@ -162,7 +162,7 @@ TEST_CASE("tying parameters of different shapes is an error that names both") {
   CHECK(contains(sentence, "3 x 5"));
 }
 
-TEST_CASE("numbers that are written are what is read and what the model computes with") {
+TEST_CASE("parameters: written values are read back and used by the model") {
   Device device(1);
   Model model;
   Parameters parameters(device, model, 1);
@@ -177,7 +177,7 @@ TEST_CASE("numbers that are written are what is read and what the model computes
   CHECK(contains(sentence, "2 numbers for a parameter of 3"));
 }
 
-TEST_CASE("the entry of a larger model is an error that names it") {
+TEST_CASE("parameters: an entry of a larger model is an error that names it") {
   Device device(1);
   Model model;
   Layer layer;
@@ -189,7 +189,7 @@ TEST_CASE("the entry of a larger model is an error that names it") {
   CHECK(error_of([&] { small.write(entry, std::vector<double>(70)); }) == sentence);
 }
 
-TEST_CASE("a model without parameters has none") {
+TEST_CASE("parameters: a model without parameters has none") {
   Nothing nothing;
   Device device(1);
   const Parameters parameters(device, nothing, 1);

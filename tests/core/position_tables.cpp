@@ -21,7 +21,7 @@ struct Filling {
 
 }  // namespace
 
-TEST_CASE("a position table is computed once for each width and again only for longer sentences") {
+TEST_CASE("position tables: each width is computed once and again only for longer sentences") {
   Device device(1);
   int times = 0;
   const auto get = [&](Index width, Index length) { return device.positions.get(device, width, length, Filling{&times}); };

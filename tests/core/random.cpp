@@ -10,14 +10,14 @@
 using attn::Index;
 using attn::Random;
 
-TEST_CASE("the first random numbers of a seed are these on every machine") {
+TEST_CASE("random: the first numbers of a seed are the same on every machine") {
   Random random(1), stream(1, 1), large((std::uint64_t{1} << 40) + 5);
   for (const std::uint32_t expected : {0xfaa8af81U, 0x11356c7fU, 0xd40e7655U, 0x5fb5c583U}) CHECK(random() == expected);
   for (const std::uint32_t expected : {0x90dedc8eU, 0xfc6f1192U}) CHECK(stream() == expected);
   for (const std::uint32_t expected : {0x5397a963U, 0x133ca681U}) CHECK(large() == expected);
 }
 
-TEST_CASE("random reals and normals begin with these numbers") {
+TEST_CASE("random: uniform and normal numbers match known values") {
   Random random(7), normal(7);
   CHECK(random.uniform() == 0.5453431068423941);
   CHECK(random.uniform() == 0.3290510194117092);
@@ -25,7 +25,7 @@ TEST_CASE("random reals and normals begin with these numbers") {
   CHECK(normal.normal() == doctest::Approx(-0.5247522850166461).epsilon(1e-14));
 }
 
-TEST_CASE("scrambling and deriving keys give these numbers") {
+TEST_CASE("random: scrambling and key derivation match known values") {
   CHECK(attn::scramble(0) == 0);
   CHECK(attn::scramble(1) == 0x688990c0U);
   CHECK(attn::scramble(0xdeadbeefU) == 0xe628c683U);
@@ -34,7 +34,7 @@ TEST_CASE("scrambling and deriving keys give these numbers") {
   CHECK(key.high == 0x13f9e053U);
 }
 
-TEST_CASE("keys derived from one key differ even where only the upper half of the index does") {
+TEST_CASE("random: keys derived from one key differ even if only the upper half of the index differs") {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> keys;
   for (std::uint64_t i = 1; i < 1000; ++i)
     for (const std::uint64_t index : {i, i << 32}) {
@@ -45,7 +45,7 @@ TEST_CASE("keys derived from one key differ even where only the upper half of th
   CHECK(std::adjacent_find(keys.begin(), keys.end()) == keys.end());
 }
 
-TEST_CASE("random reals fill the unit interval evenly") {
+TEST_CASE("random: uniform numbers cover the unit interval evenly") {
   constexpr int kBins = 20, kDraws = 40000;
   std::vector<int> bins(kBins);
   Random random(11);
@@ -66,7 +66,7 @@ TEST_CASE("random reals fill the unit interval evenly") {
   CHECK(chi_squared > 5.4);   // and below this as rarely
 }
 
-TEST_CASE("neighbouring counters and neighbouring keys share half their bits") {
+TEST_CASE("random: neighbouring counters and keys share half of their bits") {
   Index by_counter = 0, by_key = 0;
   for (std::uint32_t i = 0; i < 4000; ++i) {
     by_counter += __builtin_popcount(attn::random_bits({3, 4}, i) ^ attn::random_bits({3, 4}, i + 1));
@@ -77,7 +77,7 @@ TEST_CASE("neighbouring counters and neighbouring keys share half their bits") {
   CHECK(static_cast<double>(by_key) / 4000 == doctest::Approx(16).epsilon(0.01));
 }
 
-TEST_CASE("normal numbers have mean 0 and deviation 1") {
+TEST_CASE("random: normal numbers have mean 0 and deviation 1") {
   Random random(13);
   double sum = 0, squares = 0, fourth = 0;
   for (int i = 0; i < 40000; ++i) {
@@ -91,7 +91,7 @@ TEST_CASE("normal numbers have mean 0 and deviation 1") {
   CHECK(fourth / 40000 == doctest::Approx(3).epsilon(0.06));
 }
 
-TEST_CASE("below draws every number below its bound and no other") {
+TEST_CASE("random: below draws every number under its bound and no other") {
   Random random(17);
   std::vector<int> seen(7);
   for (int i = 0; i < 7000; ++i) {
@@ -105,7 +105,7 @@ TEST_CASE("below draws every number below its bound and no other") {
   CHECK(random.below(Index{1} << 40) > 7);
 }
 
-TEST_CASE("a shuffle is a permutation that the seed decides") {
+TEST_CASE("random: the seed determines a shuffle and a shuffle is a permutation") {
   const auto shuffled = [](std::uint64_t seed, int count) {
     std::vector<int> items(static_cast<std::size_t>(count));
     std::iota(items.begin(), items.end(), 0);
@@ -122,7 +122,7 @@ TEST_CASE("a shuffle is a permutation that the seed decides") {
   CHECK(shuffled(1, 1) == std::vector<int>{0});
 }
 
-TEST_CASE("a shuffle puts every element in every place equally often") {
+TEST_CASE("random: a shuffle puts every element in every position equally often") {
   std::vector<std::vector<int>> seen(4, std::vector<int>(4));
   for (std::uint64_t seed = 0; seed < 4000; ++seed) {
     std::string items = "abcd";

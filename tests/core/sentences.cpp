@@ -5,13 +5,13 @@
 using attn::Sentences;
 using attn::Token;
 
-TEST_CASE("sentences that hold nothing have no size and no longest") {
+TEST_CASE("sentences: an empty collection has size and longest length 0") {
   const Sentences none;
   CHECK(none.size() == 0);
   CHECK(none.longest() == 0);
 }
 
-TEST_CASE("sentences lie packed end to end, empty ones included") {
+TEST_CASE("sentences: are packed end to end including empty ones") {
   const Sentences sentences{{4, 5, 6}, {}, {7}};
   CHECK(sentences.size() == 3);
   CHECK(sentences.tokens == std::vector<Token>{4, 5, 6, 7});
@@ -22,7 +22,7 @@ TEST_CASE("sentences lie packed end to end, empty ones included") {
   CHECK(std::vector<Token>(sentences[2].begin(), sentences[2].end()) == std::vector<Token>{7});
 }
 
-TEST_CASE("cleared sentences can be filled again") {
+TEST_CASE("sentences: can be refilled after clear") {
   Sentences sentences{{1, 2}, {3}};
   sentences.clear();
   CHECK(sentences == Sentences{});
@@ -30,7 +30,7 @@ TEST_CASE("cleared sentences can be filled again") {
   CHECK(sentences == Sentences{{9}});
 }
 
-TEST_CASE("sentences are equal when their tokens and their borders are") {
+TEST_CASE("sentences: are equal if their tokens and boundaries are equal") {
   CHECK(Sentences{{1}, {2}} == Sentences{{1}, {2}});
   CHECK(Sentences{{1}, {2}} != Sentences{{1, 2}});
   CHECK(Sentences{{1}, {}} != Sentences{{1}});

@@ -10,7 +10,7 @@
 
 using namespace attn;
 
-TEST_CASE("thread pool: each task of each loop runs once, on threads of the pool") {
+TEST_CASE("thread pool: runs each task of each loop once on the pool's threads") {
   for (const int threads : {1, 2, 5}) {
     ThreadPool pool(threads);
     for (Index loop = 0; loop < 2000; ++loop) {
@@ -27,7 +27,7 @@ TEST_CASE("thread pool: each task of each loop runs once, on threads of the pool
   }
 }
 
-TEST_CASE("thread pool: threads that sleep take part in the next loop") {
+TEST_CASE("thread pool: sleeping threads join the next loop") {
   ThreadPool pool(3);
   for (int round = 0; round < 5; ++round) {
     std::mutex mutex;
@@ -47,7 +47,7 @@ TEST_CASE("thread pool: threads that sleep take part in the next loop") {
   }
 }
 
-TEST_CASE("thread pool: the exception of the lowest task arrives, and the pool remains usable") {
+TEST_CASE("thread pool: rethrows the exception of the lowest task and remains usable") {
   ThreadPool pool(4);
   for (int round = 0; round < 20; ++round) {
     std::string what;
@@ -66,7 +66,7 @@ TEST_CASE("thread pool: the exception of the lowest task arrives, and the pool r
   }
 }
 
-TEST_CASE("thread pool: the exception of the lowest task arrives if all tasks fail at once") {
+TEST_CASE("thread pool: rethrows the exception of the lowest task if all tasks fail") {
   ThreadPool pool(4);
   for (int round = 0; round < 5000; ++round) {
     std::string what;
@@ -81,7 +81,7 @@ TEST_CASE("thread pool: the exception of the lowest task arrives if all tasks fa
   }
 }
 
-TEST_CASE("thread pool: a loop inside a loop of the same pool is an error") {
+TEST_CASE("thread pool: a nested loop on the same pool is an error") {
   ThreadPool pool(2);
   const std::string what = error_of([&] { pool.run(2, [&](Index, int) { pool.run(2, [](Index, int) {}); }); });
   CHECK(contains(what, "a loop is running"));

@@ -8,12 +8,12 @@
 using attn::Cpu;
 using attn::Index;
 
-TEST_CASE("a device uses the threads it is given, or all cores") {
+TEST_CASE("cpu: a device uses the given number of threads or all cores") {
   CHECK(Cpu<float>(3).threads() == 3);
   CHECK(Cpu<float>().threads() >= 1);
 }
 
-TEST_CASE("every task of a parallel loop runs once, on a thread the device has") {
+TEST_CASE("cpu: a parallel loop runs every task once on a thread of the device") {
   for (const int threads : {1, 2, 3})
     for (const Index tasks : {0, 1, 2, 100}) {
       Cpu<double> device(threads);
@@ -28,7 +28,7 @@ TEST_CASE("every task of a parallel loop runs once, on a thread the device has")
     }
 }
 
-TEST_CASE("parallel ranges cover everything once and are cut at multiples of the grain") {
+TEST_CASE("cpu: parallel ranges cover everything once and split at multiples of the grain") {
   for (const int threads : {1, 2, 3})
     for (const Index count : {0, 1, 15, 16, 31, 100}) {
       Cpu<double> device(threads);
@@ -46,7 +46,7 @@ TEST_CASE("parallel ranges cover everything once and are cut at multiples of the
     }
 }
 
-TEST_CASE("workspaces of threads and slots are apart, grow when asked and stay otherwise") {
+TEST_CASE("cpu: workspaces are separate for each thread and slot and grow only on demand") {
   Cpu<double> device(2);
   double* a = device.workspace(0, 100);
   CHECK(device.workspace(0, 100, 1) != a);
@@ -57,7 +57,7 @@ TEST_CASE("workspaces of threads and slots are apart, grow when asked and stay o
   CHECK(device.workspace(0, 100) == larger);
 }
 
-TEST_CASE("numbers go to the device and back, and are zeroed without touching their neighbours") {
+TEST_CASE("cpu: copies and zeroes values without changing adjacent memory") {
   Cpu<double> device(1);
   const std::vector<double> from{1, 2, 3, 4, 5, 6};
   std::vector<double> there(6), back(6);

@@ -6,7 +6,7 @@
 
 using attn::Matrix;
 
-TEST_CASE("rows of a slice are arrays over the matrix's own numbers") {
+TEST_CASE("eigen: rows of a slice are views of the matrix") {
   std::vector<double> numbers{1, 2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};  // GCC 13 fears for shorter ones
   const auto first_six = [&] { return std::vector<double>(numbers.begin(), numbers.begin() + 6); };
   const auto slice = Matrix<double>(numbers.data(), 2, 3).columns(1, 2);

@@ -44,7 +44,7 @@ double error(Cpu<T>& device, Index rows, Index cols, Index depth) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("gemm adds the product of slices, each transposed or not", T, float, double) {
+TEST_CASE_TEMPLATE("gemm: accumulates products of slices with any transposition", T, float, double) {
   Cpu<T> device(1);
   const double tolerance = sizeof(T) == 8 ? 1e-13 : 5e-5;
   const Index sizes[][3] = {{1, 1, 1},   {2, 3, 5},     {7, 5, 7},    {33, 17, 9}, {1, 70, 64},
@@ -59,14 +59,14 @@ TEST_CASE_TEMPLATE("gemm adds the product of slices, each transposed or not", T,
   }
 }
 
-TEST_CASE("gemm of nothing changes nothing") {
+TEST_CASE("gemm: empty products change nothing") {
   Cpu<double> device(1);
   CHECK(error<false, false>(device, 0, 3, 2) == 0);
   CHECK(error<false, false>(device, 3, 0, 2) == 0);
   CHECK(error<false, true>(device, 3, 2, 0) == 0);
 }
 
-TEST_CASE("gemm allocates no workspace once it has seen its largest product") {
+TEST_CASE("gemm: allocates no workspace after its largest product") {
   Cpu<double> device(1);
   error<false, false>(device, 100, 100, 100);
   const double* space = device.workspace(0, 0);
@@ -75,7 +75,7 @@ TEST_CASE("gemm allocates no workspace once it has seen its largest product") {
   CHECK(device.workspace(0, 0) == space);
 }
 
-TEST_CASE("a device of another type, or without the instructions, refuses bf16 matrix products") {
+TEST_CASE("bf16 matrix products: are rejected without float or the instructions") {
   CHECK_THROWS_WITH_AS(Cpu<double>({.bfloat16_products = true}), "bf16 matrix products need Cpu<float>", attn::Error);
   if (attn::kHasBfloat16Products)
     CHECK(Cpu<float>({.threads = 2, .bfloat16_products = true}).description() == "2 threads, bf16 matrix products");
@@ -85,9 +85,7 @@ TEST_CASE("a device of another type, or without the instructions, refuses bf16 m
 
 const doctest::skip kWithInstructions(!attn::kHasBfloat16Products);
 
-TEST_CASE(
-    "bf16 matrix products are those of rounded operands, summed in float, for every size around a tile's and a block's" *
-    kWithInstructions) {
+TEST_CASE("bf16 matrix products: equal float sums of rounded operands for every tile and block size" * kWithInstructions) {
   Cpu<float> device({.threads = 1, .bfloat16_products = true});
   const auto check_all = [&](Index rows, Index cols, Index depth, double tolerance) {
     CAPTURE(rows);
@@ -108,9 +106,7 @@ TEST_CASE(
   check_all(67, 259, 1025, 5e-5);
 }
 
-TEST_CASE(
-    "bf16 matrix products round to the nearest, of two equally near to the even one, and only where the device says so" *
-    kWithInstructions) {
+TEST_CASE("bf16 matrix products: round to nearest even and only if enabled" * kWithInstructions) {
   const float x = 1 + 0x1p-8F, y = 1 + 0x3p-8F, z = 1 + 0x1.2p-8F;  // between 1, 1 + 2^-7 and 1 + 2^-6
   Cpu<float> plain(1), rounding({.threads = 1, .bfloat16_products = true});
   for (Cpu<float>* device : {&plain, &rounding}) {
@@ -120,8 +116,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("bf16 matrix products keep what is infinite or no number, and numbers that only float can hold become infinite" *
-          kWithInstructions) {
+TEST_CASE("bf16 matrix products: keep infinity and NaN and overflow to infinity" * kWithInstructions) {
   Cpu<float> device({.threads = 1, .bfloat16_products = true});
   const float infinite = std::numeric_limits<float>::infinity(), largest = std::numeric_limits<float>::max();
   const Tensor<Cpu<float>> a(device, 1, 4, {infinite, std::nan(""), largest, 0x1.fep127}), b(device, 1, 1, 1.0);
@@ -134,7 +129,7 @@ TEST_CASE("bf16 matrix products keep what is infinite or no number, and numbers 
   CHECK(numbers[3] == 0x1.fep127);
 }
 
-TEST_CASE("bf16 matrix products have bits that do not depend on how rows and columns are cut" * kWithInstructions) {
+TEST_CASE("bf16 matrix products: results do not depend on how rows and columns are split" * kWithInstructions) {
   constexpr Index kRows = 61, kCols = 45, kDepth = 1030;
   Cpu<float> device({.threads = 1, .bfloat16_products = true});
   const Tensor<Cpu<float>> a(device, kRows, kDepth, random_numbers(kRows * kDepth, 1)), whole(device, kRows, kCols, 0.0);

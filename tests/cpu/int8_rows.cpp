@@ -19,7 +19,7 @@ std::vector<int> quantised(const std::vector<float>& x, float& scale, int offset
 
 }  // namespace
 
-TEST_CASE("quantise: the largest becomes 127, the rest the nearest, of two equally near the even one") {
+TEST_CASE("quantize: maps the largest value to 127 and rounds to nearest even") {
   float scale = 0;
   CHECK(quantised({127, -127, 1.4F, -1.6F, 0.5F, 1.5F, 2.5F, -0.5F, 0}, scale) ==
         std::vector<int>{127, -127, 1, -2, 0, 2, 2, 0, 0});
@@ -29,7 +29,7 @@ TEST_CASE("quantise: the largest becomes 127, the rest the nearest, of two equal
   CHECK(quantised({1, -1, 0}, scale, 128) == std::vector<int>{-1, 1, -128});  // 255, 1 and 128 without a sign
 }
 
-TEST_CASE("quantise: zeros, tiny and huge numbers, and what is none") {
+TEST_CASE("quantize: handles zeros and tiny and huge and non-finite values") {
   constexpr float infinite = std::numeric_limits<float>::infinity(), largest = std::numeric_limits<float>::max();
   float scale = 1;
   CHECK(quantised({}, scale).empty());

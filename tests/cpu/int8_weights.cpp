@@ -81,7 +81,7 @@ const Index kSizes[][3] = {{1, 1, 1},    {1, 4, 16},     {1, 7, 5},     {2, 3, 6
 
 }  // namespace
 
-TEST_CASE("int8 weights: literal values") {
+TEST_CASE("int8 weights: match known values") {
   // Scales 1 and 2 of the weights' rows, 1 and 0.5 of the activations'.
   const std::vector<float> w{127, -3, 5, 254, 2, -4}, x{127, 10, -20, 0, 63.5F, 1}, bias{0.5F, -1};
   CHECK(product<Int8Lanes>(x, w, {}, 2, 3, 2) == std::vector<float>{127 * 127 - 3 * 10 - 5 * 20,
@@ -90,8 +90,8 @@ TEST_CASE("int8 weights: literal values") {
   CHECK(product<Int8Lanes>(x, w, bias, 2, 3, 2, true) == std::vector<float>{15999.5F, 32357, 0, 122});
 }
 
-TEST_CASE_TEMPLATE("int8 weights: every variant of the instructions gives what a plain loop gives, for every size", Lanes,
-                   Int8Portable, Int8Lanes, Avx2, AvxVnni, Vnni, DotProduct) {
+TEST_CASE_TEMPLATE("int8 weights: every instruction set matches a plain loop for every size", Lanes, Int8Portable,
+                   Int8Lanes, Avx2, AvxVnni, Vnni, DotProduct) {
   for (const auto& [rows, depth, outputs] : kSizes) {
     CAPTURE(rows);
     CAPTURE(depth);
@@ -107,7 +107,7 @@ TEST_CASE_TEMPLATE("int8 weights: every variant of the instructions gives what a
   }
 }
 
-TEST_CASE("int8 weights: the error is within what rounding both sides allows") {
+TEST_CASE("int8 weights: the error stays within the rounding error of both operands") {
   for (const auto& [rows, depth, outputs] : kSizes) {
     const auto x = random_floats(rows * depth, 3, 4), w = random_floats(outputs * depth, 4, 0.1),
                bias = random_floats(outputs, 5);
@@ -128,7 +128,7 @@ TEST_CASE("int8 weights: the error is within what rounding both sides allows") {
   }
 }
 
-TEST_CASE("int8 weights: a row of zeros gives the bias, one that is not finite NaN, and neither changes its neighbours") {
+TEST_CASE("int8 weights: a zero row gives the bias and a non-finite row gives NaN without affecting others") {
   const Index depth = 40, outputs = 70;
   auto x = random_floats(4 * depth, 6);
   const auto w = random_floats(outputs * depth, 7), bias = random_floats(outputs, 8);

@@ -37,8 +37,8 @@ struct Layer {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("packed weights give what weights in place give, for every size, with and without bias and ReLU", T,
-                   float, double) {
+TEST_CASE_TEMPLATE("packed weights: match unpacked weights for every size with and without bias and ReLU", T, float,
+                   double) {
   Cpu<T> device(2);
   for (const auto& [rows, depth, outputs] : kSizes)
     for (const bool bias : {true, false})
@@ -51,7 +51,7 @@ TEST_CASE_TEMPLATE("packed weights give what weights in place give, for every si
       }
 }
 
-TEST_CASE("int8 weights are used where the device holds the weights, and nowhere else") {
+TEST_CASE("packed weights: int8 is used only where the device caches the weights") {
   Cpu<float> plain(1), int8({.threads = 1, .int8_weights = true});
   const Numbers expected = product(plain, false, 5, 40, 70);
   CHECK(same_bits(product(int8, false, 5, 40, 70), expected));
@@ -62,7 +62,7 @@ TEST_CASE("int8 weights are used where the device holds the weights, and nowhere
   CHECK_THROWS_WITH_AS(Cpu<double>({.int8_weights = true}), "int8 weights need Cpu<float>", attn::Error);
 }
 
-TEST_CASE("products with packed weights have bits that depend neither on the number of rows nor on that of threads") {
+TEST_CASE("packed weights: results do not depend on the number of rows or threads") {
   std::vector<attn::CpuOptions> modes{{}, {.int8_weights = true}};
   if (attn::kHasBfloat16Products) modes.push_back({.bfloat16_products = true});
   for (attn::CpuOptions options : modes) {
@@ -82,7 +82,7 @@ TEST_CASE("products with packed weights have bits that depend neither on the num
   }
 }
 
-TEST_CASE("bf16 matrix products with packed weights round both sides, for any number of rows" *
+TEST_CASE("packed weights: bf16 products round both operands for any number of rows" *
           doctest::skip(!attn::kHasBfloat16Products)) {
   if (!attn::kHasBfloat16Products) return;
   Cpu<float> plain(1), rounding({.threads = 1, .bfloat16_products = true});
@@ -97,7 +97,7 @@ TEST_CASE("bf16 matrix products with packed weights round both sides, for any nu
   CHECK(error < 0.2);
 }
 
-TEST_CASE("packed weights follow the parameters of a model made for inference, and are none of a model that is trained") {
+TEST_CASE("packed weights: follow parameter changes of inference models and are not used in training") {
   for (const bool int8 : {false, true}) {
     Cpu<float> device({.threads = 1, .int8_weights = int8});
     const Tensor<Cpu<float>> x(device, 1, 2, {1, 1}), y(device, 1, 3);
@@ -118,7 +118,7 @@ TEST_CASE("packed weights follow the parameters of a model made for inference, a
   }
 }
 
-TEST_CASE("a part of the weights' rows is packed for itself; other memory, and columns of a matrix, are not held") {
+TEST_CASE("packed weights: row ranges are packed separately and column ranges are not cached") {
   Cpu<float> device(1);
   const Tensor<Cpu<float>> w(device, 6, 4, random_numbers(24, 1)), other(device, 6, 4, random_numbers(24, 1));
   using Packed = attn::cpu::PanelWeights<float>;
@@ -143,7 +143,7 @@ TEST_CASE("a part of the weights' rows is packed for itself; other memory, and c
   CHECK(device.weights().find<Int8>(whole) == nullptr);
 }
 
-TEST_CASE("Cpu::like: one thread, the same precision, shared packed weights") {
+TEST_CASE("Cpu::like: one thread with the same precision and shared packed weights") {
   Cpu<float> device({.threads = 3, .int8_weights = true});
   const auto other = Cpu<float>::like(device);
   CHECK(other->description() == "1 thread, int8 weights");

@@ -23,7 +23,7 @@ Numbers product(const Numbers& a, const Numbers& b, const Numbers& c, Index rows
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("panels multiply as a plain product does, whatever the numbers of rows and columns", T, float, double) {
+TEST_CASE_TEMPLATE("panels: products match plain loops for any number of rows and columns", T, float, double) {
   Cpu<T> device(2);
   for (const bool transpose : {false, true})
     for (const Index rows : {0, 1, 2, 3, 4, 5, 6, 11, 13})
@@ -45,7 +45,7 @@ TEST_CASE_TEMPLATE("panels multiply as a plain product does, whatever the number
       }
 }
 
-TEST_CASE_TEMPLATE("the bits of a row do not depend on the rows beside it", T, float, double) {
+TEST_CASE_TEMPLATE("panels: a row does not depend on the other rows", T, float, double) {
   constexpr Index kRows = 13, kDepth = 600, kCols = 21;
   Cpu<T> device(1);
   const Tensor<Cpu<T>> a(device, kRows, kDepth, random_numbers(kRows * kDepth, 1)), all(device, kRows, kCols, 0.0);

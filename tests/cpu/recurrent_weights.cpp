@@ -34,8 +34,7 @@ LstmCase many_sentences() {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("recurrent weights that the device holds give the bits of those packed for each call", T, float,
-                   double) {
+TEST_CASE_TEMPLATE("recurrent weights: cached weights give the same bits as weights packed per call", T, float, double) {
   Cpu<T> device(2);
   for (const LstmCase& shape : lstm_cases()) {
     CAPTURE(shape.name);
@@ -45,7 +44,7 @@ TEST_CASE_TEMPLATE("recurrent weights that the device holds give the bits of tho
   }
 }
 
-TEST_CASE("int8 recurrent weights: a step on numbers that int8 holds is the step in float") {
+TEST_CASE("int8 recurrent weights: a step on values exact in int8 equals the float step") {
   D device({.threads = 1, .int8_weights = true});
   LstmOp<D> op(device, {"", {1, 1}, 2, true});
   op.recurrent.write({127, -3, 2, 254, 0.5, 63.5, 0, 0, -127, 1, 63.5, 0.5, 1, 1, 1e-3, 1.27e-1});
@@ -55,7 +54,7 @@ TEST_CASE("int8 recurrent weights: a step on numbers that int8 holds is the step
   CHECK(distance(rounded, states(op, false)) <= 1e-6);
 }
 
-TEST_CASE("int8 recurrent weights: a step is that in float on weights and states that are rounded") {
+TEST_CASE("int8 recurrent weights: a step equals the float step on rounded weights and states") {
   D plain(2), int8({.threads = 2, .int8_weights = true});
   for (const std::size_t sentences : {1U, 4U, 5U, 40U, 130U}) {
     CAPTURE(sentences);
@@ -80,7 +79,7 @@ TEST_CASE("int8 recurrent weights: a step is that in float on weights and states
   }
 }
 
-TEST_CASE("int8 recurrent weights: a sentence has the same bits alone and among others, with any number of threads") {
+TEST_CASE("int8 recurrent weights: a sentence does not depend on the batch or the number of threads") {
   const LstmCase many = many_sentences();
   D one({.threads = 1, .int8_weights = true});
   LstmOp<D> op(one, many);
@@ -106,7 +105,7 @@ TEST_CASE("int8 recurrent weights: a sentence has the same bits alone and among 
   }
 }
 
-TEST_CASE("int8 recurrent weights: a step that keeps nothing has the same bits, whether threads take sentences or units") {
+TEST_CASE("int8 recurrent weights: an inference step has the same bits for any division among threads") {
   const auto check = [](Index width, std::size_t sentences) {
     CAPTURE(width);
     CAPTURE(sentences);

@@ -6,7 +6,7 @@
 
 // Decoding with whole models: Cuda<float> and Cuda<bfloat16> beside Cpu<double>, with the same parameters.
 
-TEST_CASE_TEMPLATE("decoding: learns to reverse on the device, and translates as the CPU does", Device, CudaFloat,
+TEST_CASE_TEMPLATE("decoding: learns to reverse on the device and translates as on the CPU", Device, CudaFloat,
                    CudaBfloat16) {
   if (!is_here<Device>()) return;
   const TemporaryFolder folder;
@@ -50,7 +50,7 @@ TEST_CASE_TEMPLATE("decoding: learns to reverse on the device, and translates as
   }
 }
 
-TEST_CASE_TEMPLATE("decoding: a search by steps that are repeated finds what one by single steps finds", Device, CpuFloat,
+TEST_CASE_TEMPLATE("decoding: CUDA-graph beam search finds the hypotheses of ordinary beam search", Device, CpuFloat,
                    CudaFloat, CudaBfloat16) {
   if (!is_here<Device>()) return;
   std::vector<std::pair<attn::Index, attn::Index>> lengths;
@@ -90,8 +90,8 @@ TEST_CASE_TEMPLATE("decoding: a search by steps that are repeated finds what one
   CHECK(varied > 2);  // else sentences do not end at different steps
 }
 
-TEST_CASE_TEMPLATE("decoding: rows are selected while a decoder writes: repeated, turned around, left out", Device,
-                   CpuFloat, CpuBfloat16, CudaFloat, CudaBfloat16) {
+TEST_CASE_TEMPLATE("decoding: row selection repeats and reorders and removes rows", Device, CpuFloat, CpuBfloat16,
+                   CudaFloat, CudaBfloat16) {
   if (!is_here<Device>()) return;
   using Rows = std::vector<attn::Index>;
   auto source = batch_of({{12, 0}, {0, 0}, {1, 0}, {33, 0}}, 1).source;
@@ -114,8 +114,8 @@ TEST_CASE_TEMPLATE("decoding: rows are selected while a decoder writes: repeated
   }
 }
 
-TEST_CASE_TEMPLATE("decoding: recurrent ones translate on the device as on the CPU", Device, CpuFloat, CpuBfloat16,
-                   CudaFloat, CudaBfloat16) {
+TEST_CASE_TEMPLATE("decoding: recurrent decoders translate as on the CPU", Device, CpuFloat, CpuBfloat16, CudaFloat,
+                   CudaBfloat16) {
   if (!is_here<Device>()) return;
   const TemporaryFolder folder;
   for (const Kind kind : kRecurrent) {

@@ -31,7 +31,7 @@ Numbers parameters_of(const Training& training) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("device: after the largest batch, none holds more memory", Device, CudaFloat, CudaBfloat16) {
+TEST_CASE_TEMPLATE("device: memory use does not grow after the largest batch", Device, CudaFloat, CudaBfloat16) {
   if (!is_here<Device>()) return;
   const auto device = Device::make();
   for (const Kind kind : {Kind::transformer, Kind::linformer, Kind::wide_heads}) {
@@ -48,7 +48,7 @@ TEST_CASE_TEMPLATE("device: after the largest batch, none holds more memory", De
   }
 }
 
-TEST_CASE_TEMPLATE("device: what it has no memory for is an error that names it, and it goes on", Device, CudaFloat,
+TEST_CASE_TEMPLATE("device: an allocation failure names the request and the device remains usable", Device, CudaFloat,
                    CudaBfloat16) {
   if (!is_here<Device>()) return;
   const auto device = Device::make();
@@ -62,7 +62,7 @@ TEST_CASE_TEMPLATE("device: what it has no memory for is an error that names it,
   CHECK(after.loss == before.loss);
 }
 
-TEST_CASE_TEMPLATE("device: several in one process do not disturb each other", Device, CpuFloat, CudaFloat, CudaBfloat16) {
+TEST_CASE_TEMPLATE("device: several devices in one process do not interfere", Device, CpuFloat, CudaFloat, CudaBfloat16) {
   if (!is_here<Device>()) return;
   const auto train = [](Training& training, Training* other) {
     for (std::uint64_t step = 1; step <= 5; ++step) {
@@ -117,12 +117,12 @@ static void check_any_thread(const std::vector<int>& gpus) {
   std::jthread([&] { trainings.clear(), devices.clear(); }).join();
 }
 
-TEST_CASE_TEMPLATE("device: any thread may use it, and end it", Device, CudaFloat, CudaBfloat16) {
+TEST_CASE_TEMPLATE("device: any thread may use and destroy a device", Device, CudaFloat, CudaBfloat16) {
   if (!is_here<Device>()) return;
   check_any_thread<Device>({0, 0});
 }
 
-TEST_CASE_TEMPLATE("device: one for each GPU in one process", Device, CudaFloat, CudaBfloat16) {
+TEST_CASE_TEMPLATE("device: one process can use one device per GPU", Device, CudaFloat, CudaBfloat16) {
   if (!is_here<Device>()) return;
   if (gpus() < 2) {
     MESSAGE("skipped: this machine has one GPU");
@@ -133,7 +133,7 @@ TEST_CASE_TEMPLATE("device: one for each GPU in one process", Device, CudaFloat,
 }
 
 // Kernels are the process's, and so is the shared memory that one may ask for: these cases ask for different amounts.
-TEST_CASE_TEMPLATE("device: threads with devices of their own get what they get alone", Device, CpuFloat, CudaFloat,
+TEST_CASE_TEMPLATE("device: threads with separate devices get the same results as alone", Device, CpuFloat, CudaFloat,
                    CudaBfloat16) {
   if (!is_here<Device>()) return;
   std::vector<OpCase> cases = cases_of("input_feeding");
@@ -173,7 +173,7 @@ TEST_CASE_TEMPLATE("device: threads with devices of their own get what they get 
   CHECK(compared > 5 * 400);
 }
 
-TEST_CASE("device: TF32 rounds the operands of products, and only where it is asked for") {
+TEST_CASE("device: TF32 rounds the operands of products only if enabled") {
   if (!is_here<CudaFloat>()) return;
   const auto rounding = make_cuda_tf32();
   double worst = 0, worst_without = 0;
@@ -191,7 +191,7 @@ TEST_CASE("device: TF32 rounds the operands of products, and only where it is as
   CHECK(worst < 2e-3);  // 10 bits after the point, of two operands
 }
 
-TEST_CASE("device: a machine without a GPU says what it found and what is needed") {
+TEST_CASE("device: the error on a machine without a GPU says what is missing") {
   const std::string why = no_gpu();
   if (why.empty()) {
     CHECK(!make_cuda_float()->description().empty());

@@ -39,7 +39,7 @@ std::vector<OpCase> cases() {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("near the truth: expression", Device, CpuFloat, CudaFloat, CudaBfloat16) {
+TEST_CASE_TEMPLATE("accuracy: expression", Device, CpuFloat, CudaFloat, CudaBfloat16) {
   if (!is_here<Device>()) return;
   for (const OpCase& test : cases()) {
     INFO(test.name);
@@ -57,7 +57,7 @@ TEST_CASE_TEMPLATE("near the truth: expression", Device, CpuFloat, CudaFloat, Cu
   }
 }
 
-TEST_CASE_TEMPLATE("the same bits: expression", Device, CudaFloat, CudaBfloat16) {
+TEST_CASE_TEMPLATE("determinism: expression", Device, CudaFloat, CudaBfloat16) {
   if (!is_here<Device>()) return;
   for (const OpCase& test : cases()) {
     INFO(test.name);

@@ -45,7 +45,7 @@ std::vector<Numbers> norm_and_product(Device& device, const Sizes& sizes, bool t
 
 }  // namespace
 
-TEST_CASE("held norm: a layer norm that waits for its product gives the same bits") {
+TEST_CASE("deferred norm: a layer norm fused into its product gives the same bits") {
   if (!is_here<CudaBfloat16>()) return;
   Device device;
   for (const Sizes& sizes :
@@ -63,7 +63,7 @@ TEST_CASE("held norm: a layer norm that waits for its product gives the same bit
   }
 }
 
-TEST_CASE("held norm: it runs where something else comes next, and where nothing does") {
+TEST_CASE("deferred norm: runs before any other operation and at synchronization") {
   if (!is_here<CudaBfloat16>()) return;
   Device device;
   const auto x = matrix(device, 4, 64, 1), gain = matrix(device, 1, 64, 3), bias = matrix(device, 1, 64, 4);
@@ -85,7 +85,7 @@ TEST_CASE("held norm: it runs where something else comes next, and where nothing
   CHECK(same_bits(second.read("y"), y));
 }
 
-TEST_CASE("held norm: it runs before the memory of its tape goes") {
+TEST_CASE("deferred norm: runs before its tape frees the memory") {
   if (!is_here<CudaBfloat16>()) return;
   Device device;
   const auto gain = matrix(device, 1, 64, 3), bias = matrix(device, 1, 64, 4);

@@ -73,13 +73,13 @@ const std::vector<Sizes> kCases{
 
 }  // namespace
 
-TEST_CASE("held rows: what a cache grows by gives the same bits where attention puts it there") {
+TEST_CASE("deferred rows: cache rows appended by attention have the same bits") {
   if (!is_here<CudaBfloat16>()) return;
   check_append<attn::Cuda<attn::bfloat16>>(kCases);
   check_append<attn::Cuda<float>>(kCases);
 }
 
-TEST_CASE("held rows: attention over another cache lets them go to theirs first") {
+TEST_CASE("deferred rows: are appended before attention to another cache") {
   if (!is_here<CudaBfloat16>()) return;
   attn::Cuda<float> device;
   const Activations<attn::Cuda<float>> newest(device, 1, 8, Numbers(8, 1)), cache(device, 2, 8, Numbers(16, 2)),

@@ -7,7 +7,7 @@
 using attn::choose_kernels;
 using attn::GpuArchitecture;
 
-TEST_CASE("kernel choice: wgmma on Hopper, mma.sync elsewhere, and a warning where another build is faster") {
+TEST_CASE("kernel choice: wgmma on Hopper and mma.sync elsewhere with a warning if a rebuild is faster") {
   struct Row {
     GpuArchitecture gpu, code;
     bool wgmma, clusters;
@@ -37,7 +37,7 @@ TEST_CASE("kernel choice: wgmma on Hopper, mma.sync elsewhere, and a warning whe
   }
 }
 
-TEST_CASE("kernel choice: one line describes it") {
+TEST_CASE("kernel choice: is described in one line") {
   CHECK(describe_kernels("NVIDIA H200", {9, 0}, choose_kernels({9, 0}, {9, 0, true})) ==
         "NVIDIA H200 (compute capability 9.0): wgmma attention kernels");
   CHECK(describe_kernels("NVIDIA H200", {9, 0}, choose_kernels({9, 0}, {8, 0})) ==

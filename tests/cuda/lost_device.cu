@@ -16,7 +16,7 @@ __global__ void write_to(int* address) { *address = 1; }
 
 }  // namespace
 
-TEST_CASE("lost device: what statuses of CUDA say that no test can cause") {
+TEST_CASE("lost device: CUDA status codes map to the right messages") {
   const auto said = [](cudaError_t status) { return error_of([&] { attn::check_cuda(status, "adam"); }); };
   for (const cudaError_t status : {cudaErrorLaunchFailure, cudaErrorECCUncorrectable}) CHECK(contains(said(status), lost));
   CHECK_FALSE(contains(said(cudaErrorMemoryAllocation), "lost"));
@@ -33,8 +33,7 @@ TEST_CASE("lost device: a kernel writes to address 0" * doctest::skip()) {
   std::printf("later: %s\n", error_of([&] { device.download(copy, numbers, 4); }).c_str());
 }
 
-TEST_CASE(
-    "lost device: an illegal access is reported by the call that waits and by later ones, and the process ends well") {
+TEST_CASE("lost device: an illegal access is reported by every later call and the process exits normally") {
   if (!is_here<CudaFloat>()) return;
   std::FILE* const child =
       ::popen("exec /proc/$PPID/exe --no-skip --test-case='lost device: a kernel writes to address 0'", "r");

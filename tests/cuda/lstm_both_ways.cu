@@ -85,7 +85,7 @@ void check_both_ways(Index width, const std::vector<std::int32_t>& lengths) {  /
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("lstm: two directions at the same time give the bits of one after the other", Device, attn::Cuda<float>,
+TEST_CASE_TEMPLATE("lstm: two concurrent directions give the same bits as sequential ones", Device, attn::Cuda<float>,
                    attn::Cuda<attn::bfloat16>) {
   if (!is_here<CudaBfloat16>()) return;
   std::vector<std::int32_t> many(100);

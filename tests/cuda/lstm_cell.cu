@@ -100,7 +100,7 @@ std::vector<Numbers> formula(const Sizes& sizes) {
 
 }  // namespace
 
-TEST_CASE("lstm_cell: one kernel gives what the formula gives, to a rounding") {
+TEST_CASE("lstm_cell: the fused kernel matches the formula up to rounding") {
   if (!is_here<CudaBfloat16>()) return;
   Device device;
   for (const Sizes& sizes :
@@ -124,7 +124,7 @@ TEST_CASE("lstm_cell: one kernel gives what the formula gives, to a rounding") {
   }
 }
 
-TEST_CASE("lstm_cell: a row has the same bits whatever stands beside it") {
+TEST_CASE("lstm_cell: a row does not depend on the other rows") {
   if (!is_here<CudaBfloat16>()) return;
   Device device;
   const Numbers all = step(device, {64, 96, 64, true, 0})[0];

@@ -53,7 +53,7 @@ TEST_CASE_TEMPLATE("models: one seed gives the same parameters on every device",
 // How much gradients suffer from rounding depends on the model: a ReLU that flips is no small change. So the measure is
 // what rounding the parameters to bfloat16 alone does to them in double: a few percent. PyTorch, which rounds activations
 // and their gradients too, was 1 to 1.9 times as far off, and up to 2.4 times in one parameter.
-TEST_CASE_TEMPLATE("models: loss and gradients are the CPU's", Device, CpuFloat, CpuBfloat16, CudaFloat, CudaBfloat16) {
+TEST_CASE_TEMPLATE("models: loss and gradients match the CPU", Device, CpuFloat, CpuBfloat16, CudaFloat, CudaBfloat16) {
   if (!is_here<Device>()) return;
   for (const Kind kind : kKinds) {
     CAPTURE(static_cast<int>(kind));
@@ -77,8 +77,8 @@ TEST_CASE_TEMPLATE("models: loss and gradients are the CPU's", Device, CpuFloat,
   }
 }
 
-TEST_CASE_TEMPLATE("models: nothing but empty sentences, and single words, have loss and gradients", Device, CpuFloat,
-                   CpuBfloat16, CudaFloat, CudaBfloat16) {
+TEST_CASE_TEMPLATE("models: empty sentences and single words have losses and gradients", Device, CpuFloat, CpuBfloat16,
+                   CudaFloat, CudaBfloat16) {
   if (!is_here<Device>()) return;
   for (const Kind kind : kKinds)
     for (const attn::Batch& batch : {batch_of({{0, 0}}, 1), batch_of({{1, 1}}, 1), batch_of({{0, 0}, {0, 0}, {1, 0}}, 1)}) {
@@ -91,8 +91,7 @@ TEST_CASE_TEMPLATE("models: nothing but empty sentences, and single words, have 
     }
 }
 
-TEST_CASE_TEMPLATE("models: ten steps of Adam go where the CPU's go", Device, CpuFloat, CpuBfloat16, CudaFloat,
-                   CudaBfloat16) {
+TEST_CASE_TEMPLATE("models: ten Adam steps match the CPU", Device, CpuFloat, CpuBfloat16, CudaFloat, CudaBfloat16) {
   if (!is_here<Device>()) return;
   for (const Kind kind : kKinds) {
     CAPTURE(static_cast<int>(kind));
@@ -113,8 +112,8 @@ TEST_CASE_TEMPLATE("models: ten steps of Adam go where the CPU's go", Device, Cp
   }
 }
 
-TEST_CASE_TEMPLATE("models: the moving average of the parameters follows them, and changes places with them", Device,
-                   CpuFloat, CudaFloat, CudaBfloat16) {
+TEST_CASE_TEMPLATE("models: the moving average follows the parameters and can be exchanged with them", Device, CpuFloat,
+                   CudaFloat, CudaBfloat16) {
   if (!is_here<Device>()) return;
   const auto training = device_under_test<Device>().training(Kind::transformer, 1);
   Numbers expected = everything(training->parameters()), newest;
@@ -134,7 +133,7 @@ TEST_CASE_TEMPLATE("models: the moving average of the parameters follows them, a
   CHECK(training->computes_with_its_parameters());
 }
 
-TEST_CASE_TEMPLATE("models: a hundred times the same step gives the same bits", Device, CudaFloat, CudaBfloat16) {
+TEST_CASE_TEMPLATE("models: the same step gives the same bits a hundred times", Device, CudaFloat, CudaBfloat16) {
   if (!is_here<Device>()) return;
   for (const Kind kind : kKinds) {
     CAPTURE(static_cast<int>(kind));
@@ -152,8 +151,8 @@ TEST_CASE_TEMPLATE("models: a hundred times the same step gives the same bits", 
   }
 }
 
-TEST_CASE_TEMPLATE("models: training goes on from the CPU's checkpoint, and the CPU's from there", Device, CpuFloat,
-                   CpuBfloat16, CudaFloat, CudaBfloat16) {
+TEST_CASE_TEMPLATE("models: training resumes from a CPU checkpoint and vice versa", Device, CpuFloat, CpuBfloat16,
+                   CudaFloat, CudaBfloat16) {
   if (!is_here<Device>()) return;
   const TemporaryFolder folder;
   for (const Kind kind : kKinds) {

@@ -10,7 +10,7 @@
 
 #ifdef ATTN_NCCL
 
-TEST_CASE("NCCL: one rank sums, hands on and waits, and its numbers stay") {
+TEST_CASE("NCCL: one rank sums and broadcasts and waits without changing its values") {
   if (const std::string why = no_gpu(); !why.empty()) {
     MESSAGE("skipped: ", why);
     return;
@@ -43,7 +43,7 @@ TEST_CASE("NCCL: one rank sums, hands on and waits, and its numbers stay") {
   CHECK(loss == 2.5);
 }
 
-TEST_CASE("NCCL: ranks that share a GPU are told so, or sum through the host") {
+TEST_CASE("NCCL: ranks sharing a GPU get an error or sum through the host") {
   if (const std::string why = no_gpu(); !why.empty()) {
     MESSAGE("skipped: ", why);
     return;
@@ -56,7 +56,7 @@ TEST_CASE("NCCL: ranks that share a GPU are told so, or sum through the host") {
 
 #else
 
-TEST_CASE("NCCL: a program that is built without it says so where it is asked for") {
+TEST_CASE("NCCL: a build without NCCL reports it on request") {
   attn::Communicator host;
   CHECK(attn::join_gpus(host, 0) == nullptr);
   CHECK(contains(error_of([&] { attn::join_gpus(host, 0, true); }), "built without NCCL. Build it with -DATTN_NCCL=ON"));

@@ -55,12 +55,12 @@ void check_repeats(const std::string& op, int repeats) {
 
 }  // namespace
 
-#define ATTN_CHECK_OP(op)                                                                                        \
-  TEST_CASE_TEMPLATE("near the truth: " op, Device, CpuFloat, CudaFloat, CudaBfloat16) { check_op<Device>(op); } \
-  TEST_CASE_TEMPLATE("the same bits: " op, Device, CudaFloat, CudaBfloat16) { check_repeats<Device>(op, 3); }
+#define ATTN_CHECK_OP(op)                                                                                  \
+  TEST_CASE_TEMPLATE("accuracy: " op, Device, CpuFloat, CudaFloat, CudaBfloat16) { check_op<Device>(op); } \
+  TEST_CASE_TEMPLATE("determinism: " op, Device, CudaFloat, CudaBfloat16) { check_repeats<Device>(op, 3); }
 #define ATTN_CHECK_PRODUCTS(op) \
   ATTN_CHECK_OP(op)             \
-  TEST_CASE_TEMPLATE("near the truth, bf16 matrix products: " op, Device, CpuBfloat16) { check_op<Device>(op); }
+  TEST_CASE_TEMPLATE("accuracy with bf16 matrix products: " op, Device, CpuBfloat16) { check_op<Device>(op); }
 
 ATTN_CHECK_PRODUCTS("attention")
 ATTN_CHECK_PRODUCTS("attention_weights")
@@ -96,7 +96,7 @@ ATTN_CHECK_OP("kl_divergence")
 ATTN_CHECK_OP("rotary")
 ATTN_CHECK_OP("repeat_heads")
 
-TEST_CASE("the error of a result: its norm and its worst element, relative, and never NaN") {
+TEST_CASE("relative error: includes the norm and the worst element and is never NaN") {
   const RelativeError error = relative_error({3, 4.5}, {3, 4});
   CHECK(error.mean == doctest::Approx(0.5 / 5));
   CHECK(error.worst == doctest::Approx(0.5 / std::sqrt(12.5)));
@@ -109,7 +109,7 @@ TEST_CASE("the error of a result: its norm and its worst element, relative, and 
   CHECK(relative_error({}, {}).mean == 0);
 }
 
-TEST_CASE("what is allowed: some times PyTorch's error, one rounding at least") {
+TEST_CASE("allowed error: a multiple of PyTorch's error but at least one rounding") {
   const Result many{"y", Numbers(100, 1)}, few{"y", {1}};
   CHECK(allowed_error({0.5, 0.5}, many, Precision::float32, 2).mean == 1);
   CHECK(allowed_error({0.5, 0.5}, many, Precision::float32, 2).worst == 2);

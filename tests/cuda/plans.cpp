@@ -16,7 +16,7 @@ cublasLtMatmulAlgo_t algorithm(std::uint64_t first) {
 
 }  // namespace
 
-TEST_CASE("plans: rows round up to eighths of powers of two") {
+TEST_CASE("plans: rows are rounded up to eighths of powers of two") {
   CHECK(Plans::rounded(1) == 16);
   CHECK(Plans::rounded(16) == 16);
   CHECK(Plans::rounded(17) == 18);
@@ -31,7 +31,7 @@ TEST_CASE("plans: rows round up to eighths of powers of two") {
   }
 }
 
-TEST_CASE("plans: one is found for all rows that round alike") {
+TEST_CASE("plans: row counts that round alike share one plan") {
   Plans plans;
   CHECK(plans.find(key(5171)) == nullptr);
   plans.set(key(5171), algorithm(7));

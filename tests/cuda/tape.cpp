@@ -26,7 +26,7 @@ std::vector<OpCase> cases() {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("near the truth: arithmetic on the tape", Device, CpuFloat, CudaFloat, CudaBfloat16) {
+TEST_CASE_TEMPLATE("accuracy: arithmetic on the tape", Device, CpuFloat, CudaFloat, CudaBfloat16) {
   if (!is_here<Device>()) return;
   for (const OpCase& test : cases()) {
     INFO(test.name);
@@ -44,7 +44,7 @@ TEST_CASE_TEMPLATE("near the truth: arithmetic on the tape", Device, CpuFloat, C
   }
 }
 
-TEST_CASE_TEMPLATE("the same bits: arithmetic on the tape", Device, CudaFloat, CudaBfloat16) {
+TEST_CASE_TEMPLATE("determinism: arithmetic on the tape", Device, CudaFloat, CudaBfloat16) {
   if (!is_here<Device>()) return;
   for (const OpCase& test : cases()) {
     INFO(test.name);

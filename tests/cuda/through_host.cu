@@ -45,7 +45,7 @@ void expect_all(const std::vector<float>& numbers, double value) {
 
 }  // namespace
 
-TEST_CASE("through the host: ranks sum, sum at one, hand on, and say something in between") {
+TEST_CASE("through the host: ranks sum and reduce and broadcast and exchange messages") {
   if (const std::string why = no_gpu(); !why.empty()) {
     MESSAGE("skipped: ", why);
     return;

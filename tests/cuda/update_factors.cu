@@ -4,8 +4,7 @@
 #include "cuda/devices.hpp"
 #include "support/update_factors_case.hpp"
 
-TEST_CASE(
-    "a table of factors: steps of Adam and SGD on a GPU are those of the formulas, and frozen blocks keep their bits") {
+TEST_CASE("update factors: Adam and SGD steps match the formulas and frozen blocks keep their bits") {
   if (!is_here<CudaBfloat16>()) return;
   attn::Cuda<float> in_float;
   check_update_factors(in_float);

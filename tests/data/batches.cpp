@@ -57,7 +57,7 @@ std::vector<BatchOptions> every_kind() {
 
 }  // namespace
 
-TEST_CASE("a batch holds what the model reads and what it is to predict") {
+TEST_CASE("batch: contains the model inputs and the labels") {
   ParallelCorpus corpus;
   corpus.source.push_back(std::vector<Token>{10, 11});
   corpus.target.push_back(std::vector<Token>{20, 21, 22});
@@ -75,7 +75,7 @@ TEST_CASE("a batch holds what the model reads and what it is to predict") {
   CHECK_FALSE(batches.next(batch));
 }
 
-TEST_CASE("the source goes without an end where the special tokens have none") {
+TEST_CASE("batch: the source has no end token if the special tokens have none") {
   ParallelCorpus corpus;
   corpus.source.push_back(std::vector<Token>{10, 11});
   corpus.target.push_back(std::vector<Token>{20});
@@ -85,7 +85,7 @@ TEST_CASE("the source goes without an end where the special tokens have none") {
   CHECK(batch.source == Sentences{{10, 11}});
 }
 
-TEST_CASE("special tokens come from the tokenizers of either side") {
+TEST_CASE("batch: special tokens come from the tokenizers of both sides") {
   struct Fixed {
     Token first, last;
     Token begin() const { return first; }
@@ -99,7 +99,7 @@ TEST_CASE("special tokens come from the tokenizers of either side") {
   CHECK(found.source_end == 6);
 }
 
-TEST_CASE("an epoch deals out every pair once, whatever the kind of batch") {
+TEST_CASE("batches: an epoch contains every pair once for every kind of batch") {
   const ParallelCorpus corpus = random_corpus(203);
   for (const BatchOptions& options : every_kind()) {
     Batches batches(corpus, special_tokens, options);
@@ -130,7 +130,7 @@ TEST_CASE("an epoch deals out every pair once, whatever the kind of batch") {
   }
 }
 
-TEST_CASE("batches of sentences are full, but for the last") {
+TEST_CASE("batches: sentence batches are full except the last") {
   const ParallelCorpus corpus = random_corpus(203);
   for (const BatchOrder order : {BatchOrder::sequential, BatchOrder::shuffled, BatchOrder::pooled}) {
     Batches batches(corpus, special_tokens, {.size = 8, .order = order, .pool = 5});
@@ -141,7 +141,7 @@ TEST_CASE("batches of sentences are full, but for the last") {
   }
 }
 
-TEST_CASE("a batch of tokens takes as many pairs as fit, special tokens included") {
+TEST_CASE("batches: token batches take as many pairs as fit including special tokens") {
   ParallelCorpus corpus;
   for (const std::size_t length : {3U, 3U, 3U, 8U, 1U, 0U}) {  // 2 * (length + 1) rows each: 8, 8, 8, 18, 4, 2
     corpus.source.push_back(std::vector<Token>(length, 10));
@@ -160,7 +160,7 @@ TEST_CASE("a batch of tokens takes as many pairs as fit, special tokens included
   CHECK(sizes(47) == std::vector<Index>{5, 1});
 }
 
-TEST_CASE("the order follows from seed and epoch alone") {
+TEST_CASE("batches: the order depends only on seed and epoch") {
   const ParallelCorpus corpus = random_corpus(203);
   for (const BatchOptions& options : every_kind()) {
     if (options.order == BatchOrder::sequential) continue;
@@ -178,7 +178,7 @@ TEST_CASE("the order follows from seed and epoch alone") {
   }
 }
 
-TEST_CASE("the order is the same on every machine") {
+TEST_CASE("batches: the order is the same on every machine") {
   ParallelCorpus corpus;
   for (Token i = 0; i < 8; ++i) {
     corpus.source.push_back(std::vector<Token>(static_cast<std::size_t>(i % 4), 10));
@@ -192,7 +192,7 @@ TEST_CASE("the order is the same on every machine") {
   CHECK(ids(BatchOrder::pooled) == std::vector<Index>{1, 5, 2, 6, 7, 3, 0, 4});
 }
 
-TEST_CASE("a run goes on where it stopped") {
+TEST_CASE("batches: resume at the saved position") {
   const ParallelCorpus corpus = random_corpus(203);
   for (const BatchOptions& options : every_kind()) {
     Batches stopped(corpus, special_tokens, options), resumed(corpus, special_tokens, options);
@@ -209,7 +209,7 @@ TEST_CASE("a run goes on where it stopped") {
   }
 }
 
-TEST_CASE("pooled batches hold sentences of similar length") {
+TEST_CASE("batches: pooled batches contain sentences of similar length") {
   const ParallelCorpus corpus = random_corpus(2000);
   const auto spread = [&](BatchOrder order) {
     Batches batches(corpus, special_tokens, {.size = 10, .order = order, .pool = 50});
@@ -225,7 +225,7 @@ TEST_CASE("pooled batches hold sentences of similar length") {
   CHECK(spread(BatchOrder::pooled) < 1);
 }
 
-TEST_CASE("pooled batches come in random order, and in other company every epoch") {
+TEST_CASE("batches: pooled batches are shuffled and regrouped every epoch") {
   const ParallelCorpus corpus = random_corpus(2000);
   Batches batches(corpus, special_tokens, {.size = 10, .order = BatchOrder::pooled, .pool = 200});
   const std::vector<Batch> first = whole_epoch(batches, 0), second = whole_epoch(batches, 1);
@@ -237,7 +237,7 @@ TEST_CASE("pooled batches come in random order, and in other company every epoch
   CHECK(std::ranges::none_of(second, [&](const Batch& batch) { return company.contains(batch.sentence_ids); }));
 }
 
-TEST_CASE("batches reuse their memory") {
+TEST_CASE("batches: reuse their memory") {
   const ParallelCorpus corpus = random_corpus(500);
   for (const BatchOptions& options : every_kind()) {
     Batches batches(corpus, special_tokens, options);
@@ -257,7 +257,7 @@ TEST_CASE("batches reuse their memory") {
   }
 }
 
-TEST_CASE("the largest batches of some epochs are found without dealing them out") {
+TEST_CASE("batches: find the largest batches of several epochs without producing them") {
   const ParallelCorpus corpus = random_corpus(500);
   for (const BatchOptions& options : every_kind()) {
     Batches batches(corpus, special_tokens, options);
@@ -275,7 +275,7 @@ TEST_CASE("the largest batches of some epochs are found without dealing them out
   }
 }
 
-TEST_CASE("batches refuse what they cannot deal out") {
+TEST_CASE("batches: reject corpora and options that give no batches") {
   const ParallelCorpus corpus = random_corpus(20), empty;
   ParallelCorpus lopsided = corpus;
   lopsided.target.push_back(std::vector<Token>{1});

@@ -69,7 +69,7 @@ Index corpus_megabytes() {
 
 }  // namespace
 
-TEST_CASE("a corpus is dealt out within a fifth of its size in memory") {
+TEST_CASE("large corpus: batches use at most a fifth of the corpus size in memory") {
   if (kSanitized) {
     MESSAGE("skipped: a sanitizer takes memory of its own");
     return;

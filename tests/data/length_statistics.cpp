@@ -4,7 +4,7 @@
 
 using namespace attn;
 
-TEST_CASE("length statistics: average, shortest, longest") {
+TEST_CASE("length statistics: average and shortest and longest") {
   LengthStatistics lengths;
   CHECK(lengths.average() == 0);
   CHECK(lengths.average_rounded_up() == 0);
@@ -22,7 +22,7 @@ TEST_CASE("length statistics: average, shortest, longest") {
   CHECK(lengths.average_rounded_up() == 5);
 }
 
-TEST_CASE("length statistics: empty sentences are the shortest") {
+TEST_CASE("length statistics: empty sentences count as the shortest") {
   LengthStatistics lengths;
   lengths.add(0);
   lengths.add(3);
@@ -30,7 +30,7 @@ TEST_CASE("length statistics: empty sentences are the shortest") {
   CHECK(lengths.average_rounded_up() == 2);
 }
 
-TEST_CASE("length statistics: those of two texts add up to those of both") {
+TEST_CASE("length statistics: statistics of two texts add up") {
   LengthStatistics all, first, second;
   first.add(LengthStatistics());
   CHECK(first.sentences() == 0);

@@ -7,7 +7,7 @@
 
 using namespace attn;
 
-TEST_CASE("line reader: a line at a time, and their number") {
+TEST_CASE("line reader: reads and counts lines") {
   const TemporaryFolder folder;
   write_file(folder / "text", "\xEF\xBB\xBFone\r\n\ntwo");
   LineReader reader(folder / "text");
@@ -23,7 +23,7 @@ TEST_CASE("line reader: a line at a time, and their number") {
   CHECK(reader.name() == (folder / "text").string());
 }
 
-TEST_CASE("line reader: compressed files are told from files in another encoding") {
+TEST_CASE("line reader: distinguishes compressed files from files in other encodings") {
   const TemporaryFolder folder;
   const auto error_with = [&](std::string_view bytes) {
     write_file(folder / "text", bytes);
@@ -43,7 +43,7 @@ TEST_CASE("line reader: compressed files are told from files in another encoding
   CHECK(contains(error_with("ok\n\3757zXZ\n"), "text, line 2: byte 1 is not valid UTF-8"));
 }
 
-TEST_CASE("line reader: bytes that are not UTF-8 can be read, and a pipe can have a name") {
+TEST_CASE("line reader: reads bytes that are not UTF-8 and reports a given name in errors") {
   const TemporaryFolder folder;
   write_file(folder / "text", "sch\xF6n\r\nja\n");
   LineReader reader(folder / "text", "the text");
@@ -58,7 +58,7 @@ TEST_CASE("line reader: bytes that are not UTF-8 can be read, and a pipe can hav
   CHECK(contains(error_of([&] { again.next(line); }), "the text, line 1: byte 4 is not valid UTF-8"));
 }
 
-TEST_CASE("line reader: lines of any length and bytes up to 16 MiB, and none longer") {
+TEST_CASE("line reader: reads any bytes and lines of up to 16 MiB") {
   const TemporaryFolder folder;
   std::vector<std::string> lines;
   for (const std::size_t length : {0, 1, 8190, 8191, 8192, 8193, 16382, 16383, 100000}) lines.emplace_back(length, 'x');

@@ -18,7 +18,7 @@ void pack(const std::string& program, const std::filesystem::path& file) {
 
 }  // namespace
 
-TEST_CASE("packed files: plain, .xz and .gz are read alike, under their own name or the plain one") {
+TEST_CASE("packed files: plain and .xz and .gz files are read under either name") {
   const TemporaryFolder folder;
   const std::vector<std::string> lines{"eins", "zwei", "drei"};
   for (const auto& [program, ending] : {std::pair("", ""), {"xz", ".xz"}, {"gzip", ".gz"}}) {
@@ -34,7 +34,7 @@ TEST_CASE("packed files: plain, .xz and .gz are read alike, under their own name
   }
 }
 
-TEST_CASE("packed files: what is cut off is an error, and so is what is not there") {
+TEST_CASE("packed files: truncated and missing files are errors") {
   const TemporaryFolder folder;
   std::string text;
   for (int i = 0; i < 10'000; ++i) text += std::to_string(i * 7919) + "\n";

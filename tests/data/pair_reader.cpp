@@ -29,14 +29,14 @@ std::vector<std::vector<std::string>> rows(const std::filesystem::path& path) {
 
 }  // namespace
 
-TEST_CASE("pairs are lines of two files") {
+TEST_CASE("pair reader: pairs the lines of two files") {
   const TemporaryFolder folder;
   write_file(folder / "a", "one\r\ntwo\n\n");
   write_file(folder / "b", "eins\nzwei\ndrei");
   CHECK(read({PairFormat::lines, folder / "a", folder / "b"}) == Pairs{{"one", "eins"}, {"two", "zwei"}, {"", "drei"}});
 }
 
-TEST_CASE("unequal numbers of lines are refused, or the rest is dropped and counted") {
+TEST_CASE("pair reader: rejects unequal line counts or drops and counts the rest") {
   const TemporaryFolder folder;
   write_file(folder / "a", "one\ntwo\nthree\nfour\n");
   write_file(folder / "b", "eins\n");
@@ -51,7 +51,7 @@ TEST_CASE("unequal numbers of lines are refused, or the rest is dropped and coun
   }
 }
 
-TEST_CASE("pairs are columns of a file with tabs, by number or by name") {
+TEST_CASE("pair reader: reads tab-separated columns by number or by name") {
   const TemporaryFolder folder;
   write_file(folder / "a.tsv", "id\ten\tde\n1\tone, \"two\"\teins\n2\t\tzwei\n\n");
   CHECK(read({PairFormat::tsv, folder / "a.tsv", {}, "en", "de"}) ==
@@ -71,7 +71,7 @@ TEST_CASE("pairs are columns of a file with tabs, by number or by name") {
   CHECK(contains(error_of([&] { read({PairFormat::tsv, folder / "none.tsv", {}, "en", "de"}); }), "it has none"));
 }
 
-TEST_CASE("comma-separated values: quotes, commas, line breaks and quotes inside quotes") {
+TEST_CASE("pair reader: CSV supports quotes and commas and line breaks in fields") {
   const TemporaryFolder folder;
   write_file(folder / "a.csv",
              "\xEF\xBB\xBF"
@@ -99,7 +99,7 @@ TEST_CASE("comma-separated values: quotes, commas, line breaks and quotes inside
   CHECK(contains(error_of([&] { rows(folder / "after.csv"); }), "after.csv, line 2: 'd' follows a quoted field"));
 }
 
-TEST_CASE("compressed files are read as they are, and named in what is said of them") {
+TEST_CASE("pair reader: reads compressed files and names them in errors") {
   const TemporaryFolder folder;
   write_file(folder / "a", "one\ntwo\n");
   write_file(folder / "b.csv", "x,y\n1,\"2\n");

@@ -20,7 +20,7 @@ std::vector<bool> kept(PairFilter& filter, const std::vector<std::pair<std::stri
 
 }  // namespace
 
-TEST_CASE("blank sides are dropped or kept, and counted") {
+TEST_CASE("pair stream: drops or keeps blank sides and counts them") {
   CHECK(is_blank(""));
   CHECK(is_blank(" \t\u00A0\u3000"));
   CHECK_FALSE(is_blank(" ."));
@@ -31,7 +31,7 @@ TEST_CASE("blank sides are dropped or kept, and counted") {
   CHECK(keep.counts() == RuleCounts{.read = 2, .kept = 2, .blank = 1});
 }
 
-TEST_CASE("what is not UTF-8 is dropped, repaired or refused") {
+TEST_CASE("pair stream: drops or repairs or rejects invalid UTF-8") {
   PairFilter drop({}), repair({.invalid = InvalidUtf8::repair}), refuse({.invalid = InvalidUtf8::refuse});
   CHECK(kept(drop, {{"sch\xF6n", "b"}, {"a", "\xFF"}, {"ö", "b"}}) == std::vector{false, false, true});
   CHECK(drop.counts() == RuleCounts{.read = 3, .kept = 1, .invalid = 2});
@@ -44,7 +44,7 @@ TEST_CASE("what is not UTF-8 is dropped, repaired or refused") {
   CHECK(contains(error_of([&] { kept(refuse, {{"a", "\xFF"}}); }), "here: byte 1 of the target is not valid UTF-8"));
 }
 
-TEST_CASE("of equal pairs the first is kept") {
+TEST_CASE("pair stream: keeps the first of duplicate pairs") {
   PairFilter drop({.duplicates = Duplicates::drop}), keep({});
   const std::vector<std::pair<std::string, std::string>> pairs{{"a", "b"}, {"a", "c"}, {"ab", ""},
                                                                {"a", "b"}, {"", "ab"}, {"a", "c"}};
@@ -54,7 +54,7 @@ TEST_CASE("of equal pairs the first is kept") {
   CHECK(keep.counts() == RuleCounts{.read = 6, .kept = 4, .blank = 2});
 }
 
-TEST_CASE("a stream knows how much of its files it has read, also of a single one") {
+TEST_CASE("pair stream: reports progress through one or several files") {
   const TemporaryFolder folder;
   std::string lines, rows = "en,de\n";
   for (int i = 0; i < 100; ++i) lines += "a line\r\n", rows += "\"a\nline\",x\n";
@@ -73,7 +73,7 @@ TEST_CASE("a stream knows how much of its files it has read, also of a single on
   CHECK(both.begun() == doctest::Approx((size + 6 + (other - 6) / 2) / (size + other)));
 }
 
-TEST_CASE("a stream reads file after file in blocks, with the rules of all") {
+TEST_CASE("pair stream: reads several files in blocks with the same rules") {
   const TemporaryFolder folder;
   write_file(folder / "a.en", "one\n\ntwo\n");
   write_file(folder / "a.de", "eins\nx\nzwei\n");

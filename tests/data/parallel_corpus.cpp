@@ -37,7 +37,7 @@ ParallelCorpus numbered(Index pairs) {
 
 }  // namespace
 
-TEST_CASE("encode_corpus encodes each side with its tokenizer, bare") {
+TEST_CASE("encode_corpus: encodes each side with its tokenizer without special tokens") {
   const ParallelCorpus corpus = encode_corpus({{"ab", "", "c"}, {"a", "b", ""}}, Letters{}, Letters{50});
   CHECK(corpus.size() == 3);
   CHECK(corpus.source.tokens == std::vector<Token>{10, 11, 12});
@@ -46,7 +46,7 @@ TEST_CASE("encode_corpus encodes each side with its tokenizer, bare") {
   CHECK(corpus.target.offsets == std::vector<std::int32_t>{0, 1, 2, 2});
 }
 
-TEST_CASE("decode_corpus gives the text back, each side by its tokenizer") {
+TEST_CASE("decode_corpus: restores the text of each side") {
   const WordVocabulary english({"<unk>", "<pad>", "<sos>", "<eos>", "a", "cat"});
   const WordVocabulary german({"<unk>", "<pad>", "<sos>", "<eos>", "eine", "Katze"});
   const ParallelText text{{"a cat", "", "a dog"}, {"eine Katze", "Katze", ""}};
@@ -55,14 +55,14 @@ TEST_CASE("decode_corpus gives the text back, each side by its tokenizer") {
   CHECK(back.target == text.target);
 }
 
-TEST_CASE("encode_corpus keeps the first tokens of long sentences") {
+TEST_CASE("encode_corpus: truncates long sentences to their first tokens") {
   const ParallelCorpus corpus = encode_corpus({{"abcde", "ab"}, {"abc", "abcd"}}, Letters{}, Letters{}, 3);
   CHECK(corpus.source.tokens == std::vector<Token>{10, 11, 12, 10, 11});
   CHECK(corpus.target.tokens == std::vector<Token>{10, 11, 12, 10, 11, 12});
   CHECK(corpus.target.offsets == std::vector<std::int32_t>{0, 3, 6});
 }
 
-TEST_CASE("encode_corpus refuses what makes no corpus") {
+TEST_CASE("encode_corpus: rejects invalid input") {
   CHECK_THROWS_WITH_AS(encode_corpus({{"a"}, {"a"}}, Letters{}, Letters{}, 0),
                        "encode_lines: cannot truncate sentences to 0 tokens; keep at least 1", Error);
   CHECK_THROWS_WITH_AS(encode_corpus({{"a", "b"}, {"a"}}, Letters{}, Letters{}),
@@ -70,7 +70,7 @@ TEST_CASE("encode_corpus refuses what makes no corpus") {
   CHECK(encode_corpus({}, Letters{}, Letters{}).size() == 0);
 }
 
-TEST_CASE("split_validation takes the last pairs") {
+TEST_CASE("split_validation: takes the last pairs") {
   const ParallelCorpus corpus = numbered(300);
   const auto [training, validation] = split_validation(corpus, 0.01);
   CHECK(training == numbered(297));
@@ -79,20 +79,20 @@ TEST_CASE("split_validation takes the last pairs") {
   CHECK(validation.target.tokens == std::vector<Token>{297, 297, 298, 298, 299, 299});
 }
 
-TEST_CASE("split_validation rounds to whole pairs") {
+TEST_CASE("split_validation: rounds to whole pairs") {
   CHECK(split_validation(numbered(100), 0.29).validation.size() == 29);  // 0.29 * 100 is 28.999999999999996
   CHECK(split_validation(numbered(10), 0.04).validation.size() == 0);
   CHECK(split_validation(numbered(10), 0).training == numbered(10));
   CHECK(split_validation({}, 0.5).training.size() == 0);
 }
 
-TEST_CASE("split_validation refuses what is no fraction") {
+TEST_CASE("split_validation: rejects invalid fractions") {
   for (const double fraction : {-0.1, 1.0, 1.5}) CHECK_THROWS_AS(split_validation(numbered(10), fraction), Error);
   CHECK_THROWS_WITH_AS(split_validation(numbered(10), 1), "split_validation: a fraction of 1 is not in [0, 1)", Error);
   CHECK_THROWS_AS(split_validation(numbered(10), std::numeric_limits<double>::quiet_NaN()), Error);
 }
 
-TEST_CASE("encode_lines gives the same on any number of threads") {
+TEST_CASE("encode_lines: results do not depend on the number of threads") {
   std::vector<std::string> lines;
   for (int i = 0; i < 10'000; ++i)
     lines.push_back(std::string(static_cast<std::size_t>(i % 7), static_cast<char>('a' + i % 26)));
@@ -105,7 +105,7 @@ TEST_CASE("encode_lines gives the same on any number of threads") {
   CHECK(encode_lines(block, Letters{}).tokens.size() == 8192);
 }
 
-TEST_CASE("what is wrong with a line is said by encode_lines, whichever thread meets it") {
+TEST_CASE("encode_lines: rethrows an error from any thread") {
   struct Refusing : Letters {
     using Letters::encode;
     void encode(std::string_view text, std::vector<Token>& ids) const {

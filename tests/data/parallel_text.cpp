@@ -30,7 +30,7 @@ using Lines = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("read_lines takes every kind of line end") {
+TEST_CASE("read_lines: accepts every kind of line ending") {
   const Folder folder;
   CHECK(read_lines(folder.write("unix", "one\ntwo\n")) == Lines{"one", "two"});
   CHECK(read_lines(folder.write("windows", "one\r\ntwo\r\n")) == Lines{"one", "two"});
@@ -39,26 +39,26 @@ TEST_CASE("read_lines takes every kind of line end") {
   CHECK(read_lines(folder.write("carriage_return_inside", "a\rb\nc\n")) == Lines{"a\rb", "c"});
 }
 
-TEST_CASE("read_lines keeps empty lines and blanks") {
+TEST_CASE("read_lines: keeps empty lines and spaces") {
   const Folder folder;
   CHECK(read_lines(folder.write("nothing", "")).empty());
   CHECK(read_lines(folder.write("one_empty", "\n")) == Lines{""});
   CHECK(read_lines(folder.write("empty_between", "a\n\n b \n\r\n")) == Lines{"a", "", " b ", ""});
 }
 
-TEST_CASE("read_lines drops a byte order mark, and only at the start") {
+TEST_CASE("read_lines: drops a byte order mark only at the start") {
   const Folder folder;
   CHECK(read_lines(folder.write("mark", "\xEF\xBB\xBFone\n\xEF\xBB\xBFtwo\n")) == Lines{"one", "\xEF\xBB\xBFtwo"});
   CHECK(read_lines(folder.write("mark_alone", "\xEF\xBB\xBF")) == Lines{""});
 }
 
-TEST_CASE("read_lines ends lines at line feeds alone") {
+TEST_CASE("read_lines: only line feeds end lines") {
   const Folder folder;
   const std::string line = "a\u2028b\u0085c\v\f" + std::string(1, '\0') + "d";  // what other readers split at
   CHECK(read_lines(folder.write("separators", line + "\ne\n")) == Lines{line, "e"});
 }
 
-TEST_CASE("read_lines says where a file is not UTF-8") {
+TEST_CASE("read_lines: reports the position of invalid UTF-8") {
   const Folder folder;
   const std::string path = folder.write("latin1", "gut\nsch\xF6n\n");
   CHECK(error_of([&] { read_lines(path); }) ==
@@ -69,7 +69,7 @@ TEST_CASE("read_lines says where a file is not UTF-8") {
   }
 }
 
-TEST_CASE("read_lines names what it cannot read") {
+TEST_CASE("read_lines: names a file that it cannot read") {
   const Folder folder;
   const std::string missing = (folder / "missing").string();
   CHECK(error_of([&] { read_lines(missing); }) ==
@@ -91,7 +91,7 @@ TEST_CASE("read_lines names what it cannot read") {
           "cannot read /proc/self/mem: reading failed after line 0; check the disk");
 }
 
-TEST_CASE("read_parallel pairs lines") {
+TEST_CASE("read_parallel: pairs lines") {
   const Folder folder;
   const ParallelText text =
       read_parallel(folder.write("en", "a house\n\nyes\n"), folder.write("de", "ein Haus\nleer\r\nja"));
@@ -99,7 +99,7 @@ TEST_CASE("read_parallel pairs lines") {
   CHECK(text.target == Lines{"ein Haus", "leer", "ja"});
 }
 
-TEST_CASE("read_parallel refuses files of unequal length") {
+TEST_CASE("read_parallel: rejects files of unequal length") {
   const Folder folder;
   const std::string source = folder.write("en", "a\nb\nc\n"), target = folder.write("de", "a\nb\n");
   const std::string message = error_of([&] { read_parallel(source, target); });
@@ -109,7 +109,7 @@ TEST_CASE("read_parallel refuses files of unequal length") {
   CHECK(error_of([&] { read_parallel(source, folder / "missing"); }).starts_with("cannot read "));
 }
 
-TEST_CASE("for_each_pair holds one pair at a time and refuses files of unequal length") {
+TEST_CASE("for_each_pair: holds one pair at a time and rejects files of unequal length") {
   const Folder folder;
   const std::string source = folder.write("en", "a\nb\n"), target = folder.write("de", "c\nd\n"),
                     longer = folder.write("longer", "c\nd\ne\nf\n");

@@ -66,7 +66,7 @@ struct Breaking {
 
 }  // namespace
 
-TEST_CASE("batches made in advance are the same, in the same order, from any position on") {
+TEST_CASE("prefetch: prefetched batches have the same content and order from any position") {
   const ParallelCorpus corpus = numbered(40);
   Batches batches(corpus, special_tokens, options);
   for (const Batches::Position from : {Batches::Position{0, 0}, {1, 3}, {1, 6}, {2, 0}}) {
@@ -76,7 +76,7 @@ TEST_CASE("batches made in advance are the same, in the same order, from any pos
   }
 }
 
-TEST_CASE("after a prefetch the batches stand where it stood") {
+TEST_CASE("prefetch: leaves the batches at the consumer's position") {
   const ParallelCorpus corpus = numbered(40);
   Batches batches(corpus, special_tokens, options);
   for (const Index depth : {0, 3, 50}) {
@@ -89,7 +89,7 @@ TEST_CASE("after a prefetch the batches stand where it stood") {
   }
 }
 
-TEST_CASE("what goes wrong on the thread arrives where the batch is asked for") {
+TEST_CASE("prefetch: rethrows errors of its thread when the batch is requested") {
   std::atomic<bool> on = true;
   const Breaking corpus{.on = &on};
   for (const Index depth : {0, 1, 4}) {
@@ -104,7 +104,7 @@ TEST_CASE("what goes wrong on the thread arrives where the batch is asked for") 
   }
 }
 
-TEST_CASE("time spent waiting is counted, and misuse is refused") {
+TEST_CASE("prefetch: counts waiting time and rejects misuse") {
   const ParallelCorpus corpus = numbered(40);
   Batches batches(corpus, special_tokens, options);
   CHECK(contains(error_of([&] { Prefetch prefetch(batches, {0, 0}, -1); }), "depth is -1, but must be at least 0"));

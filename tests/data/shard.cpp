@@ -43,7 +43,7 @@ std::string number(std::uint32_t value) { return {reinterpret_cast<const char*>(
 
 }  // namespace
 
-TEST_CASE("a shard holds tokens of 16 bits where all ids fit, and of 32 where not") {
+TEST_CASE("shard: uses 16-bit tokens if all ids fit and 32-bit tokens otherwise") {
   const TemporaryFolder folder;
   for (const auto& one : {std::pair(Index{65'536}, 2), {Index{65'537}, 4}}) {
     const auto vocabulary = one.first;
@@ -74,14 +74,14 @@ TEST_CASE("a shard holds tokens of 16 bits where all ids fit, and of 32 where no
   }
 }
 
-TEST_CASE("a shard without pairs is one") {
+TEST_CASE("shard: may be empty") {
   const TemporaryFolder folder;
   write_shard(folder / "a.shard", header(10), {});
   CHECK(Shard(folder / "a.shard").pairs() == 0);
   CHECK_NOTHROW(Shard(folder / "a.shard").verify());
 }
 
-TEST_CASE("a shard that is not as it was written is refused") {
+TEST_CASE("shard: rejects modified files") {
   const TemporaryFolder folder;
   const auto path = folder / "a.shard";
   const auto remade = [&] {
@@ -119,7 +119,7 @@ TEST_CASE("a shard that is not as it was written is refused") {
   put(path, 24, number(1));  // pairs
   CHECK(contains(refusal(), "is damaged: its checksum does not match. Repeat the command that created it"));
 
-  SUBCASE("numbers that no file has room for, with a checksum that fits") {
+  SUBCASE("impossible sizes with a valid checksum") {
     const auto claimed = [&](auto&& change) {
       remade();
       ShardHeader header = *read_shard_header(path);
@@ -133,7 +133,7 @@ TEST_CASE("a shard that is not as it was written is refused") {
     CHECK(contains(claimed([](ShardHeader& h) { h.pairs += std::uint64_t{1} << 61; }), "is cut off"));  // the size wraps
     CHECK(contains(claimed([](ShardHeader& h) { h.tokens += std::uint64_t{1} << 63; }), "is cut off"));
   }
-  SUBCASE("where a sentence begins") {
+  SUBCASE("sentence offsets") {
     remade();
     put(path, sizeof(ShardHeader) + 4, number(1000));
     const Shard shard(path);
@@ -141,7 +141,7 @@ TEST_CASE("a shard that is not as it was written is refused") {
     CHECK(contains(error_of([&] { shard.target_length(0); }), "is damaged"));
     CHECK(contains(error_of([&] { shard.verify(); }), "is damaged"));
   }
-  SUBCASE("a token that the vocabulary does not have") {
+  SUBCASE("a token outside the vocabulary") {
     remade();
     put(path, sizeof(ShardHeader) + 7 * 4, std::string("\x64\x00", 2));  // 100 instead of 5
     const Shard shard(path);
@@ -149,7 +149,7 @@ TEST_CASE("a shard that is not as it was written is refused") {
     CHECK(contains(error_of([&] { shard.source_tokens(0, 10, space); }), "is damaged"));
     CHECK_NOTHROW(shard.target_tokens(0, 10, space));
   }
-  SUBCASE("a token that it does have is found by reading all") {
+  SUBCASE("a wrong token inside the vocabulary is found only by a full read") {
     remade();
     put(path, sizeof(ShardHeader) + 7 * 4, std::string("\x06\x00", 2));
     CHECK(contains(error_of([&] { Shard(path).verify(); }), "is damaged"));

@@ -55,7 +55,7 @@ std::vector<std::string> contents(const MadeShards& made) {
 
 }  // namespace
 
-TEST_CASE("shards hold what encoding the text in memory gives") {
+TEST_CASE("shard maker: shards equal the text encoded in memory") {
   const Text text(3000);
   const ByteBpe bpe = bpe_of(text.lines);
   const MadeShards made = text.make(text.folder / "shards", bpe, {.pairs = 1250, .longest = 20});
@@ -83,7 +83,7 @@ TEST_CASE("shards hold what encoding the text in memory gives") {
   CHECK(made.target.sentences() == 3000);
 }
 
-TEST_CASE("the bytes of shards do not depend on the number of threads") {
+TEST_CASE("shard maker: the bytes do not depend on the number of threads") {
   const Text text(5000);
   const ByteBpe bpe = bpe_of(text.lines);
   const auto one = contents(text.make(text.folder / "1", bpe, {.pairs = 4000, .threads = 1}));
@@ -91,7 +91,7 @@ TEST_CASE("the bytes of shards do not depend on the number of threads") {
   CHECK(one.size() == 2);
 }
 
-TEST_CASE("pairs with a sentence that is too long can be left out") {
+TEST_CASE("shard maker: pairs with too long sentences can be dropped") {
   const Text text(500);
   const ByteBpe bpe = bpe_of(text.lines);
   const MadeShards made = text.make(text.folder / "shards", bpe, {.longest = 12, .too_long = TooLong::drop});
@@ -105,7 +105,7 @@ TEST_CASE("pairs with a sentence that is too long can be left out") {
   CHECK(made.source.sentences() == 500);
 }
 
-TEST_CASE("what was made is not made again, unless it would be another") {
+TEST_CASE("shard maker: keeps finished shards unless they would change") {
   const Text text(1000);
   const ByteBpe bpe = bpe_of(text.lines);
   const auto folder = text.folder / "shards";
@@ -122,7 +122,7 @@ TEST_CASE("what was made is not made again, unless it would be another") {
   CHECK(whole.source.total() == text.make(folder, bpe, options).source.total());
   CHECK(text.make(folder, bpe, options).made == 0);
 
-  SUBCASE("a damaged one") {
+  SUBCASE("a damaged shard") {
     std::filesystem::resize_file(whole.files[1], 500);
     CHECK(text.make(folder, bpe, options).made == 1);
   }
@@ -137,7 +137,7 @@ TEST_CASE("what was made is not made again, unless it would be another") {
   }
 }
 
-TEST_CASE("making shards that is killed goes on, and ends with the bytes of one that was not") {
+TEST_CASE("shard maker: a killed run resumes and ends with the same bytes") {
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
   MESSAGE("skipped: the thread sanitizer does not survive a fork beside other threads");
@@ -167,7 +167,7 @@ TEST_CASE("making shards that is killed goes on, and ends with the bytes of one 
   CHECK(contents(made) == contents(text.make(text.folder / "whole", bpe, options)));
 }
 
-TEST_CASE("shards are refused where their options make no sense") {
+TEST_CASE("shard maker: rejects invalid options") {
   const Text text(3);
   const ByteBpe bpe = bpe_of(text.lines);
   CHECK(contains(error_of([&] { text.make(text.folder / "x", bpe, {.pairs = 0}); }), "pairs is 0, but must be at least 1"));
@@ -180,7 +180,7 @@ TEST_CASE("shards are refused where their options make no sense") {
                  "00000.shard"));
 }
 
-TEST_CASE("a BPE learnt from a stream is the one learnt from its lines, on any number of threads") {
+TEST_CASE("shard maker: BPE learned from a stream equals BPE learned from lines with any number of threads") {
   const Text text(60'000);
   const ByteBpe whole = bpe_of(text.lines);
   for (const Index threads : {1, 3}) {

@@ -56,7 +56,7 @@ struct FakeTokenizer {
 
 }  // namespace
 
-TEST_CASE("batches of shards are those of the same corpus in memory, whatever the order and the width of tokens") {
+TEST_CASE("sharded corpus: batches equal those of the corpus in memory for any order and token width") {
   for (const Index vocabulary : {100, 100'000}) {
     const Both both(vocabulary);
     const ShardedCorpus shards(both.files);
@@ -77,7 +77,7 @@ TEST_CASE("batches of shards are those of the same corpus in memory, whatever th
   }
 }
 
-TEST_CASE("sentences of shards can be truncated as they are read") {
+TEST_CASE("sharded corpus: sentences can be truncated on reading") {
   const Both both(100);
   const ShardedCorpus shards(both.files, 4);
   std::vector<Token> space;
@@ -91,7 +91,7 @@ TEST_CASE("sentences of shards can be truncated as they are read") {
   }
 }
 
-TEST_CASE("a part of a corpus is a corpus") {
+TEST_CASE("sharded corpus: a part of a corpus is a corpus") {
   const Both both(100);
   const ShardedCorpus shards(both.files);
   const CorpusView part = CorpusView(shards).part(45, 30).part(2, 20);  // from one shard to the next
@@ -107,7 +107,7 @@ TEST_CASE("a part of a corpus is a corpus") {
   CHECK(contains(error_of([&] { (void)CorpusView(shards).part(-1, 1); }), "pairs -1 to 0"));
 }
 
-TEST_CASE("shards that do not belong together are refused") {
+TEST_CASE("sharded corpus: rejects shards of different corpora") {
   const Both both(100);
   CHECK(contains(error_of([] { ShardedCorpus none(std::vector<std::filesystem::path>{}); }),
                  "no shards. Pass at least one file."));
@@ -123,7 +123,7 @@ TEST_CASE("shards that do not belong together are refused") {
                  "0.shard was created with another tokenizer"));
 }
 
-TEST_CASE("the fingerprint of shards changes with their tokens") {
+TEST_CASE("sharded corpus: the content hash changes with the tokens") {
   const Both both(100), same(100);
   CHECK(content_hash(ShardedCorpus(both.files)) == content_hash(ShardedCorpus(same.files)));
   ShardPairs pairs;

@@ -5,7 +5,7 @@
 
 using namespace attn;
 
-TEST_CASE("word alignments: sure links, possible ones, from 1 and in any order") {
+TEST_CASE("word alignments: reads sure and possible links from 1 in any order") {
   const GoldAlignment gold = parse_alignment("3-4 2p1 1-1 3-4 1p1", LinkOrder::source_target, "");
   CHECK(gold.sure == std::vector<WordLink>{{0, 0}, {2, 3}});
   CHECK(gold.possible == std::vector<WordLink>{{0, 0}, {1, 0}, {2, 3}});
@@ -13,7 +13,7 @@ TEST_CASE("word alignments: sure links, possible ones, from 1 and in any order")
   CHECK(parse_alignment("  ", LinkOrder::source_target, "").possible.empty());
 }
 
-TEST_CASE("word alignments: what is not a link is refused, with its line") {
+TEST_CASE("word alignments: rejects invalid links with their line number") {
   const TemporaryFolder folder;
   for (const std::string link : {"3", "3-", "-4", "3x4", "3-4-5", "0-1", "1p0", "3-99999999999999999999", "a-b"}) {
     write_file(folder / "gold", "1-1 2p2\n1-1 " + link + "\n");
@@ -24,7 +24,7 @@ TEST_CASE("word alignments: what is not a link is refused, with its line") {
   CHECK(contains(error_of([&] { read_alignments(folder / "none"); }), "none: No such file"));
 }
 
-TEST_CASE("word alignments: a real file") {
+TEST_CASE("word alignments: reads a real file") {
   if (!has_data("alignment-gold")) return;
   const auto gold = read_alignments(std::filesystem::path(ATTN_TEST_DATA) / "alignment-gold/alignment.talp");
   REQUIRE(gold.size() == 508);

@@ -26,14 +26,14 @@ const AttentionMap map{"a",
 
 }  // namespace
 
-TEST_CASE("attention alignment: the most attended word, over all tokens of both") {
+TEST_CASE("attention alignment: each word links to its most attended word over all tokens") {
   // Word 1 by rows 0 and 1: 0.7 against 1.0; word 2 by row 2: 0.4 against 0.1, the end token's 0.5 aside.
   CHECK(align(map, source, target, AlignedBy::writing) == std::vector<WordLink>{{1, 0}, {0, 1}});
   // One row later: 0.5 against 0.9, and 0.1 against 0.8.
   CHECK(align(map, source, target, AlignedBy::reading) == std::vector<WordLink>{{1, 0}, {1, 1}});
 }
 
-TEST_CASE("attention alignment: words without tokens or attention stay alone; the earlier of two equal ones is taken") {
+TEST_CASE("attention alignment: words without tokens or attention have no link and ties go to the first word") {
   const WordTokens gaps{{5, 6, 7}, {0, 0, 1, 3}}, silent{{8, 9, 10}, {0, 2, 2, 3}};
   CHECK(align(map, gaps, silent, AlignedBy::writing) == std::vector<WordLink>{{2, 0}, {1, 2}});
   AttentionMap even = map;
@@ -43,7 +43,7 @@ TEST_CASE("attention alignment: words without tokens or attention stay alone; th
   CHECK(align(even, source, target, AlignedBy::writing).empty());
 }
 
-TEST_CASE("attention alignment: a map of something else is refused") {
+TEST_CASE("attention alignment: rejects a map of other sentences") {
   CHECK(contains(error_of([&] {
                    align(map, source, {{1, 2, 3, 4}, {0, 4}}, AlignedBy::writing);
                  }),
@@ -53,7 +53,7 @@ TEST_CASE("attention alignment: a map of something else is refused") {
   CHECK(!error_of([&] { align(own, source, target, AlignedBy::writing); }).empty());
 }
 
-TEST_CASE("attention alignment: words one by one give the tokens of the whole line") {
+TEST_CASE("attention alignment: encoding word by word gives the tokens of the line") {
   const std::vector<std::string> text{"the cat , isn't it ?", "the cats aren't 42 cats !"};
   const ByteBpe bpe = learn_byte_bpe(300, text, text);
   for (const std::string& line : text) {
@@ -67,7 +67,7 @@ TEST_CASE("attention alignment: words one by one give the tokens of the whole li
   CHECK(words.first == std::vector<Index>{0, 1, 2, 3});
 }
 
-TEST_CASE("attention alignment: the words that tokens write are those of the text") {
+TEST_CASE("attention alignment: grouping generated tokens gives the words of the text") {
   const std::vector<std::string> text{"the cat , isn't it ?", "the cats aren't 42 cats !"};
   const ByteBpe bpe = learn_byte_bpe(270, text, text);
   for (const std::string& line : text) {
@@ -82,7 +82,7 @@ TEST_CASE("attention alignment: the words that tokens write are those of the tex
   CHECK(group_words(bpe.encode("it  "), bpe).words() == 1);
 }
 
-TEST_CASE("attention alignment: by the last layer that looks at the source, the mean of its heads") {
+TEST_CASE("attention alignment: averages the heads of the last cross-attention layer") {
   AttentionMap first = map, second = map, own = map;
   for (std::size_t i = 0; i < first.weights.size(); ++i) first.weights[i] = i % 4 == 1 ? 1.f : 0.f;
   second.head = 1, first.heads = second.heads = 2;

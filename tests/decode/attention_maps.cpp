@@ -98,7 +98,7 @@ struct Nameless {
 
 }  // namespace
 
-TEST_CASE("attention maps: every head of every layer of a Transformer, under the names of a checkpoint") {
+TEST_CASE("attention maps: name every head of every Transformer layer as in checkpoints") {
   Fixture<Transformer<D, shape>> fixture;
   const auto maps = fixture.maps();
   CHECK(layers(maps) == std::vector<std::string>{"encoder.layers.0.attention", "encoder.layers.1.attention",
@@ -119,7 +119,7 @@ TEST_CASE("attention maps: every head of every layer of a Transformer, under the
   CHECK(maps[0].weights != maps[1].weights);
 }
 
-TEST_CASE("attention maps: what decoding saw, for every model") {
+TEST_CASE("attention maps: match the attention of decoding for every model") {
   check_against_decoding<Transformer<D, shape>>();
   check_against_decoding<Transformer<D, shape, Linformer<3, 16>>>();
   check_against_decoding<Seq2Seq<D, recurrent, BothWays, OnEncoder<Multiplicative>>>();
@@ -128,7 +128,7 @@ TEST_CASE("attention maps: what decoding saw, for every model") {
   check_against_decoding<InputFeeding<D, recurrent>>();
 }
 
-TEST_CASE("attention maps: the Linformer's columns are mixtures of positions, as many as it has") {
+TEST_CASE("attention maps: Linformer columns are mixtures of positions") {
   Fixture<Transformer<D, shape, Linformer<3, 16>>> fixture;
   for (const AttentionMap& map : fixture.maps()) {
     const bool itself = map.layer.ends_with("self_attention");
@@ -137,7 +137,7 @@ TEST_CASE("attention maps: the Linformer's columns are mixtures of positions, as
   }
 }
 
-TEST_CASE("attention maps: recurrent models look at the source, at their past, and through the heads below") {
+TEST_CASE("attention maps: recurrent models have maps of source and target and head layers") {
   Fixture<Seq2Seq<D, recurrent, BothWays, OnSelfAttention<2, Additive<4>>>> fixture;
   const auto maps = fixture.maps();
   CHECK(layers(maps) ==
@@ -172,7 +172,7 @@ TEST_CASE("attention maps: the mean of the heads") {
   CHECK(means[1].weights == std::vector<float>{1});
 }
 
-TEST_CASE("attention maps: a layer that looks without a name is numbered") {
+TEST_CASE("attention maps: unnamed attention layers are numbered") {
   Nameless model;
   D device(1);
   const auto maps = attention_maps(device, model, source, target);

@@ -7,7 +7,7 @@
 using namespace attn_test;
 using D = Cpu<double>;
 
-TEST_CASE("choose: what the op gives on a device") {
+TEST_CASE("choose: matches the device op") {
   D device(1);
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Random random(seed);
@@ -41,7 +41,7 @@ TEST_CASE("choose: what the op gives on a device") {
   }
 }
 
-TEST_CASE("log softmax: of huge numbers, and of nothing but -inf") {
+TEST_CASE("log softmax: handles huge values and rows of -inf") {
   std::vector<double> row{1e300, 1e300, -1e300};
   log_softmax(row);
   CHECK(row[0] == doctest::Approx(-std::log(2.0)));

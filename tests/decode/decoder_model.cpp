@@ -48,7 +48,7 @@ struct AllTokens : Transformer<D, shape> {
 
 }  // namespace
 
-TEST_CASE("a next() that ignores allowed_tokens is an error") {
+TEST_CASE("decoder model: a next() that ignores allowed_tokens is an error") {
   Fixture<AllTokens> fixture;
   const GreedyOptions options{.begin = 2, .end = 3, .limit = 8, .allowed_tokens = {3, 4, 5}};
   CHECK(contains(error_of([&] { greedy(fixture.device, fixture.model, fixture.source, options); }),
@@ -58,7 +58,7 @@ TEST_CASE("a next() that ignores allowed_tokens is an error") {
                  "but allowed_tokens has 3 tokens"));
 }
 
-TEST_CASE("a model with next() decodes with its own logits") {
+TEST_CASE("decoder model: a model with next() decodes with its own logits") {
   Fixture<Negated> fixture;
   auto& own = fixture.model.output;
   const GreedyOptions options{.begin = 2, .end = 3, .limit = 8};

@@ -8,7 +8,7 @@
 
 using namespace attn_test;
 
-TEST_CASE("forced decoding: the loss of a batch, the next token's probability, and what is not in the vocabulary") {
+TEST_CASE("forced decoding: matches the batch loss and the next-token probability and rejects unknown tokens") {
   Fixture<Transformer<D, shape>> fixture;
   const Sentences target = random_sentences({3, 0, 5, 1, 2, 4}, kTargetWords, 8);
   const auto forced = forced_log_probabilities(fixture.device, fixture.model, special_tokens, fixture.source, target);
@@ -28,7 +28,7 @@ TEST_CASE("forced decoding: the loss of a batch, the next token's probability, a
   CHECK(said.find("token 13 is not in a vocabulary of 13") != std::string::npos);
 }
 
-TEST_CASE("ensemble: a model twice is the model; two types are the mean of their probabilities") {
+TEST_CASE("ensemble: a model twice equals the model and different models average their probabilities") {
   using Attends = Transformer<D, shape>;
   using Recurs = InputFeeding<D, recurrent, BothWays, Additive<4>>;
   Fixture<Attends> a;
@@ -68,7 +68,7 @@ TEST_CASE("ensemble: a model twice is the model; two types are the mean of their
   }
 }
 
-TEST_CASE("ensemble: none, other sentences and other vocabularies are refused") {
+TEST_CASE("ensemble: rejects empty ensembles and mismatched sources or vocabularies") {
   CHECK(complaint([] { EnsembleSteps({}); }).find("no models. Pass at least one.") != std::string::npos);
   Fixture<Transformer<D, shape>> a;
   D device(1);

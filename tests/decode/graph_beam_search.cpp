@@ -78,8 +78,8 @@ std::size_t check_same(Few<M>& of, const Sentences& source, const SearchOptions&
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("a search whose steps ask nothing of the host finds what one whose steps do finds, bit for bit", M,
-                   PostNormed, PreNormed, OnMixtures, Writer) {
+TEST_CASE_TEMPLATE("graph beam search: finds the same hypotheses as beam search bit for bit", M, PostNormed, PreNormed,
+                   OnMixtures, Writer) {
   std::size_t most = 0;
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     Few<M> few(seed);
@@ -103,7 +103,7 @@ TEST_CASE_TEMPLATE("a search whose steps ask nothing of the host finds what one 
   CHECK(most > 5);  // else rows were never held anew
 }
 
-TEST_CASE_TEMPLATE("held searches: however often the host looks, and by whatever rules a search ends", M, PostNormed,
+TEST_CASE_TEMPLATE("graph beam search: results do not depend on the polling interval or the stopping rule", M, PostNormed,
                    Writer) {
   Few<M> few(2);
   const Sentences source = Few<M>::sources(30, 4);
@@ -129,7 +129,7 @@ TEST_CASE_TEMPLATE("held searches: however often the host looks, and by whatever
   check_same(few, source, options);
 }
 
-TEST_CASE("held searches of nothing, of one sentence, of an empty one, and of no words") {
+TEST_CASE("graph beam search: handles no sentences and single or empty ones and a limit of 0") {
   Few<PostNormed> few(3);
   const SearchOptions options{.begin = 2, .end = few.end, .limit = 12, .beam = 3, .n_best = 2};
   check_same(few, Sentences{}, options);
@@ -140,7 +140,7 @@ TEST_CASE("held searches of nothing, of one sentence, of an empty one, and of no
   check_same(few, Few<PostNormed>::sources(3, 1), none);
 }
 
-TEST_CASE("what changes from step to step is not held") {
+TEST_CASE("graph beam search: rejects wide beams and token constraints") {
   Few<PostNormed> few(3);
   const Sentences source = Few<PostNormed>::sources(1, 1);
   const SearchOptions plain{.begin = 2, .end = few.end, .limit = 5, .beam = 3};
@@ -165,7 +165,7 @@ TEST_CASE("what changes from step to step is not held") {
   CHECK(contains(error_of([&] { graph_beam_search(few.device, wide, source, plain); }), "heads are too wide"));
 }
 
-TEST_CASE("a beam graph begins again with the same rows, each once") {
+TEST_CASE("graph beam search: a graph restarts only with the same rows once each") {
   Few<PostNormed> few(3);
   Tape<D> tape(few.device);
   auto state = few.model.start(tape, upload(tape, Few<PostNormed>::sources(2, 1)), 5, 2);

@@ -35,7 +35,7 @@ Token ends_variously(const std::vector<std::vector<Token>>& sentences) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("steps that ask nothing of the host give the words of those that do", M, Transformer<D, shape>,
+TEST_CASE_TEMPLATE("graph greedy: writes the same tokens as greedy search", M, Transformer<D, shape>,
                    Transformer<D, shape, Full<>, PreNorm>, Transformer<D, shape, Linformer<3, 16>>, OnPast, Feeding) {
   const Sentences source = many();
   GreedyOptions options{.begin = 2, .end = -1, .limit = 17};
@@ -63,14 +63,14 @@ TEST_CASE_TEMPLATE("steps that ask nothing of the host give the words of those t
   CHECK(graph_greedy(fixture.device, fixture.model, source, never) == greedy(fixture.device, fixture.model, source, never));
 }
 
-TEST_CASE("held decoding of nothing, and of no words") {
+TEST_CASE("graph greedy: handles empty input and a limit of 0") {
   Fixture<Transformer<D, shape>> fixture;
   CHECK(graph_greedy(fixture.device, fixture.model, Sentences{}, {.begin = 2, .end = 3}).empty());
   const auto none = graph_greedy(fixture.device, fixture.model, fixture.source, {.begin = 2, .end = 3, .limit = 0});
   for (const auto& translation : none) CHECK(translation.empty());
 }
 
-TEST_CASE("repeated rows cannot be decoded in a graph") {
+TEST_CASE("graph greedy: rejects repeated rows") {
   Fixture<Transformer<D, shape>> fixture;
   Tape<D> tape(fixture.device);
   auto state = fixture.model.start(tape, upload(tape, fixture.source), 5, 2);
@@ -78,7 +78,7 @@ TEST_CASE("repeated rows cannot be decoded in a graph") {
   CHECK(contains(error_of([&] { state.begin_graph(tape, {2, 2}); }), "a CUDA graph does not support repeated rows"));
 }
 
-TEST_CASE("a step that is repeated uploads nothing, from its second time on") {
+TEST_CASE("graph greedy: a replayed step uploads nothing from the second time on") {
   Fixture<Transformer<D, shape>> fixture;
   StepGraph<D> graph(fixture.device);
   const Token word = 5;

@@ -53,7 +53,7 @@ const Sentences source =
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("greedy: word by word is what decoding from scratch gives, whenever sentences end", Model, Fixture<>,
+TEST_CASE_TEMPLATE("greedy: step-by-step decoding equals decoding from scratch for any sentence ends", Model, Fixture<>,
                    Fixture<Full<DotProduct>>, Fixture<Full<>, PreNorm>, Fixture<Linformer<3, 8>>,
                    Fixture<Linformer<3, 8, Sharing::none>, PreNorm>, Fixture<Linformer<3, 8, Sharing::layers>>) {
   Model fixture;
@@ -74,7 +74,7 @@ TEST_CASE_TEMPLATE("greedy: word by word is what decoding from scratch gives, wh
   CHECK(lengths.count(12) == 1);
 }
 
-TEST_CASE("greedy: the logits of each step are those of decoding from scratch") {
+TEST_CASE("greedy: logits of each step equal those of decoding from scratch") {
   Fixture<> fixture;
   const Sentences words = sentences({{2, 5, 7, 7, 12}, {2, 4, 4, 9, 1}, {2, 6, 0, 3, 3}});
   const Sentences from = sentences({{4, 5, 6}, {}, {7}});
@@ -97,7 +97,7 @@ TEST_CASE("greedy: the logits of each step are those of decoding from scratch") 
   CHECK(state.active() == std::vector<Index>{2});
 }
 
-TEST_CASE("greedy: a translation does not depend on the batch, nor on its order") {
+TEST_CASE("greedy: a translation does not depend on the batch or its order") {
   Fixture<> fixture;
   const auto together = fixture.translate(source);
   Sentences backward;
@@ -111,7 +111,7 @@ TEST_CASE("greedy: a translation does not depend on the batch, nor on its order"
   }
 }
 
-TEST_CASE("greedy: complete when the caller says so; complete sentences are not asked about again") {
+TEST_CASE("greedy: the caller can end sentences and is not asked again about ended ones") {
   Fixture<> fixture;
   std::vector<Index> asked(8, 0);
   const auto translations =
@@ -129,7 +129,7 @@ TEST_CASE("greedy: complete when the caller says so; complete sentences are not 
   }
 }
 
-TEST_CASE("greedy: limits and batches that leave nothing to do") {
+TEST_CASE("greedy: handles length limits and empty batches") {
   Fixture<> fixture;
   const auto never = [](Index, Index, Token) { return false; };
   for (const Index limit : {0, 1, 3})
@@ -140,13 +140,13 @@ TEST_CASE("greedy: limits and batches that leave nothing to do") {
   CHECK(greedy(fixture.device, fixture.model, sentences({{}}), {.begin = 2, .end = 3, .limit = 4}, never)[0].size() == 4);
 }
 
-TEST_CASE("greedy: a begin token outside the vocabulary is refused") {
+TEST_CASE("greedy: rejects a begin token outside the vocabulary") {
   Fixture<> fixture;
   const std::string said = complaint([&] { fixture.translate(source, {.begin = 13, .end = 3, .limit = 4}); });
   CHECK(said.find("token 13 is not in a vocabulary of 13") != std::string::npos);
 }
 
-TEST_CASE("greedy: memory is given back, and the next translation takes no more") {
+TEST_CASE("greedy: frees its memory and the next translation needs no more") {
   Fixture<> fixture;
   const auto first = fixture.translate(source);
   const auto capacity = fixture.device.activations.capacity();

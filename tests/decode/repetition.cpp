@@ -5,7 +5,7 @@
 using namespace attn;
 using Tokens = std::vector<Token>;
 
-TEST_CASE("repetition: tokens that would repeat n tokens in a row") {
+TEST_CASE("repetition: finds tokens that would repeat an n-gram") {
   const Tokens words{1, 2, 3, 1, 2};
   CHECK(repeating_tokens(words, 0).empty());
   CHECK(repeating_tokens(words, 1) == words);
@@ -19,7 +19,7 @@ TEST_CASE("repetition: tokens that would repeat n tokens in a row") {
   CHECK(repeating_tokens(Tokens{7, 8}, 9).empty());
 }
 
-TEST_CASE("repetition: what runs in circles is found, with the length of the circle") {
+TEST_CASE("repetition: detects a loop and its length") {
   CHECK(repeated_ending(Tokens{}) == 0);
   CHECK(repeated_ending(Tokens{5, 5, 5}) == 0);
   CHECK(repeated_ending(Tokens{5, 5, 5, 5}) == 1);

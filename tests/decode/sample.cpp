@@ -36,7 +36,7 @@ void check_frequencies(const std::vector<double>& found, const std::vector<doubl
 
 }  // namespace
 
-TEST_CASE("sampling: tokens come as often as they are probable") {
+TEST_CASE("sampling: token frequencies match their probabilities") {
   const std::vector<double> p{0.5, 0.1, 0, 0.25, 0.15};
   check_frequencies(frequencies(p, {}), p);
   check_frequencies(frequencies(p, {.temperature = 0.5}), {0.25 / 0.345, 0.01 / 0.345, 0, 0.0625 / 0.345, 0.0225 / 0.345});
@@ -51,7 +51,7 @@ TEST_CASE("sampling: tokens come as often as they are probable") {
   CHECK(draw(logarithms({0, 0}), {}, random) == -1);
 }
 
-TEST_CASE("sampling: translations come as often as they are probable, with their log-probability") {
+TEST_CASE("sampling: translation frequencies match their probabilities") {
   const Table table = [](Index, std::span<const Token> tokens) {
     return tokens.empty() ? logarithms({0.2, 0.5, 0.3}) : logarithms({0.6, 0.4, 0});
   };
@@ -71,7 +71,7 @@ TEST_CASE("sampling: translations come as often as they are probable, with their
   for (const auto& [tokens, p] : expected) CHECK(std::abs(counts[tokens] - p) < 5 * std::sqrt(p * (1 - p) / 20000));
 }
 
-TEST_CASE("sampling: the seed repeats; other seeds, sentences and numbers draw anew; the batch does not matter") {
+TEST_CASE("sampling: results depend on seed and sentence and sample index but not on the batch") {
   const Table same = [table = random_table(12, 5, 0.5)](Index, std::span<const Token> tokens) { return table(0, tokens); };
   SearchOptions options{.begin = 9, .end = kEnd, .limit = 9, .n_best = 3, .sampling = Sampling{.seed = 3}};
   const auto first = search_table(same, options, 4);
@@ -86,14 +86,14 @@ TEST_CASE("sampling: the seed repeats; other seeds, sentences and numbers draw a
   CHECK(search_table(same, options, 2)[1] != first[0]);
 }
 
-TEST_CASE("sampling: a sentence that occurs twice shares no random numbers with itself") {
+TEST_CASE("sampling: duplicate sentences use different random numbers") {
   const Table same = [table = random_table(12, 5, 0.5)](Index, std::span<const Token> tokens) { return table(0, tokens); };
   const SearchOptions options{.begin = 9, .end = kEnd, .limit = 9, .n_best = 2, .sampling = Sampling{.seed = 3}};
   const auto drawn = search_table(same, options, 2);
   CHECK(drawn[0][1].tokens != drawn[1][0].tokens);
 }
 
-TEST_CASE("sampling: constraints hold") {
+TEST_CASE("sampling: respects constraints") {
   SearchOptions options{.begin = 9,
                         .end = kEnd,
                         .limit = 5,

@@ -36,7 +36,7 @@ const SearchOptions plain{.begin = 9, .end = kEnd, .limit = 5, .beam = 2, .score
 
 }  // namespace
 
-TEST_CASE("search: two hypotheses find what the most probable first word hides") {
+TEST_CASE("search: two hypotheses find a translation that greedy search misses") {
   SearchOptions options = plain;
   options.beam = 1;
   const Hypothesis narrow = search_table(garden_path, options)[0][0];
@@ -53,8 +53,7 @@ TEST_CASE("search: two hypotheses find what the most probable first word hides")
   CHECK(wide.token_log_probabilities[2] == 0);
 }
 
-TEST_CASE(
-    "search: a hypothesis that ends leaves its place to the next best; an end that is not among the k best is dropped") {
+TEST_CASE("search: an ended hypothesis frees its place and an end outside the k best is dropped") {
   // Step 1: 1 (0.5), end (0.3), 2 (0.15), 3 (0.05). With k = 2 the end is second: set aside; 1 and 2 are live.
   const Table table = [](Index, std::span<const Token> tokens) {
     return tokens.empty() ? logarithms({0.3, 0.5, 0.15, 0.05}) : logarithms({0.97, 0.01, 0.01, 0.01});
@@ -68,7 +67,7 @@ TEST_CASE(
   CHECK(tokens_of(search_table(table, options)[0]) == std::vector<Tokens>{{1}});
 }
 
-TEST_CASE("search: ends at n complete hypotheses, or at the limit, where live ones count and say so") {
+TEST_CASE("search: stops after n complete hypotheses or at the limit with incomplete ones marked") {
   SearchOptions options = plain;
   options.n_best = 2;
   for (const Index complete : {Index{1}, Index{2}, Index{3}}) {
@@ -98,7 +97,7 @@ TEST_CASE("search: ends at n complete hypotheses, or at the limit, where live on
   CHECK_FALSE(nothing[0].complete);
 }
 
-TEST_CASE("search: an end that comes free at the limit counts as a token, and costs nothing") {
+TEST_CASE("search: a free end at the limit counts as a token with probability 1") {
   SearchOptions options{.begin = 9, .end = kEnd, .limit = 2, .beam = 2, .complete = 3, .n_best = 3};
   const auto scores = [&] {
     const auto found = search_table(long_winded, options)[0];
@@ -115,7 +114,7 @@ TEST_CASE("search: an end that comes free at the limit counts as a token, and co
   CHECK(same(scores(), {2 * word / 3, (word + end) / 2, end}));
 }
 
-TEST_CASE("search: the final choice by log-probability, mean, reward and GNMT's penalty") {
+TEST_CASE("search: the final score can be log-probability or mean or reward or GNMT penalty") {
   CHECK(FinalScore{ScoreKind::log_probability}(-6, 3) == -6);
   CHECK(FinalScore{ScoreKind::length, 1}(-6, 3) == -2);
   CHECK(FinalScore{ScoreKind::length, 0.5}(-6, 4) == -3);
@@ -139,7 +138,7 @@ TEST_CASE("search: the final choice by log-probability, mean, reward and GNMT's 
   CHECK(chosen({ScoreKind::gnmt, 1}) == Tokens{1, 1});
 }
 
-TEST_CASE("search: other rules for stopping go on until nothing better can come") {
+TEST_CASE("search: no_better stopping rules continue until no better hypothesis is possible") {
   SearchOptions options = plain;
   options.beam = 2, options.complete = 1, options.limit = 50;
   const auto steps_until = [&](Stop stop, FinalScore score) {
@@ -157,7 +156,7 @@ TEST_CASE("search: other rules for stopping go on until nothing better can come"
   CHECK(steps_until(Stop::no_better_now, {ScoreKind::log_probability}) == 8);
 }
 
-TEST_CASE("search: a beam that is wide enough finds what exhaustive search finds, on thousands of random models") {
+TEST_CASE("search: a wide enough beam matches exhaustive search on thousands of random models") {
   Index complete = 0, unfinished = 0;
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
     Random random(seed, 77);
@@ -192,7 +191,7 @@ TEST_CASE("search: a beam that is wide enough finds what exhaustive search finds
   CHECK(unfinished > 1000);
 }
 
-TEST_CASE("search: stopping when nothing better can come loses nothing, by any score") {
+TEST_CASE("search: the no_better rule never loses the best hypothesis for any score") {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     Random random(seed, 78);
     SearchOptions options{.begin = 9, .end = kEnd, .limit = 5, .beam = 300, .complete = 1, .stop = Stop::no_better};
@@ -205,7 +204,7 @@ TEST_CASE("search: stopping when nothing better can come loses nothing, by any s
   }
 }
 
-TEST_CASE("search: bits do not depend on the batch, its order or the neighbours") {
+TEST_CASE("search: results do not depend on the batch or its order") {
   const Table table = random_table(12, 5);
   const SearchOptions options{.begin = 9, .end = kEnd, .limit = 9, .beam = 3, .n_best = 3, .never = {4}, .no_repeat = 2};
   const auto together = search_table(table, options, 20);
@@ -217,7 +216,7 @@ TEST_CASE("search: bits do not depend on the batch, its order or the neighbours"
   }
 }
 
-TEST_CASE("search: the first of the n best is the best; each is at least as good as the next") {
+TEST_CASE("search: n-best lists are sorted and start with the 1-best result") {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const Table table = random_table(8, seed);
     SearchOptions options{.begin = 9, .end = kEnd, .limit = 6, .beam = 4};
@@ -236,7 +235,7 @@ TEST_CASE("search: the first of the n best is the best; each is at least as good
   }
 }
 
-TEST_CASE("search: no sentences, and more hypotheses than there are continuations") {
+TEST_CASE("search: handles no sentences and beams wider than the search space") {
   CHECK(search_table(garden_path, plain, 0).empty());
   SearchOptions options = plain;
   options.beam = 64, options.n_best = 64;
@@ -245,7 +244,7 @@ TEST_CASE("search: no sentences, and more hypotheses than there are continuation
   CHECK(found.size() == 7);  // 1 and 2; 1 1, 1 2, 1 3; 2 1, 2 3
 }
 
-TEST_CASE("search: the tree holds what was looked at, and the way to the best") {
+TEST_CASE("search: the tree contains all explored hypotheses and marks the best path") {
   std::vector<SearchTree> trees;
   search_table(garden_path, plain, 1, &trees);
   REQUIRE(trees.size() == 1);

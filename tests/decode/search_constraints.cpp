@@ -16,7 +16,7 @@ const SearchOptions plain{.begin = 9, .end = kEnd, .limit = 5, .beam = 2, .score
 
 }  // namespace
 
-TEST_CASE("search: what a translation may not hold, repeat, or be shorter than") {
+TEST_CASE("search: forbidden tokens and repeated n-grams and the minimum length are respected") {
   const Table even = [](Index, std::span<const Token>) { return logarithms({0.4, 0.3, 0.2, 0.1}); };
   SearchOptions options = plain;
   CHECK(search_table(even, options)[0][0].tokens.empty());
@@ -42,7 +42,7 @@ TEST_CASE("search: a beam of 1 finds the next best token however many are blocke
   CHECK(found.log_probability == doctest::Approx(std::log(0.25 * 0.2 * 0.15 * 0.3)));
 }
 
-TEST_CASE("search: a prefix is taken whatever forbids it, and counts") {
+TEST_CASE("search: a prefix overrides constraints and counts in the score") {
   const Table even = [](Index, std::span<const Token>) { return logarithms({0.4, 0.3, 0.2, 0.1, 0}); };
   SearchOptions options = plain;
   options.never = {3}, options.no_repeat = 1;
@@ -55,7 +55,7 @@ TEST_CASE("search: a prefix is taken whatever forbids it, and counts") {
   CHECK(std::isinf(found[2][0].log_probability));
 }
 
-TEST_CASE("search: a hypothesis that cannot go on counts as one at its limit") {
+TEST_CASE("search: a hypothesis without continuations ends as at the limit") {
   const Table one_way = [](Index, std::span<const Token> tokens) {
     return tokens.size() < 2 ? logarithms({0, 1, 0}) : logarithms({0, 0, 0});
   };
@@ -69,7 +69,7 @@ TEST_CASE("search: a hypothesis that cannot go on counts as one at its limit") {
   CHECK(search_table(broken, plain)[0][0].tokens.empty());
 }
 
-TEST_CASE("search: options that contradict each other are refused") {
+TEST_CASE("search: rejects contradictory options") {
   const auto said = [](auto&& change) {
     SearchOptions options = plain;
     change(options);

@@ -67,7 +67,7 @@ void with_every_model(auto&& test) {
 
 }  // namespace
 
-TEST_CASE("search: with caches it finds what it finds from scratch, for every model") {
+TEST_CASE("search: cached search equals search from scratch for every model") {
   std::set<std::size_t> lengths;
   with_every_model([&]<class M>() {
     Fixture<M> fixture;
@@ -92,7 +92,7 @@ TEST_CASE("search: with caches it finds what it finds from scratch, for every mo
   CHECK(lengths.size() >= 4);  // else the models are too dull to test with
 }
 
-TEST_CASE("search: a beam of 1 is greedy decoding, for every model, whatever ends a sentence and is never written") {
+TEST_CASE("search: a beam of 1 equals greedy search for every model with any end token") {
   with_every_model([&]<class M>() {
     Fixture<M> fixture;
     for (Token end = 0; end < kTargetWords; ++end)
@@ -110,7 +110,7 @@ TEST_CASE("search: a beam of 1 is greedy decoding, for every model, whatever end
   });
 }
 
-TEST_CASE("search: the log-probability of a hypothesis is that of the pass over the whole translation") {
+TEST_CASE("search: the log-probability of a hypothesis equals that of forced decoding") {
   with_every_model([&]<class M>() {
     Fixture<M> fixture;
     for (const auto& found : {beam_search(fixture.device, fixture.model, fixture.source, three)}) {
@@ -137,7 +137,7 @@ TEST_CASE("search: the log-probability of a hypothesis is that of the pass over 
   });
 }
 
-TEST_CASE("search: a sentence's hypotheses do not depend on the batch, nor on its order") {
+TEST_CASE("search: the hypotheses of a sentence do not depend on the batch or its order") {
   with_every_model([&]<class M>() {
     Fixture<M> fixture;
     const auto together = beam_search(fixture.device, fixture.model, fixture.source, three);
@@ -153,7 +153,7 @@ TEST_CASE("search: a sentence's hypotheses do not depend on the batch, nor on it
   });
 }
 
-TEST_CASE("search: in float the same on any number of threads; memory is given back") {
+TEST_CASE("search: float results do not depend on the number of threads and memory is freed") {
   using Model = Transformer<Cpu<float>, shape>;
   std::vector<std::vector<Hypothesis>> first;
   for (const int threads : {1, 2, 3}) {
@@ -172,7 +172,7 @@ TEST_CASE("search: in float the same on any number of threads; memory is given b
   }
 }
 
-TEST_CASE("search: a language model goes on after its prompts") {
+TEST_CASE("search: a language model continues its prompts") {
   constexpr TransformerShape small{.encoder_layers = 0, .decoder_layers = 2, .width = 16, .heads = 2, .inner = 24};
   using Model = LanguageModel<D, small>;
   D device(1);

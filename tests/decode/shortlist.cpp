@@ -49,7 +49,7 @@ std::vector<Token> all_words() {
 
 }  // namespace
 
-TEST_CASE("shortlist: with all words on it translations and probabilities have the bits that they have without one") {
+TEST_CASE("shortlist: a full shortlist changes no bit of translations or probabilities") {
   for (const bool int8 : {false, true}) {
     Fixture fixture(int8);
     CHECK(fixture.translate(all_words()) == fixture.translate());
@@ -62,7 +62,7 @@ TEST_CASE("shortlist: with all words on it translations and probabilities have t
   }
 }
 
-TEST_CASE("shortlist: translations are made of its words, the best of them, and probabilities add up over them") {
+TEST_CASE("shortlist: restricts tokens and normalizes probabilities over the shortlist") {
   Fixture fixture(false);
   const std::vector<Token> allowed{3, 5, 8, 13, 22};
   for (const auto& words : fixture.translate(allowed))
@@ -92,7 +92,7 @@ TEST_CASE("shortlist: translations are made of its words, the best of them, and 
   }
 }
 
-TEST_CASE("shortlist: what must be taken has to be on it, and lists that are none are refused") {
+TEST_CASE("shortlist: must contain forced tokens and the end token and be sorted") {
   Fixture fixture(false);
   const auto refused = [&](std::vector<Token> allowed) { return error_of([&] { fixture.translate(std::move(allowed)); }); };
   CHECK(contains(refused({3, 3}), "rising ids from 0 to 22"));
@@ -106,7 +106,7 @@ TEST_CASE("shortlist: what must be taken has to be on it, and lists that are non
                  "forced token 9 is not in allowed_tokens"));
 }
 
-TEST_CASE("int8: a translation depends neither on its batch, nor on its order, nor on the number of threads") {
+TEST_CASE("int8: a translation does not depend on the batch or its order or the number of threads") {
   Fixture fixture(true), two(true, 2);
   const auto together = fixture.translate();
   CHECK(two.translate() == together);

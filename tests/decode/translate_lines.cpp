@@ -50,7 +50,7 @@ std::vector<std::string> texts(const std::vector<Translation>& translations) {
 
 }  // namespace
 
-TEST_CASE("translate lines: one for each line, in their order, sentences of similar length together") {
+TEST_CASE("translate lines: keeps the line order and groups sentences of similar length") {
   Backwards model;
   const auto result = translate_lines({"a b c", "a", "b c", "c c a b"}, words, words, {.batch = 2}, model);
   CHECK(texts(result) == std::vector<std::string>{"c b a", "a", "c b", "b a c c"});
@@ -59,7 +59,7 @@ TEST_CASE("translate lines: one for each line, in their order, sentences of simi
   CHECK(result[0].target == std::vector<Token>{6, 5, 4});
 }
 
-TEST_CASE("translate lines: blank lines stay blank and cost nothing") {
+TEST_CASE("translate lines: blank lines stay blank and are not translated") {
   Backwards model;
   CHECK(texts(translate_lines({"", "a b", " \t", "\r"}, words, words, {}, model)) ==
         std::vector<std::string>{"", "b a", "", ""});
@@ -68,7 +68,7 @@ TEST_CASE("translate lines: blank lines stay blank and cost nothing") {
   CHECK(model.lengths.size() == 1);
 }
 
-TEST_CASE("translate lines: what is not UTF-8 or too long is said, and loses no other line") {
+TEST_CASE("translate lines: reports invalid UTF-8 and too long lines and translates the others") {
   Backwards model;
   std::vector<std::pair<Index, std::string>> said;
   TranslatorOptions options{.truncate = 2};
@@ -80,19 +80,19 @@ TEST_CASE("translate lines: what is not UTF-8 or too long is said, and loses no 
   CHECK(said[1] == std::pair<Index, std::string>(3, "has 3 tokens; only the first 2 are translated"));
 }
 
-TEST_CASE("translate lines: a line end inside a translation is a space") {
+TEST_CASE("translate lines: a line break inside a translation becomes a space") {
   Backwards model;
   model.given = {{{.tokens = {4, 7, 5}}}};
   CHECK(texts(translate_lines({"a"}, words, words, {}, model)) == std::vector<std::string>{"a   b"});
 }
 
-TEST_CASE("translate lines: options that allow nothing are refused") {
+TEST_CASE("translate lines: rejects options that allow nothing") {
   Backwards model;
   CHECK(contains(error_of([&] { translate_lines({"a"}, words, words, {.limit = -1}, model); }), "truncate >= 1"));
   CHECK(contains(error_of([&] { translate_lines({"a"}, words, words, {.batch = -1}, model); }), "batch >= 0"));
 }
 
-TEST_CASE("translate lines: each batch is told its lines; hypotheses keep their order, and the first is the translation") {
+TEST_CASE("translate lines: reports the lines of each batch and keeps hypotheses in order") {
   Backwards model;
   translate_lines({"a b c", "", "a", "b c"}, words, words, {.batch = 2}, model);
   CHECK(model.lines == std::vector<std::vector<Index>>{{0, 3}, {2}});
@@ -110,7 +110,7 @@ TEST_CASE("translate lines: each batch is told its lines; hypotheses keep their 
   CHECK_FALSE(result[1].n_best[1].complete);
 }
 
-TEST_CASE("translate lines: how to search for some lines of a text") {
+TEST_CASE("translate lines: search options for a subset of lines") {
   TranslatorOptions options{
       .limit = 9, .never = {0, 7}, .search = SearchOptions{.beam = 3, .never = {7}}, .lines_before = 100};
   options.search->prefixes = {{4}, {5}, {6}};
@@ -127,7 +127,7 @@ TEST_CASE("translate lines: how to search for some lines of a text") {
   CHECK(contains(error_of([&] { translate_lines({"a"}, words, words, options, model); }), "3 prefixes for 1 lines"));
 }
 
-TEST_CASE("translate lines: several workers search as one does, and one batch after the other where there are few") {
+TEST_CASE("translate lines: several workers give the same results and few batches run sequentially") {
   const std::string letters = "abc";
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < 37; ++i) {
@@ -145,7 +145,7 @@ TEST_CASE("translate lines: several workers search as one does, and one batch af
   CHECK(three.by_workers == 10);  // two batches are too few for three workers
 }
 
-TEST_CASE("translate lines: batches hold at most 64 tokens a sentence on average") {
+TEST_CASE("translate lines: batches average at most 64 tokens per sentence") {
   Sentences sentences;
   const std::vector<Token> longest(200, 4), shortest(1, 4);
   for (int i = 0; i < 3; ++i) sentences.push_back(shortest), sentences.push_back(longest);
@@ -154,7 +154,7 @@ TEST_CASE("translate lines: batches hold at most 64 tokens a sentence on average
   CHECK(batches_by_length({}, 4).empty());
 }
 
-TEST_CASE("translate lines: a batch that does not fit into memory is halved; a sentence that does not is an error") {
+TEST_CASE("translate lines: a batch that exceeds memory is halved and a too long sentence is an error") {
   Backwards model;
   model.fits = 2;
   CHECK(texts(translate_lines({"a b", "b", "c", "a c", "b c"}, words, words, {}, model)) ==

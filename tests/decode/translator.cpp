@@ -40,7 +40,7 @@ constexpr bool takes =
 
 }  // namespace
 
-TEST_CASE("translator: it keeps no reference to a tokenizer that is gone") {
+TEST_CASE("translator: keeps no reference to a destroyed tokenizer") {
   using Kept = const WordVocabulary&;
   using Gone = WordVocabulary;
   CHECK(takes<Kept, Kept>);
@@ -49,7 +49,7 @@ TEST_CASE("translator: it keeps no reference to a tokenizer that is gone") {
   CHECK(!takes<Gone, Gone>);
 }
 
-TEST_CASE("translator: a translation has as many tokens as the model has positions, at most") {
+TEST_CASE("translator: a translation has at most as many tokens as the model has positions") {
   Host device(1);
   const Endless<Few> network(device);
   for (const bool beam : {false, true}) {
@@ -65,7 +65,7 @@ TEST_CASE("translator: a translation has as many tokens as the model has positio
                  "exceeds the 6 learned positions. Truncate sentences and limit translations"));
 }
 
-TEST_CASE("translator: it chooses among the tokens that a search is given, or a shortlist") {
+TEST_CASE("translator: respects the allowed tokens of a search or a shortlist") {
   Host device(1);
   const Endless<Plain> network(device);
   const std::vector<Token> allowed{3, 5, 7};
@@ -78,7 +78,7 @@ TEST_CASE("translator: it chooses among the tokens that a search is given, or a 
                  "shortlist conflicts with SearchOptions::allowed_tokens"));
 }
 
-TEST_CASE("translator: a limit that no memory has, and a tokenizer that is too large, are errors") {
+TEST_CASE("translator: too large limits and tokenizers are errors") {
   Host device(1);
   const Endless<Plain> network(device);
   const TranslatorOptions endless_limit{.limit = std::numeric_limits<Index>::max()};

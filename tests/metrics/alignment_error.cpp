@@ -12,7 +12,7 @@ GoldAlignment gold(std::string_view links) { return parse_alignment(links, LinkO
 
 }  // namespace
 
-TEST_CASE("alignment error: by hand") {
+TEST_CASE("alignment error: matches a manual calculation") {
   // S = {1-1, 2-2, 3-4}, P = S and {3-3, 4-4}; A = {1-1, 2-3, 3-3, 3-4}: two sure, three possible.
   AlignmentError error;
   error.add({{0, 0}, {1, 2}, {2, 2}, {2, 3}}, gold("1-1 2-2 3-4 3p3 4p4"));
@@ -21,7 +21,7 @@ TEST_CASE("alignment error: by hand") {
   CHECK(error.recall() == doctest::Approx(2.0 / 3));
 }
 
-TEST_CASE("alignment error: sentences add up before anything is divided, and a link counts once") {
+TEST_CASE("alignment error: sums counts over sentences and counts each link once") {
   const std::vector<std::vector<WordLink>> alignments{{{0, 0}, {0, 0}}, {{1, 1}, {0, 1}}};
   const std::vector<GoldAlignment> references{gold("1-1"), gold("1-2 2p1")};
   const AlignmentError error = alignment_error(alignments, references);
@@ -29,7 +29,7 @@ TEST_CASE("alignment error: sentences add up before anything is divided, and a l
   CHECK(error.rate() == doctest::Approx(1 - (2.0 + 2) / (3 + 2)));
 }
 
-TEST_CASE("alignment error: from perfect to nothing right") {
+TEST_CASE("alignment error: ranges from perfect to no correct link") {
   const GoldAlignment reference = gold("1-1 2-2 2p1");
   const auto rate = [&](std::vector<WordLink> links) {
     AlignmentError error;
@@ -43,7 +43,7 @@ TEST_CASE("alignment error: from perfect to nothing right") {
   CHECK(AlignmentError{}.rate() == 0);  // nothing to find, nothing found
 }
 
-TEST_CASE("alignment error: what does not belong together") {
+TEST_CASE("alignment error: rejects mismatched input") {
   const std::vector<std::vector<WordLink>> none;
   const std::vector<GoldAlignment> one{gold("1-1")};
   CHECK(contains(error_of([&] { alignment_error(none, one); }), "0 alignments, but 1 gold alignments"));

@@ -17,7 +17,7 @@ Bleu bleu(const Text& hypotheses, const Text& references) { return corpus_bleu(h
 
 // The literal lines of this file are sacreBLEU 2.6.0's; tests/python/metrics.py compares hundreds more.
 
-TEST_CASE("corpus BLEU is computed from counts summed over the sentences") {
+TEST_CASE("corpus BLEU: sums counts over the sentences") {
   const Bleu score = bleu({"The old man sees a dog in the garden.", "Three birds sing."},
                           {"The old man sees the dog in a garden.", "Three birds are singing today."});
   CHECK(score.to_string() == "BLEU = 28.45 92.9/50.0/20.0/12.5 (BP = 0.867 ratio = 0.875 hyp_len = 14 ref_len = 16)");
@@ -29,24 +29,24 @@ TEST_CASE("corpus BLEU is computed from counts summed over the sentences") {
   CHECK(score.reference_length == 16);
 }
 
-TEST_CASE("equal texts score 100") {
+TEST_CASE("corpus BLEU: identical texts score 100") {
   CHECK(bleu({"a b c d e"}, {"a b c d e"}).to_string() ==
         "BLEU = 100.00 100.0/100.0/100.0/100.0 (BP = 1.000 ratio = 1.000 hyp_len = 5 ref_len = 5)");
 }
 
-TEST_CASE("orders without a match are smoothed exponentially") {
+TEST_CASE("corpus BLEU: exponential smoothing applies to orders without a match") {
   CHECK(bleu({"a b c d"}, {"a c b d"}).to_string() ==
         "BLEU = 22.59 100.0/16.7/12.5/12.5 (BP = 1.000 ratio = 1.000 hyp_len = 4 ref_len = 4)");
   CHECK(bleu({"a b c d e f"}, {"a b x d y f"}).to_string() ==
         "BLEU = 19.30 66.7/20.0/12.5/8.3 (BP = 1.000 ratio = 1.000 hyp_len = 6 ref_len = 6)");
 }
 
-TEST_CASE("a word counts at most as often as the reference has it") {
+TEST_CASE("corpus BLEU: clips counts at the reference counts") {
   CHECK(bleu({"the the the the the"}, {"the cat sat on the mat"}).to_string() ==
         "BLEU = 10.40 40.0/12.5/8.3/6.2 (BP = 0.819 ratio = 0.833 hyp_len = 5 ref_len = 6)");
 }
 
-TEST_CASE("texts too short for 4-grams, and empty ones, score 0") {
+TEST_CASE("corpus BLEU: empty texts and texts too short for 4-grams score 0") {
   CHECK(bleu({"one"}, {"one"}).to_string() ==
         "BLEU = 0.00 100.0/0.0/0.0/0.0 (BP = 1.000 ratio = 1.000 hyp_len = 1 ref_len = 1)");
   CHECK(bleu({""}, {"a b"}).to_string() ==
@@ -56,7 +56,7 @@ TEST_CASE("texts too short for 4-grams, and empty ones, score 0") {
   CHECK(bleu({""}, {""}).to_string() == "BLEU = 0.00 0.0/0.0/0.0/0.0 (BP = 1.000 ratio = 0.000 hyp_len = 0 ref_len = 0)");
 }
 
-TEST_CASE("with several references an n-gram counts as often as in any, and the nearest length is wanted") {
+TEST_CASE("corpus BLEU: several references use the highest n-gram count and the closest length") {
   const std::vector<Text> references{{"The old man sees the dog in a garden.", "Three birds are singing today."},
                                      {"An old man is seeing a dog in the garden.", "Three birds sing!"}};
   const Bleu score = corpus_bleu(Text{"The old man sees a dog in the garden.", "Three birds sing."}, references);
@@ -67,17 +67,17 @@ TEST_CASE("with several references an n-gram counts as often as in any, and the 
   CHECK(corpus_bleu(Text{"a b c"}, std::vector<Text>{{"a b"}, {"a b c d"}}).reference_length == 2);
 }
 
-TEST_CASE("case matters") { CHECK(bleu({"The cat sat down"}, {"the cat sat down"}).matches[0] == 3); }
+TEST_CASE("corpus BLEU: is case-sensitive") { CHECK(bleu({"The cat sat down"}, {"the cat sat down"}).matches[0] == 3); }
 
-TEST_CASE("a score of nothing has no words") {
+TEST_CASE("corpus BLEU: an empty score prints zeros") {
   CHECK(Bleu{}.to_string() == "BLEU = 0.00 0.0/0.0/0.0/0.0 (BP = 1.000 ratio = 0.000 hyp_len = 0 ref_len = 0)");
 }
 
-TEST_CASE("the signature has sacreBLEU's form") {
+TEST_CASE("corpus BLEU: the signature has the form of sacreBLEU") {
   CHECK(Bleu{}.signature() == "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:attn-" ATTN_VERSION);
 }
 
-TEST_CASE("unequal counts and empty corpora are refused") {
+TEST_CASE("corpus BLEU: rejects empty corpora and different sentence counts") {
   CHECK_THROWS_WITH_AS(
       bleu({"a", "b"}, {"a"}),
       "corpus_bleu: 2 hypotheses but 1 references; give one reference for each hypothesis, in the same order", Error);

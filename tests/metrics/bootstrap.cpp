@@ -32,7 +32,7 @@ std::vector<Index> drawn(std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("PCG64 draws what numpy's default_rng draws") {  // numpy 2.4
+TEST_CASE("bootstrap: PCG64 matches numpy's default_rng") {  // numpy 2.4
   using Numbers = std::vector<Index>;
   CHECK(drawn(12345) ==
         Numbers{699, 227, 788, 316, 204, 797, 642, 676, 6, 2, 5, 2, 3, 0, 0, 1794926260, 639429039, 560202556});
@@ -43,7 +43,7 @@ TEST_CASE("PCG64 draws what numpy's default_rng draws") {  // numpy 2.4
 
 // The literal numbers of the next cases are sacreBLEU 2.6.0's; tests/python/metrics.py compares hundreds more.
 
-TEST_CASE("paired bootstrap: means, intervals and p-values are sacreBLEU's") {
+TEST_CASE("bootstrap: paired means and intervals and p-values match sacreBLEU") {
   const std::vector<Text> systems{a, b};
   const MetricScores bleu = score_systems(corpus_metric("bleu"), systems, references, BootstrapOptions{.samples = 200});
   CHECK(bleu.signature == "nrefs:1|bs:200|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:attn-" ATTN_VERSION);
@@ -59,7 +59,7 @@ TEST_CASE("paired bootstrap: means, intervals and p-values are sacreBLEU's") {
   CHECK(chrf.systems[1].cell() == "61.60 (61.33 ± 22.57) (p = 0.2886)");
 }
 
-TEST_CASE("a single system has an interval") {
+TEST_CASE("bootstrap: a single system has an interval") {
   const std::vector<Text> system{{a[0], a[1]}}, wanted{{references[0][0], references[0][1]}};
   const MetricScores bleu = score_systems(corpus_metric("bleu"), system, wanted, BootstrapOptions{.samples = 100});
   CHECK(bleu.systems[0].line() ==
@@ -68,7 +68,7 @@ TEST_CASE("a single system has an interval") {
   CHECK(chrf.systems[0].line() == "59.00 (μ = 58.44 ± 14.88)");
 }
 
-TEST_CASE("a system beside itself differs by nothing, which no sample exceeds") {
+TEST_CASE("bootstrap: a system compared with itself has no difference") {
   const std::vector<Text> systems{a, a};
   for (const std::string_view name : corpus_metric_names) {
     const MetricScores scores = score_systems(corpus_metric(name), systems, references, BootstrapOptions{.samples = 99});
@@ -77,14 +77,14 @@ TEST_CASE("a system beside itself differs by nothing, which no sample exceeds") 
   }
 }
 
-TEST_CASE("one sentence is drawn every time") {
+TEST_CASE("bootstrap: a single sentence is drawn every time") {
   const std::vector<Text> systems{{"a b c d e"}}, wanted{{"a b c d x"}};
   const MetricScores scores = score_systems(corpus_metric("bleu"), systems, wanted, BootstrapOptions{.samples = 10});
   CHECK(scores.systems[0].confidence->interval == 0);
   CHECK(scores.systems[0].confidence->mean == doctest::Approx(scores.systems[0].score).epsilon(1e-6));
 }
 
-TEST_CASE("without a bootstrap there is the score alone, with the signature where there is one") {
+TEST_CASE("bootstrap: without it only the score and any signature are printed") {
   const std::vector<Text> system{a};
   const MetricScores bleu = score_systems(corpus_metric("bleu"), system, references);
   CHECK(bleu.systems[0].cell() == "48.45");
@@ -93,7 +93,7 @@ TEST_CASE("without a bootstrap there is the score alone, with the signature wher
   CHECK(score_systems(corpus_metric("multi-bleu"), system, references).systems[0].score == multi_bleu(a, references[0]));
 }
 
-TEST_CASE("metrics that do not exist, texts that do not pair") {
+TEST_CASE("bootstrap: rejects unknown metrics and mismatched texts") {
   CHECK(error_of([] { corpus_metric("rouge"); }) ==
         "unknown metric 'rouge'. Use one of bleu, chrf, chrf++, multi-bleu, multi-bleu-lc, nltk");
   const std::vector<Text> short_one{{"a"}};

@@ -7,7 +7,7 @@
 using attn::ActiveRows;
 using attn::Index;
 
-TEST_CASE("rows that repeat go to places of their own sentence: i, i + count, i + 2 count") {
+TEST_CASE("active rows: repeated rows use slots of their own sentence at multiples of the sentence count") {
   ActiveRows rows(2, 6);
   rows.select(std::vector<Index>{0, 0, 0, 1, 1});
   rows.find_places();
@@ -22,7 +22,7 @@ TEST_CASE("rows that repeat go to places of their own sentence: i, i + count, i 
   CHECK(rows.copies == std::vector<std::int32_t>{1, 4});
 }
 
-TEST_CASE("a sentence of more rows than it has places takes places of others") {
+TEST_CASE("active rows: a sentence with too many rows uses free slots of others") {
   ActiveRows rows(2, 4);
   rows.select(std::vector<Index>{1, 1, 1, 1});
   rows.find_places();

@@ -21,7 +21,7 @@ Numbers32 listed(const DecoderSources& sources, const std::vector<Index>& senten
 
 }  // namespace
 
-TEST_CASE("decoder sources: layers that see different numbers of rows of one sentence have different lists") {
+TEST_CASE("decoder sources: layers with different numbers of source rows have separate lists") {
   D device(1);
   const Layout<D> three(device, {3}), five(device, {5});
   DecoderSources sources;
@@ -36,7 +36,7 @@ TEST_CASE("decoder sources: layers that see different numbers of rows of one sen
   CHECK(sources[1].length(0) == 5);
 }
 
-TEST_CASE("decoder sources: layers that see the same rows share one list, which has the active sentences") {
+TEST_CASE("decoder sources: layers with the same source rows share one list of active sentences") {
   D device(1);
   const Layout<D> rows(device, {2, 0, 4}), same(device, {2, 0, 4});
   DecoderSources sources;

@@ -15,7 +15,7 @@ using Teacher = Transformer<D, kTeacher>;
 
 }  // namespace
 
-TEST_CASE("distillation: a student learns from a teacher made for inference, on one tape") {
+TEST_CASE("distillation: a student learns from an inference-only teacher on one tape") {
   D device(1);
   const TransformerOptions options{.source_vocabulary = 11, .target_vocabulary = 11, .dropout = {0.2f, 0, 0}};
   Network<Student> student(device, options, 1);
@@ -39,7 +39,7 @@ TEST_CASE("distillation: a student learns from a teacher made for inference, on 
   check_gradients(student.parameters, loss, TapeMode::training(1, 1), 6);
 }
 
-TEST_CASE("distillation: a divergence that only the teacher could lower has nothing to learn") {
+TEST_CASE("distillation: a loss that only the teacher could reduce is an error") {
   D device(1);
   Network<Teacher> teacher(device, {.source_vocabulary = 11, .target_vocabulary = 11}, Inference{});
   const Batch batch = Batch::of(sentences({{4, 5, 6}}), sentences({{8, 9}}), special_tokens);

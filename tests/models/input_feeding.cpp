@@ -26,18 +26,18 @@ void with_every_kind(auto&& test) {
 
 }  // namespace
 
-TEST_CASE("input feeding: gradients of every parameter, without and with dropout") {
+TEST_CASE("input feeding: gradients of all parameters match finite differences with and without dropout") {
   with_every_kind([]<class M>() { check_model_gradients<M>(rates, 8); });
 }
 
-TEST_CASE("input feeding: word by word is what decoding from scratch gives") {
+TEST_CASE("input feeding: step-by-step decoding equals decoding from scratch") {
   with_every_kind([]<class M>() {
     check_steps<M>();
     check_decoding<M>();
   });
 }
 
-TEST_CASE("input feeding: a sentence gives the same whatever stands beside it in the batch") {
+TEST_CASE("input feeding: a sentence does not depend on the others in the batch") {
   D device(1);
   InputFeeding<D, deeper, BothWays, Multiplicative, SharedKeyValue, Lexical> model(
       {.source_vocabulary = kSourceWords, .target_vocabulary = kTargetWords});
@@ -56,7 +56,7 @@ TEST_CASE("input feeding: a sentence gives the same whatever stands beside it in
   }
 }
 
-TEST_CASE("input feeding: its weights can be seen, all steps' in one call or step by step") {
+TEST_CASE("input feeding: weights can be recorded in one call or step by step") {
   const auto check = []<class M>(std::size_t calls, Index rows) {
     D device(1);
     M model({.source_vocabulary = kSourceWords, .target_vocabulary = kTargetWords});

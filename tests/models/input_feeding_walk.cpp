@@ -11,7 +11,7 @@ constexpr RecurrentShape deeper{.embedding = 5, .width = 6, .encoder_layers = 2,
 
 }  // namespace
 
-TEST_CASE("input feeding: one op for all steps gives what the steps give one by one, and the same gradients") {
+TEST_CASE("input feeding: the fused op over all steps equals single steps with the same gradients") {
   const auto check = []<class M>(const Batch& batch) {
     for (const int threads : {1, 3}) {
       D device(threads);

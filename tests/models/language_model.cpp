@@ -61,8 +61,8 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("language model: gradients of every parameter, without and with dropout", Model, Plain<D>, TinyGpt2<D>,
-                   Modern<D>, PostRms<D>) {
+TEST_CASE_TEMPLATE("language model: gradients of all parameters match finite differences with and without dropout", Model,
+                   Plain<D>, TinyGpt2<D>, Modern<D>, PostRms<D>) {
   for (const bool tie : {true, false}) {
     D device(1);
     Model model({.vocabulary = 13, .dropout = {0.2f, 0.2f, 0.2f}, .tie_output = tie, .output_bias = !tie});
@@ -75,7 +75,7 @@ TEST_CASE_TEMPLATE("language model: gradients of every parameter, without and wi
   }
 }
 
-TEST_CASE("language model: GPT-2's smallest has the size of GPT-2's smallest") {
+TEST_CASE("language model: the smallest GPT-2 has the published size") {
   Gpt2<D> model({.vocabulary = 50257});
   ParameterWalk<D> walk;
   model.for_each_parameter(walk);
@@ -85,7 +85,7 @@ TEST_CASE("language model: GPT-2's smallest has the size of GPT-2's smallest") {
   CHECK(walk.found.size() == 2 + 12 * 12 + 2 + 1);
 }
 
-TEST_CASE_TEMPLATE("language model: greedy generation from prompts of any lengths is what computing from scratch gives",
+TEST_CASE_TEMPLATE("language model: cached greedy generation from prompts of any length equals generation from scratch",
                    Model, Plain<D>, TinyGpt2<D>, Modern<D>, PostRms<D>) {
   Fixture<Model> fixture;
   std::set<std::vector<Token>> different;
@@ -100,8 +100,8 @@ TEST_CASE_TEMPLATE("language model: greedy generation from prompts of any length
   CHECK(different.size() >= 5);  // else the model is too dull to test with
 }
 
-TEST_CASE_TEMPLATE("language model: logits are the same whether a prompt is read at once, word by word, or from scratch",
-                   Model, Plain<D>, TinyGpt2<D>, Modern<D>) {
+TEST_CASE_TEMPLATE("language model: logits do not depend on whether a prompt is read at once or by token", Model, Plain<D>,
+                   TinyGpt2<D>, Modern<D>) {
   Fixture<Model> fixture;
   const std::vector<Token> text{4, 9, 9, 1, 12, 0};
   const auto after = [&](Index prompt_words) {
@@ -138,7 +138,7 @@ TEST_CASE_TEMPLATE("language model: hidden states of a text do not depend on the
   }
 }
 
-TEST_CASE("language model: an empty prompt and too long a text are refused") {
+TEST_CASE("language model: rejects empty prompts and too long texts") {
   D device;
   TinyGpt2<D> model({.vocabulary = 13});
   Parameters<D> parameters(device, model, 1);
@@ -163,7 +163,7 @@ TEST_CASE("language model: no prompts give no texts") {
   CHECK(greedy(device, model, Sentences{}, {.end = 3, .limit = 5}).empty());
 }
 
-TEST_CASE_TEMPLATE("language model: a small text is learnt by heart", Model, Plain<F>, TinyGpt2<F>, Modern<F>) {
+TEST_CASE_TEMPLATE("language model: memorizes a small text", Model, Plain<F>, TinyGpt2<F>, Modern<F>) {
   F device(1);
   Model model({.vocabulary = 16, .dropout = {0, 0, 0}});
   Parameters<F> parameters(device, model, 1);
@@ -182,7 +182,7 @@ TEST_CASE_TEMPLATE("language model: a small text is learnt by heart", Model, Pla
   CHECK(written == std::vector<std::vector<Token>>{{6, 7, 5, 8, 9}, {11, 12}, {14, 15, 4}});
 }
 
-TEST_CASE("language model: what a batch has as a source changes nothing, and a batch needs none") {
+TEST_CASE("language model: ignores the source of a batch and needs none") {
   D device;
   Plain<D> model({.vocabulary = 13});
   Parameters<D> parameters(device, model, 1);
@@ -199,7 +199,7 @@ TEST_CASE("language model: what a batch has as a source changes nothing, and a b
   CHECK(loss() == expected);
 }
 
-TEST_CASE("language model: norm_epsilon and rope_base are options of Llama") {
+TEST_CASE("language model: norm_epsilon and rope_base are Llama options") {
   D device;
   const auto logits = [&](int rope_base, float norm_epsilon) {
     Network<Llama<D>> network(

@@ -87,17 +87,17 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
 
 }  // namespace
 
-TEST_CASE("learning: a small transformer learns to copy and to reverse" * doctest::test_suite("slow")) {
+TEST_CASE("learning: a small Transformer learns to copy and to reverse" * doctest::test_suite("slow")) {
   check_learning<Full<>, PostNorm>(false);
   check_learning<Full<>, PostNorm>(true);
   check_learning<Full<>, PreNorm>(true);
 }
 
-TEST_CASE("learning: a small linformer learns to reverse" * doctest::test_suite("slow")) {
+TEST_CASE("learning: a small Linformer learns to reverse" * doctest::test_suite("slow")) {
   check_learning<Linformer<6, 6>, PostNorm>(true);
 }
 
-TEST_CASE("learning: one seed gives the same bits, run after run and with any number of threads") {
+TEST_CASE("learning: one seed gives the same bits for every run and number of threads") {
   const auto one = trained(1);
   CHECK(same_bits(one, trained(1)));
   const auto two = trained(2);

@@ -13,7 +13,7 @@ const TransformerOptions options{
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("linformer model: gradients of every parameter for every sharing", Policy,
+TEST_CASE_TEMPLATE("linformer model: gradients of all parameters match finite differences for every sharing", Policy,
                    Linformer<3, 6, Sharing::none>, Linformer<3, 6>, Linformer<3, 6, Sharing::key_value>,
                    Linformer<3, 6, Sharing::layers>) {
   D device(1);  // thousands of tiny passes: threads would only wait for one another
@@ -27,7 +27,7 @@ TEST_CASE_TEMPLATE("linformer model: gradients of every parameter for every shar
   check_gradients(parameters, loss, TapeMode::training(1, 1), 10);
 }
 
-TEST_CASE("linformer model: layers that share a projection store it once for each stack") {
+TEST_CASE("linformer model: layers that share a projection store it once per stack") {
   D device;
   Transformer<D, shape, Linformer<3, 6, Sharing::layers>> model(options);
   Parameters<D> parameters(device, model, 1);
@@ -39,7 +39,7 @@ TEST_CASE("linformer model: layers that share a projection store it once for eac
   CHECK(model.encoder.layers[0].attention.projection.keys.value == model.encoder.layers[1].attention.projection.keys.value);
 }
 
-TEST_CASE("linformer model: the decoder looks back at itself in full, so no word depends on a later one") {
+TEST_CASE("linformer model: decoder self-attention is full and causal") {
   D device;
   Transformer<D, shape, Linformer<3, 6>> model(options);
   Parameters<D> parameters(device, model, 1);
@@ -54,7 +54,7 @@ TEST_CASE("linformer model: the decoder looks back at itself in full, so no word
   CHECK(run(6).second != run(7).second);
 }
 
-TEST_CASE("linformer model: a target may be longer than n, a source may not") {
+TEST_CASE("linformer model: a target may be longer than n but a source may not") {
   D device;
   Transformer<D, shape, Linformer<3, 6>> model(options);
   Parameters<D> parameters(device, model, 1);

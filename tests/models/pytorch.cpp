@@ -134,17 +134,17 @@ using LinformerModel = Transformer<Device, shape, Linformer<3, 12>>;
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("pytorch: the transformer's states, losses, gradients and ten steps of Adam and AdamW", Device,
+TEST_CASE_TEMPLATE("pytorch: Transformer states and losses and gradients and ten Adam and AdamW steps match", Device,
                    Cpu<double>, Cpu<float>) {
   check_against_pytorch<PostNormModel, Device>("transformer");
 }
 
-TEST_CASE_TEMPLATE("pytorch: the pre-norm transformer's states, losses, gradients and ten steps of Adam", Device,
+TEST_CASE_TEMPLATE("pytorch: pre-norm Transformer states and losses and gradients and ten Adam steps match", Device,
                    Cpu<double>, Cpu<float>) {
   check_against_pytorch<PreNormModel, Device>("transformer_prenorm");
 }
 
-TEST_CASE_TEMPLATE("pytorch: the linformer's states, losses, gradients and ten steps of Adam", Device, Cpu<double>,
+TEST_CASE_TEMPLATE("pytorch: Linformer states and losses and gradients and ten Adam steps match", Device, Cpu<double>,
                    Cpu<float>) {
   check_against_pytorch<LinformerModel, Device>("linformer");
 }

@@ -62,8 +62,8 @@ void compare(Device& device, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("pytorch: input feeding, deeper, with the lexical model, and without attention", Device, Cpu<double>,
-                   Cpu<float>) {
+TEST_CASE_TEMPLATE("pytorch: input feeding matches with more layers and with the lexical model and without attention",
+                   Device, Cpu<double>, Cpu<float>) {
   Device device(2);
   compare<InputFeeding<Device, one>>(device, "feeding");
   compare<InputFeeding<Device, deep>>(device, "feeding_deep");
@@ -71,7 +71,7 @@ TEST_CASE_TEMPLATE("pytorch: input feeding, deeper, with the lexical model, and 
   compare<InputFeeding<Device, two, BothWays, NoAttention>>(device, "feeding_states");
 }
 
-TEST_CASE_TEMPLATE("pytorch: seq2seq without attention, and with attention everywhere it can look", Device, Cpu<double>,
+TEST_CASE_TEMPLATE("pytorch: seq2seq matches without attention and with every kind of attention", Device, Cpu<double>,
                    Cpu<float>) {
   Device device(2);
   compare<Seq2Seq<Device, two, BothWaysProjected>>(device, "plain");

@@ -88,19 +88,18 @@ std::string refusal(const TransformerShape& given) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("run-time shape: a Transformer computes the same bits as one whose shape is in its type", Device, D, F) {
+TEST_CASE_TEMPLATE("run-time shape: a Transformer gives the same bits as one with a static shape", Device, D, F) {
   check_translation_models<Transformer<Device, shape>, Transformer<Device>>(shape);
   check_translation_models<Transformer<Device, shape, Full<>, PreNormOf<RmsNorm>, Gelu, Learned<20>>,
                            Transformer<Device, dynamic_shape, Full<>, PreNormOf<RmsNorm>, Gelu, Learned<20>>>(shape);
 }
 
-TEST_CASE_TEMPLATE("run-time shape: a Linformer with k and n given at run time is the one whose type has them", Device, D,
-                   F) {
+TEST_CASE_TEMPLATE("run-time shape: a Linformer with run-time k and n equals the static one", Device, D, F) {
   check_translation_models<Transformer<Device, shape, Linformer<8, 16>>, Transformer<Device, dynamic_shape, Linformer<>>>(
       linformer_shape);
 }
 
-TEST_CASE_TEMPLATE("run-time shape: a Linformer takes k and n at run time however its projections are shared", Policy,
+TEST_CASE_TEMPLATE("run-time shape: a Linformer accepts run-time k and n for every sharing", Policy,
                    std::integral_constant<Sharing, Sharing::none>, std::integral_constant<Sharing, Sharing::key_value>,
                    std::integral_constant<Sharing, Sharing::layers>) {
   constexpr Sharing sharing = Policy::value;
@@ -112,8 +111,7 @@ TEST_CASE("run-time shape: a static shape can leave the Linformer's k and n to r
   check_translation_models<Transformer<D, shape, Linformer<8, 16>>, Transformer<D, linformer_shape, Linformer<>>>({});
 }
 
-TEST_CASE_TEMPLATE("run-time shape: a language model computes the same bits as one whose shape is in its type", Device, D,
-                   F) {
+TEST_CASE_TEMPLATE("run-time shape: a language model gives the same bits as one with a static shape", Device, D, F) {
   const Sentences texts = random_sentences({5, 1, 16, 0, 9, 3}, kVocabulary, 1),
                   prompts = random_sentences({4, 1, 7}, kVocabulary, 3);
   const Batch batch = Batch::of(plain_corpus(texts).source, texts, special_tokens);
@@ -128,8 +126,7 @@ TEST_CASE_TEMPLATE("run-time shape: a language model computes the same bits as o
                             LanguageModel<Device, dynamic_shape, PreNorm, Gelu, Learned<40>>>();
 }
 
-TEST_CASE_TEMPLATE("run-time shape: a text encoder computes the same bits as one whose shape is in its type", Device, D,
-                   F) {
+TEST_CASE_TEMPLATE("run-time shape: a text encoder gives the same bits as one with a static shape", Device, D, F) {
   const auto run = []<class Model>(const TextEncoderOptions& options) {
     Device device(2);
     Network<Model> network(device, options, 7);
@@ -154,7 +151,7 @@ TEST_CASE_TEMPLATE("run-time shape: a text encoder computes the same bits as one
   CHECK(linformer.size() != fixed.size());
 }
 
-TEST_CASE("run-time shape: the object says which shape it has") {
+TEST_CASE("run-time shape: the model returns its shape") {
   const TransformerOptions options{.source_vocabulary = 9, .target_vocabulary = 9, .shape = linformer_shape};
   CHECK(Transformer<D>(options).shape == linformer_shape);
   CHECK(Transformer<D, shape>(options).shape == shape);
@@ -163,8 +160,8 @@ TEST_CASE("run-time shape: the object says which shape it has") {
   CHECK(TextEncoder<D>({.vocabulary = 9, .shape = shape}).shape == shape);
 }
 
-TEST_CASE_TEMPLATE("run-time shape: sizes that fit no model are errors that name the size", Model, Transformer<D>,
-                   LanguageModel<D>, TextEncoder<D>) {
+TEST_CASE_TEMPLATE("run-time shape: an error names an invalid size", Model, Transformer<D>, LanguageModel<D>,
+                   TextEncoder<D>) {
   const auto with = [](auto member, int size) {
     TransformerShape changed = shape;
     changed.*member = size;
@@ -181,7 +178,7 @@ TEST_CASE_TEMPLATE("run-time shape: sizes that fit no model are errors that name
   CHECK(refusal<Model>(odd) == "Embedding: sinusoidal positions come in pairs, so the width must be even, not 25");
 }
 
-TEST_CASE("run-time shape: no layers are an error in the stacks that a model has, and nothing in others") {
+TEST_CASE("run-time shape: zero layers are an error only in stacks that the model has") {
   TransformerShape no_encoder = shape, no_decoder = shape;
   no_encoder.encoder_layers = 0, no_decoder.decoder_layers = 0;
   const std::string encoder = "Transformer: its number of encoder layers is 0; it must be positive",
@@ -194,7 +191,7 @@ TEST_CASE("run-time shape: no layers are an error in the stacks that a model has
   CHECK(refusal<TextEncoder<D>>(no_decoder) == "no complaint");
 }
 
-TEST_CASE("run-time shape: a Linformer without k or n is an error that says where to set them") {
+TEST_CASE("run-time shape: the error for a Linformer without k or n says where to set them") {
   using Model = Transformer<D, dynamic_shape, Linformer<>>;
   CHECK(refusal<Model>(shape) ==
         "Linformer: its k is set neither in its type nor in the model's shape. Write Linformer<32>, or set linformer_k.");

@@ -52,7 +52,7 @@ void with_every_model(auto&& test) {
 
 }  // namespace
 
-TEST_CASE("select: a row that is selected twice gives the bits of the one, twice") {
+TEST_CASE("select: selecting a row twice gives the same bits twice") {
   with_every_model([]<class M>() {
     Writer<M> writer;
     auto state = writer.start();
@@ -75,7 +75,7 @@ TEST_CASE("select: a row that is selected twice gives the bits of the one, twice
   });
 }
 
-TEST_CASE("select: hypotheses that part give what each of them gives alone, from scratch") {
+TEST_CASE("select: diverging hypotheses match decoding each from scratch") {
   with_every_model([]<class M>() {
     Writer<M> writer;
     auto state = writer.start();
@@ -110,7 +110,7 @@ TEST_CASE("select: hypotheses that part give what each of them gives alone, from
   });
 }
 
-TEST_CASE("select: positions that are listed give the bits of those that are copied") {
+TEST_CASE("select: listed positions give the same bits as copied ones") {
   with_each<Transformer<D, shape>, Transformer<D, shape, Full<>, PreNorm>>([]<class M>() {
     Writer<M> writer;
     auto copied = writer.start(), listed = writer.start();
@@ -128,7 +128,7 @@ TEST_CASE("select: positions that are listed give the bits of those that are cop
   });
 }
 
-TEST_CASE("select: a permutation permutes the results; keep selects what it keeps; selections compose") {
+TEST_CASE("select: permutes rows and keeps selected rows and composes") {
   with_every_model([]<class M>() {
     Writer<M> writer;
     auto straight = writer.start(), turned = writer.start(), kept = writer.start(), composed = writer.start();
@@ -146,7 +146,7 @@ TEST_CASE("select: a permutation permutes the results; keep selects what it keep
   });
 }
 
-TEST_CASE("select: nothing is copied where nothing repeats; all rows may leave") {
+TEST_CASE("select: copies nothing if no row repeats and can remove all rows") {
   Writer<Transformer<D, shape>> writer;
   auto state = writer.start();
   writer.next(state, {2, 2, 2, 2});
@@ -166,7 +166,7 @@ TEST_CASE("select: nothing is copied where nothing repeats; all rows may leave")
   CHECK(writer.next(state, {}).empty());
 }
 
-TEST_CASE("select: rows that are not there, and more rows than there is room for, are refused") {
+TEST_CASE("select: rejects missing rows and more rows than the capacity") {
   Writer<Transformer<D, shape>> writer;
   auto state = writer.start();
   const auto said = [&](const Rows& rows) { return complaint([&] { state.select(rows); }); };

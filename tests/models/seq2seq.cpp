@@ -30,18 +30,18 @@ void with_every_kind(auto&& test) {
 
 }  // namespace
 
-TEST_CASE("seq2seq: gradients of every parameter, without and with dropout") {
+TEST_CASE("seq2seq: gradients of all parameters match finite differences with and without dropout") {
   with_every_kind([]<class M>() { check_model_gradients<M>(rates, 6); });
 }
 
-TEST_CASE("seq2seq: word by word is what decoding from scratch gives") {
+TEST_CASE("seq2seq: step-by-step decoding equals decoding from scratch") {
   with_every_kind([]<class M>() {
     check_steps<M>();
     check_decoding<M>();
   });
 }
 
-TEST_CASE("seq2seq: the first word looks at no past, and no word at a later one") {
+TEST_CASE("seq2seq: attention to the past is causal and empty at the first token") {
   D device(1);
   Model<OnSelfAttention<2, Additive<4>>> model({.source_vocabulary = kSourceWords, .target_vocabulary = kTargetWords});
   Parameters<D> parameters(device, model, 1);
@@ -70,7 +70,7 @@ TEST_CASE("seq2seq: the first word looks at no past, and no word at a later one"
   for (std::size_t i = 12; i < 18; ++i) CHECK(before[i] == 0);  // [h; c_source; c_past] of 6 each
 }
 
-TEST_CASE("seq2seq: the paper's models have the paper's sizes") {
+TEST_CASE("seq2seq: the paper's models have the published sizes") {
   const auto count = []<class M>(const M*) {
     M model({.source_vocabulary = 14546, .target_vocabulary = 22892});
     ParameterWalk<D> walk;

@@ -13,7 +13,7 @@ namespace {
 constexpr TransformerShape shape{.encoder_layers = 2, .decoder_layers = 1, .width = 8, .heads = 2, .inner = 16};
 }
 
-TEST_CASE("the encoder alone computes what it computes in a Transformer") {
+TEST_CASE("text encoder: equals the encoder of a Transformer") {
   Device device;
   Transformer<Device, shape> whole({.source_vocabulary = 9, .target_vocabulary = 9});
   TextEncoder<Device, shape> part({.vocabulary = 9});

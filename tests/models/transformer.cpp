@@ -74,12 +74,12 @@ std::vector<std::string> names_of(const TransformerOptions& options) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("transformer: gradients of every parameter, without and with dropout", Model, Transformer<D, shape>,
-                   Transformer<D, shape, Full<DotProduct>>, Transformer<D, shape, Full<>, PreNorm>) {
+TEST_CASE_TEMPLATE("transformer: gradients of all parameters match finite differences with and without dropout", Model,
+                   Transformer<D, shape>, Transformer<D, shape, Full<DotProduct>>, Transformer<D, shape, Full<>, PreNorm>) {
   check_model<Model>({.source_vocabulary = 11, .target_vocabulary = 13, .dropout = rates});
 }
 
-TEST_CASE("transformer: gradients with one table for both languages, and with that table as the output too") {
+TEST_CASE("transformer: gradients are correct with shared embeddings and a tied output layer") {
   TransformerOptions options{.source_vocabulary = 13, .target_vocabulary = 13, .dropout = rates};
   options.share_embeddings = true;
   check_model<Transformer<D, shape>>(options);
@@ -89,7 +89,7 @@ TEST_CASE("transformer: gradients with one table for both languages, and with th
   check_model<Transformer<D, shape>>(options);
 }
 
-TEST_CASE("transformer: what is shared is stored once") {
+TEST_CASE("transformer: shared parameters are stored once") {
   TransformerOptions options{.source_vocabulary = 13, .target_vocabulary = 13};
   const auto count = [](const auto& names, const char* name) { return std::count(names.begin(), names.end(), name); };
   auto names = names_of<Transformer<D, shape>>(options);
@@ -115,7 +115,7 @@ TEST_CASE("transformer: what is shared is stored once") {
   CHECK(said.find("11 x 8 differs from 13 x 8") != std::string::npos);
 }
 
-TEST_CASE("transformer: the paper's base model has the paper's size") {
+TEST_CASE("transformer: the paper's base model has the published size") {
   Transformer<D> model(
       {.source_vocabulary = 37000, .target_vocabulary = 37000, .share_embeddings = true, .tie_output = true});
   ParameterWalk<D> walk;
@@ -126,14 +126,14 @@ TEST_CASE("transformer: the paper's base model has the paper's size") {
   CHECK(count == 37000 * 512 + 37000 + 6 * (attention + forward + 2 * norm) + 6 * (2 * attention + forward + 3 * norm));
 }
 
-TEST_CASE_TEMPLATE("transformer: without dropout, training and inference are one path, to the bit", Device, Cpu<double>,
+TEST_CASE_TEMPLATE("transformer: training without dropout gives the same bits as inference", Device, Cpu<double>,
                    Cpu<float>) {
   check_one_path<Device, Full<>, PostNorm>();
   check_one_path<Device, Full<>, PreNorm>();
   check_one_path<Device, Linformer<3, 8>, PostNorm>();
 }
 
-TEST_CASE("transformer: dropout acts in training, differs from step to step, and repeats with the seed") {
+TEST_CASE("transformer: dropout is active only in training and differs by step and repeats with the seed") {
   D device;
   Transformer<D, shape> model({.source_vocabulary = 11, .target_vocabulary = 13, .dropout = rates});
   Parameters<D> parameters(device, model, 1);
@@ -150,7 +150,7 @@ TEST_CASE("transformer: dropout acts in training, differs from step to step, and
   CHECK(run(TapeMode::gradients()) == run(TapeMode::inference()));
 }
 
-TEST_CASE("transformer: an initialisation can be set before the parameters are drawn") {
+TEST_CASE("transformer: initializers can be set before parameters are drawn") {
   D device;
   Transformer<D, shape> model({.source_vocabulary = 11, .target_vocabulary = 13});
   model.output.bias.initial = Initializer::constant(0.25);

@@ -20,7 +20,7 @@ void with_each(auto&& test) {
 
 }  // namespace
 
-TEST_CASE("a model without a network is an error, not a crash, and the device goes on") {
+TEST_CASE("unbound model: using a model without a network is an error and the device remains usable") {
   with_each([]<class Model>() {
     D device(1);
     const Model model({.source_vocabulary = kSourceWords, .target_vocabulary = kTargetWords});
@@ -37,7 +37,7 @@ TEST_CASE("a model without a network is an error, not a crash, and the device go
   });
 }
 
-TEST_CASE("a network for inference computes, and says so where it is to learn") {
+TEST_CASE("unbound model: an inference network computes and reports an error in training") {
   with_each([]<class Model>() {
     D device(1);
     const typename Model::Options options{.source_vocabulary = kSourceWords, .target_vocabulary = kTargetWords};
@@ -57,7 +57,7 @@ TEST_CASE("a network for inference computes, and says so where it is to learn") 
   });
 }
 
-TEST_CASE("a layer made for inference gets no gradient, and passes the same gradient on to its input") {
+TEST_CASE("unbound model: an inference layer gets no gradient but passes it to its input") {
   D device(1);
   const auto gradient_of_input = [&](const auto& seed_or_inference) {
     LayerNorm<D, 8> norm;

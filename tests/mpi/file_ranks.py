@@ -32,37 +32,38 @@ with tempfile.TemporaryDirectory() as name:
     folder = Path(name)
     for turn in ("first", "second"):  # the second finds what the first has left
         status, said = start(3, folder / "same", program, "-tce=*longer than MPI*")
-        check(status == [0, 0, 0], f"{turn} start: three ranks pass what ranks of MPI pass: {said}")
+        check(status == [0, 0, 0], f"{turn} start: three ranks pass the tests of MPI ranks: {said}")
     left = sorted(file.name for file in (folder / "same").iterdir())
-    check(len(left) <= 3 * 4, f"few files are left: {left}")
+    check(len(left) <= 3 * 4, f"at most four files per rank remain: {left}")
     for how, words in {"hangs": "rank 2 on", "dies": "rank 2 on", "throws": "cannot read /nowhere/text.en", "differs": "has version 0.1.0"}.items():
         if how == "hangs":  # the one that hangs in pause() is ended too, by its watch
             words = "has not answered for 2 s. All ranks end"
         status, said = start(3, folder / "same", failing, how)
-        check(all(code != 0 for code in status) and words in said[0] and "nobody noticed" not in "".join(said), f"a rank that {how} ends all: {status} {said}")
+        check(all(code != 0 for code in status) and words in said[0] and "nobody noticed" not in "".join(said),
+              f"all ranks end if one {how}: {status} {said}")
     for how, number in {"killed": signal.SIGKILL, "stopped": signal.SIGSTOP}.items():
         began = time.monotonic()
         processes = begin(3, folder / "same", failing, how)
         status, said = end(processes[:2])
         named = "rank 2 on " in said[1] and "has given no sign of life for 1 s" in said[1] and "start all ranks again" in said[1]
         check(status == [1, 1] and named and "rank 0 ends: rank 1 on " in said[0] and time.monotonic() - began < 20,
-              f"a rank that is {how} ends all, though nobody waits for its answer: {status} {said}")
+              f"the remaining ranks end if one is {how} even if none waits for it: {status} {said}")
         if how == "stopped":
             check(processes[2].poll() is None, "the rank is still stopped")
             processes[2].send_signal(signal.SIGCONT)
         status, said = end(processes[2:])
-        check(status == [-number if how == "killed" else 1], f"and none is left: {status} {said}")
+        check(status == [-number if how == "killed" else 1], f"the {how} rank ends too: {status} {said}")
     quick = {"ATTN_HEARTBEAT_TIMEOUT": "3"}
     for command in [failing, "stuck"], [program, "--no-skip", "-tc=a rank sleeps in a step"]:
         began = time.monotonic()
         status, said = start(3, folder / "same", *command, **quick)
         named = "rank 2 on " in said[1] and "has made no progress for " in said[1] and "start all ranks again" in said[1]
         check(status == [1, 1, 1] and named and all("ends: rank 1 on " in said[other] for other in (0, 2)) and time.monotonic() - began < 25,
-              f"a rank that hangs in a step ends all, though its heart beats: {command} {status} {said}")
+              f"all ranks end if one hangs in a step although its heartbeat continues: {command} {status} {said}")
     status, said = start(3, folder / "same", program, "--no-skip", "-tc=a rank pauses between two steps", **quick)
-    check(status == [0, 0, 0] and "1 passed" in said[0], f"a rank that works for long between two steps ends nothing: {status} {said}")
+    check(status == [0, 0, 0] and "1 passed" in said[0], f"a long pause between two steps ends no rank: {status} {said}")
     status, said = start(3, folder / "same", failing, "leaves")
-    check(status == [0, 0, 0], f"a rank that has completed its work is not missed: {status} {said}")
+    check(status == [0, 0, 0], f"a rank that has finished is not reported as missing: {status} {said}")
     status, said = start(1, folder / "none", failing, "nothing")
-    check(status == [0], f"one rank alone: {said}")
+    check(status == [0], f"a single rank runs alone: {said}")
 finish()

@@ -54,7 +54,7 @@ TEST_CASE("a rank pauses between two steps" * doctest::skip()) {
   CHECK(steps_with([] {}, [] { sleep_for_seconds(6); }) == 10);
 }
 
-TEST_CASE("every rank knows its number and its machine") {
+TEST_CASE("ranks: every rank knows its number and its machine") {
   CHECK(mpi->rank() >= 0);
   CHECK(mpi->rank() < mpi->ranks());
   CHECK(mpi->ranks_on_host() == mpi->ranks());
@@ -62,7 +62,7 @@ TEST_CASE("every rank knows its number and its machine") {
   CHECK_FALSE(mpi->host(mpi->ranks() - 1).empty());
 }
 
-TEST_CASE("numbers are added up, at all ranks or at one, and handed on") {
+TEST_CASE("ranks: values are summed at all ranks or at one and broadcast") {
   const Index n = mpi->ranks();
   std::vector<float> floats{static_cast<float>(mpi->rank() + 1), 2};
   std::vector<double> doubles{0.5, static_cast<double>(mpi->rank())};
@@ -86,14 +86,14 @@ TEST_CASE("numbers are added up, at all ranks or at one, and handed on") {
   mpi->wait();
 }
 
-TEST_CASE("sums longer than MPI takes at once are whole") {
+TEST_CASE("ranks: sums longer than MPI allows in one call are complete") {
   std::vector<float> numbers((std::size_t{1} << 24) + 3, 1);
   mpi->begin_sum({numbers.data(), std::ssize(numbers)});
   mpi->wait();
   CHECK(std::ranges::all_of(numbers, [](float number) { return number == static_cast<float>(mpi->ranks()); }));
 }
 
-TEST_CASE("texts of any length are gathered in the order of ranks") {
+TEST_CASE("ranks: texts of any length are gathered in rank order") {
   const std::string mine = mpi->rank() == 0 ? "" : std::string(static_cast<std::size_t>(mpi->rank()), '\0') + "ä";
   const std::vector<std::string> all = mpi->gather(mine);
   REQUIRE(std::ssize(all) == mpi->ranks());
@@ -101,12 +101,12 @@ TEST_CASE("texts of any length are gathered in the order of ranks") {
   for (std::size_t i = 1; i < all.size(); ++i) CHECK(all[i] == std::string(i, '\0') + "ä");
 }
 
-TEST_CASE("something that is so at one rank is so at any") {
+TEST_CASE("ranks: any is true at all ranks if it is true at one") {
   CHECK(mpi->any(mpi->rank() == mpi->ranks() - 1));
   CHECK_FALSE(mpi->any(false));
 }
 
-TEST_CASE("ranks learn what one process learns that accumulates their batches") {
+TEST_CASE("ranks: match one process that accumulates their batches") {
   for (const bool shard : {false, true})
     for (const Index pairs : {75, 9}) {
       CAPTURE(shard);
@@ -125,7 +125,7 @@ TEST_CASE("ranks learn what one process learns that accumulates their batches") 
     }
 }
 
-TEST_CASE("ranks that differ are named") {
+TEST_CASE("ranks: differing ranks are named") {
   const std::string seed = mpi->rank() == 1 ? "7" : "1";
   const std::string error = error_of([&] { require_same_everywhere(*mpi, {{"seed", seed}}); });
   CHECK(contains(error, "rank 1 on "));

@@ -54,26 +54,31 @@ def near(a, b):
 with tempfile.TemporaryDirectory() as name:
     folder = Path(name)
     alone = train(1, "--accumulate", 2, "--output", folder / "alone")
-    check(alone.returncode == 0, "a training of one process ends well")
+    check(alone.returncode == 0, "one process trains")
     both = train(2, "--output", folder / "both")
     print(both.stdout, both.stderr)
-    check(both.returncode == 0, "a training of two processes ends well")
-    check("on 2 ranks" in both.stdout and both.stdout.count("BLEU = ") == 1, "one of them speaks")
-    check(near(losses(folder / "both"), losses(folder / "alone")), f"they learn what one learns that accumulates: {losses(folder / 'both')} {losses(folder / 'alone')}")
-    check(events(folder / "both", "start")[0]["ranks"] == 2 and "communicating" in events(folder / "both", "step")[1], "the log has ranks and the share of communication")
-    check([events(folder / name, "start")[0]["communicator"] for name in ("alone", "both")] == ["alone", "MPI"], "and who sums")
+    check(both.returncode == 0, "two processes train")
+    check("on 2 ranks" in both.stdout and both.stdout.count("BLEU = ") == 1, "only one rank prints")
+    check(near(losses(folder / "both"), losses(folder / "alone")),
+          f"losses equal those of one process with accumulation: {losses(folder / 'both')} {losses(folder / 'alone')}")
+    check(events(folder / "both", "start")[0]["ranks"] == 2 and "communicating" in events(folder / "both", "step")[1],
+          "the log has the number of ranks and the share of communication")
+    check([events(folder / name, "start")[0]["communicator"] for name in ("alone", "both")] == ["alone", "MPI"],
+          "the log names the communicator")
     refused = train(1, "--sums", "nccl", "--output", folder / "refused")
-    check(refused.returncode != 0 and "--sums nccl requires a GPU" in refused.stderr, f"NCCL is not for CPUs: {refused.stderr}")
-    check([e["tokens"] for e in events(folder / "both", "step")] == [e["tokens"] for e in events(folder / "alone", "step")], "progress counts all ranks' tokens")
-    check(len((folder / "both/translations.txt").read_text().splitlines()) == 500, "they share the translation of the test")
+    check(refused.returncode != 0 and "--sums nccl requires a GPU" in refused.stderr,
+          f"--sums nccl is rejected on the CPU: {refused.stderr}")
+    check([e["tokens"] for e in events(folder / "both", "step")] == [e["tokens"] for e in events(folder / "alone", "step")],
+          "progress counts the tokens of all ranks")
+    check(len((folder / "both/translations.txt").read_text().splitlines()) == 500, "the ranks share the test translation")
     again = train(2, "--shard-optimiser", "--output", folder / "sharded")
-    check(again.returncode == 0 and near(losses(folder / "sharded"), losses(folder / "alone")), "so they do with a part of the optimiser's state each")
+    check(again.returncode == 0 and near(losses(folder / "sharded"), losses(folder / "alone")), "a sharded optimiser gives the same losses")
 
     # More ranks than there are batches in the last step, and another number of ranks to go on with.
     first = train(4, "--epochs", 1, "--output", folder / "changed")
-    check(first.returncode == 0, "four processes, one epoch")
+    check(first.returncode == 0, "four processes train one epoch")
     second = train(2, "--epochs", 3, "--accumulate", 1, "--resume", "--output", folder / "changed")
-    check(second.returncode == 0 and len(losses(folder / "changed")) == 3, f"two of them go on: {second.stderr}")
+    check(second.returncode == 0 and len(losses(folder / "changed")) == 3, f"two processes resume the run of four: {second.stderr}")
 
     # A rank that is killed ends all; what was saved is whole.
     process = subprocess.Popen([*mpirun, "-n", "2", program, *last_of_each(*tiny, "--epochs", 500, "--output", folder / "killed")], stdout=subprocess.DEVNULL,
@@ -85,13 +90,13 @@ with tempfile.TemporaryDirectory() as name:
     check(len(ranks) == 2, f"two ranks run: {ranks}")
     subprocess.run(["kill", "-KILL", str(max(ranks, default=0))])
     said = process.communicate(timeout=60)[1]
-    check(process.returncode != 0 and "signal 9" in said, f"all end when one is killed: {said}")
+    check(process.returncode != 0 and "signal 9" in said, f"all ranks end if one is killed: {said}")
     deadline = time.time() + 30
     while any(map(runs, ranks)) and time.time() < deadline:
         time.sleep(0.2)
-    check(not any(map(runs, ranks)), "none of them stays behind")
+    check(not any(map(runs, ranks)), "no rank keeps running")
     resumed = train(1, "--epochs", 500, "--patience", 1, "--resume", "--output", folder / "killed")
-    check(resumed.returncode == 0, f"its checkpoint is whole: {resumed.stderr}")
+    check(resumed.returncode == 0, f"the checkpoint of the killed run is complete: {resumed.stderr}")
 
     # A signal at one rank stops all of them, with a checkpoint.
     process = subprocess.Popen([*mpirun, "-n", "2", program, *last_of_each(*tiny, "--epochs", 500, "--output", folder / "stopped")], stdout=subprocess.PIPE,
@@ -102,9 +107,9 @@ with tempfile.TemporaryDirectory() as name:
     subprocess.run(["kill", f"-{signal.SIGTERM.value}", str(max(ranks, default=0))])
     out, said = process.communicate(timeout=60)
     check(process.returncode == 128 + signal.SIGTERM and "stopped. Continue with" in out,
-          f"a signal at one rank stops all, with its status: {process.returncode} {out[-300:]} {said[-300:]}")
+          f"a signal at one rank stops all ranks with its status: {process.returncode} {out[-300:]} {said[-300:]}")
 
     # What is wrong is said once, and ends all.
     wrong = train(2, "--train-source", folder / "nowhere.en", "--train-target", folder / "nowhere.de", "--output", folder / "wrong")
-    check(wrong.returncode != 0 and "nowhere.en" in wrong.stderr, f"a file that is not there: {wrong.stderr}")
+    check(wrong.returncode != 0 and "nowhere.en" in wrong.stderr, f"a missing file is an error: {wrong.stderr}")
 finish()

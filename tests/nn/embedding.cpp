@@ -5,7 +5,7 @@
 using namespace attn_test;
 using D = Cpu<double>;
 
-TEST_CASE("embedding: gradients of the table, with tokens that repeat, and with dropout") {
+TEST_CASE("embedding: gradients of the table are correct with repeated tokens and dropout") {
   D device;
   Embedding<D, 6> layer(7, 0.3f);
   Parameters<D> parameters(device, layer, 1);
@@ -18,7 +18,7 @@ TEST_CASE("embedding: gradients of the table, with tokens that repeat, and with 
   check_gradients(parameters, loss, TapeMode::training(1, 1));
 }
 
-TEST_CASE("embedding: sinusoidal positions, number by number, from the start of each sentence") {
+TEST_CASE("embedding: sinusoidal positions match known values from the start of each sentence") {
   D device;
   Embedding<D, 4> layer(5);
   Parameters<D> parameters(device, layer, 1);
@@ -38,7 +38,7 @@ TEST_CASE("embedding: sinusoidal positions, number by number, from the start of 
             doctest::Approx(expected[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]).epsilon(1e-14));
 }
 
-TEST_CASE("embedding: the table is scaled by the root of the width, and decoding begins at a later position") {
+TEST_CASE("embedding: scales the table by the root of the width and supports a start position") {
   D device;
   Embedding<D, 4> layer(3);
   Parameters<D> parameters(device, layer, 1);
@@ -52,7 +52,7 @@ TEST_CASE("embedding: the table is scaled by the root of the width, and decoding
   CHECK(rows_of(layer(tape, text)) == std::vector<double>{2, 5, 6, 9});
 }
 
-TEST_CASE("embedding: a token outside the vocabulary is refused, with both numbers") {
+TEST_CASE("embedding: the error for a token outside the vocabulary names both numbers") {
   D device;
   Embedding<D, 4> layer(3);
   Parameters<D> parameters(device, layer, 1);

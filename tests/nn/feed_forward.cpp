@@ -5,8 +5,8 @@
 using namespace attn_test;
 using D = Cpu<double>;
 
-TEST_CASE_TEMPLATE("feed forward: gradients of all four parameters and the input, without and with dropout", Activation,
-                   Relu, Gelu, GeluExact, Swish) {
+TEST_CASE_TEMPLATE("feed forward: gradients of all parameters and the input match finite differences", Activation, Relu,
+                   Gelu, GeluExact, Swish) {
   D device;
   FeedForward<D, 6, 10, Activation> layer(0.4f);
   Input<D, 6> input(5);
@@ -18,7 +18,7 @@ TEST_CASE_TEMPLATE("feed forward: gradients of all four parameters and the input
   check_gradients(parameters, loss, TapeMode::training(1, 1), 100);
 }
 
-TEST_CASE("feed forward: is two linear layers with a ReLU between them") {
+TEST_CASE("feed forward: equals two linear layers with a ReLU between them") {
   D device;
   FeedForward<D, 6, 10> layer;
   Input<D, 6> input(5);
@@ -34,8 +34,7 @@ TEST_CASE("feed forward: is two linear layers with a ReLU between them") {
   CHECK(largest_difference(rows_of(y), rows_of(layer.down(h))) < 1e-14);
 }
 
-TEST_CASE_TEMPLATE("feed forward: any activation stands between the two linear layers, a ReLU apart from them too",
-                   Activation, Relu, Gelu, GeluExact, Swish) {
+TEST_CASE_TEMPLATE("feed forward: supports any activation and an unfused ReLU", Activation, Relu, Gelu, GeluExact, Swish) {
   D device;
   FeedForward<D, 6, 10, Activation> layer;
   Input<D, 6> input(5);

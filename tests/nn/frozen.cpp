@@ -54,7 +54,7 @@ struct Model {
 
 }  // namespace
 
-TEST_CASE("frozen layers: a frozen lower stack has no gradients, and the layers above it the same bits") {
+TEST_CASE("frozen layers: a frozen lower stack has no gradients and does not change those above") {
   D device(2);
   Model model;
   Parameters<D> parameters(device, model, 1);
@@ -82,7 +82,7 @@ TEST_CASE("frozen layers: a frozen lower stack has no gradients, and the layers 
   CHECK(gradients() == expected);
 }
 
-TEST_CASE("frozen layers: a lower stack that is wholly frozen records nothing for the backward pass") {
+TEST_CASE("frozen layers: a completely frozen lower stack records nothing for the backward pass") {
   D device(1);
   Model model;
   Parameters<D> parameters(device, model, 1);
@@ -103,7 +103,7 @@ TEST_CASE("frozen layers: a lower stack that is wholly frozen records nothing fo
   CHECK(recorded(TapeMode::gradients()).first == std::vector<bool>{false, false, true});
 }
 
-TEST_CASE("frozen layers: recurrent layers record nothing if they and all below them are frozen") {
+TEST_CASE("frozen layers: recurrent layers record nothing if they and all lower layers are frozen") {
   D device(1);
   LstmStack<D, 3, 4, 2, BidirectionalLstm> stack(0.2f);
   LearnedStates<D, 4, 2> start;

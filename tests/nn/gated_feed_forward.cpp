@@ -4,8 +4,8 @@
 using namespace attn_test;
 using D = Cpu<double>;
 
-TEST_CASE_TEMPLATE("gated feed forward: gradients of all parameters and the input, without and with dropout", Policy,
-                   SwiGlu, GeGlu) {
+TEST_CASE_TEMPLATE("gated feed forward: gradients of all parameters and the input match finite differences", Policy, SwiGlu,
+                   GeGlu) {
   D device;
   FeedForwardOf<Policy, D, 6, 10> layer(0.4f);
   Input<D, 6> input(5);
@@ -17,7 +17,7 @@ TEST_CASE_TEMPLATE("gated feed forward: gradients of all parameters and the inpu
   check_gradients(parameters, loss, TapeMode::training(1, 1), 100);
 }
 
-TEST_CASE("gated feed forward: SwiGLU in numbers") {
+TEST_CASE("gated feed forward: SwiGLU matches known values") {
   D device;
   GatedFeedForward<D, 1, 2> layer;
   Parameters<D> parameters(device, layer, 1);
@@ -34,7 +34,7 @@ TEST_CASE("gated feed forward: SwiGLU in numbers") {
   CHECK(y.value(1, 0) == doctest::Approx(0.5 * silu(-1) * -3 + 7 * silu(2) * -5).epsilon(1e-14));
 }
 
-TEST_CASE("gated feed forward: any function gates, and run-time sizes give the same numbers as static ones") {
+TEST_CASE("gated feed forward: any function can gate and run-time sizes equal static ones") {
   D device;
   GatedFeedForward<D, 6, 10, functions::GeluExact> fixed;
   GatedFeedForward<D, dynamic, dynamic, functions::GeluExact> open(6, 10);
@@ -52,7 +52,7 @@ TEST_CASE("gated feed forward: any function gates, and run-time sizes give the s
   CHECK(largest_difference(y, rows_of<D>(apart)) < 1e-15);
 }
 
-TEST_CASE("gated feed forward: an input of another width is an error that names both") {
+TEST_CASE("gated feed forward: the error for a wrong input width names both widths") {
   D device;
   GatedFeedForward<D> layer(6, 10);
   Parameters<D> parameters(device, layer, 1);

@@ -5,7 +5,7 @@
 using namespace attn_test;
 using D = Cpu<double>;
 
-TEST_CASE("layer norm: gradients of gain, bias and input") {
+TEST_CASE("layer norm: gradients of gain and bias and input match finite differences") {
   D device;
   LayerNorm<D, 6> layer;
   Input<D, 6> input(5);
@@ -15,7 +15,7 @@ TEST_CASE("layer norm: gradients of gain, bias and input") {
   check_gradients(parameters, [&](Tape<D>& tape) { return mixture(tape, layer(input(tape))); });
 }
 
-TEST_CASE("layer norm: at first every row has mean 0 and variance 1; a constant row becomes 0") {
+TEST_CASE("layer norm: initial rows have mean 0 and variance 1 and constant rows become 0") {
   D device;
   LayerNorm<D, 4> layer;
   Parameters<D> parameters(device, layer, 1);

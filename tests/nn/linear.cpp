@@ -5,7 +5,7 @@
 using namespace attn_test;
 using D = Cpu<double>;
 
-TEST_CASE("linear: gradients of weight, bias and input") {
+TEST_CASE("linear: gradients of weight and bias and input match finite differences") {
   D device;
   Linear<D, 6, 5> layer;
   Input<D, 6> input(4);
@@ -15,7 +15,7 @@ TEST_CASE("linear: gradients of weight, bias and input") {
   check_gradients(parameters, [&](Tape<D>& tape) { return mixture(tape, layer(input(tape))); });
 }
 
-TEST_CASE("linear: some outputs are columns of all outputs, and their gradients stay in their rows of W") {
+TEST_CASE("linear: a column range equals columns of the full output and its gradients stay in its rows of W") {
   D device;
   Linear<D, 6, 9> layer;
   Input<D, 6> input(4);
@@ -35,7 +35,7 @@ TEST_CASE("linear: some outputs are columns of all outputs, and their gradients 
   for (std::size_t i = 0; i < 54; ++i) CHECK((gradient[i] != 0) == (i / 6 >= 3 && i / 6 < 7));
 }
 
-TEST_CASE("linear: begins within Glorot's bound, with no bias; a literal product") {
+TEST_CASE("linear: initial weights follow Glorot's bound and the product matches known values") {
   D device;
   Linear<D, 2, 3> layer;
   Parameters<D> parameters(device, layer, 3);
@@ -50,7 +50,7 @@ TEST_CASE("linear: begins within Glorot's bound, with no bias; a literal product
   CHECK(rows_of(layer(x)) == std::vector<double>{9, 19, 29});
 }
 
-TEST_CASE("linear: a batch without rows") {
+TEST_CASE("linear: accepts an empty batch") {
   D device;
   Linear<D, 6, 5> layer;
   Parameters<D> parameters(device, layer, 1);

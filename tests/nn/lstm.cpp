@@ -19,7 +19,7 @@ double mixture_of_all(Tape<D>& tape, const Result& y) {
 
 }  // namespace
 
-TEST_CASE("lstm: gradients of both directions, and of what only one of them reads") {
+TEST_CASE("lstm: gradients are correct for both directions and for one direction alone") {
   D device;
   BidirectionalLstm<D, 3, 6> layer;
   Input<D, 3> x(9);
@@ -33,7 +33,7 @@ TEST_CASE("lstm: gradients of both directions, and of what only one of them read
   });
 }
 
-TEST_CASE("lstm: gradients through a stack with dropout, from learned states") {
+TEST_CASE("lstm: gradients are correct through a stack with dropout and learned initial states") {
   D device;
   LstmStack<D, 3, 4, 3, BidirectionalLstm> stack(0.4f);
   LearnedStates<D, 4, 3> start;
@@ -48,7 +48,7 @@ TEST_CASE("lstm: gradients through a stack with dropout, from learned states") {
   check_gradients(parameters, loss, TapeMode::training(1, 2));
 }
 
-TEST_CASE("lstm: dropout is between layers only") {
+TEST_CASE("lstm: dropout applies only between layers") {
   D device;
   const auto outputs = [&](const auto& stack, bool drop) {
     TapeMode mode = TapeMode::training(3, 4);
@@ -66,7 +66,7 @@ TEST_CASE("lstm: dropout is between layers only") {
   CHECK(largest_difference(outputs(two, true), outputs(two, false)) > 1e-3);
 }
 
-TEST_CASE("lstm: numbers begin within PyTorch's bound, under the names of their layers") {
+TEST_CASE("lstm: initial parameters follow PyTorch's bound and are named by layer") {
   D device;
   LstmStack<D, 3, 4, 2, BidirectionalLstm> stack;
   Parameters<D> parameters(device, stack, 1);
@@ -82,7 +82,7 @@ TEST_CASE("lstm: numbers begin within PyTorch's bound, under the names of their 
   CHECK(most > 0.9 * std::sqrt(0.5));
 }
 
-TEST_CASE("lstm: an empty sentence and an empty batch") {
+TEST_CASE("lstm: accepts empty sentences and batches") {
   D device;
   BidirectionalLstm<D, 3, 4> layer;
   Parameters<D> parameters(device, layer, 1);
@@ -99,7 +99,7 @@ TEST_CASE("lstm: an empty sentence and an empty batch") {
     for (const double number : parameters.read_gradient(entry)) CHECK(number == 0);
 }
 
-TEST_CASE("lstm: word by word, with sentences that leave, is what whole sentences give, to the bit") {
+TEST_CASE("lstm: step-by-step results have the same bits as whole sentences when sentences leave") {
   using F = Cpu<float>;
   F device;
   LstmStack<F, 3, 20, 2> stack;
@@ -139,7 +139,7 @@ TEST_CASE("lstm: word by word, with sentences that leave, is what whole sentence
   }
 }
 
-TEST_CASE("lstm: a memory without initial states begins at 0, and is not for tapes that record") {
+TEST_CASE("lstm: a memory without initial states starts at 0 and rejects recording tapes") {
   D device;
   Tape<D> tape(device);
   LstmCache<D, 4, 1> memory(tape, 2, {});

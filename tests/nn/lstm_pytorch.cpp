@@ -93,13 +93,13 @@ inline constexpr double kTolerance = sizeof(T) == 8 ? 1e-9 : 1e-5;
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("lstm: layers in one direction are torch.nn.LSTM's", T, float, double) {
+TEST_CASE_TEMPLATE("lstm: unidirectional layers match torch.nn.LSTM", T, float, double) {
   compare<T, 1, Lstm>("uni1", false, kTolerance<T>);
   compare<T, 1, Lstm>("uni1_states", true, kTolerance<T>);
   compare<T, 3, Lstm>("uni3_states", true, kTolerance<T>);
 }
 
-TEST_CASE_TEMPLATE("lstm: layers in both directions are torch.nn.LSTM's", T, float, double) {
+TEST_CASE_TEMPLATE("lstm: bidirectional layers match torch.nn.LSTM", T, float, double) {
   compare<T, 1, BidirectionalLstm>("bi1", false, kTolerance<T>);
   compare<T, 2, BidirectionalLstm>("bi2_states", true, kTolerance<T>);
   compare<T, 3, BidirectionalLstm>("bi3", false, kTolerance<T>);

@@ -5,7 +5,7 @@
 using namespace attn_test;
 using D = Cpu<double>;
 
-TEST_CASE("output: gradients of weight, bias and hidden states for both kinds of smoothing") {
+TEST_CASE("output: gradients match finite differences for both kinds of label smoothing") {
   D device;
   Output<D, 6> layer(9);
   Input<D, 6> input(5);
@@ -20,7 +20,7 @@ TEST_CASE("output: gradients of weight, bias and hidden states for both kinds of
       });
 }
 
-TEST_CASE("output: the normalizer divides gradients, but not the sums that are read") {
+TEST_CASE("output: the normalizer divides gradients but not the reported sums") {
   D device;
   Output<D, 6> layer(9);
   Input<D, 6> input(2);
@@ -40,7 +40,7 @@ TEST_CASE("output: the normalizer divides gradients, but not the sums that are r
     CHECK(small_gradient[i] == doctest::Approx(mean_gradient[i] / 8).epsilon(1e-12));
 }
 
-TEST_CASE("output: the loss of a chunk at a time is the loss of all rows, and agrees with the logits") {
+TEST_CASE("output: the loss in chunks equals the loss of all rows and agrees with the logits") {
   D device;
   constexpr Index kVocabulary = 1 << 21;  // two rows fill a chunk
   Output<D, 2> layer(kVocabulary);
@@ -62,7 +62,7 @@ TEST_CASE("output: the loss of a chunk at a time is the loss of all rows, and ag
   CHECK(loss.read().nll == doctest::Approx(expected).epsilon(1e-12));
 }
 
-TEST_CASE("output: labels that cannot be are refused") {
+TEST_CASE("output: rejects invalid labels") {
   D device;
   Output<D, 6> layer(9);
   Input<D, 6> input(2);

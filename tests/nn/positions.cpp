@@ -6,7 +6,7 @@
 using namespace attn_test;
 using D = Cpu<double>;
 
-TEST_CASE("learned positions: gradients of both tables, of positions that repeat, and with dropout") {
+TEST_CASE("learned positions: gradients of both tables are correct with repeated positions and dropout") {
   D device;
   Embedding<D, 5, Learned<6>> layer(7, 0.3f);
   Parameters<D> parameters(device, layer, 1);
@@ -19,7 +19,7 @@ TEST_CASE("learned positions: gradients of both tables, of positions that repeat
   check_gradients(parameters, [&](Tape<D>& tape) { return mixture(tape, layer(tape, upload(tape, text), 2)); });
 }
 
-TEST_CASE("learned positions: added to words that are not scaled; each sentence may begin at one of its own") {
+TEST_CASE("learned positions: are added to unscaled embeddings from any start position per sentence") {
   D device;
   Embedding<D, 2, Learned<4>> layer(3);
   Parameters<D> parameters(device, layer, 1);
@@ -33,7 +33,7 @@ TEST_CASE("learned positions: added to words that are not scaled; each sentence 
   CHECK(rows_of(layer(tape, upload(tape, sentences({{1}, {}, {2}})), each)) == std::vector<double>{71, 82, 33, 44});
 }
 
-TEST_CASE("learned positions: a sentence beyond the last of them is refused, with both numbers") {
+TEST_CASE("learned positions: the error for a too long sentence names both lengths") {
   D device;
   Embedding<D, 4, Learned<3>> layer(3);
   Parameters<D> parameters(device, layer, 1);
@@ -45,7 +45,7 @@ TEST_CASE("learned positions: a sentence beyond the last of them is refused, wit
   CHECK(complaint([&] { layer(tape, upload(tape, sentences({{1}})), 3); }).find("of 4 tokens") != std::string::npos);
 }
 
-TEST_CASE("sinusoidal positions in halves: a table of their own beside that of the same width which alternates") {
+TEST_CASE("sinusoidal positions in halves: have a table separate from the alternating one") {
   D device;
   Embedding<D, 4> alternating(1);
   Embedding<D, 4, SinusoidalHalves> halves(1);
@@ -60,7 +60,7 @@ TEST_CASE("sinusoidal positions in halves: a table of their own beside that of t
   }
 }
 
-TEST_CASE("no positions: words alone, wherever they stand, in any width") {
+TEST_CASE("no positions: embeddings do not depend on the position") {
   D device;
   Embedding<D, 3, NoPositions> layer(2);
   Parameters<D> parameters(device, layer, 1);

@@ -6,7 +6,7 @@
 using namespace attn_test;
 using D = Cpu<double>;
 
-TEST_CASE_TEMPLATE("residual: gradients of the norm, the sub-layer and the input, without and with dropout", Norm, PostNorm,
+TEST_CASE_TEMPLATE("residual: gradients of the norm and sub-layer and input match finite differences", Norm, PostNorm,
                    PreNorm, PostNormOf<RmsNorm>, PreNormOf<RmsNorm>) {
   D device;
   Residual<D, 6, Norm> layer(0.3f);
@@ -20,8 +20,8 @@ TEST_CASE_TEMPLATE("residual: gradients of the norm, the sub-layer and the input
   check_gradients(parameters, loss, TapeMode::training(1, 1));
 }
 
-TEST_CASE_TEMPLATE("residual: a sub-layer that passes its input on, so that both ways carry gradient to one place", Norm,
-                   PostNorm, PreNorm, PostNormOf<RmsNorm>, PreNormOf<RmsNorm>) {
+TEST_CASE_TEMPLATE("residual: a sub-layer that returns its input accumulates both gradients", Norm, PostNorm, PreNorm,
+                   PostNormOf<RmsNorm>, PreNormOf<RmsNorm>) {
   D device;
   Residual<D, 6, Norm> layer(0.3f);
   Input<D, 6> input(5);
@@ -33,7 +33,7 @@ TEST_CASE_TEMPLATE("residual: a sub-layer that passes its input on, so that both
       TapeMode::training(1, 1));
 }
 
-TEST_CASE("residual: where the policies put the norm") {
+TEST_CASE("residual: policies place the norm") {
   D device;
   Residual<D, 4, PostNorm> post;
   Residual<D, 4, PreNorm> pre;
@@ -56,7 +56,7 @@ TEST_CASE("residual: where the policies put the norm") {
     }
 }
 
-TEST_CASE("residual: with RMS norm a connection has a gain and no bias, and a row's mean square becomes 1") {
+TEST_CASE("residual: RMS norm has a gain and no bias and gives rows a mean square of 1") {
   D device;
   Residual<D, 4, PostNormOf<RmsNorm>> layer;
   Parameters<D> parameters(device, layer, 1);

@@ -56,7 +56,7 @@ const auto call = [](Tape<F>&, auto& layer, auto x) { return layer(x); };
 
 }  // namespace
 
-TEST_CASE("run-time sizes: linear layers and norms give the bits of static ones") {
+TEST_CASE("run-time sizes: linear layers and norms give the same bits as static ones") {
   check_same(Linear<F, 6, 5>(), Linear<F>(6, 5), call);
   check_same(Linear<F, 6, 5>(), Linear<F, 6>(6, 5), call);
   check_same(Linear<F, 6, 5>(), Linear<F, dynamic, 5>(6, 5), call);
@@ -68,13 +68,13 @@ TEST_CASE("run-time sizes: linear layers and norms give the bits of static ones"
   check_same(RmsNorm<F, 6>(), RmsNorm<F>(6), call);
 }
 
-TEST_CASE("run-time sizes: feed-forward blocks give the bits of static ones") {
+TEST_CASE("run-time sizes: feed-forward blocks give the same bits as static ones") {
   check_same(FeedForward<F, 6, 10>(0.3f), FeedForward<F>(6, 10, 0.3f), call);
   check_same(FeedForward<F, 6, 10, Gelu>(0.3f), FeedForward<F, dynamic, dynamic, Gelu>(6, 10, 0.3f), call);
   check_same(GatedFeedForward<F, 6, 10>(0.3f), GatedFeedForward<F>(6, 10, 0.3f), call);
 }
 
-TEST_CASE("run-time sizes: attention gives the bits of static attention, over the sentence and over another") {
+TEST_CASE("run-time sizes: self-attention and cross-attention give the same bits as static ones") {
   const auto self = [](Tape<F>& tape, auto& layer, auto x) { return layer(x, upload(tape, text).rows); };
   check_same(MultiHead<F, 6, 2>(0.3f), MultiHead<F>({.width = 6, .heads = 2}, 0.3f), self);
   check_same(MultiHead<F, 6, 3, Full<>, Mask::causal>(),
@@ -86,13 +86,13 @@ TEST_CASE("run-time sizes: attention gives the bits of static attention, over th
              });
 }
 
-TEST_CASE_TEMPLATE("run-time sizes: residual connections give the bits of static ones", Norm, PostNorm, PreNorm,
+TEST_CASE_TEMPLATE("run-time sizes: residual connections give the same bits as static ones", Norm, PostNorm, PreNorm,
                    PreNormOf<RmsNorm>) {
   check_same(Residual<F, 6, Norm>(0.3f), Residual<F, dynamic, Norm>(6, 0.3f),
              [](Tape<F>&, auto& layer, auto x) { return layer(x, [](auto in) { return in; }); });
 }
 
-TEST_CASE("run-time sizes: embeddings give the bits of static ones") {
+TEST_CASE("run-time sizes: embeddings give the same bits as static ones") {
   const auto embed = [](Tape<F>& tape, auto& layer, auto x) {
     const Variable<F> sum = layer(tape, upload(tape, text)) + x;
     return sum;
@@ -103,7 +103,7 @@ TEST_CASE("run-time sizes: embeddings give the bits of static ones") {
   check_same(WordEmbedding<F, 6>(7, 0.3f), WordEmbedding<F>(7, 6, 0.3f), embed);
 }
 
-TEST_CASE("run-time sizes: output layers and stacks give the bits of static ones") {
+TEST_CASE("run-time sizes: output layers and stacks give the same bits as static ones") {
   const auto logits = [](Tape<F>&, auto& layer, auto x) { return layer.logits(x); };
   check_same(Output<F, 6>(9), Output<F>(9, 6), logits);
   check_same(Output<F, 6>(9, false), Output<F>(9, 6, false), logits);
@@ -113,7 +113,7 @@ TEST_CASE("run-time sizes: output layers and stacks give the bits of static ones
   });
 }
 
-TEST_CASE("run-time sizes: a loss of an output layer has the bits of a static one's") {
+TEST_CASE("run-time sizes: an output loss has the same bits as a static one") {
   const auto run = [](auto layer) {
     F device(2);
     Input<F, 6> input(7);
@@ -127,7 +127,7 @@ TEST_CASE("run-time sizes: a loss of an output layer has the bits of a static on
   CHECK(run(Output<F, 6>(9)) == run(Output<F>(9, 6)));
 }
 
-TEST_CASE("run-time sizes: widths that differ are an error that names both layers and both widths") {
+TEST_CASE("run-time sizes: the error for different widths names both layers and widths") {
   D device;
   Linear<D> linear(6, 5), other(4, 8);
   Projection<D> projection(6, 3);
@@ -169,7 +169,7 @@ TEST_CASE("run-time sizes: widths that differ are an error that names both layer
   says([&] { other(x); }, "Linear takes an input of 4 columns, but the layer below it gives 6");
 }
 
-TEST_CASE("run-time sizes: a dynamic layer below a static one is checked where they meet") {
+TEST_CASE("run-time sizes: widths are checked where a dynamic layer meets a static one") {
   D device;
   Linear<D> below(6, 5);
   Linear<D, 4, 2> above;
@@ -180,7 +180,7 @@ TEST_CASE("run-time sizes: a dynamic layer below a static one is checked where t
   CHECK(complaint([&] { above(below(x)); }) == "an activation of 5 columns, the output of Linear, but the type says 4");
 }
 
-TEST_CASE("run-time sizes: a size that differs from the type's, or that no layer can have, is an error") {
+TEST_CASE("run-time sizes: a size that contradicts the type or is invalid is an error") {
   const auto says = [](const auto& action, const std::string& sentence) {
     CHECK_MESSAGE(complaint(action).find(sentence) != std::string::npos, complaint(action));
   };

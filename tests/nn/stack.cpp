@@ -6,7 +6,7 @@
 using namespace attn_test;
 using D = Cpu<double>;
 
-TEST_CASE("stack: each layer has numbers of its own, under its own name, and gradients reach them all") {
+TEST_CASE("stack: each layer has its own named parameters and gradients") {
   D device;
   Stack<Linear<D, 6, 6>, 3> layers(3);
   Input<D, 6> input(4);
@@ -25,7 +25,7 @@ TEST_CASE("stack: each layer has numbers of its own, under its own name, and gra
   });
 }
 
-TEST_CASE("stack: every layer is made from the same arguments") {
+TEST_CASE("stack: every layer is built from the same arguments") {
   struct Layer {
     int number;
     float rate;

@@ -67,7 +67,7 @@ struct Activation {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("activations and their slopes are PyTorch's, number by number", T, float, double) {
+TEST_CASE_TEMPLATE("activation: values and derivatives match PyTorch", T, float, double) {
   Cpu<T> device(2);
   const double tolerance = sizeof(T) == 8 ? 1e-14 : 4e-7;
   const auto check = [&](ActivationKind kind, const Numbers& y, const Numbers& slope) {
@@ -95,7 +95,7 @@ TEST_CASE_TEMPLATE("activations and their slopes are PyTorch's, number by number
          1.0881041060151693});
 }
 
-TEST_CASE("the gradients of activations are those of differences, set or added as asked") {
+TEST_CASE("activation: gradients match finite differences and overwrite or accumulate") {
   Cpu<double> device(2);
   for (const ActivationKind kind : kinds)
     for (const Index width : {1, 5, 16}) {
@@ -107,7 +107,7 @@ TEST_CASE("the gradients of activations are those of differences, set or added a
     }
 }
 
-TEST_CASE_TEMPLATE("activations of huge numbers are 0 or the number, with slopes 0 and 1", T, float, double) {
+TEST_CASE_TEMPLATE("activation: huge inputs give 0 or the input with derivatives 0 and 1", T, float, double) {
   Cpu<T> device(1);
   for (const ActivationKind kind : kinds) {
     CAPTURE(static_cast<int>(kind));
@@ -122,7 +122,7 @@ TEST_CASE_TEMPLATE("activations of huge numbers are 0 or the number, with slopes
   }
 }
 
-TEST_CASE_TEMPLATE("an activation may take the place of its operand, and of no rows is nothing", T, float, double) {
+TEST_CASE_TEMPLATE("activation: works in place and on empty input", T, float, double) {
   Cpu<T> device(2);
   for (const ActivationKind kind : kinds) {
     Activation<T> op(device, kind, 20, 9), none(device, kind, 0, 9);
@@ -134,7 +134,7 @@ TEST_CASE_TEMPLATE("an activation may take the place of its operand, and of no r
   }
 }
 
-TEST_CASE_TEMPLATE("activations give the same bits with any number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("activation: results do not depend on the number of threads", T, float, double) {
   for (const ActivationKind kind : kinds)
     check_threads<T>([&](Cpu<T>& device) {
       Activation<T> op(device, kind, 101, 33);

@@ -51,7 +51,7 @@ struct Adam {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("ten steps of every kind of Adam are PyTorch's", T, float, double) {
+TEST_CASE_TEMPLATE("adam: ten steps of every variant match PyTorch", T, float, double) {
   Cpu<T> device(2);
   const Numbers start = reference("optimiser/start"), gradients = reference("optimiser/gradients");
   const auto check = [&](const std::string& name, double decay, AdamOptions::Decay kind, bool amsgrad) {
@@ -72,13 +72,13 @@ TEST_CASE_TEMPLATE("ten steps of every kind of Adam are PyTorch's", T, float, do
   check("amsgradw_decay_0.1", 0.1, decoupled, true);
 }
 
-TEST_CASE("the first step of Adam moves every parameter by the rate against its gradient") {
+TEST_CASE("adam: the first step moves every parameter by the learning rate against its gradient") {
   Cpu<double> device(1);
   Adam<double> op(device, {1, 1, 1}, {});
   CHECK(distance(op.step({1e-3, -50, 0}, 0.1), {0.9, 1.1, 1}) <= 1e-5);
 }
 
-TEST_CASE("gradients above the norm are scaled down to it and gradients below it are not") {
+TEST_CASE("adam: scales down only gradients above the clipping norm") {
   Cpu<double> device(2);
   Adam<double> op(device, {0, 0}, {.clip_norm = 1});
   op.step({3, -4}, 0.1);
@@ -89,7 +89,7 @@ TEST_CASE("gradients above the norm are scaled down to it and gradients below it
   CHECK(distance(small.m.read(), {0.03, -0.04}) <= 1e-15);
 }
 
-TEST_CASE_TEMPLATE("sum_of_squares is 0 of nothing and exact over blocks", T, float, double) {
+TEST_CASE_TEMPLATE("sum_of_squares: is 0 for empty input and exact over blocks", T, float, double) {
   Cpu<T> device(2);
   const Tensor<Cpu<T>> total(device, 1, 1), x(device, 1, 40000, 2.0);
   sum_of_squares(device, {.x = x.data(), .count = 0, .total = total.data()});
@@ -98,7 +98,7 @@ TEST_CASE_TEMPLATE("sum_of_squares is 0 of nothing and exact over blocks", T, fl
   CHECK(total.read() == Numbers{160000});
 }
 
-TEST_CASE_TEMPLATE("sum_of_squares and Adam give the same bits with any number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("adam: sum_of_squares and adam do not depend on the number of threads", T, float, double) {
   check_threads<T>([](Cpu<T>& device) {
     Adam<T> op(device, random_numbers(50001, 1), {.weight_decay = 0.1, .amsgrad = true, .clip_norm = 2});
     op.step(random_numbers(50001, 2), 0.1);

@@ -107,7 +107,7 @@ std::pair<Numbers, Numbers> by_hand(const Additive<double>& op) {
 
 }  // namespace
 
-TEST_CASE("additive attention of every shape is the formula, and so are its weights") {
+TEST_CASE("additive_attention: outputs and weights of every shape match the formula") {
   Cpu<double> device(2);
   for (const AttentionCase& shape : attention_cases()) {
     CAPTURE(shape.name);
@@ -120,7 +120,7 @@ TEST_CASE("additive attention of every shape is the formula, and so are its weig
   }
 }
 
-TEST_CASE("the gradients of additive attention of every shape are those of differences") {
+TEST_CASE("additive_attention: gradients of every shape match finite differences") {
   Cpu<double> device(2);
   for (const AttentionCase& shape : attention_cases()) {
     CAPTURE(shape.name);
@@ -135,7 +135,7 @@ TEST_CASE("the gradients of additive attention of every shape are those of diffe
   }
 }
 
-TEST_CASE("additive attention's gradients set or add as asked") {
+TEST_CASE("additive_attention: gradients overwrite or accumulate") {
   Cpu<double> device(2);
   for (const AttentionCase& shape : attention_cases()) {
     if (shape.spare > 0) continue;
@@ -151,7 +151,7 @@ TEST_CASE("additive attention's gradients set or add as asked") {
   }
 }
 
-TEST_CASE("additive attention in float is near that in double") {
+TEST_CASE("additive_attention: float results are close to double results") {
   Cpu<double> wide(2);
   Cpu<float> narrow(2);
   for (const AttentionCase& shape : attention_cases()) {
@@ -160,14 +160,14 @@ TEST_CASE("additive attention in float is near that in double") {
   }
 }
 
-TEST_CASE_TEMPLATE("additive attention gives the same bits with any number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("additive_attention: results do not depend on the number of threads", T, float, double) {
   for (const AttentionCase& shape : attention_cases()) {
     CAPTURE(shape.name);
     check_threads<T>([&](Cpu<T>& device) { return Additive<T>(device, shape).everything(); });
   }
 }
 
-TEST_CASE("additive attention refuses keys that are listed") {
+TEST_CASE("additive_attention: rejects keys listed by index") {
   Cpu<double> device(1);
   const AttentionCase shape{"", {1}, {2}, 1, 3};
   const std::int32_t list[2] = {1, 0};

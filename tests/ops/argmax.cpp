@@ -21,7 +21,7 @@ std::vector<Token> best(Cpu<T>& device, Index rows, Index cols, const Numbers& l
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("argmax is the column of the largest number and of equals the first", T, float, double) {
+TEST_CASE_TEMPLATE("argmax: returns the column of the largest value and the first of equal ones", T, float, double) {
   Cpu<T> device(2);
   CHECK(best(device, 4, 3, {1, 3, 2, -5, -7, -5, 0, 0, 0, -1e30, 2, 1e30}) == std::vector<Token>{1, 0, 0, 2});
   CHECK(best(device, 2, 1, {4, -4}) == std::vector<Token>{0, 0});
@@ -30,7 +30,7 @@ TEST_CASE_TEMPLATE("argmax is the column of the largest number and of equals the
   CHECK(best(device, 1, 3, {-HUGE_VAL, 5, HUGE_VAL}) == std::vector<Token>{2});
 }
 
-TEST_CASE_TEMPLATE("argmax leaves out the class it is told to, wherever that is", T, float, double) {
+TEST_CASE_TEMPLATE("argmax: skips an excluded class at any position", T, float, double) {
   Cpu<T> device(2);
   const Tensor<Cpu<T>> logits(device, 2, 4, {1, 3, 2, 3, 5, -1, 5, 4}, 1);
   const auto without = [&](Token except) {
@@ -46,7 +46,7 @@ TEST_CASE_TEMPLATE("argmax leaves out the class it is told to, wherever that is"
   CHECK(without(4) == std::vector<Token>{1, 0});  // not one of them
 }
 
-TEST_CASE("argmax of one class is that class, even one that is left out") {
+TEST_CASE("argmax: a single class is chosen even if excluded") {
   Cpu<float> device(1);
   const float memory[] = {1, 9};  // what comes after the row is not its
   Token best = -1;
@@ -54,7 +54,7 @@ TEST_CASE("argmax of one class is that class, even one that is left out") {
   CHECK(best == 0);
 }
 
-TEST_CASE_TEMPLATE("argmax of a row with NaN is some column of it", T, float, double) {
+TEST_CASE_TEMPLATE("argmax: a row with NaN gives a valid column", T, float, double) {
   Cpu<T> device(1);
   for (std::size_t where = 0; where < 19; ++where) {
     Numbers row = random_numbers(19, 1);
@@ -65,7 +65,7 @@ TEST_CASE_TEMPLATE("argmax of a row with NaN is some column of it", T, float, do
   }
 }
 
-TEST_CASE("argmax finds the largest wherever it is, with any number of threads") {
+TEST_CASE("argmax: finds the largest value anywhere with any number of threads") {
   for (const int threads : {1, 2, 3}) {
     Cpu<float> device(threads);
     Numbers logits = random_numbers(41 * 37, 2);
@@ -78,7 +78,7 @@ TEST_CASE("argmax finds the largest wherever it is, with any number of threads")
   }
 }
 
-TEST_CASE_TEMPLATE("argmax of long rows: of equals the first, in one block or in several, whatever is left out", T, float,
+TEST_CASE_TEMPLATE("argmax: long rows return the first maximum for one or several blocks with any exclusion", T, float,
                    double) {
   Cpu<T> device(2);
   const Index cols = 2000;

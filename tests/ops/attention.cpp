@@ -115,7 +115,7 @@ Numbers by_hand(const Attention<double>& op) {
 
 }  // namespace
 
-TEST_CASE("attention of every shape is the formula") {
+TEST_CASE("attention: every shape matches the formula") {
   Cpu<double> device(2);
   for (const AttentionCase& shape : attention_cases()) {
     CAPTURE(shape.name);
@@ -124,7 +124,7 @@ TEST_CASE("attention of every shape is the formula") {
   }
 }
 
-TEST_CASE("attention in float is near attention in double") {
+TEST_CASE("attention: float results are close to double results") {
   Cpu<double> wide(2);
   Cpu<float> narrow(2);
   for (const AttentionCase& shape : attention_cases()) {
@@ -133,7 +133,7 @@ TEST_CASE("attention in float is near attention in double") {
   }
 }
 
-TEST_CASE("the gradients of attention of every shape are those of differences") {
+TEST_CASE("attention: gradients of every shape match finite differences") {
   Cpu<double> device(2);
   for (const AttentionCase& shape : attention_cases()) {
     CAPTURE(shape.name);
@@ -147,7 +147,7 @@ TEST_CASE("the gradients of attention of every shape are those of differences") 
   }
 }
 
-TEST_CASE_TEMPLATE("attention and its gradients are PyTorch's", T, float, double) {
+TEST_CASE_TEMPLATE("attention: outputs and gradients match PyTorch", T, float, double) {
   const AttentionCase cases[] = {
       {"full", {5}, {5}, 2, 4}, {"causal", {5}, {5}, 2, 4, true}, {"cross", {3}, {6}, 2, 4}, {"one_key", {3}, {1}, 2, 4}};
   Cpu<T> device(2);
@@ -167,7 +167,7 @@ TEST_CASE_TEMPLATE("attention and its gradients are PyTorch's", T, float, double
   }
 }
 
-TEST_CASE("attention's gradients set or add as asked") {
+TEST_CASE("attention: gradients overwrite or accumulate") {
   Cpu<double> device(2);
   for (const AttentionCase& shape : attention_cases()) {
     if (shape.spare > 0) continue;
@@ -182,7 +182,7 @@ TEST_CASE("attention's gradients set or add as asked") {
   }
 }
 
-TEST_CASE_TEMPLATE("a query that sees no key gives 0 and has gradient 0", T, float, double) {
+TEST_CASE_TEMPLATE("attention: a query without keys gives 0 and has gradient 0", T, float, double) {
   const AttentionCase shape{"", {4, 2}, {2, 0}, 2, 3, true};  // queries 0 and 1 of the first sentence, both of the second
   Cpu<T> device(2);
   Attention<T> op(device, shape);
@@ -195,7 +195,7 @@ TEST_CASE_TEMPLATE("a query that sees no key gives 0 and has gradient 0", T, flo
   CHECK(y[2 * 6] != 0);
 }
 
-TEST_CASE("keys that no query looks at have gradient 0") {
+TEST_CASE("attention: keys without queries have gradient 0") {
   const AttentionCase shape{"", {0, 1}, {3, 1}, 1, 2};
   Cpu<double> device(2);
   Attention<double> op(device, shape);
@@ -207,7 +207,7 @@ TEST_CASE("keys that no query looks at have gradient 0") {
   }
 }
 
-TEST_CASE_TEMPLATE("attention to huge scores picks the largest and stays finite", T, float, double) {
+TEST_CASE_TEMPLATE("attention: huge scores select the largest key and stay finite", T, float, double) {
   const AttentionCase shape{"", {3}, {4}, 1, 1};
   Cpu<T> device(1);
   Attention<T> op(device, shape);
@@ -219,7 +219,7 @@ TEST_CASE_TEMPLATE("attention to huge scores picks the largest and stays finite"
   CHECK(std::isfinite(dot(dq, dq) + dot(dk, dk) + dot(dv, dv)));
 }
 
-TEST_CASE("a cached step gives what the last query of the whole sentence gives") {
+TEST_CASE("attention: a cached step equals the last query of the whole sentence") {
   Cpu<double> device(1);
   const AttentionCase whole{"", {6}, {6}, 2, 4, true}, step{"", {1}, {6}, 2, 4, true, 0, 2};
   Attention<double> all(device, whole), last(device, step);
@@ -232,21 +232,21 @@ TEST_CASE("a cached step gives what the last query of the whole sentence gives")
   CHECK(distance(last.forward(), Numbers(y.end() - 8, y.end())) <= 1e-14);
 }
 
-TEST_CASE("a sentence gives the same whatever stands beside it in the batch") {
+TEST_CASE("attention: a sentence does not depend on the others in the batch") {
   Cpu<double> device(2);
   const AttentionCase both{"", {4, 3}, {5, 3}, 2, 3}, alone{"", {4}, {5}, 2, 3};
   const Numbers batch = Attention<double>(device, both).forward(), single = Attention<double>(device, alone).forward();
   CHECK(same_bits(Numbers(batch.begin(), batch.begin() + 24), single));
 }
 
-TEST_CASE_TEMPLATE("attention gives the same bits with any number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("attention: results do not depend on the number of threads", T, float, double) {
   for (const AttentionCase& shape : attention_cases()) {
     CAPTURE(shape.name);
     check_threads<T>([&](Cpu<T>& device) { return Attention<T>(device, shape).everything(); });
   }
 }
 
-TEST_CASE("a list says where keys are, which sentences may share") {
+TEST_CASE("attention: keys can be listed by row index and shared between sentences") {
   Cpu<double> device(1);
   const AttentionCase shape{"", {1, 1, 1, 1}, {2, 0, 1, 3}, 1, 1};
   Attention<double> op(device, shape);
@@ -257,7 +257,7 @@ TEST_CASE("a list says where keys are, which sentences may share") {
   CHECK(distance(op.forward(), {35, 0, 60, 50. / 3}) <= 1e-14);
 }
 
-TEST_CASE_TEMPLATE("attention to listed keys gives the bits of attention to gathered ones", T, float, double) {
+TEST_CASE_TEMPLATE("attention: listed keys give the same bits as gathered keys", T, float, double) {
   for (const std::int32_t width : {1, 7, 64, 128}) {
     const AttentionCase shape{"", {1, 1, 0, 1, 1, 1}, {5, 1, 3, 0, 70, 2}, 3, width, true, 0, 0, 2};
     Cpu<T> device(2);
@@ -279,7 +279,7 @@ TEST_CASE_TEMPLATE("attention to listed keys gives the bits of attention to gath
   }
 }
 
-TEST_CASE("where rows have to lie together, a list is refused") {
+TEST_CASE("attention: rejects listed keys where rows must be contiguous") {
   Cpu<double> device(1);
   const std::int32_t list[16] = {};
   const auto refused = [&](AttentionCase shape, auto&& call) {

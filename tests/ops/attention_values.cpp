@@ -51,7 +51,7 @@ struct Operands {
 
 }  // namespace
 
-TEST_CASE("attention's weights are the softmax of the scores, 0 beyond what a query sees, and their values' mean is y") {
+TEST_CASE("attention values: weights are the masked softmax of the scores and y is the weighted mean") {
   Device device(2);
   for (AttentionCase shape : attention_cases()) {
     CAPTURE(shape.name);
@@ -90,7 +90,7 @@ TEST_CASE("attention's weights are the softmax of the scores, 0 beyond what a qu
   }
 }
 
-TEST_CASE("attention's gradients with wider and with narrower values are those of differences") {
+TEST_CASE("attention values: gradients for wider and narrower values match finite differences") {
   Device device(2);
   for (const AttentionCase& shape : attention_cases())
     for (const Index wider : {Index{3}, Index{-1}}) {

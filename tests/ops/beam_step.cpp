@@ -58,7 +58,7 @@ struct Beams {
 
 }  // namespace
 
-TEST_CASE("beam_step takes the best continuations that do not end, and lists what they have been through") {
+TEST_CASE("beam_step: selects the best continuations and lists their histories") {
   Beams beams(2, 2, 3, 2, 4, 2);
   beams.totals = {-1, -2, -1, kNone};  // the second sentence has one hypothesis
   const std::vector<Token> best{5, 2, 6, 7, 8, 9, 2, 4, 3, 11, 12, 13};
@@ -90,7 +90,7 @@ TEST_CASE("beam_step takes the best continuations that do not end, and lists wha
   CHECK(beams.logged_probabilities[12] == -2);
 }
 
-TEST_CASE("beam_step: of equals the lower row's comes first, then the earlier choice") {
+TEST_CASE("beam_step: ties go to the lower row and then to the earlier choice") {
   Beams beams(1, 3, 4, 1, 2, 1);
   beams.totals = {-2, -1, -3};
   beams.take({9, 8, 7, 6, 5, 4, 3, 1, 10, 11, 12, 13}, {-1, -1, -2, -2, -2, -2, -3, -3, 0, 0, 0, 0});
@@ -110,7 +110,7 @@ TEST_CASE("beam_step: rows without a hypothesis continue themselves") {
   CHECK(beams.ends == std::vector<std::int32_t>{3, 5, 7, 9, 11, 13});
 }
 
-TEST_CASE("beam_step: a beam of one, and no sentences") {
+TEST_CASE("beam_step: accepts a beam of one and an empty batch") {
   Beams one(2, 1, 2, 1, 3, 1);
   one.take({4, 2, 2, 5}, {-1, -2, -1, -2});
   CHECK(one.words == std::vector<Token>{4, 5});
@@ -121,7 +121,7 @@ TEST_CASE("beam_step: a beam of one, and no sentences") {
   CHECK(none.words.empty());
 }
 
-TEST_CASE("beam_step refuses beams that are too wide") {
+TEST_CASE("beam_step: rejects too wide beams") {
   Beams beams(1, 17, 2, 1, 2, 1);
   CHECK(contains(error_of([&] { beams.take(std::vector<Token>(34), std::vector<double>(34)); }),
                  "A beam needs 1 to 16 rows"));

@@ -8,7 +8,7 @@
 using attn::Cpu;
 using attn::Index;
 
-TEST_CASE_TEMPLATE("copy_rows copies some rows to others and leaves the rest", T, float, double) {
+TEST_CASE_TEMPLATE("copy_rows: copies some rows and leaves the others", T, float, double) {
   Cpu<T> device(2);
   const Tensor<Cpu<T>> rows(device, 5, 2, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 3);
   const Integers<Cpu<T>> from(device, {1, 4, 1}), to(device, {3, 0, 2});
@@ -19,7 +19,7 @@ TEST_CASE_TEMPLATE("copy_rows copies some rows to others and leaves the rest", T
   CHECK(rows.read() == Numbers{9, 10, 3, 4, 3, 4, 3, 4, 9, 10});
 }
 
-TEST_CASE("copy_rows copies every row, however many threads share them out") {
+TEST_CASE("copy_rows: copies every row with any number of threads") {
   for (const int threads : {1, 2, 3}) {
     Cpu<float> device(threads);
     const Index half = 50, width = 1024;  // enough to share out

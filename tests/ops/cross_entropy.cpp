@@ -47,7 +47,7 @@ double total(const Numbers& numbers) { return dot(numbers, Numbers(numbers.size(
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("cross_entropy with no smoothing and with both definitions is PyTorch's", T, float, double) {
+TEST_CASE_TEMPLATE("cross_entropy: matches PyTorch for no smoothing and both kinds of smoothing", T, float, double) {
   Cpu<T> device(2);
   const Numbers logits = reference("cross_entropy/logits");
   const auto labels = reference_integers("cross_entropy/labels");
@@ -64,7 +64,7 @@ TEST_CASE_TEMPLATE("cross_entropy with no smoothing and with both definitions is
   check("smoothing_fairseq", Smoothing::others, 0.1);
 }
 
-TEST_CASE("smoothed labels sum to 1 and share as their definition says") {
+TEST_CASE("cross_entropy: smoothed labels sum to 1 and follow their definition") {
   const attn::SmoothedLabel uniform(Smoothing::uniform, 0.2, 5), others(Smoothing::others, 0.2, 5);
   CHECK(uniform.label == doctest::Approx(0.84));
   CHECK(uniform.other == doctest::Approx(0.04));
@@ -73,7 +73,7 @@ TEST_CASE("smoothed labels sum to 1 and share as their definition says") {
   CHECK(attn::SmoothedLabel(Smoothing::uniform, 0.2, 1).label == doctest::Approx(1));
 }
 
-TEST_CASE("the gradient of cross_entropy is that of differences") {
+TEST_CASE("cross_entropy: the gradient matches finite differences") {
   Cpu<double> device(2);
   const std::vector<attn::Token> labels{0, 6, 3, 3};
   for (const Smoothing smoothing : {Smoothing::uniform, Smoothing::others})
@@ -86,7 +86,7 @@ TEST_CASE("the gradient of cross_entropy is that of differences") {
     }
 }
 
-TEST_CASE_TEMPLATE("cross_entropy leaves the logits alone unless asked for the gradient, and accumulates", T, float,
+TEST_CASE_TEMPLATE("cross_entropy: changes the logits only if the gradient is requested and accumulates the loss", T, float,
                    double) {
   Cpu<T> device(2);
   const Numbers logits{0.5, -1, 2, 0, 0, 0};
@@ -97,7 +97,7 @@ TEST_CASE_TEMPLATE("cross_entropy leaves the logits alone unless asked for the g
   CHECK(without.loss == doctest::Approx(10 + with.loss).epsilon(1e-6));
 }
 
-TEST_CASE_TEMPLATE("cross_entropy of equal logits is the logarithm of the number of classes", T, float, double) {
+TEST_CASE_TEMPLATE("cross_entropy: equal logits give the logarithm of the number of classes", T, float, double) {
   Cpu<T> device(2);
   for (const Smoothing smoothing : {Smoothing::uniform, Smoothing::others}) {
     const Result result = run(device, 50, Numbers(100, 3), {7, 49}, {.smoothing = smoothing, .amount = 0.1});
@@ -106,7 +106,7 @@ TEST_CASE_TEMPLATE("cross_entropy of equal logits is the logarithm of the number
   }
 }
 
-TEST_CASE_TEMPLATE("cross_entropy of huge logits is finite and right", T, float, double) {
+TEST_CASE_TEMPLATE("cross_entropy: huge logits give finite and correct results", T, float, double) {
   Cpu<T> device(1);
   const Result result = run(device, 3, {1e4, -1e4, 0, 1e4, -1e4, 0}, {0, 1}, {});
   CHECK(result.nll == 2e4);
@@ -116,7 +116,7 @@ TEST_CASE_TEMPLATE("cross_entropy of huge logits is finite and right", T, float,
   CHECK(distance(smooth.logits, {0.5, -0.5}) <= 1e-12);
 }
 
-TEST_CASE_TEMPLATE("cross_entropy of logits far below the largest: they count nothing, however far", T, float, double) {
+TEST_CASE_TEMPLATE("cross_entropy: logits far below the maximum contribute nothing", T, float, double) {
   Cpu<T> device(1);
   for (const double far : {86.0, 87.5, 89.0, 100.0, 261.0, 400.0, 1e3, 1e4, 1e30}) {
     CAPTURE(far);
@@ -131,7 +131,7 @@ TEST_CASE_TEMPLATE("cross_entropy of logits far below the largest: they count no
   }
 }
 
-TEST_CASE_TEMPLATE("cross_entropy of no rows adds nothing, and of one class is 0", T, float, double) {
+TEST_CASE_TEMPLATE("cross_entropy: no rows add nothing and a single class gives 0", T, float, double) {
   Cpu<T> device(2);
   const Result none = run(device, 5, {}, {}, {.start = 4});
   CHECK(none.nll == 4);
@@ -141,14 +141,14 @@ TEST_CASE_TEMPLATE("cross_entropy of no rows adds nothing, and of one class is 0
   CHECK(distance(one.logits, {0, 0}) <= 1e-7);
 }
 
-TEST_CASE_TEMPLATE("each row's gradient sums to 0", T, float, double) {
+TEST_CASE_TEMPLATE("cross_entropy: the gradient of each row sums to 0", T, float, double) {
   Cpu<T> device(2);
   const Result result = run(device, 11, random_numbers(33, 1, 4), {1, 10, 4}, {.amount = 0.3, .scale = 7});
   for (int row = 0; row < 3; ++row)
     CHECK(std::abs(total(Numbers(result.logits.begin() + 11 * row, result.logits.begin() + 11 * (row + 1)))) <= 1e-5);
 }
 
-TEST_CASE_TEMPLATE("cross_entropy gives the same bits with any number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("cross_entropy: results do not depend on the number of threads", T, float, double) {
   std::vector<attn::Token> labels;
   for (int i = 0; i < 50; ++i) labels.push_back(i % 37);
   check_threads<T>([&](Cpu<T>& device) {
@@ -157,7 +157,7 @@ TEST_CASE_TEMPLATE("cross_entropy gives the same bits with any number of threads
   });
 }
 
-TEST_CASE_TEMPLATE("cross_entropy: a logit that is no number makes the loss none, and says so", T, float, double) {
+TEST_CASE_TEMPLATE("cross_entropy: a NaN logit gives a NaN loss", T, float, double) {
   Cpu<T> device(1);
   for (const std::size_t place : {0U, 41U, 102U}) {  // in vectors, and after them
     CAPTURE(place);

@@ -61,7 +61,8 @@ struct CrossEntropyOfLogits {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("cross_entropy_gradient with no smoothing and with both definitions is PyTorch's", T, float, double) {
+TEST_CASE_TEMPLATE("cross_entropy_gradient: matches PyTorch for no smoothing and both kinds of smoothing", T, float,
+                   double) {
   Cpu<T> device(2);
   const auto check = [&](const std::string& name, Smoothing smoothing, double amount) {
     CAPTURE(name);
@@ -75,7 +76,7 @@ TEST_CASE_TEMPLATE("cross_entropy_gradient with no smoothing and with both defin
   check("smoothing_fairseq", Smoothing::others, 0.1);
 }
 
-TEST_CASE("cross_entropy_gradient is that of differences, times scale and upstream, and it sets or adds") {
+TEST_CASE("cross_entropy_gradient: matches scaled finite differences and overwrites or accumulates") {
   Cpu<double> device(2);
   for (const Smoothing smoothing : {Smoothing::uniform, Smoothing::others})
     for (const double amount : {0.0, 0.1})
@@ -89,7 +90,7 @@ TEST_CASE("cross_entropy_gradient is that of differences, times scale and upstre
       }
 }
 
-TEST_CASE_TEMPLATE("cross_entropy_gradient has the bits that cross_entropy puts in the place of the logits", T, float,
+TEST_CASE_TEMPLATE("cross_entropy_gradient: has the same bits as the in-place gradient of cross_entropy", T, float,
                    double) {
   Cpu<T> device(2);
   CrossEntropyOfLogits<T> op(device, 300, {7, 299, 0, 41}, Smoothing::uniform, 0.1);
@@ -105,7 +106,7 @@ TEST_CASE_TEMPLATE("cross_entropy_gradient has the bits that cross_entropy puts 
   CHECK(same_bits(apart, op.logits.read()));
 }
 
-TEST_CASE_TEMPLATE("cross_entropy_gradient of huge logits and of no rows", T, float, double) {
+TEST_CASE_TEMPLATE("cross_entropy_gradient: accepts huge logits and empty input", T, float, double) {
   Cpu<T> device(1);
   CrossEntropyOfLogits<T> huge(device, 3, {0, 1}), none(device, 3, {});
   huge.logits.write({1e4, -1e4, 0, 1e4, -1e4, 0});
@@ -113,7 +114,7 @@ TEST_CASE_TEMPLATE("cross_entropy_gradient of huge logits and of no rows", T, fl
   CHECK(none.dlogits(1, nullptr).empty());
 }
 
-TEST_CASE_TEMPLATE("cross_entropy_gradient gives the same bits with any number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("cross_entropy_gradient: results do not depend on the number of threads", T, float, double) {
   check_threads<T>([&](Cpu<T>& device) {
     std::vector<attn::Token> labels(33, 5);
     CrossEntropyOfLogits<T> op(device, 700, labels, Smoothing::others, 0.1);

@@ -21,7 +21,7 @@ Numbers dropped(Cpu<T>& device, Dropout drop, Index rows, Index cols) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("dropout stops numbers at its rate and grows the others", T, float, double) {
+TEST_CASE_TEMPLATE("dropout: drops values at its rate and scales the others", T, float, double) {
   Cpu<T> device(2);
   for (const float rate : {0.1f, 0.25f, 0.5f, 0.9f}) {
     CAPTURE(rate);
@@ -36,7 +36,7 @@ TEST_CASE_TEMPLATE("dropout stops numbers at its rate and grows the others", T, 
   }
 }
 
-TEST_CASE("dropout's masks have no pattern along rows or columns") {
+TEST_CASE("dropout: masks have no pattern along rows or columns") {
   Cpu<float> device(1);
   const Numbers y = dropped<float>(device, {0.5f, attn::key_of_seed(2)}, 200, 200);
   int right = 0, below = 0;
@@ -49,7 +49,7 @@ TEST_CASE("dropout's masks have no pattern along rows or columns") {
   CHECK(std::abs(below - 199 * 199 / 2) < 400);
 }
 
-TEST_CASE("a mask is a pure function of key, row and column") {
+TEST_CASE("dropout: a mask depends only on key and row and column") {
   Cpu<double> device(2);
   const attn::RandomKey key = attn::key_of_seed(3);
   const Numbers y = dropped<double>(device, {0.3f, key}, 9, 50);
@@ -62,13 +62,13 @@ TEST_CASE("a mask is a pure function of key, row and column") {
   for (std::uint32_t j = 0; j < 50; ++j) CHECK(static_cast<double>(row(j)) == y[8 * 50 + j]);
 }
 
-TEST_CASE("dropout without a rate copies") {
+TEST_CASE("dropout: a rate of 0 copies the input") {
   Cpu<double> device(1);
   CHECK_FALSE(Dropout{}.active());
   CHECK(dropped<double>(device, {}, 3, 5) == Numbers(15, 1));
 }
 
-TEST_CASE("dropout's result sets or adds as asked and may be its operand") {
+TEST_CASE("dropout: the result overwrites or accumulates and may be in place") {
   Cpu<double> device(1);
   const Dropout drop{0.5f, attn::key_of_seed(4)};
   const Numbers once = dropped<double>(device, drop, 6, 7);
@@ -79,11 +79,11 @@ TEST_CASE("dropout's result sets or adds as asked and may be its operand") {
   CHECK(x.read() == once);
 }
 
-TEST_CASE("dropout of no rows is nothing") {
+TEST_CASE("dropout: accepts empty input") {
   Cpu<double> device(2);
   CHECK(dropped<double>(device, {0.5f, {}}, 0, 5).empty());
 }
 
-TEST_CASE_TEMPLATE("dropout gives the same bits with any number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("dropout: results do not depend on the number of threads", T, float, double) {
   check_threads<T>([](Cpu<T>& device) { return dropped<T>(device, {0.3f, attn::key_of_seed(5)}, 101, 33); });
 }

@@ -55,7 +55,7 @@ struct Embedding {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("embedding and its gradient are PyTorch's, repeated tokens included", T, float, double) {
+TEST_CASE_TEMPLATE("embedding: outputs and gradients match PyTorch with repeated tokens", T, float, double) {
   Cpu<T> device(2);
   Embedding<T> op(device, {4, 3}, reference_integers("embedding/tokens"), 6, 4);
   op.table.write(reference("embedding/table"));
@@ -64,7 +64,7 @@ TEST_CASE_TEMPLATE("embedding and its gradient are PyTorch's, repeated tokens in
   CHECK(distance(op.dtable(), reference("embedding/gradient/table")) <= kReferenceTolerance<T>);
 }
 
-TEST_CASE("embedding scales the table and adds the position within each sentence") {
+TEST_CASE("embedding: scales the table and adds the position within each sentence") {
   Cpu<double> device(2);
   Embedding<double> op(device, {2, 0, 1}, {1, 0, 1}, 2, 2);
   op.table.write({1, 2, 3, 4});
@@ -77,7 +77,7 @@ TEST_CASE("embedding scales the table and adds the position within each sentence
   CHECK(op.y() == Numbers{56, 68, 72, 84, 56, 68});
 }
 
-TEST_CASE("the gradient of embedding is that of differences") {
+TEST_CASE("embedding: the gradient matches finite differences") {
   Cpu<double> device(2);
   for (const Index width : {1, 5, 7}) {
     Embedding<double> op(device, {3, 1, 0, 2}, {4, 4, 1, 4, 0, 1}, 5, width);
@@ -88,7 +88,7 @@ TEST_CASE("the gradient of embedding is that of differences") {
   }
 }
 
-TEST_CASE("embedding's gradient accumulates, and of no tokens changes nothing") {
+TEST_CASE("embedding: the gradient accumulates and is unchanged for no tokens") {
   Cpu<double> device(2);
   Embedding<double> op(device, {2}, {1, 1}, 3, 4), none(device, {0}, {}, 3, 4);
   CHECK(distance(op.dtable(5), sum_of(op.dtable(), Numbers(12, 5))) <= 1e-14);
@@ -96,7 +96,7 @@ TEST_CASE("embedding's gradient accumulates, and of no tokens changes nothing") 
   CHECK(none.dtable(5) == Numbers(12, 5));
 }
 
-TEST_CASE_TEMPLATE("sinusoid alternates sine and cosine of falling frequencies", T, float, double) {
+TEST_CASE_TEMPLATE("sinusoid: alternates sine and cosine of decreasing frequencies", T, float, double) {
   Cpu<T> device(1);
   const Tensor<Cpu<T>> even(device, 51, 4), odd(device, 3, 5, kUnset, 1);
   attn::sinusoid(device, even.view());
@@ -113,7 +113,7 @@ TEST_CASE_TEMPLATE("sinusoid alternates sine and cosine of falling frequencies",
   CHECK(odd.outside_untouched());
 }
 
-TEST_CASE_TEMPLATE("sinusoid in halves has all sines first, then their cosines", T, float, double) {
+TEST_CASE_TEMPLATE("sinusoid: in halves all sines precede their cosines", T, float, double) {
   Cpu<T> device(1);
   const Tensor<Cpu<T>> even(device, 51, 4), odd(device, 3, 5, kUnset, 1);
   attn::sinusoid(device, even.view(), attn::SinusoidOrder::halves);
@@ -130,7 +130,7 @@ TEST_CASE_TEMPLATE("sinusoid in halves has all sines first, then their cosines",
   CHECK(odd.outside_untouched());
 }
 
-TEST_CASE_TEMPLATE("embedding gives the same bits with any number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("embedding: results do not depend on the number of threads", T, float, double) {
   std::vector<std::int32_t> tokens;
   for (int i = 0; i < 60; ++i) tokens.push_back(i * i % 7);
   check_threads<T>([&](Cpu<T>& device) {

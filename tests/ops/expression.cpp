@@ -10,7 +10,7 @@ using attn::Index;
 using attn::ScalarLeaf;
 using namespace expression_op;
 
-TEST_CASE_TEMPLATE("evaluate: x + g * f with a learned g, and its gradients, in numbers", T, float, double) {
+TEST_CASE_TEMPLATE("evaluate: a sum with a learned gain and its gradients match known values", T, float, double) {
   Cpu<T> device(2);
   Operands<T> of(device, 2, 3);
   of.a.write({1, 2, 3, 4, 5, 6});
@@ -27,7 +27,7 @@ TEST_CASE_TEMPLATE("evaluate: x + g * f with a learned g, and its gradients, in 
   CHECK(of.drow.read() == Numbers{17, 19, 34});
 }
 
-TEST_CASE_TEMPLATE("evaluate: one number per row, and its gradient, in numbers", T, float, double) {
+TEST_CASE_TEMPLATE("evaluate: one value per row and its gradient match known values", T, float, double) {
   Cpu<T> device(2);
   Operands<T> of(device, 2, 3);
   of.a.write({1, 2, 3, 4, 5, 6});
@@ -40,7 +40,7 @@ TEST_CASE_TEMPLATE("evaluate: one number per row, and its gradient, in numbers",
   CHECK(of.dcolumn.read() == Numbers{6, 30});
 }
 
-TEST_CASE("an expression that is one leaf copies it") {
+TEST_CASE("evaluate: a single leaf is copied") {
   Cpu<double> device(1);
   Operands<double> of(device, 3, 5);
   CHECK(evaluated(device, of.dense_a(), 3, 5) == of.a.read());
@@ -49,14 +49,14 @@ TEST_CASE("an expression that is one leaf copies it") {
   CHECK(evaluated(device, ScalarLeaf{1.5}, 1, 2) == Numbers{1.5, 1.5});
 }
 
-TEST_CASE("an expression of no rows is nothing, and learned vectors keep their gradients") {
+TEST_CASE("evaluate: no rows give nothing and leave gradients of vectors unchanged") {
   Cpu<double> device(2);
   Operands<double> of(device, 0, 5);
   of.drow.write(Numbers(5, 3));
   CHECK(all_results(of) == Numbers(5, 3));
 }
 
-TEST_CASE_TEMPLATE("the result may take the place of an operand", T, float, double) {
+TEST_CASE_TEMPLATE("evaluate: the result may replace an operand", T, float, double) {
   Cpu<T> device(2);
   for (const Index cols : {3, 64}) {
     Operands<T> of(device, 20, cols);
@@ -67,7 +67,7 @@ TEST_CASE_TEMPLATE("the result may take the place of an operand", T, float, doub
   }
 }
 
-TEST_CASE_TEMPLATE("a dropout leaf has the mask of the dropout op", T, float, double) {
+TEST_CASE_TEMPLATE("evaluate: a dropout leaf uses the mask of the dropout op", T, float, double) {
   Cpu<T> device(2);
   for (const Index cols : {3, 64}) {
     Operands<T> of(device, 9, cols);
@@ -83,7 +83,7 @@ TEST_CASE_TEMPLATE("a dropout leaf has the mask of the dropout op", T, float, do
   }
 }
 
-TEST_CASE("float is near double") {
+TEST_CASE("evaluate: float results are close to double results") {
   Cpu<float> device(2);
   Cpu<double> exact(2);
   for (const Index cols : {3, 17, 64}) {
@@ -94,7 +94,7 @@ TEST_CASE("float is near double") {
   }
 }
 
-TEST_CASE_TEMPLATE("a column's numbers do not depend on the width", T, float, double) {
+TEST_CASE_TEMPLATE("evaluate: a column does not depend on the width", T, float, double) {
   Cpu<T> device(1);
   Operands<T> of(device, 3, 33);
   const auto narrow = [&](Index cols) {
@@ -108,7 +108,7 @@ TEST_CASE_TEMPLATE("a column's numbers do not depend on the width", T, float, do
   }
 }
 
-TEST_CASE_TEMPLATE("expressions give the same bits with any number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("evaluate: results do not depend on the number of threads", T, float, double) {
   for (const Index rows : {1, 101, 2000})
     check_threads<T>([&](Cpu<T>& device) {
       Operands<T> of(device, rows, 33);

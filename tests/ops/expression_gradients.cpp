@@ -68,7 +68,7 @@ struct Power {  // with one
 
 }  // namespace
 
-TEST_CASE("gradients of every function and every broadcast are those of differences") {
+TEST_CASE("expression gradients: every function and broadcast matches finite differences") {
   const double any = -1, positive = 0.1;
   check_numerically<attn::functions::Negate, 1>(any);
   check_numerically<attn::functions::Exp, 1>(any);
@@ -98,7 +98,7 @@ TEST_CASE("gradients of every function and every broadcast are those of differen
   check_numerically<Mixture, 3>(any);
 }
 
-TEST_CASE("gradients of an expression with every kind of leaf are those of differences, at any width") {
+TEST_CASE("expression gradients: every kind of leaf matches finite differences at any width") {
   Cpu<double> device(2);
   for (const Index rows : {1, 4})
     for (const Index cols : {1, 3, 8, 17, 64}) {
@@ -116,7 +116,7 @@ TEST_CASE("gradients of an expression with every kind of leaf are those of diffe
     }
 }
 
-TEST_CASE("gradients are set or added as the sinks say") {
+TEST_CASE("expression gradients: overwrite or accumulate as the sinks specify") {
   Cpu<double> device(2);
   for (const Index cols : {5, 16}) {
     Operands<double> set(device, 6, cols), added(device, 6, cols, 2);
@@ -134,7 +134,7 @@ TEST_CASE("gradients are set or added as the sinks say") {
   }
 }
 
-TEST_CASE("leaves with the same place for their gradient sum their contributions") {
+TEST_CASE("expression gradients: leaves with the same gradient sum their contributions") {
   Cpu<double> device(2);
   for (const bool first : {false, true})
     for (const bool second : {false, true}) {
@@ -162,7 +162,7 @@ TEST_CASE("leaves with the same place for their gradient sum their contributions
     }
 }
 
-TEST_CASE("an activation of width 1 may be a dense leaf and a column") {
+TEST_CASE("expression gradients: an activation of width 1 may be a dense leaf and a column") {
   Cpu<double> device(1);
   for (const bool add : {false, true}) {
     Operands<double> of(device, 3, 1, 100);
@@ -175,7 +175,7 @@ TEST_CASE("an activation of width 1 may be a dense leaf and a column") {
   }
 }
 
-TEST_CASE("leaves that want no gradient get none, and those that no derivative reaches get 0") {
+TEST_CASE("expression gradients: untracked leaves get none and unreached leaves get 0") {
   Cpu<double> device(1);
   Operands<double> of(device, 3, 5), all(device, 3, 5);
   const auto expression = apply<attn::functions::Multiply>(
@@ -195,7 +195,7 @@ TEST_CASE("leaves that want no gradient get none, and those that no derivative r
   CHECK(of.dcolumn.read() == Numbers(3, 0));
 }
 
-TEST_CASE("columns beside a row do not reach its sum: derivatives there may be infinite") {
+TEST_CASE("expression gradients: padding columns with infinite derivatives do not affect a row sum") {
   Cpu<double> device(1);
   Operands<double> of(device, 2, 3);
   of.column.write({0.25, 4});

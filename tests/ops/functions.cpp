@@ -113,7 +113,7 @@ struct Scaled {
 
 }  // namespace
 
-TEST_CASE("functions of one number: values and derivatives") {
+TEST_CASE("functions: values and derivatives of unary functions") {
   check_function<attn::functions::Negate>({-2, -1}, 2.0);
   check_function<attn::functions::Exp>({0.36787944117144233, 0.36787944117144233}, -1.0);
   check_function<attn::functions::Log>({1.0986122886681098, 1.0 / 3}, 3.0);
@@ -135,7 +135,7 @@ TEST_CASE("functions of one number: values and derivatives") {
   check_function<attn::functions::Erf>({0.5204998778130465, 0.8787825789354448}, 0.5);
 }
 
-TEST_CASE("functions of several numbers: values and derivatives") {
+TEST_CASE("functions: values and derivatives of functions of several arguments") {
   check_function<attn::functions::Add>({3.5, 1, 1}, 1.0, 2.5);
   check_function<attn::functions::Subtract>({-1.5, 1, -1}, 1.0, 2.5);
   check_function<attn::functions::Multiply>({2.5, 2.5, 1}, 1.0, 2.5);
@@ -158,7 +158,7 @@ TEST_CASE("functions of several numbers: values and derivatives") {
   check_function<attn::functions::GreaterEqual>({0, 0, 0}, 1.0, 2.0);
 }
 
-TEST_CASE("user functions are differentiated by their own derivative or by dual numbers") {
+TEST_CASE("functions: user functions use their own derivative or dual numbers") {
   check_function<Cube>({-8, 12}, -2.0);
   check_function<Scaled>({18, 12, 9}, 3.0, 2.0);
   check_function<Huber>({0.125, 0.5, -0.5}, 1.0, 0.5);
@@ -167,7 +167,7 @@ TEST_CASE("user functions are differentiated by their own derivative or by dual 
   check_function<Gate>({s, s + 1.702 * s * (1 - s)}, 1.0);
 }
 
-TEST_CASE_TEMPLATE("functions of huge numbers do not overflow", T, float, double) {
+TEST_CASE_TEMPLATE("functions: huge inputs do not overflow", T, float, double) {
   check_huge<attn::functions::Gelu, T>();
   check_huge<attn::functions::GeluExact, T>();
   check_huge<attn::functions::Silu, T>();
@@ -183,7 +183,7 @@ TEST_CASE_TEMPLATE("functions of huge numbers do not overflow", T, float, double
   CHECK(std::isinf(packed<attn::functions::Exp, T>(1e30)[0]));
 }
 
-TEST_CASE_TEMPLATE("logarithm and root have PyTorch's values and derivatives at and below 0", T, float, double) {
+TEST_CASE_TEMPLATE("functions: logarithm and square root match PyTorch at and below 0", T, float, double) {
   const double infinity = std::numeric_limits<double>::infinity();
   CHECK(packed<attn::functions::Log, T>(0.0) == Numbers{-infinity, infinity});
   CHECK(std::isnan(packed<attn::functions::Log, T>(-1.0)[0]));
@@ -193,7 +193,7 @@ TEST_CASE_TEMPLATE("logarithm and root have PyTorch's values and derivatives at 
   CHECK(std::isnan(packed<attn::functions::Sqrt, T>(-1.0)[1]));
 }
 
-TEST_CASE_TEMPLATE("NaN stays NaN in packs", T, float, double) {
+TEST_CASE_TEMPLATE("functions: NaN stays NaN in SIMD packs", T, float, double) {
   const auto check = [](const Numbers& numbers) { CHECK(std::isnan(numbers[0])); };
   check(packed<attn::functions::Exp, T>(kUnset));
   check(packed<attn::functions::Log, T>(kUnset));

@@ -7,7 +7,7 @@
 
 using attn::Cpu;
 
-TEST_CASE_TEMPLATE("gather_rows takes rows in any order, and its gradient puts them back", T, float, double) {
+TEST_CASE_TEMPLATE("gather_rows: gathers rows in any order and its gradient scatters them back", T, float, double) {
   Cpu<T> device(2);
   const Tensor<Cpu<T>> from(device, 4, 2, {1, 2, 3, 4, 5, 6, 7, 8}, 1), to(device, 3, 2, kUnset, 2);
   const Integers<Cpu<T>> row(device, {3, 0, 2});
@@ -23,7 +23,7 @@ TEST_CASE_TEMPLATE("gather_rows takes rows in any order, and its gradient puts t
   CHECK(set.outside_untouched());
 }
 
-TEST_CASE("gather_rows of no rows: nothing, and a gradient of 0") {
+TEST_CASE("gather_rows: no rows give an empty result and a gradient of 0") {
   Cpu<double> device(1);
   const Tensor<Cpu<double>> from(device, 2, 2, 5.0), to(device, 0, 2), dfrom(device, 2, 2);
   gather_rows(device, {.from = from, .row = nullptr, .to = to});
@@ -31,7 +31,7 @@ TEST_CASE("gather_rows of no rows: nothing, and a gradient of 0") {
   CHECK(dfrom.read() == Numbers{0, 0, 0, 0});
 }
 
-TEST_CASE("gather_rows of more rows than one thread copies") {
+TEST_CASE("gather_rows: copies more rows than one thread handles") {
   const attn::Index rows = 90, width = 700;
   std::vector<std::int32_t> order;
   for (std::int32_t i = 0; i < rows; ++i) order.push_back(i * 7 % 40);

@@ -8,7 +8,7 @@
 
 using attn::Cpu, attn::Token;
 
-TEST_CASE("greedy_step writes words until their rows end, and moves counters on") {
+TEST_CASE("greedy_step: writes tokens until each row ends and advances the counters") {
   Cpu<double> device(1);
   std::vector<Token> words(3), written(9, -1);
   std::vector<std::int32_t> ended(3), counters{10, 20};
@@ -39,7 +39,7 @@ TEST_CASE("greedy_step writes words until their rows end, and moves counters on"
   CHECK(written == std::vector<Token>{5, 2, 6, 7, -1, 2, 2, -1, -1});
 }
 
-TEST_CASE("greedy_step of no rows leaves none") {
+TEST_CASE("greedy_step: accepts no rows") {
   Cpu<float> device(1);
   std::int32_t step = 1, remaining[2] = {7, 7};
   greedy_step(device, {.best = nullptr,

@@ -88,7 +88,7 @@ Numbers times(const attn::Matrix<const double>& matrix, const Numbers& x) {
 
 }  // namespace
 
-TEST_CASE("input_feeding is what the formula gives, number by number") {
+TEST_CASE("input_feeding: matches the formula") {
   using F = Feeding<double>;
   Cpu<double> device(2);
   F op(device, {3, 0, 4, 1}, {2, 3, 0, 5}, 0.25f);
@@ -135,14 +135,14 @@ TEST_CASE("input_feeding is what the formula gives, number by number") {
   CHECK(worst <= 1e-12);
 }
 
-TEST_CASE_TEMPLATE("input_feeding gives the same bits with any number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("input_feeding: results do not depend on the number of threads", T, float, double) {
   for (const float rate : {0.0f, 0.25f})
     check_threads<T>([rate](Cpu<T>& device) {
       return Feeding<T>(device, {3, 0, 4, 1, 2, 5, 5}, {2, 3, 0, 5, 1, 4, 4}, rate).everything();
     });
 }
 
-TEST_CASE("input_feeding of nothing gives nothing") {
+TEST_CASE("input_feeding: accepts empty input") {
   Cpu<double> device(2);
   CHECK(Feeding<double>(device, {}, {}, 0).everything().size() > 0);  // weights, untouched
   CHECK(Feeding<double>(device, {0, 0}, {0, 2}, 0).everything().size() > 0);

@@ -46,7 +46,7 @@ struct KlDivergence {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("kl_divergence and its gradient are PyTorch's", T, float, double) {
+TEST_CASE_TEMPLATE("kl_divergence: value and gradient match PyTorch", T, float, double) {
   Cpu<T> device(2);
   KlDivergence<T> op(device, 4, 6);
   op.logits.write(reference("kl_divergence/logits"));
@@ -57,7 +57,7 @@ TEST_CASE_TEMPLATE("kl_divergence and its gradient are PyTorch's", T, float, dou
   CHECK(distance(op.dlogits(), reference("kl_divergence/gradient/logits")) <= kReferenceTolerance<T>);
 }
 
-TEST_CASE("kl_divergence of small numbers: 0 log 0 is 0, and the loss accumulates") {
+TEST_CASE("kl_divergence: 0 log 0 is 0 and the loss accumulates") {
   Cpu<double> device(1);
   KlDivergence<double> op(device, 2, 2);
   op.logits.write({0, std::log(3), -HUGE_VAL, 5});
@@ -67,7 +67,7 @@ TEST_CASE("kl_divergence of small numbers: 0 log 0 is 0, and the loss accumulate
   CHECK(distance(op.dlogits(), {-0.25, 0.25, 0, 0}) <= 1e-15);  // scale 0.5, upstream 2
 }
 
-TEST_CASE("kl_divergence of a distribution from itself is 0") {
+TEST_CASE("kl_divergence: of a distribution from itself is 0") {
   Cpu<double> device(1);
   KlDivergence<double> op(device, 1, 3);
   op.target.write({0.2, 0.3, 0.5});
@@ -76,7 +76,7 @@ TEST_CASE("kl_divergence of a distribution from itself is 0") {
   CHECK(distance(op.dlogits(), {0, 0, 0}) <= 1e-15);
 }
 
-TEST_CASE("the gradient of kl_divergence is that of differences, and it sets or adds") {
+TEST_CASE("kl_divergence: the gradient matches finite differences and overwrites or accumulates") {
   Cpu<double> device(2);
   for (const Index classes : {1, 3, 17}) {
     KlDivergence<double> op(device, 4, classes);
@@ -86,7 +86,7 @@ TEST_CASE("the gradient of kl_divergence is that of differences, and it sets or 
   }
 }
 
-TEST_CASE_TEMPLATE("kl_divergence without an upstream gradient, and of huge logits", T, float, double) {
+TEST_CASE_TEMPLATE("kl_divergence: accepts no upstream gradient and huge logits", T, float, double) {
   Cpu<T> device(1);
   KlDivergence<T> op(device, 1, 3);
   op.logits.write({1e4, -1e4, 1e4});
@@ -97,14 +97,14 @@ TEST_CASE_TEMPLATE("kl_divergence without an upstream gradient, and of huge logi
   CHECK(op.loss() == doctest::Approx(0.5 * (1e4 - 0.5 * std::log(2))).epsilon(1e-6));
 }
 
-TEST_CASE("kl_divergence of no rows") {
+TEST_CASE("kl_divergence: accepts no rows") {
   Cpu<double> device(2);
   KlDivergence<double> op(device, 0, 3);
   CHECK(op.loss(7) == 7);
   CHECK(op.dlogits().empty());
 }
 
-TEST_CASE_TEMPLATE("kl_divergence gives the same bits with any number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("kl_divergence: results do not depend on the number of threads", T, float, double) {
   check_threads<T>([&](Cpu<T>& device) {
     KlDivergence<T> op(device, 33, 700);
     return joined({{op.loss()}, op.dlogits()});

@@ -11,7 +11,7 @@
 using attn::Cpu;
 using attn::Index;
 
-TEST_CASE_TEMPLATE("layer_norm and its gradients are PyTorch's", T, float, double) {
+TEST_CASE_TEMPLATE("layer_norm: outputs and gradients match PyTorch", T, float, double) {
   Cpu<T> device(2);
   LayerNormOp<T> op(device, 5, 8);
   op.x.write(reference("layer_norm/x"));
@@ -25,7 +25,7 @@ TEST_CASE_TEMPLATE("layer_norm and its gradients are PyTorch's", T, float, doubl
   CHECK(distance(dbias, reference("layer_norm/gradient/bias")) <= kReferenceTolerance<T>);
 }
 
-TEST_CASE("layer_norm of small numbers is what a hand computes") {
+TEST_CASE("layer_norm: small inputs match a manual calculation") {
   Cpu<double> device(1);
   LayerNormOp<double> op(device, 1, 4, true);
   op.x.write({1, 2, 0, 4});
@@ -38,14 +38,14 @@ TEST_CASE("layer_norm of small numbers is what a hand computes") {
   CHECK(op.mean.read() == Numbers{3.5});
 }
 
-TEST_CASE("without a branch layer_norm does not write z") {
+TEST_CASE("layer_norm: does not write z without a branch") {
   Cpu<double> device(1);
   LayerNormOp<double> op(device, 2, 3);
   op.forward();
   for (const double number : op.z.read()) CHECK(std::isnan(number));
 }
 
-TEST_CASE_TEMPLATE("layer_norm needs no place for z", T, float, double) {
+TEST_CASE_TEMPLATE("layer_norm: z is optional", T, float, double) {
   Cpu<T> device(2);
   for (const Index width : {5, 32}) {
     LayerNormOp<T> op(device, 20, width, true, 0.3f);
@@ -62,7 +62,7 @@ TEST_CASE_TEMPLATE("layer_norm needs no place for z", T, float, double) {
   }
 }
 
-TEST_CASE("the gradients of layer_norm are those of differences") {
+TEST_CASE("layer_norm: gradients match finite differences") {
   Cpu<double> device(2);
   for (const Index width : {1, 2, 5, 7, 16})
     for (const bool branch : {false, true})
@@ -79,7 +79,7 @@ TEST_CASE("the gradients of layer_norm are those of differences") {
       }
 }
 
-TEST_CASE("layer_norm's gradients set or add as asked, and those of parameters always add") {
+TEST_CASE("layer_norm: input gradients overwrite or accumulate and parameter gradients always accumulate") {
   Cpu<double> device(2);
   LayerNormOp<double> op(device, 20, 5, true, 0.3f);
   op.forward();
@@ -91,7 +91,7 @@ TEST_CASE("layer_norm's gradients set or add as asked, and those of parameters a
   CHECK(distance(more.dbias, sum_of(once.dbias, Numbers(5, 3))) <= 1e-13);
 }
 
-TEST_CASE("what dropout stopped in the branch has gradient 0") {
+TEST_CASE("layer_norm: dropped values of the branch have gradient 0") {
   Cpu<double> device(1);
   LayerNormOp<double> op(device, 30, 7, true, 0.5f);
   op.forward();
@@ -104,7 +104,7 @@ TEST_CASE("what dropout stopped in the branch has gradient 0") {
   CHECK(std::abs(dropped - 105) < 30);
 }
 
-TEST_CASE_TEMPLATE("layer_norm of equal numbers is the bias, and of no rows nothing", T, float, double) {
+TEST_CASE_TEMPLATE("layer_norm: constant rows give the bias and no rows give nothing", T, float, double) {
   Cpu<T> device(2);
   LayerNormOp<T> flat(device, 3, 5), none(device, 0, 5, true);
   flat.x.write(Numbers(15, 4));
@@ -114,7 +114,7 @@ TEST_CASE_TEMPLATE("layer_norm of equal numbers is the bias, and of no rows noth
   CHECK(none.backward(false, kUnset, 3).dgain == Numbers(5, 3));
 }
 
-TEST_CASE("layer_norm in float keeps its digits far from 0 and stays finite where squares overflow") {
+TEST_CASE("layer_norm: float is accurate far from 0 and finite where squares overflow") {
   Cpu<float> device(1);
   LayerNormOp<float> op(device, 1, 4);
   op.gain.write({1, 1, 1, 1});
@@ -129,7 +129,7 @@ TEST_CASE("layer_norm in float keeps its digits far from 0 and stays finite wher
   CHECK(std::isfinite(dot(y, y) + dot(dx, dx) + dot(dgain, dgain) + dot(dbias, dbias)));
 }
 
-TEST_CASE_TEMPLATE("layer_norm gives the same bits with any number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("layer_norm: results do not depend on the number of threads", T, float, double) {
   for (const Index width : {7, 200})
     check_threads<T>([&](Cpu<T>& device) {
       LayerNormOp<T> op(device, 101, width, true, 0.1f);

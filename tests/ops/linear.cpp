@@ -47,7 +47,7 @@ struct Linear {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("linear and its gradients are PyTorch's", T, float, double) {
+TEST_CASE_TEMPLATE("linear: outputs and gradients match PyTorch", T, float, double) {
   Cpu<T> device(2);
   Linear<T> op(device, 5, 6, 7);
   op.x.write(reference("linear/x"));
@@ -62,7 +62,7 @@ TEST_CASE_TEMPLATE("linear and its gradients are PyTorch's", T, float, double) {
   CHECK(distance(dbias, reference("linear/gradient/bias")) <= kTolerance);
 }
 
-TEST_CASE_TEMPLATE("linear with ReLU is PyTorch's, and a gate on its input gives the ReLU's gradient", T, float, double) {
+TEST_CASE_TEMPLATE("linear: ReLU and its gated input gradient match PyTorch", T, float, double) {
   Cpu<T> device(2);
   Linear<T> op(device, 5, 6, 7);
   op.relu = true;
@@ -84,7 +84,7 @@ TEST_CASE_TEMPLATE("linear with ReLU is PyTorch's, and a gate on its input gives
   CHECK(distance(dbias, reference("linear_relu/gradient/bias")) <= kReferenceTolerance<T>);
 }
 
-TEST_CASE("linear of small numbers is what a hand computes") {
+TEST_CASE("linear: small inputs match a manual calculation") {
   Cpu<double> device(1);
   Tensor<Cpu<double>> x(device, 2, 2, {1, 2, 3, 4}), weight(device, 3, 2, {1, 0, 0, -1, 1, 1}), y(device, 2, 3);
   linear(device, {.x = x, .weight = weight, .y = y});
@@ -93,7 +93,7 @@ TEST_CASE("linear of small numbers is what a hand computes") {
   CHECK(y.read() == Numbers{1, 0, 3, 3, 0, 7});
 }
 
-TEST_CASE("the gradients of linear are those of differences") {
+TEST_CASE("linear: gradients match finite differences") {
   Cpu<double> device(2);
   const Index shapes[][3] = {{1, 1, 1}, {3, 5, 7}, {9, 7, 5}, {2, 3, 70}, {40, 2, 3}};
   for (const auto& shape : shapes)
@@ -109,7 +109,7 @@ TEST_CASE("the gradients of linear are those of differences") {
     }
 }
 
-TEST_CASE_TEMPLATE("linear's gradients set or add as asked, and scale", T, float, double) {
+TEST_CASE_TEMPLATE("linear: gradients overwrite or accumulate and scale", T, float, double) {
   Cpu<T> device(2);
   Linear<T> op(device, 6, 5, 7);
   const Numbers dx = op.dx();
@@ -121,7 +121,7 @@ TEST_CASE_TEMPLATE("linear's gradients set or add as asked, and scale", T, float
   CHECK(distance(op.dx(false, kUnset, 2), sum_of(dx, dx)) <= kReferenceTolerance<T>);
 }
 
-TEST_CASE("linear of no rows computes nothing and leaves gradients of parameters as they are") {
+TEST_CASE("linear: no rows give no output and leave parameter gradients unchanged") {
   Cpu<double> device(2);
   Linear<double> op(device, 0, 5, 7);
   CHECK(op.y().empty());
@@ -131,7 +131,7 @@ TEST_CASE("linear of no rows computes nothing and leaves gradients of parameters
   CHECK(dbias == Numbers(7, 3));
 }
 
-TEST_CASE_TEMPLATE("linear gives the same bits with any number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("linear: results do not depend on the number of threads", T, float, double) {
   const Index shapes[][3] = {{100, 16, 32}, {7, 48, 200}, {50, 37, 131}, {33, 300, 97},
                              {5, 64, 8000}, {301, 5, 7},  {90, 64, 64},  {1, 512, 512}};
   for (const auto& shape : shapes) {

@@ -52,7 +52,8 @@ std::vector<Token> two_ops(Cpu<float>& device, Index rows, Index classes, Index 
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("linear_argmax is the column of the largest product and of equals the first", T, float, double) {
+TEST_CASE_TEMPLATE("linear_argmax: returns the column of the largest product and the first of equal ones", T, float,
+                   double) {
   for (const bool int8 : {false, true}) {
     if (int8 && sizeof(T) == 8) continue;
     Cpu<T> device({.threads = 2, .int8_weights = int8});
@@ -76,7 +77,7 @@ TEST_CASE_TEMPLATE("linear_argmax is the column of the largest product and of eq
   }
 }
 
-TEST_CASE("linear_argmax with int8 weights finds what linear and argmax find, with any number of threads and rows") {
+TEST_CASE("linear_argmax: int8 weights give linear and argmax for any number of threads and rows") {
   const Index sizes[][3] = {{1, 1, 1},      {1, 65, 7},     {4, 31, 64},  {5, 200, 70},
                             {17, 129, 128}, {33, 1000, 33}, {300, 97, 20}};
   for (const int threads : {1, 2, 3})
@@ -95,7 +96,7 @@ TEST_CASE("linear_argmax with int8 weights finds what linear and argmax find, wi
     }
 }
 
-TEST_CASE("linear_argmax with int8 weights: of equals in different panels the first, whoever finds it") {
+TEST_CASE("linear_argmax: int8 weights return the first of equal products across panels") {
   const Index classes = 500, depth = 8;
   for (const int threads : {1, 2, 5}) {
     Cpu<float> device({.threads = threads, .int8_weights = true});
@@ -113,7 +114,7 @@ TEST_CASE("linear_argmax with int8 weights: of equals in different panels the fi
   }
 }
 
-TEST_CASE("linear_argmax with int8 weights: NaN is no largest number, and a row of nothing else gives some column") {
+TEST_CASE("linear_argmax: int8 weights never choose NaN unless a row has nothing else") {
   const Index classes = 90, depth = 8;
   for (const int threads : {1, 2}) {
     Cpu<float> device({.threads = threads, .int8_weights = true});

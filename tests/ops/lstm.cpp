@@ -19,7 +19,7 @@ double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("lstm of one unit is what the formula gives, step by step", T, float, double) {
+TEST_CASE_TEMPLATE("lstm: a single unit matches the formula step by step", T, float, double) {
   constexpr double kTolerance = sizeof(T) == 8 ? 1e-14 : 3e-7;
   Cpu<T> device(1);
   Lstm<T> op(device, {"", {2}, 1, true});
@@ -47,7 +47,7 @@ TEST_CASE_TEMPLATE("lstm of one unit is what the formula gives, step by step", T
   CHECK(distance(op.last_c.read(), {c}) <= kTolerance);
 }
 
-TEST_CASE("lstm with gates wide open adds up its inputs; with literal numbers") {
+TEST_CASE("lstm: open gates sum the inputs") {
   Cpu<double> device(1);
   Lstm<double> op(device, {"", {3}, 1});
   op.recurrent.write({0, 0, 0, 0});
@@ -59,7 +59,7 @@ TEST_CASE("lstm with gates wide open adds up its inputs; with literal numbers") 
   CHECK(op.previous.read()[0] == 0);
 }
 
-TEST_CASE("the gradients of lstm through time are those of differences") {
+TEST_CASE("lstm: gradients through time match finite differences") {
   Cpu<double> device(2);
   for (const LstmCase& shape : lstm_cases()) {
     CAPTURE(shape.name);
@@ -85,7 +85,7 @@ TEST_CASE("the gradients of lstm through time are those of differences") {
   }
 }
 
-TEST_CASE_TEMPLATE("an empty sentence ends as it began, and its gradient goes straight through", T, float, double) {
+TEST_CASE_TEMPLATE("lstm: an empty sentence keeps its initial state and passes its gradient through", T, float, double) {
   Cpu<T> device(2);
   for (const bool states : {false, true}) {
     Lstm<T> op(device, {"", {2, 0, 1}, 3, states});
@@ -101,8 +101,7 @@ TEST_CASE_TEMPLATE("an empty sentence ends as it began, and its gradient goes st
   }
 }
 
-TEST_CASE_TEMPLATE("lstm's gradients of initial states add where asked, and dgates may replace the gates", T, float,
-                   double) {
+TEST_CASE_TEMPLATE("lstm: gradients of initial states can accumulate and dgates may replace the gates", T, float, double) {
   Cpu<T> device(2);
   Lstm<T> op(device, {"", {3, 0, 2}, 5, true});
   op.forward();
@@ -114,7 +113,7 @@ TEST_CASE_TEMPLATE("lstm's gradients of initial states add where asked, and dgat
   CHECK(same_bits(op.gates.read(), set.dgates));
 }
 
-TEST_CASE("gradients that are not given are 0") {
+TEST_CASE("lstm: gradients that are not passed count as 0") {
   Cpu<double> device(1);
   Lstm<double> op(device, {"", {3, 1}, 4, true});
   op.forward();
@@ -130,7 +129,7 @@ TEST_CASE("gradients that are not given are 0") {
   CHECK(run({}, {}, {}) == Numbers(64, 0));
 }
 
-TEST_CASE_TEMPLATE("from the end is from the begin of the sentence turned round", T, float, double) {
+TEST_CASE_TEMPLATE("lstm: the backward direction equals the forward direction on a reversed sentence", T, float, double) {
   Cpu<T> device(1);
   constexpr std::size_t kWidth = 6, kLength = 4;
   Lstm<T> there(device, {"", {4}, 6, true}), back(device, {"", {4}, 6, true, true});
@@ -149,7 +148,7 @@ TEST_CASE_TEMPLATE("from the end is from the begin of the sentence turned round"
   CHECK(same_bits(back.last_c.read(), there.last_c.read()));
 }
 
-TEST_CASE_TEMPLATE("a sentence gives the same bits alone, in a batch, and one step at a time", T, float, double) {
+TEST_CASE_TEMPLATE("lstm: a sentence has the same bits alone and in a batch and step by step", T, float, double) {
   Cpu<T> device(2);
   const std::vector<std::int32_t> lengths = {4, 7, 1, 7, 5, 6, 3};
   Lstm<T> batch(device, {"", lengths, 9, true});
@@ -181,7 +180,7 @@ TEST_CASE_TEMPLATE("a sentence gives the same bits alone, in a batch, and one st
   }
 }
 
-TEST_CASE_TEMPLATE("lstm gives the same bits with any number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("lstm: results do not depend on the number of threads", T, float, double) {
   std::vector<LstmCase> cases = lstm_cases();
   LstmCase many{"more sentences than a group", {}, 8, true};
   for (std::int32_t i = 0; i < 120; ++i) many.lengths.push_back(i * 7 % 11);
@@ -192,7 +191,7 @@ TEST_CASE_TEMPLATE("lstm gives the same bits with any number of threads", T, flo
   }
 }
 
-TEST_CASE_TEMPLATE("huge inputs saturate the gates and stay finite", T, float, double) {
+TEST_CASE_TEMPLATE("lstm: huge inputs saturate the gates and stay finite", T, float, double) {
   Cpu<T> device(1);
   Lstm<T> op(device, {"", {2}, 1});
   op.input.write({1e4, 1e4, -1e4, 1e4, -1e4, 1e4, 1e4, -1e4});
@@ -204,7 +203,7 @@ TEST_CASE_TEMPLATE("huge inputs saturate the gates and stay finite", T, float, d
   CHECK(std::isfinite(dot(dgates, dgates)));
 }
 
-TEST_CASE_TEMPLATE("lstm that keeps nothing for a gradient gives the same states", T, float, double) {
+TEST_CASE_TEMPLATE("lstm: inference without saved gates gives the same states", T, float, double) {
   for (const int threads : {1, 2}) {
     Cpu<T> device(threads);
     for (const LstmCase& shape : lstm_cases()) {
@@ -220,7 +219,7 @@ TEST_CASE_TEMPLATE("lstm that keeps nothing for a gradient gives the same states
   }
 }
 
-TEST_CASE("lstm that keeps nothing: a step without room for last states, and from cells of 0") {
+TEST_CASE("lstm: inference accepts no space for last states and starts from cells of 0") {
   Cpu<double> device(2);
   LstmOp<Cpu<double>> op(device, {"", {1, 1, 1}, 5, true});
   op.keep = false;

@@ -51,7 +51,7 @@ struct Cell {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("lstm_cell of one unit is what the formula gives", T, float, double) {
+TEST_CASE_TEMPLATE("lstm_cell: one unit matches the formula", T, float, double) {
   Cpu<T> device(1);
   Cell<T> cell{1, 2, 1, device};
   cell.x.write({0.5, -1});
@@ -74,7 +74,7 @@ TEST_CASE_TEMPLATE("lstm_cell of one unit is what the formula gives", T, float, 
   check(0, 0);
 }
 
-TEST_CASE("lstm_cell gives each row the bits that it has alone, whatever the others are; of no rows, nothing") {
+TEST_CASE("lstm_cell: a row does not depend on the others and no rows are accepted") {
   Cpu<float> device(2);
   Cell<float> all{33, 20, 12, device};
   all.run(true);

@@ -9,7 +9,7 @@
 using attn::Cpu;
 using attn::Index;
 
-TEST_CASE_TEMPLATE("moving average by hand", T, float, double) {
+TEST_CASE_TEMPLATE("moving_average: matches a manual calculation", T, float, double) {
   Cpu<T> device(2);
   const Tensor<Cpu<T>> value(device, 1, 5, {1, -2, 0, 1e30, 4});
   Tensor<Cpu<T>> average(device, 1, 5, {3, -2, 8, 0, 1e-30});
@@ -20,7 +20,7 @@ TEST_CASE_TEMPLATE("moving average by hand", T, float, double) {
   CHECK(average.read()[0] == 2);
 }
 
-TEST_CASE_TEMPLATE("exchange gives each buffer the other's numbers", T, float, double) {
+TEST_CASE_TEMPLATE("exchange: swaps the values of two buffers", T, float, double) {
   Cpu<T> device(2);
   Tensor<Cpu<T>> value(device, 1, 5, {1, 2, 3, 4, 5}), average(device, 1, 5, {6, 7, 8, 9, 10});
   exchange_average(device, {.value = value.data(), .average = average.data(), .compute = value.data(), .count = 5});
@@ -30,7 +30,7 @@ TEST_CASE_TEMPLATE("exchange gives each buffer the other's numbers", T, float, d
   CHECK(average.outside_untouched());
 }
 
-TEST_CASE_TEMPLATE("moving average gives the same bits with any number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("moving_average: results do not depend on the number of threads", T, float, double) {
   check_threads<T>([](Cpu<T>& device) {
     const Tensor<Cpu<T>> value(device, 1, 50001, random_numbers(50001, 1));
     const Tensor<Cpu<T>> average(device, 1, 50001, random_numbers(50001, 2));

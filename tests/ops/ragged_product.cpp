@@ -58,7 +58,7 @@ struct RaggedProduct {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("ragged products of small numbers", T, float, double) {
+TEST_CASE_TEMPLATE("ragged products: small inputs match known values", T, float, double) {
   Cpu<T> device(2);
   RaggedProduct<T> op(device, {2, 1, 1}, {1, 2, 0}, 2);
   op.a.write({1, 2, 3, 4, 5, 6, 7, 8});
@@ -69,7 +69,7 @@ TEST_CASE_TEMPLATE("ragged products of small numbers", T, float, double) {
   CHECK(op.mix_transposed(op.w, op.a) == Numbers{7, 10, 15, 18, 20, 24});
 }
 
-TEST_CASE("where the sink sets, rows outside all sentences are 0") {
+TEST_CASE("ragged products: rows outside all sentences are 0 if the sink sets") {
   Cpu<double> device(2);
   RaggedProduct<double> op(device, {1, 0}, {2, 1}, 1, 1);  // of a row 0 is inside, of b rows 0, 1 and 3
   op.a.write({3, kUnset, kUnset});
@@ -80,7 +80,7 @@ TEST_CASE("where the sink sets, rows outside all sentences are 0") {
   CHECK(op.mix_transposed(op.w, op.a) == Numbers{9, 12, 0, 0, 0});
 }
 
-TEST_CASE("the gradients of ragged products are those of differences") {
+TEST_CASE("ragged products: gradients match finite differences") {
   Cpu<double> device(2);
   for (const auto& [a_lengths, b_lengths] : std::vector<std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>>>{
            {{1}, {1}}, {{3, 0, 2, 1}, {2, 4, 1, 0}}, {{0}, {3}}, {{}, {}}})
@@ -97,7 +97,7 @@ TEST_CASE("the gradients of ragged products are those of differences") {
       }
 }
 
-TEST_CASE("ragged products set or add as asked") {
+TEST_CASE("ragged products: overwrite or accumulate") {
   Cpu<double> device(2);
   RaggedProduct<double> op(device, {3, 0, 70}, {2, 4, 90}, 5, 1);
   const auto check = [](const Numbers& added, const Numbers& set) {
@@ -108,7 +108,7 @@ TEST_CASE("ragged products set or add as asked") {
   check(op.mix_transposed(op.w, op.a, true, 2), op.mix_transposed(op.w, op.a));
 }
 
-TEST_CASE("ragged products of long sentences are sums of products") {
+TEST_CASE("ragged products: long sentences equal sums of products") {
   Cpu<double> device(2);
   RaggedProduct<double> op(device, {130, 65}, {67, 129}, 33);
   const Numbers a = op.a.read(), b = op.b.read(), y = op.scores(op.a, op.b);
@@ -123,7 +123,7 @@ TEST_CASE("ragged products of long sentences are sums of products") {
   CHECK(worst <= 1e-14);
 }
 
-TEST_CASE("ragged products of layouts that do not fit are an Error") {
+TEST_CASE("ragged products: incompatible layouts are an Error") {
   Cpu<double> device(1);
   const Layout<Cpu<double>> one(device, {2}), two(device, {1, 1});
   const Tensor<Cpu<double>> m(device, 2, 1, 0.0), y(device, 2, 1);
@@ -133,7 +133,7 @@ TEST_CASE("ragged products of layouts that do not fit are an Error") {
                  "ragged_mix: a sentence on the right side has 2 rows, but the scores have 1 columns"));
 }
 
-TEST_CASE_TEMPLATE("ragged products give the same bits with any number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("ragged products: results do not depend on the number of threads", T, float, double) {
   check_threads<T>([&](Cpu<T>& device) {
     RaggedProduct<T> op(device, {30, 7, 0, 161, 1}, {20, 90, 5, 133, 0}, 28);
     return joined({op.scores(op.a, op.b), op.mix(op.w, op.b), op.mix_transposed(op.w, op.a)});

@@ -50,7 +50,7 @@ struct Projection {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("ragged_projection mixes each sentence's rows by the first columns of E", T, float, double) {
+TEST_CASE_TEMPLATE("ragged_projection: mixes the rows of each sentence with the first columns of E", T, float, double) {
   Cpu<T> device(2);
   Projection<T> op(device, {2, 0, 1}, 2, 3, 1, 2);
   op.x.write({1, 2, 3, 4, 5, 6});
@@ -58,7 +58,7 @@ TEST_CASE_TEMPLATE("ragged_projection mixes each sentence's rows by the first co
   CHECK(op.y() == Numbers{31, 42, 3, 4, 0, 0, 0, 0, 5, 6, 0, 0});
 }
 
-TEST_CASE("with blocks each block of columns is projected by its own matrix") {
+TEST_CASE("ragged_projection: each block of columns has its own matrix") {
   Cpu<double> device(2);
   Projection<double> op(device, {2}, 1, 2, 2, 4);
   op.x.write({1, 2, 3, 4, 5, 6, 7, 8});
@@ -66,7 +66,7 @@ TEST_CASE("with blocks each block of columns is projected by its own matrix") {
   CHECK(op.y() == Numbers{6, 8, 70, 80});
 }
 
-TEST_CASE("the gradients of ragged_projection are those of differences") {
+TEST_CASE("ragged_projection: gradients match finite differences") {
   Cpu<double> device(2);
   const std::vector<std::vector<std::int32_t>> batches{{1}, {3, 0, 5, 1}, {0}, {}};
   for (const auto& lengths : batches)
@@ -81,21 +81,21 @@ TEST_CASE("the gradients of ragged_projection are those of differences") {
       }
 }
 
-TEST_CASE("ragged_projection's gradients set or add as asked, and those of parameters always add") {
+TEST_CASE("ragged_projection: input gradients overwrite or accumulate and parameter gradients accumulate") {
   Cpu<double> device(2);
   Projection<double> op(device, {3, 4}, 3, 6, 2, 10);
   CHECK(distance(op.dx(true, 2), sum_of(op.dx(), Numbers(70, 2))) <= 1e-13);
   CHECK(distance(op.dprojection(2), sum_of(op.dprojection(), Numbers(36, 2))) <= 1e-13);
 }
 
-TEST_CASE("columns of E beyond the longest sentence have gradient 0") {
+TEST_CASE("ragged_projection: columns of E beyond the longest sentence have gradient 0") {
   Cpu<double> device(1);
   const Numbers gradient = Projection<double>(device, {2, 1}, 2, 4, 1, 3).dprojection();
   for (const std::size_t i : {2U, 3U, 6U, 7U}) CHECK(gradient[i] == 0);
   CHECK(gradient[1] != 0);
 }
 
-TEST_CASE_TEMPLATE("ragged_projection gives the same bits with any number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("ragged_projection: results do not depend on the number of threads", T, float, double) {
   for (const int blocks : {1, 4})
     check_threads<T>([&](Cpu<T>& device) {
       Projection<T> op(device, {30, 7, 0, 61, 1, 20}, 33, 64, blocks, 28);

@@ -21,7 +21,7 @@ double sum_of_all(Cpu<T>& device, const Tensor<Cpu<T>>& x, double scale = 1, dou
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("reduce_all adds the scaled sum of a slice to its result", T, float, double) {
+TEST_CASE_TEMPLATE("reduce_all: adds the scaled sum of a slice to its result", T, float, double) {
   Cpu<T> device(2);
   const Tensor<Cpu<T>> x(device, 2, 3, {1, 2, 3, 4, 5, 6}, 2);
   CHECK(sum_of_all(device, x) == 21);
@@ -30,7 +30,7 @@ TEST_CASE_TEMPLATE("reduce_all adds the scaled sum of a slice to its result", T,
   CHECK(sum_of_all(device, Tensor<Cpu<T>>(device, 3, 0), 1, 7) == 7);
 }
 
-TEST_CASE("the gradient of reduce_all is fill") {
+TEST_CASE("reduce_all: its gradient is fill") {
   Cpu<double> device(2);
   for (const Index cols : {1, 3, 17}) {
     Tensor<Cpu<double>> x(device, 5, cols, random_numbers(5 * cols, 1), 1), dx(device, 5, cols, kUnset, 2);
@@ -40,7 +40,7 @@ TEST_CASE("the gradient of reduce_all is fill") {
   }
 }
 
-TEST_CASE_TEMPLATE("fill sets or adds as asked", T, float, double) {
+TEST_CASE_TEMPLATE("fill: overwrites or accumulates", T, float, double) {
   Cpu<T> device(2);
   const Tensor<Cpu<T>> set(device, 2, 3, kUnset, 1), added(device, 2, 3, 10.0, 1), none(device, 0, 3);
   fill(device, {.value = 3, .y = {set}});
@@ -52,7 +52,7 @@ TEST_CASE_TEMPLATE("fill sets or adds as asked", T, float, double) {
   CHECK(added.outside_untouched());
 }
 
-TEST_CASE_TEMPLATE("reduce_all and fill give the same bits with any number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("reduce_all: reduce_all and fill do not depend on the number of threads", T, float, double) {
   for (const Index cols : {1, 700})
     check_threads<T>([&](Cpu<T>& device) {
       const Tensor<Cpu<T>> x(device, 40000 / cols, cols, random_numbers(40000 / cols * cols, 1)), y(device, 1, 1, 0.1);

@@ -44,7 +44,7 @@ constexpr Reduction kAll[] = {Reduction::sum, Reduction::mean, Reduction::max};
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("reduce_columns and its gradient are PyTorch's, with equal maxima too", T, float, double) {
+TEST_CASE_TEMPLATE("reduce_columns: values and gradients match PyTorch with equal maxima too", T, float, double) {
   Cpu<T> device(2);
   const std::string names[] = {"sum", "mean", "max"};
   for (const Reduction kind : kAll) {
@@ -58,7 +58,7 @@ TEST_CASE_TEMPLATE("reduce_columns and its gradient are PyTorch's, with equal ma
   }
 }
 
-TEST_CASE("reduce_columns of small numbers") {
+TEST_CASE("reduce_columns: small inputs match known values") {
   Cpu<double> device(1);
   for (const Reduction kind : kAll) {
     ReduceColumns<double> op(device, kind, 2, 3);
@@ -73,7 +73,7 @@ TEST_CASE("reduce_columns of small numbers") {
   }
 }
 
-TEST_CASE("the gradients of reduce_columns are those of differences, and they set or add") {
+TEST_CASE("reduce_columns: gradients match finite differences and overwrite or accumulate") {
   Cpu<double> device(2);
   for (const Reduction kind : kAll)
     for (const Index cols : {1, 3, 17}) {
@@ -84,7 +84,7 @@ TEST_CASE("the gradients of reduce_columns are those of differences, and they se
     }
 }
 
-TEST_CASE_TEMPLATE("reduce_columns: a maximum of huge numbers, of -inf and of NaN", T, float, double) {
+TEST_CASE_TEMPLATE("reduce_columns: the maximum handles huge values and -inf and NaN", T, float, double) {
   Cpu<T> device(1);
   ReduceColumns<T> op(device, Reduction::max, 3, 3);
   op.x.write({-1e30, -2e30, -3e30, -HUGE_VAL, -HUGE_VAL, -HUGE_VAL, 1, std::nan(""), 2});
@@ -96,7 +96,7 @@ TEST_CASE_TEMPLATE("reduce_columns: a maximum of huge numbers, of -inf and of Na
   CHECK(op.dx() == Numbers{4, 0, 0, 5, 0, 0, 0, 6, 0});
 }
 
-TEST_CASE("reduce_columns of no rows and of no columns") {
+TEST_CASE("reduce_columns: accepts no rows and no columns") {
   Cpu<double> device(2);
   for (const Reduction kind : kAll) CHECK(ReduceColumns<double>(device, kind, 0, 3).dx().empty());
   CHECK(ReduceColumns<double>(device, Reduction::sum, 2, 0).y() == Numbers{0, 0});
@@ -105,7 +105,7 @@ TEST_CASE("reduce_columns of no rows and of no columns") {
   CHECK(contains(error_of([&] { ReduceColumns<double>(device, Reduction::max, 2, 0).y(); }), "max of 0 columns"));
 }
 
-TEST_CASE_TEMPLATE("reduce_columns gives the same bits with any number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("reduce_columns: results do not depend on the number of threads", T, float, double) {
   for (const Reduction kind : kAll)
     check_threads<T>([&](Cpu<T>& device) {
       ReduceColumns<T> op(device, kind, 101, 700);

@@ -47,7 +47,7 @@ constexpr RowReduction kAll[] = {RowReduction::sum, RowReduction::mean, RowReduc
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("reduce_rows of one sentence and its gradient are PyTorch's, with equal maxima too", T, float, double) {
+TEST_CASE_TEMPLATE("reduce_rows: one sentence and its gradient match PyTorch with equal maxima too", T, float, double) {
   Cpu<T> device(2);
   const std::string names[] = {"sum", "mean", "max"};
   for (const RowReduction kind : {RowReduction::sum, RowReduction::mean, RowReduction::max}) {
@@ -61,7 +61,7 @@ TEST_CASE_TEMPLATE("reduce_rows of one sentence and its gradient are PyTorch's, 
   }
 }
 
-TEST_CASE("reduce_rows of small numbers, with an empty sentence and rows outside all sentences") {
+TEST_CASE("reduce_rows: handles empty sentences and rows outside all sentences") {
   Cpu<double> device(2);
   const auto check = [&](RowReduction kind, const Numbers& y, const Numbers& dx) {
     CAPTURE(static_cast<int>(kind));
@@ -78,7 +78,7 @@ TEST_CASE("reduce_rows of small numbers, with an empty sentence and rows outside
   check(RowReduction::last, {4, 1, 0, 0, 7, 8}, {0, 0, 0, 0, 3, 6, 0, 0, 0, 0, 9, 12, 0, 0});
 }
 
-TEST_CASE("the gradients of reduce_rows are those of differences, and they set or add") {
+TEST_CASE("reduce_rows: gradients match finite differences and overwrite or accumulate") {
   Cpu<double> device(2);
   const std::vector<std::vector<std::int32_t>> batches{{1}, {3, 0, 5, 1}, {0}, {}};
   for (const RowReduction kind : kAll)
@@ -91,7 +91,7 @@ TEST_CASE("the gradients of reduce_rows are those of differences, and they set o
       }
 }
 
-TEST_CASE_TEMPLATE("reduce_rows: a maximum of huge numbers, of -inf and of NaN", T, float, double) {
+TEST_CASE_TEMPLATE("reduce_rows: the maximum handles huge values and -inf and NaN", T, float, double) {
   Cpu<T> device(1);
   ReduceRows<T> op(device, RowReduction::max, {3}, 3);
   op.x.write({-2e30, -HUGE_VAL, 1, -1e30, -HUGE_VAL, std::nan(""), -3e30, -HUGE_VAL, 2});
@@ -103,7 +103,7 @@ TEST_CASE_TEMPLATE("reduce_rows: a maximum of huge numbers, of -inf and of NaN",
   CHECK(op.dx() == Numbers{0, 5, 0, 4, 0, 6, 0, 0, 0});
 }
 
-TEST_CASE("reduce_rows refuses listed rows") {
+TEST_CASE("reduce_rows: rejects listed rows") {
   Cpu<double> device(1);
   const Layout<Cpu<double>> layout(device, {2});
   attn::Ragged listed = layout;
@@ -112,7 +112,7 @@ TEST_CASE("reduce_rows refuses listed rows") {
   CHECK(contains(error_of([&] { reduce_rows(device, {.x = x, .rows = listed, .y = y}); }), "reduce_rows"));
 }
 
-TEST_CASE_TEMPLATE("reduce_rows gives the same bits with any number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("reduce_rows: results do not depend on the number of threads", T, float, double) {
   for (const RowReduction kind : kAll)
     check_threads<T>([&](Cpu<T>& device) {
       ReduceRows<T> op(device, kind, {30, 7, 0, 61, 1, 20}, 37);

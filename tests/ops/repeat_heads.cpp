@@ -40,7 +40,7 @@ struct RepeatHeads {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("repeat_heads of small numbers", T, float, double) {
+TEST_CASE_TEMPLATE("repeat_heads: small inputs match known values", T, float, double) {
   Cpu<T> device(2);
   RepeatHeads<T> op(device, 2, 2, 2, 3);
   op.x.write({1, 2, 3, 4, 5, 6, 7, 8});
@@ -52,14 +52,14 @@ TEST_CASE_TEMPLATE("repeat_heads of small numbers", T, float, double) {
   CHECK(op.dx(true, 100) == Numbers{109, 112, 127, 130, 145, 148, 163, 166});
 }
 
-TEST_CASE("repeat_heads once copies") {
+TEST_CASE("repeat_heads: repeating once copies") {
   Cpu<double> device(2);
   RepeatHeads<double> op(device, 3, 4, 5, 1);
   CHECK(op.y() == op.x.read());
   CHECK(op.dx() == op.dy.read());
 }
 
-TEST_CASE("the gradient of repeat_heads is that of differences") {
+TEST_CASE("repeat_heads: the gradient matches finite differences") {
   Cpu<double> device(2);
   for (const Index rows : {0, 1, 5})
     for (const Index width : {1, 3, 17})
@@ -69,7 +69,7 @@ TEST_CASE("the gradient of repeat_heads is that of differences") {
       }
 }
 
-TEST_CASE_TEMPLATE("repeat_heads gives the same bits with any number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("repeat_heads: results do not depend on the number of threads", T, float, double) {
   check_threads<T>([&](Cpu<T>& device) {
     RepeatHeads<T> op(device, 301, 3, 10, 4);
     return joined({op.y(), op.dx()});

@@ -39,8 +39,7 @@ struct RepeatRows {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("repeat_rows of small numbers, with an empty sentence and rows outside all sentences", T, float,
-                   double) {
+TEST_CASE_TEMPLATE("repeat_rows: handles empty sentences and rows outside all sentences", T, float, double) {
   Cpu<T> device(2);
   RepeatRows<T> op(device, {2, 0, 1}, 2, 1);  // rows 2, 3 and 5 are outside
   op.x.write({1, 2, 3, 4, 5, 6});
@@ -50,7 +49,7 @@ TEST_CASE_TEMPLATE("repeat_rows of small numbers, with an empty sentence and row
   CHECK(op.dx(true, 100) == Numbers{111, 122, 100, 100, 107, 108});
 }
 
-TEST_CASE("the gradient of repeat_rows is that of differences") {
+TEST_CASE("repeat_rows: the gradient matches finite differences") {
   Cpu<double> device(2);
   const std::vector<std::vector<std::int32_t>> batches{{1}, {3, 0, 5, 1}, {0}, {}};
   for (const auto& lengths : batches)
@@ -60,7 +59,7 @@ TEST_CASE("the gradient of repeat_rows is that of differences") {
     }
 }
 
-TEST_CASE_TEMPLATE("repeat_rows gives the same bits with any number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("repeat_rows: results do not depend on the number of threads", T, float, double) {
   check_threads<T>([&](Cpu<T>& device) {
     RepeatRows<T> op(device, {30, 7, 0, 61, 1, 20}, 37);
     return joined({op.y(), op.dx()});

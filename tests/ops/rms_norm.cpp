@@ -20,7 +20,7 @@ LayerNormOp<T> rms_norm(Cpu<T>& on, Index rows, Index width, bool with_branch = 
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("RMS norm and its gradients are PyTorch's, of a row of zeros too", T, float, double) {
+TEST_CASE_TEMPLATE("rms_norm: outputs and gradients match PyTorch for zero rows too", T, float, double) {
   Cpu<T> device(2);
   auto op = rms_norm<T>(device, 3, 4);
   op.x.write({1, 2, -3, 4, 0, 0, 0, 0, -0.5, 0.25, 8, 1});
@@ -38,7 +38,7 @@ TEST_CASE_TEMPLATE("RMS norm and its gradients are PyTorch's, of a row of zeros 
   CHECK(distance(dgain, {0.30327932469459984, -0.06186880354350656, -1.695938341080586, -0.7181668704303468}) <= tolerance);
 }
 
-TEST_CASE("the gradients of RMS norm are those of differences") {
+TEST_CASE("rms_norm: gradients match finite differences") {
   Cpu<double> device(2);
   for (const Index width : {1, 2, 5, 16})
     for (const bool branch : {false, true})
@@ -54,7 +54,7 @@ TEST_CASE("the gradients of RMS norm are those of differences") {
       }
 }
 
-TEST_CASE_TEMPLATE("RMS norm gives the same bits with any number of threads, and of no rows nothing", T, float, double) {
+TEST_CASE_TEMPLATE("rms_norm: does not depend on the number of threads and accepts no rows", T, float, double) {
   check_threads<T>([&](Cpu<T>& device) {
     auto op = rms_norm<T>(device, 101, 33, true, 0.1f);
     const Numbers y = op.forward();

@@ -48,7 +48,7 @@ struct Rotary {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("rotary turns (1, 0) by the position and (0, 1) by the position / 100", T, float, double) {
+TEST_CASE_TEMPLATE("rotary: rotates the first pair by the position and the second by a hundredth of it", T, float, double) {
   Cpu<T> device(2);
   Rotary<T> op(device, {3}, 1, 4);
   op.x.write({1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1});
@@ -57,7 +57,7 @@ TEST_CASE_TEMPLATE("rotary turns (1, 0) by the position and (0, 1) by the positi
   CHECK(distance(op.turned(op.x), expected) <= (sizeof(T) == 4 ? 1e-6 : 1e-14));
 }
 
-TEST_CASE_TEMPLATE("rotary equals apply_rotary_pos_emb of transformers, at positions 5, 6 and 7", T, float, double) {
+TEST_CASE_TEMPLATE("rotary: equals apply_rotary_pos_emb of transformers at positions 5 to 7", T, float, double) {
   // x = (torch.arange(24.0) - 11).view(1, 3, 2, 4).transpose(1, 2) / 8
   // angles = torch.arange(5, 8)[:, None] * 10000 ** (-torch.arange(0, 4, 2) / 4)
   // angles = torch.cat([angles, angles], -1)[None]
@@ -77,7 +77,7 @@ TEST_CASE_TEMPLATE("rotary equals apply_rotary_pos_emb of transformers, at posit
   CHECK(distance(op.turned(op.x), expected) <= (sizeof(T) == 4 ? 2e-6 : 1e-11));
 }
 
-TEST_CASE("the inverse of rotary turns back, and scores depend on distances only") {
+TEST_CASE("rotary: the inverse rotates back and scores depend only on distances") {
   Cpu<double> device(2);
   Rotary<double> op(device, {4, 0, 7}, 3, 6);
   const Tensor<Cpu<double>> turned(device, op.x.rows(), op.x.cols(), op.turned(op.x));
@@ -92,7 +92,7 @@ TEST_CASE("the inverse of rotary turns back, and scores depend on distances only
   CHECK(score(0) == doctest::Approx(score(90)).epsilon(1e-12));
 }
 
-TEST_CASE("each sentence starts at its own position, and rows of no sentence are not touched") {
+TEST_CASE("rotary: each sentence has its own start and rows outside sentences are unchanged") {
   Cpu<double> device(2);
   Rotary<double> op(device, {2, 0, 3}, 2, 4, 1);  // rows 2, 3 and 7 are outside
   const Integers<Cpu<double>> positions(device, {40, 7, 3});
@@ -110,7 +110,7 @@ TEST_CASE("each sentence starts at its own position, and rows of no sentence are
   for (const Index i : {2, 3, 7}) CHECK(row(op.turned(op.x, false, true, 5), i) == Numbers(8, 5));
 }
 
-TEST_CASE("the gradient of rotary is its inverse, that of differences") {
+TEST_CASE("rotary: the gradient is the inverse rotation and matches finite differences") {
   Cpu<double> device(2);
   for (const Index heads : {1, 3})
     for (const Index width : {2, 6, 16}) {
@@ -120,7 +120,7 @@ TEST_CASE("the gradient of rotary is its inverse, that of differences") {
     }
 }
 
-TEST_CASE_TEMPLATE("rotary sets or adds as asked, and its result may take the place of x", T, float, double) {
+TEST_CASE_TEMPLATE("rotary: overwrites or accumulates and works in place", T, float, double) {
   Cpu<T> device(2);
   Rotary<T> op(device, {3, 2}, 2, 6);
   const Numbers y = op.turned(op.x);
@@ -130,14 +130,14 @@ TEST_CASE_TEMPLATE("rotary sets or adds as asked, and its result may take the pl
   CHECK(op.x.outside_untouched());
 }
 
-TEST_CASE_TEMPLATE("rotary gives the same bits with any number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("rotary: results do not depend on the number of threads", T, float, double) {
   check_threads<T>([&](Cpu<T>& device) {
     Rotary<T> op(device, {30, 7, 0, 61, 1}, 3, 10);
     return joined({op.turned(op.x), op.turned(op.dy, true)});
   });
 }
 
-TEST_CASE("rotary of no sentences is nothing") {
+TEST_CASE("rotary: accepts no sentences") {
   Cpu<double> device(2);
   Rotary<double> op(device, {}, 2, 4);
   CHECK(op.turned(op.x).empty());

@@ -7,7 +7,7 @@
 
 using attn::Cpu;
 
-TEST_CASE_TEMPLATE("scatter_rows puts each row in its place and leaves the others", T, float, double) {
+TEST_CASE_TEMPLATE("scatter_rows: writes each row to its place and leaves the others", T, float, double) {
   Cpu<T> device(2);
   const Tensor<Cpu<T>> from(device, 2, 3, {1, 2, 3, 4, 5, 6}, 1), to(device, 4, 3, 9.0, 2);
   const Integers<Cpu<T>> row(device, {3, 0});
@@ -16,14 +16,14 @@ TEST_CASE_TEMPLATE("scatter_rows puts each row in its place and leaves the other
   CHECK(to.outside_untouched());
 }
 
-TEST_CASE("scatter_rows of no rows changes nothing") {
+TEST_CASE("scatter_rows: no rows change nothing") {
   Cpu<double> device(1);
   const Tensor<Cpu<double>> from(device, 0, 2), to(device, 1, 2, 9.0);
   scatter_rows(device, {.from = from, .row = nullptr, .to = to});
   CHECK(to.read() == Numbers{9, 9});
 }
 
-TEST_CASE("scatter_rows of more rows than one thread copies") {
+TEST_CASE("scatter_rows: copies more rows than one thread handles") {
   const attn::Index rows = 90, width = 700;
   std::vector<std::int32_t> order;
   for (std::int32_t i = 0; i < rows; ++i) order.push_back(i * 7 % 101);

@@ -45,7 +45,7 @@ struct Sgd {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("a step of sgd by hand", T, float, double) {
+TEST_CASE_TEMPLATE("sgd: a step matches a manual calculation", T, float, double) {
   Cpu<T> device(2);
   Sgd<T> plain(device, {1, 2, 3}, {});
   CHECK(plain.step({2, -4, 0}, 0.5) == Numbers{0, 4, 3});
@@ -59,14 +59,14 @@ TEST_CASE_TEMPLATE("a step of sgd by hand", T, float, double) {
   CHECK(shrinking.step({0, 0, 0}, 0.5) == Numbers{0.75, 1.5, -3});
 }
 
-TEST_CASE("sgd: gradients above the norm are scaled down to it and gradients below it are not") {
+TEST_CASE("sgd: scales down only gradients above the clipping norm") {
   Cpu<double> device(2);
   Sgd<double> large(device, {0, 0}, {.clip_norm = 1}), small(device, {0, 0}, {.clip_norm = 1});
   CHECK(distance(large.step({3e8, -4e8}, 1), {-0.6, 0.8}) <= 1e-12);
   CHECK(small.step({0.25, -0.5}, 1) == Numbers{-0.25, 0.5});
 }
 
-TEST_CASE_TEMPLATE("sgd gives the same bits with any number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("sgd: results do not depend on the number of threads", T, float, double) {
   check_threads<T>([](Cpu<T>& device) {
     Sgd<T> op(device, random_numbers(50001, 1), {.momentum = 0.9, .nesterov = true, .weight_decay = 0.1, .clip_norm = 2});
     op.step(random_numbers(50001, 2), 0.1);

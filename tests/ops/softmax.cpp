@@ -46,7 +46,7 @@ const double kNan = std::nan(""), kInfinity = HUGE_VAL;
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("softmax, log-softmax and their gradients are PyTorch's", T, float, double) {
+TEST_CASE_TEMPLATE("softmax: softmax and log-softmax and their gradients match PyTorch", T, float, double) {
   Cpu<T> device(2);
   for (const bool log : {false, true}) {
     const std::string name = log ? "log_softmax" : "softmax";
@@ -59,7 +59,7 @@ TEST_CASE_TEMPLATE("softmax, log-softmax and their gradients are PyTorch's", T, 
   }
 }
 
-TEST_CASE("softmax of small numbers") {
+TEST_CASE("softmax: small inputs match known values") {
   Cpu<double> device(1);
   SoftmaxOp<double> plain(device, 2, 3, false), log(device, 2, 3, true);
   plain.x.write({0, std::log(2), std::log(5), 7, 7, 7});
@@ -71,7 +71,7 @@ TEST_CASE("softmax of small numbers") {
   CHECK(distance(plain.dx(), {0.125 * 0.875, -0.125 * 0.25, -0.125 * 0.625, 0, 0, 0}) <= 1e-15);
 }
 
-TEST_CASE("masked columns of softmax are 0 and never read, and a row without columns is 0") {
+TEST_CASE("softmax: masked columns are 0 and never read and a row without columns is 0") {
   Cpu<double> device(2);
   const Layout<Cpu<double>> queries(device, {2, 0, 1}, 1), keys(device, {2, 3, 0});
   SoftmaxOp<double> op(device, queries.rows(), 3, false, {queries, keys, false});
@@ -85,7 +85,7 @@ TEST_CASE("masked columns of softmax are 0 and never read, and a row without col
   CHECK(distance(op.dx(), joined({{2, -2, 0, 1, -1, 0}, zeros})) <= 1e-14);
 }
 
-TEST_CASE("a causal mask of softmax counts from the end of the keys, as in attention") {
+TEST_CASE("softmax: the causal mask is aligned to the end of the keys") {
   Cpu<double> device(2);
   const Layout<Cpu<double>> queries(device, {2, 3, 1}), keys(device, {3, 2, 0});
   SoftmaxOp<double> op(device, 6, 4, false, {queries, keys, true});
@@ -95,7 +95,7 @@ TEST_CASE("a causal mask of softmax counts from the end of the keys, as in atten
         1e-15);
 }
 
-TEST_CASE("the gradients of softmax are those of differences") {
+TEST_CASE("softmax: gradients match finite differences") {
   Cpu<double> device(2);
   const Layout<Cpu<double>> queries(device, {2, 0, 3, 1}, 1), keys(device, {3, 2, 2, 0});
   for (const bool log : {false, true}) {
@@ -108,7 +108,7 @@ TEST_CASE("the gradients of softmax are those of differences") {
   }
 }
 
-TEST_CASE("softmax's gradient sets or adds as asked") {
+TEST_CASE("softmax: the gradient overwrites or accumulates") {
   Cpu<double> device(2);
   const Layout<Cpu<double>> queries(device, {2, 3}, 1), keys(device, {3, 2});
   for (const bool log : {false, true})
@@ -118,7 +118,7 @@ TEST_CASE("softmax's gradient sets or adds as asked") {
     }
 }
 
-TEST_CASE_TEMPLATE("softmax of huge numbers is finite, and a row of -inf is 0", T, float, double) {
+TEST_CASE_TEMPLATE("softmax: huge values give finite results and a row of -inf gives 0", T, float, double) {
   Cpu<T> device(1);
   SoftmaxOp<T> op(device, 4, 3, false), log(device, 4, 3, true);
   const Numbers x{1e4, 1e4, -1e4, 1e30, 0, -1e30, -kInfinity, 5, 5, -kInfinity, -kInfinity, -kInfinity};
@@ -135,13 +135,13 @@ TEST_CASE_TEMPLATE("softmax of huge numbers is finite, and a row of -inf is 0", 
   for (const double number : log.dx()) CHECK(std::isfinite(number));
 }
 
-TEST_CASE("softmax of no rows and of no columns") {
+TEST_CASE("softmax: accepts no rows and no columns") {
   Cpu<double> device(2);
   CHECK(SoftmaxOp<double>(device, 0, 3, false).dx().empty());
   CHECK(SoftmaxOp<double>(device, 3, 0, true).dx().empty());
 }
 
-TEST_CASE("a mask that does not fit is an Error") {
+TEST_CASE("softmax: an incompatible mask is an Error") {
   Cpu<double> device(1);
   const Layout<Cpu<double>> one(device, {2}), two(device, {1, 1});
   CHECK(contains(error_of([&] {
@@ -154,7 +154,7 @@ TEST_CASE("a mask that does not fit is an Error") {
                  "the same sentences for both"));
 }
 
-TEST_CASE_TEMPLATE("softmax gives the same bits with any number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("softmax: results do not depend on the number of threads", T, float, double) {
   for (const bool log : {false, true})
     check_threads<T>([&](Cpu<T>& device) {
       const Layout<Cpu<T>> queries(device, {30, 7, 0, 61}), keys(device, {20, 9, 3, 70});

@@ -47,7 +47,7 @@ void check_near(const Numbers& a, const Numbers& b, double bound) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("top k: the largest first, with the logarithm of their probability", T, float, double) {
+TEST_CASE_TEMPLATE("top_k: returns the largest values first with their log-probabilities", T, float, double) {
   Cpu<T> device(2);
   const double bound = std::is_same_v<T, float> ? 1e-6 : 1e-14;
   // Probabilities 1/8, 1/2, 1/8, 1/4; and the same in another order, a thousand higher.
@@ -57,7 +57,7 @@ TEST_CASE_TEMPLATE("top k: the largest first, with the logarithm of their probab
   check_near(p, {-two, -2 * two, -3 * two, -two, -2 * two, -3 * two}, 100 * bound);
 }
 
-TEST_CASE_TEMPLATE("top k: equals in the order of their classes; more than there are end in -1", T, float, double) {
+TEST_CASE_TEMPLATE("top_k: ties are in class order and missing classes are -1", T, float, double) {
   Cpu<T> device(1);
   const auto [classes, p] = best(device, 1, 4, {5, 5, 5, 5}, 6);
   CHECK(classes == std::vector<Token>{0, 1, 2, 3, -1, -1});
@@ -69,7 +69,7 @@ TEST_CASE_TEMPLATE("top k: equals in the order of their classes; more than there
   CHECK(best(device, 2, 3, {1, 2, 3, 4, 5, 6}, 0).classes.empty());
 }
 
-TEST_CASE_TEMPLATE("top k: huge values, and -inf, which has probability 0", T, float, double) {
+TEST_CASE_TEMPLATE("top_k: handles huge values and gives -inf probability 0", T, float, double) {
   Cpu<T> device(1);
   const auto huge = best(device, 1, 3, {-1e30, 1e30, 1e30}, 3);
   CHECK(huge.classes == std::vector<Token>{1, 2, 0});
@@ -82,7 +82,7 @@ TEST_CASE_TEMPLATE("top k: huge values, and -inf, which has probability 0", T, f
   CHECK(none.log_probabilities == Numbers{kNever, kNever});
 }
 
-TEST_CASE_TEMPLATE("top k: what is left out keeps its part of the sum", T, float, double) {
+TEST_CASE_TEMPLATE("top_k: excluded classes keep their share of the sum", T, float, double) {
   Cpu<T> device(1);
   const double two = std::log(2.0);
   const auto [classes, p] = best(device, 1, 4, {0, 2 * two, 0, two}, 3, {1, 2, 77});
@@ -90,7 +90,7 @@ TEST_CASE_TEMPLATE("top k: what is left out keeps its part of the sum", T, float
   check_near(p, {-2 * two, -3 * two, kNever}, 1e-6);
 }
 
-TEST_CASE_TEMPLATE("top k: renormalized, what is left has all of the probability", T, float, double) {
+TEST_CASE_TEMPLATE("top_k: renormalized probabilities exclude the excluded classes", T, float, double) {
   Cpu<T> device(1);
   const double two = std::log(2.0), three = std::log(3.0);
   const auto [classes, p] = best(device, 2, 4, {0, 2 * two, 0, two, 0, 1e6, 1, 0}, 3, {1, 2, 77, -1}, {}, true);
@@ -98,7 +98,7 @@ TEST_CASE_TEMPLATE("top k: renormalized, what is left has all of the probability
   check_near(p, {two - three, -three, kNever, -two, -two, kNever}, 1e-6);
 }
 
-TEST_CASE_TEMPLATE("top k: a row that has one choice takes it, even one that is left out", T, float, double) {
+TEST_CASE_TEMPLATE("top_k: a forced class is chosen even if excluded", T, float, double) {
   Cpu<T> device(2);
   const double two = std::log(2.0);
   const auto [classes, p] =
@@ -107,7 +107,7 @@ TEST_CASE_TEMPLATE("top k: a row that has one choice takes it, even one that is 
   check_near(p, {-2 * two, kNever, -two, -3 * two, kNever, kNever}, 1e-6);
 }
 
-TEST_CASE_TEMPLATE("top k: NaN is not chosen, wherever it is", T, float, double) {
+TEST_CASE_TEMPLATE("top_k: never chooses NaN", T, float, double) {
   Cpu<T> device(1);
   for (std::size_t where = 0; where < 150; ++where) {
     Numbers row(150);
@@ -119,7 +119,7 @@ TEST_CASE_TEMPLATE("top k: NaN is not chosen, wherever it is", T, float, double)
   }
 }
 
-TEST_CASE("top k: what sorting the whole row gives, for any k and any number of threads") {
+TEST_CASE("top_k: matches sorting for any k and any number of threads") {
   for (const int threads : {1, 3}) {
     Cpu<double> device(threads);
     for (const Index classes : {Index{7}, Index{64}, Index{65}, Index{1000}}) {

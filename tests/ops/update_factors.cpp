@@ -5,8 +5,8 @@
 #include "attn/cpu.hpp"
 #include "support/update_factors_case.hpp"
 
-TEST_CASE_TEMPLATE("a table of factors: steps of Adam and SGD are those of the formulas, and frozen blocks keep their bits",
-                   T, float, double) {
+TEST_CASE_TEMPLATE("update factors: Adam and SGD steps match the formulas and frozen blocks keep their bits", T, float,
+                   double) {
   for (const int threads : {1, 3}) {
     attn::Cpu<T> device(threads);
     check_update_factors(device);

@@ -25,7 +25,7 @@ void set_gradient(Parameters<D>& parameters, const Parameters<D>::Entry& entry, 
 
 }  // namespace
 
-TEST_CASE("adam: ten steps of each kind are PyTorch's") {
+TEST_CASE("adam: ten steps of each variant match PyTorch") {
   const SafetensorsFile file(std::filesystem::path(ATTN_TEST_FILES) / "ops.safetensors");
   using Decay = AdamOptions::Decay;
   const AdamOptions plain{.beta2 = 0.98, .epsilon = 1e-9};
@@ -65,7 +65,7 @@ TEST_CASE("adam: ten steps of each kind are PyTorch's") {
   }
 }
 
-TEST_CASE("adam: the first step by hand") {
+TEST_CASE("adam: the first step matches a manual calculation") {
   D device;
   Numbers<D> model(3);
   Parameters<D> parameters(device, model, 1);
@@ -79,7 +79,7 @@ TEST_CASE("adam: the first step by hand") {
   CHECK(now[2] == 3);
 }
 
-TEST_CASE("adam: clipping is by the norm of all parameters together, and never enlarges") {
+TEST_CASE("adam: clips by the norm of all parameters and never enlarges gradients") {
   // With beta1 = 0 and epsilon far above the gradients, a step is the gradient, clipped, over epsilon.
   const auto moved = [](double clip_norm) {
     D device;
@@ -101,7 +101,7 @@ TEST_CASE("adam: clipping is by the norm of all parameters together, and never e
   CHECK(moved(3.5).second == doctest::Approx(-6 * factor).epsilon(1e-7));
 }
 
-TEST_CASE_TEMPLATE("adam: the number of threads changes no bit", T, float, double) {
+TEST_CASE_TEMPLATE("adam: results do not depend on the number of threads", T, float, double) {
   const auto run = [](int threads) {
     Cpu<T> device(threads);
     Numbers<Cpu<T>> model(70001);
@@ -119,7 +119,7 @@ TEST_CASE_TEMPLATE("adam: the number of threads changes no bit", T, float, doubl
   CHECK(run(1) == run(5));
 }
 
-TEST_CASE("adam: its state can be visited, and steps can be set, so that a run can go on elsewhere") {
+TEST_CASE("adam: state and step count can be read and set to resume a run") {
   const auto run = [](bool interrupted) {
     D device;
     Numbers<D> model(5);
@@ -150,7 +150,7 @@ TEST_CASE("adam: its state can be visited, and steps can be set, so that a run c
   CHECK(run(false) == run(true));
 }
 
-TEST_CASE("adam: options that make no sense are errors") {
+TEST_CASE("adam: invalid options are errors") {
   D device;
   Numbers<D> model(1);
   Parameters<D> parameters(device, model, 1);

@@ -34,7 +34,7 @@ struct Setting {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("averaged: two steps by hand", T, float, double) {
+TEST_CASE_TEMPLATE("averaged: two steps match a manual calculation", T, float, double) {
   Setting<T> setting;
   Averaged averaged(setting.network, setting.sgd, 0.5);
   setting.step(averaged);  // 0, -4, 8; of the average 2/11 stays
@@ -52,7 +52,7 @@ TEST_CASE_TEMPLATE("averaged: two steps by hand", T, float, double) {
   CHECK(setting.weights() == std::vector<T>{-1, -6, 12});
 }
 
-TEST_CASE("averaged: after many steps it keeps as much of itself as it is told") {
+TEST_CASE("averaged: keeps the configured share of itself after many steps") {
   Setting<double> setting;
   Averaged averaged(setting.network, setting.sgd, 0.5);
   setting.sgd.set_steps(1'000'000);
@@ -61,7 +61,7 @@ TEST_CASE("averaged: after many steps it keeps as much of itself as it is told")
   CHECK(setting.weights() == std::vector<double>{0.5, -3, 6});
 }
 
-TEST_CASE("averaged: with a decay of 0 it is the optimiser alone") {
+TEST_CASE("averaged: a decay of 0 equals the optimiser alone") {
   Setting<float> setting;
   Averaged averaged(setting.network, setting.sgd, 0);
   setting.step(averaged);
@@ -72,7 +72,7 @@ TEST_CASE("averaged: with a decay of 0 it is the optimiser alone") {
   CHECK(states == 0);
 }
 
-TEST_CASE("averaged: its state is the optimiser's and the average, and the norm of gradients is the optimiser's") {
+TEST_CASE("averaged: adds the average to the optimiser's state and reports the optimiser's gradient norm") {
   Setting<float> setting;
   Adam adam(setting.network, {.clip_norm = 1});
   Averaged averaged(setting.network, adam, 0.9);
@@ -88,7 +88,7 @@ TEST_CASE("averaged: its state is the optimiser's and the average, and the norm 
   CHECK(*averaged.gradient_norm() == doctest::Approx(std::sqrt(21.0)));
 }
 
-TEST_CASE("averaged: a decay that makes no sense is an error") {
+TEST_CASE("averaged: an invalid decay is an error") {
   Setting<float> setting;
   for (const double decay : {-0.1, 1.0, 2.0, std::nan("")})
     CHECK(complaint([&] { Averaged averaged(setting.network, setting.sgd, decay); }).find("is not in [0, 1)") !=

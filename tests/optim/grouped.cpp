@@ -39,7 +39,7 @@ struct Training {
 
 }  // namespace
 
-TEST_CASE("grouped: each parameter moves as its optimiser moves it alone, by the common norm") {
+TEST_CASE("grouped: each optimiser updates its parameters as alone but with the common norm") {
   const AdamOptions adam{.weight_decay = 0.1, .amsgrad = true};
   const SgdOptions sgd{.momentum = 0.9, .weight_decay = 0.2};
   AdamOptions clipped_adam = adam;
@@ -67,7 +67,7 @@ TEST_CASE("grouped: each parameter moves as its optimiser moves it alone, by the
   CHECK(states == std::vector<std::string>{"first", "second", "third"});
 }
 
-TEST_CASE("grouped: groups and frozen parameters apply to all of its optimisers") {
+TEST_CASE("grouped: groups and frozen parameters apply to all optimisers") {
   Training grouped, by_sgd;
   for (Training* one : {&grouped, &by_sgd}) {
     one->network.group("second", {.rate = 10});
@@ -82,7 +82,7 @@ TEST_CASE("grouped: groups and frozen parameters apply to all of its optimisers"
   CHECK(grouped.read("third") == third);
 }
 
-TEST_CASE("grouped: a step that is left out counts once") {
+TEST_CASE("grouped: a skipped step counts once") {
   Training training;
   Grouped both(training.network, {{"*", AdamOptions{}}, {"second", SgdOptions{}}});
   both.set_non_finite(NonFinite::skip);
@@ -97,7 +97,7 @@ TEST_CASE("grouped: a step that is left out counts once") {
   CHECK(training.read("third") == before);
 }
 
-TEST_CASE("grouped: rules that leave something out, or clip by themselves, are errors") {
+TEST_CASE("grouped: rules that miss parameters or clip on their own are errors") {
   Training training;
   const auto says = [&](std::vector<OptimiserRule> rules) {
     return error_of([&] { Grouped grouped(training.network, rules); });

@@ -72,7 +72,7 @@ struct Steps {
 // print(w, b, h)
 // and the same with torch.optim.Adam, and with torch.optim.SGD([...], lr=0.01, momentum=0.9, nesterov=True).
 
-TEST_CASE_TEMPLATE("groups: three steps of AdamW, Adam and SGD are those of PyTorch's param_groups", T, float, double) {
+TEST_CASE_TEMPLATE("groups: three steps of AdamW and Adam and SGD match PyTorch's param_groups", T, float, double) {
   const double bound = std::is_same_v<T, double> ? 1e-13 : 5e-7;
   const auto check = [&](auto&& make, const std::vector<double>& weight, const std::vector<double>& bias,
                          const std::vector<double>& head) {
@@ -110,7 +110,7 @@ TEST_CASE_TEMPLATE("groups: three steps of AdamW, Adam and SGD are those of PyTo
         {1.9564048843970676, 0.9670801652408646, -1.011569273071542, 0.12310947604664192});
 }
 
-TEST_CASE("groups: weight decay skips vectors unless the optimiser or the group says otherwise") {
+TEST_CASE("groups: weight decay skips vectors unless the optimiser or group includes them") {
   const auto shrinks = [](AdamOptions options, std::optional<GroupOptions> group) {
     Cpu<double> device(1);
     Network<FourParameters<Cpu<double>>> network(device, 1);
@@ -133,8 +133,7 @@ TEST_CASE("groups: weight decay skips vectors unless the optimiser or the group 
   CHECK(shrinks({.weight_decay = 0.5}, GroupOptions{.rate = 0.5}) == std::pair(0.875, 1.0));
 }
 
-TEST_CASE_TEMPLATE("groups: a table that changes nothing changes no bit, and groups may change between steps", T, float,
-                   double) {
+TEST_CASE_TEMPLATE("groups: default factors change no bits and groups may change between steps", T, float, double) {
   const auto run = [](bool table, int threads) {
     Cpu<T> device(threads);
     FourParameters<Cpu<T>> model;
@@ -163,7 +162,7 @@ TEST_CASE("groups: gradients of frozen parameters do not count in the norm") {
   CHECK(adam.gradient_norm().value() == doctest::Approx(std::sqrt(14.3125 + 2.8125 + 17.265625)).epsilon(1e-12));
 }
 
-TEST_CASE("groups: a model of which all is frozen cannot be trained") {
+TEST_CASE("groups: a completely frozen model cannot be trained") {
   Steps<double> steps;
   Adam adam(steps.network);
   steps.network.freeze("*");

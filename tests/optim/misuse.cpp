@@ -70,14 +70,14 @@ struct Run {
 
 }  // namespace
 
-TEST_CASE("optimisers: a step without a backward pass, or with the dropout masks of the last one, is an error") {
+TEST_CASE("optimisers: a step without a new backward pass or with reused dropout masks is an error") {
   Run adam, sgd, grouped;
   adam.check(Adam(adam.network));
   sgd.check(Sgd(sgd.network));
   grouped.check(Grouped(grouped.network, {{"*", AdamOptions{}}}));
 }
 
-TEST_CASE("optimisers: two networks on one device may use the same dropout masks in turn") {
+TEST_CASE("optimisers: two networks on one device can alternate with the same dropout masks") {
   D device(1);
   Network<Layer> one(device, 1), other(device, 2);
   Adam for_one(one), for_other(other);
@@ -90,7 +90,7 @@ TEST_CASE("optimisers: two networks on one device may use the same dropout masks
   }
 }
 
-TEST_CASE("optimisers: two networks that train a vector of an expression only may use the same dropout masks in turn") {
+TEST_CASE("optimisers: two networks that train only expression vectors can share dropout masks") {
   D device(1);
   Network<Scale> one(device, 1), other(device, 2);
   Adam for_one(one), for_other(other);

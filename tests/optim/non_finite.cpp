@@ -60,8 +60,8 @@ struct Plain {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("bad numbers: a step whose gradients are not finite changes nothing, and is counted", Optim,
-                   Adam<Cpu<float>>, Sgd<Cpu<float>>) {
+TEST_CASE_TEMPLATE("non-finite gradients: a skipped step changes nothing and is counted", Optim, Adam<Cpu<float>>,
+                   Sgd<Cpu<float>>) {
   using Options = std::remove_cvref_t<decltype(std::declval<Optim>().options())>;
   Steps<Optim> steps(Options{});
   steps.optimiser.set_non_finite(NonFinite::skip);  // computes the norm, though it does not clip
@@ -82,8 +82,8 @@ TEST_CASE_TEMPLATE("bad numbers: a step whose gradients are not finite changes n
   CHECK(steps.optimiser.steps() == 6);
 }
 
-TEST_CASE_TEMPLATE("bad numbers: where a training is to stop, the gradients stay for it to look at", Optim,
-                   Adam<Cpu<float>>, Sgd<Cpu<float>>) {
+TEST_CASE_TEMPLATE("non-finite gradients: in stop mode the gradients are kept for inspection", Optim, Adam<Cpu<float>>,
+                   Sgd<Cpu<float>>) {
   using Options = std::remove_cvref_t<decltype(std::declval<Optim>().options())>;
   Options options;
   options.clip_norm = 1;
@@ -99,14 +99,14 @@ TEST_CASE_TEMPLATE("bad numbers: where a training is to stop, the gradients stay
   CHECK((bad.count == 2 && bad.first == 2));
 }
 
-TEST_CASE("bad numbers: an optimiser that neither clips nor skips does not look") {
+TEST_CASE("non-finite gradients: are not checked without clipping or skipping") {
   Steps<Adam<Cpu<float>>> steps(AdamOptions{});
   steps.step(nan_value);
   CHECK(steps.all() != steps.before);
   CHECK(steps.optimiser.take_skipped_steps().count == 0);
 }
 
-TEST_CASE("bad numbers: an average of weights passes it on; an optimiser without the means says so") {
+TEST_CASE("non-finite gradients: Averaged forwards skipped steps and unsupported optimisers are an error") {
   Steps<Adam<Cpu<float>>> steps(AdamOptions{.clip_norm = 1});
   Averaged averaged(steps.network, steps.optimiser, 0.5);
   steps.network.parameters.gradients()[0] = static_cast<float>(nan_value);

@@ -18,12 +18,12 @@ struct Text {
 static_assert(!Schedule<Text> && !Schedule<int>);
 }  // namespace
 
-TEST_CASE("ConstantRate gives its rate at every step") {
+TEST_CASE("ConstantRate: is constant") {
   CHECK(ConstantRate{0.01}(1) == 0.01);
   CHECK(ConstantRate{0.01}(1'000'000'000) == 0.01);
 }
 
-TEST_CASE("WarmupCosine rises over 4,000 steps from 1e-7 to 1e-4 and falls to 1e-6 at the last") {
+TEST_CASE("WarmupCosine: rises over 4000 steps from 1e-7 to 1e-4 and falls to 1e-6 at the last step") {
   const WarmupCosine rate{.total = 100'000};
   CHECK(rate(1) == close(1e-7));
   CHECK(rate(2) == close(1.24975e-7));
@@ -37,7 +37,7 @@ TEST_CASE("WarmupCosine rises over 4,000 steps from 1e-7 to 1e-4 and falls to 1e
   CHECK(rate(100'000) == 1e-6);
 }
 
-TEST_CASE("WarmupCosine equals PyTorch's LinearLR followed by CosineAnnealingLR") {
+TEST_CASE("WarmupCosine: equals PyTorch's LinearLR followed by CosineAnnealingLR") {
   const WarmupCosine rate{.warmup = 10, .from = 1e-7, .peak = 1e-4, .last = 1e-6, .total = 50};
   CHECK(rate(1) == close(1e-7));
   CHECK(rate(2) == close(1.009e-05));
@@ -50,7 +50,7 @@ TEST_CASE("WarmupCosine equals PyTorch's LinearLR followed by CosineAnnealingLR"
   CHECK(rate(50) == close(1e-6));
 }
 
-TEST_CASE("WarmupCosine has no jump, and one peak") {
+TEST_CASE("WarmupCosine: is continuous with one peak") {
   const WarmupCosine rate{.warmup = 400, .total = 2000};
   const double steepest = 1e-4 / 400;
   for (Index step = 1; step < 2100; ++step) {
@@ -61,7 +61,7 @@ TEST_CASE("WarmupCosine has no jump, and one peak") {
   }
 }
 
-TEST_CASE("WarmupCosine at its edges") {
+TEST_CASE("WarmupCosine: handles edge cases") {
   const WarmupCosine no_warmup{.warmup = 0, .total = 101};
   CHECK(no_warmup(1) == close(1e-4));
   CHECK(no_warmup(51) == close(5.05e-5));
@@ -80,7 +80,7 @@ TEST_CASE("WarmupCosine at its edges") {
   CHECK(WarmupCosine{.warmup = 0, .total = 0}(1) == 1e-6);
 }
 
-TEST_CASE("InverseSquareRoot is Vaswani's schedule") {
+TEST_CASE("InverseSquareRoot: matches the schedule of Vaswani et al.") {
   const InverseSquareRoot rate;  // width 512, 4,000 steps
   CHECK(rate(1) == close(1.746928107421711e-07));
   CHECK(rate(100) == close(1.746928107421711e-05));
@@ -93,13 +93,13 @@ TEST_CASE("InverseSquareRoot is Vaswani's schedule") {
   CHECK(std::abs(rate(4001) - rate(4000)) <= rate(1));
 }
 
-TEST_CASE("InverseSquareRoot without warm-up only falls") {
+TEST_CASE("InverseSquareRoot: only falls without warm-up") {
   const InverseSquareRoot rate{.width = 256, .warmup = 0, .scale = 0.5};
   CHECK(rate(1) == close(0.03125));
   CHECK(rate(9) == close(0.010416666666666666));
 }
 
-TEST_CASE("StepDecay multiplies every so many steps") {
+TEST_CASE("StepDecay: multiplies the rate at fixed intervals") {
   const StepDecay rate{.rate = 0.01, .factor = 0.5, .every = 100};
   CHECK(rate(1) == 0.01);
   CHECK(rate(100) == 0.01);

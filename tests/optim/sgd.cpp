@@ -15,7 +15,7 @@ struct Five {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("sgd: three steps of every kind are PyTorch's", T, float, double) {
+TEST_CASE_TEMPLATE("sgd: three steps of every variant match PyTorch", T, float, double) {
   const std::vector<std::vector<double>> gradients{
       {0.5, -1, 2, 0, 0.25}, {-0.25, 0.5, 1, -3, 0.125}, {1.5, 0, -2, 1, -0.5}};
   const auto check = [&](const char* name, SgdOptions options, const std::vector<double>& expected) {
@@ -44,7 +44,7 @@ TEST_CASE_TEMPLATE("sgd: three steps of every kind are PyTorch's", T, float, dou
         {0.8345718148448552, -1.8772781255417013, 0.2530092867727859, 3.159155749466669, -0.261018329438965});
 }
 
-TEST_CASE("sgd: the gradient's norm is known where it clips, and only there") {
+TEST_CASE("sgd: the gradient norm is known only with clipping") {
   Cpu<double> device(1);
   Network<Five<Cpu<double>>> network(device, 1);
   Sgd plain(network), clipping(network, {.clip_norm = 1});
@@ -59,7 +59,7 @@ TEST_CASE("sgd: the gradient's norm is known where it clips, and only there") {
   CHECK_FALSE(step(plain));
 }
 
-TEST_CASE("sgd: its state is the momentum, where there is one") {
+TEST_CASE("sgd: the state is the momentum if any") {
   Cpu<double> device(1);
   Network<Five<Cpu<double>>> network(device, 1);
   const auto states = [](auto&& sgd) {
@@ -71,7 +71,7 @@ TEST_CASE("sgd: its state is the momentum, where there is one") {
   CHECK(states(Sgd(network, {.momentum = 0.5})) == std::vector<std::string>{"momentum"});
 }
 
-TEST_CASE("sgd: options that make no sense are errors") {
+TEST_CASE("sgd: invalid options are errors") {
   Cpu<double> device(1);
   Network<Five<Cpu<double>>> network(device, 1), used(device, Inference{});
   const auto says = [&](SgdOptions options) { return complaint([&] { Sgd sgd(network, options); }); };

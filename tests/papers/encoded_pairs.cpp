@@ -17,7 +17,7 @@ WordVocabulary words(const char* line) {
 
 }  // namespace
 
-TEST_CASE("encoded pairs: ids without their special tokens") {
+TEST_CASE("encoded pairs: reads ids without special tokens") {
   const TemporaryFolder folder;
   write_file(folder / "pairs.tsv", "2 4 5 0 3\t2 4 3\n2 3\t2 0 0 3\r\n");
   const ParallelCorpus corpus = load_encoded_pairs(folder / "pairs.tsv", words("a b"), words("c"));
@@ -25,7 +25,7 @@ TEST_CASE("encoded pairs: ids without their special tokens") {
   CHECK(corpus.target == Sentences{{4}, {0, 0}});
 }
 
-TEST_CASE("encoded pairs: bad lines are refused by file and line") {
+TEST_CASE("encoded pairs: errors name the file and line") {
   const TemporaryFolder folder;
   const auto error_with = [&](const std::string& line) {
     write_file(folder / "pairs.tsv", "2 4 3\t2 4 3\n" + line + "\n");
@@ -43,7 +43,7 @@ TEST_CASE("encoded pairs: bad lines are refused by file and line") {
   CHECK(contains(error_of([&] { load_encoded_pairs(folder / "none", words("a"), words("b")); }), "none: No such file"));
 }
 
-TEST_CASE("encoded pairs: the published sets") {
+TEST_CASE("encoded pairs: the published sets have the expected sizes") {
   if (!has_data("europarl-seed003")) return;
   const std::filesystem::path data = std::filesystem::path(ATTN_TEST_DATA) / "europarl-seed003";
   const WordVocabulary english = load_word_vocabulary(data / "en.vocab"), german = load_word_vocabulary(data / "de.vocab");

@@ -28,7 +28,7 @@ const Phrase because{"because", "weil"}, today{"today", "heute"};
 
 }  // namespace
 
-TEST_CASE("the verb comes second in a statement, whatever comes first") {
+TEST_CASE("grammar clauses: the verb is second in a statement") {
   Event event{.subject = the("man"), .verb = find(verbs, "buy"), .object = a("table"), .time = today};
   CHECK(both(statement(clause(event))) == "the man buys a table today | der Mann kauft heute einen Tisch");
   event.time = {};
@@ -40,7 +40,7 @@ TEST_CASE("the verb comes second in a statement, whatever comes first") {
         "why do the men buy a table | warum kaufen die Männer einen Tisch");
 }
 
-TEST_CASE("the verb comes last in a subordinate clause, a separable one in one piece") {
+TEST_CASE("grammar clauses: the verb is last in a subordinate clause and separable verbs stay joined") {
   Event event{.subject = the("woman"), .verb = find(verbs, "call"), .object = the("student")};
   CHECK(both(statement(clause(event))) == "the woman calls the student | die Frau ruft den Studenten an");
   CHECK(both(subordinate(because, clause(event))) ==
@@ -53,7 +53,7 @@ TEST_CASE("the verb comes last in a subordinate clause, a separable one in one p
   CHECK(subordinate(because, clause(event)).german == "weil die Frau den Studenten anrufen kann");
 }
 
-TEST_CASE("tenses and modal verbs, in statements and questions") {
+TEST_CASE("grammar clauses: tenses and modal verbs in statements and questions") {
   Event event{.subject = {.pronoun = &they}, .verb = find(verbs, "arrive")};
   const auto forms = [&](Tense tense) {
     event.tense = tense;
@@ -71,7 +71,7 @@ TEST_CASE("tenses and modal verbs, in statements and questions") {
   CHECK(forms(Tense::want) == "she wants to arrive | sie will ankommen | does she want to arrive | will sie ankommen");
 }
 
-TEST_CASE("a negation is kein at an indefinite object and nicht elsewhere") {
+TEST_CASE("grammar clauses: negation uses kein for indefinite objects and nicht elsewhere") {
   Event event{.subject = {.pronoun = &he}, .verb = find(verbs, "find"), .negated = true, .object = a("key")};
   CHECK(both(statement(clause(event))) == "he does not find a key | er findet keinen Schlüssel");
   CHECK(both(question({}, clause(event))) == "does he not find a key | findet er keinen Schlüssel");
@@ -85,7 +85,7 @@ TEST_CASE("a negation is kein at an indefinite object and nicht elsewhere") {
         "because he did not find the key | weil er den Schlüssel nicht gefunden hat");
 }
 
-TEST_CASE("objects in the dative, and two objects") {
+TEST_CASE("grammar clauses: dative objects and double objects") {
   CHECK(both(statement(clause(Event{.subject = the("girl"), .verb = find(verbs, "help"), .recipient = the("boy")}))) ==
         "the girl helps the boy | das Mädchen hilft dem Jungen");
   Event event{
@@ -97,7 +97,7 @@ TEST_CASE("objects in the dative, and two objects") {
         "the doctor gives them my key today | der Arzt gibt ihnen heute meinen Schlüssel");
 }
 
-TEST_CASE("time, company and place come before the objects") {
+TEST_CASE("grammar clauses: time and company and place precede the objects") {
   const Event event{.subject = {.pronoun = &we},
                     .verb = find(verbs, "cook"),
                     .tense = Tense::past,
@@ -111,7 +111,7 @@ TEST_CASE("time, company and place come before the objects") {
   CHECK(both(question({}, clause(often))) == "does the cat often sleep | schläft die Katze oft");
 }
 
-TEST_CASE("being, costing, existing") {
+TEST_CASE("grammar clauses: copula and prices and existence") {
   const Clause old = being(the("house"), true, true, {"old", "alt"});
   CHECK(both(statement(old)) == "the house was not old | das Haus war nicht alt");
   CHECK(both(question({}, old)) == "was the house not old | war das Haus nicht alt");

@@ -34,7 +34,7 @@ Index count_pairs(const std::string& english, const std::string& german) {
 
 }  // namespace
 
-TEST_CASE("a seed gives the same sentences everywhere") {
+TEST_CASE("grammar corpus: a seed gives the same sentences everywhere") {
   const std::vector<SentencePair> expected = {
       {"The letter that her neighbour must close was expensive.", "Der Brief, den ihr Nachbar zumachen muss, war teuer."},
       {"He wants to give the students the new lamp although the girls buy the small table for the student.",
@@ -56,7 +56,7 @@ TEST_CASE("a seed gives the same sentences everywhere") {
   CHECK(GrammarCorpus(2).next() != GrammarCorpus(1).next());
 }
 
-TEST_CASE("an English sentence always has the same translation") {
+TEST_CASE("grammar corpus: an English sentence always has the same translation") {
   std::unordered_map<std::string, std::string> translations;
   Index repeated = 0;
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
@@ -75,7 +75,7 @@ TEST_CASE("an English sentence always has the same translation") {
   CHECK(translations.size() > 100'000);
 }
 
-TEST_CASE("generated pairs are different, valid UTF-8, and look like sentences") {
+TEST_CASE("grammar corpus: pairs are distinct and valid UTF-8 and look like sentences") {
   REQUIRE(many_pairs().size() == 50'000);
   std::unordered_set<std::string> english;
   Index wrong = 0;
@@ -94,7 +94,7 @@ TEST_CASE("generated pairs are different, valid UTF-8, and look like sentences")
   CHECK(english.size() == 50'000);
 }
 
-TEST_CASE("lengths and vocabulary suit a small model") {
+TEST_CASE("grammar corpus: lengths and vocabulary suit a small model") {
   Index english_words = 0, german_words = 0, shortest = 99, longest = 0;
   std::set<std::string> vocabulary[2];
   for (const auto& [english, german] : many_pairs()) {
@@ -124,7 +124,7 @@ TEST_CASE("lengths and vocabulary suit a small model") {
   }
 }
 
-TEST_CASE("every construction occurs") {
+TEST_CASE("grammar corpus: every construction occurs") {
   CHECK(count_pairs("Yesterday ", "Gestern ha") > 50);      // verb second after a time
   CHECK(count_pairs("In the garden ", "Im Garten ") > 10);  // after a place
   CHECK(count_pairs("Because ", "Weil ") > 300);            // after a clause
@@ -150,7 +150,7 @@ TEST_CASE("every construction occurs") {
   CHECK(count_pairs(" it is ", " es ") > 50);               //
 }
 
-TEST_CASE("held-out sentences never occur in training, and do not depend on its size") {
+TEST_CASE("grammar corpus: held-out sentences never occur in training and do not depend on its size") {
   const CorpusSplit split = generate_split(5'000, 300, 200, 7);
   REQUIRE(split.train.size() == 5'000);
   REQUIRE(split.validation.size() == 300);
@@ -165,7 +165,7 @@ TEST_CASE("held-out sentences never occur in training, and do not depend on its 
   CHECK(smaller.test == split.test);
 }
 
-TEST_CASE("counts below zero are refused") {
+TEST_CASE("grammar corpus: rejects negative counts") {
   CHECK(generate_pairs(0, 1).empty());
   CHECK_THROWS_AS(generate_pairs(-1, 1), Error);
   CHECK_THROWS_AS(generate_split(5, -1, 5, 1), Error);

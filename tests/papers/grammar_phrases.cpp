@@ -33,7 +33,7 @@ std::string cases(const NounPhrase& phrase) {
 
 }  // namespace
 
-TEST_CASE("after der the adjective is weak") {
+TEST_CASE("grammar phrases: the adjective is weak after der") {
   CHECK(cases(phrase(Determiner::the, "old", "man")) == "der alte Mann, den alten Mann, dem alten Mann");
   CHECK(cases(phrase(Determiner::the, "old", "woman")) == "die alte Frau, die alte Frau, der alten Frau");
   CHECK(cases(phrase(Determiner::the, "old", "house")) == "das alte Haus, das alte Haus, dem alten Haus");
@@ -43,7 +43,7 @@ TEST_CASE("after der the adjective is weak") {
   CHECK(cases(phrase(Determiner::which, "red", "car")) == "welches rote Auto, welches rote Auto, welchem roten Auto");
 }
 
-TEST_CASE("after ein the adjective shows the gender that ein does not") {
+TEST_CASE("grammar phrases: the adjective after ein shows the gender") {
   CHECK(cases(phrase(Determiner::a, "young", "dog")) == "ein junger Hund, einen jungen Hund, einem jungen Hund");
   CHECK(cases(phrase(Determiner::a, "young", "cat")) == "eine junge Katze, eine junge Katze, einer jungen Katze");
   CHECK(cases(phrase(Determiner::a, "young", "horse")) == "ein junges Pferd, ein junges Pferd, einem jungen Pferd");
@@ -56,7 +56,7 @@ TEST_CASE("after ein the adjective shows the gender that ein does not") {
   CHECK(cases(phrase(Determiner::her, "clever", "child")) == "ihr kluges Kind, ihr kluges Kind, ihrem klugen Kind");
 }
 
-TEST_CASE("without a determiner the adjective is strong") {
+TEST_CASE("grammar phrases: the adjective without a determiner is strong") {
   CHECK(cases(phrase(Determiner::a, "small", "child", true)) == "kleine Kinder, kleine Kinder, kleinen Kindern");
   CHECK(cases(phrase(Determiner::a, "small", "child", true, 3)) ==
         "drei kleine Kinder, drei kleine Kinder, drei kleinen Kindern");
@@ -64,12 +64,12 @@ TEST_CASE("without a determiner the adjective is strong") {
         "die einundzwanzig kleinen Kinder, die einundzwanzig kleinen Kinder, den einundzwanzig kleinen Kindern");
 }
 
-TEST_CASE("stems that differ from the bare adjective") {
+TEST_CASE("grammar phrases: irregular adjective stems") {
   CHECK(cases(phrase(Determiner::a, "expensive", "coat")) == "ein teurer Mantel, einen teuren Mantel, einem teuren Mantel");
   CHECK(cases(phrase(Determiner::a, "tired", "girl")) == "ein müdes Mädchen, ein müdes Mädchen, einem müden Mädchen");
 }
 
-TEST_CASE("weak nouns, and the dative plural") {
+TEST_CASE("grammar phrases: weak nouns and the dative plural") {
   CHECK(cases(phrase(Determiner::the, "", "boy")) == "der Junge, den Jungen, dem Jungen");
   CHECK(cases(phrase(Determiner::a, "", "student")) == "ein Student, einen Studenten, einem Studenten");
   CHECK(cases(phrase(Determiner::the, "", "neighbour", true)) == "die Nachbarn, die Nachbarn, den Nachbarn");
@@ -77,7 +77,7 @@ TEST_CASE("weak nouns, and the dative plural") {
   CHECK(cases(phrase(Determiner::the, "", "doctor", true)) == "die Ärzte, die Ärzte, den Ärzten");
 }
 
-TEST_CASE("English noun phrases") {
+TEST_CASE("grammar phrases: English noun phrases") {
   CHECK(english(phrase(Determiner::a, "old", "house")) == "an old house");
   CHECK(english(phrase(Determiner::a, "", "house")) == "a house");
   CHECK(english(phrase(Determiner::a, "expensive", "egg")) == "an expensive egg");
@@ -87,7 +87,7 @@ TEST_CASE("English noun phrases") {
   CHECK(english(phrase(Determiner::a, "", "child", true, 32)) == "thirty-two children");
 }
 
-TEST_CASE("numbers in words change the places of tens and ones") {
+TEST_CASE("grammar phrases: number words reverse tens and ones") {
   CHECK(number_words(2).german == "zwei");
   CHECK(number_words(12).english == "twelve");
   CHECK(number_words(12).german == "zwölf");
@@ -98,7 +98,7 @@ TEST_CASE("numbers in words change the places of tens and ones") {
   CHECK(number_words(37).german == "siebenunddreißig");
 }
 
-TEST_CASE("pronouns decline, and take the gender of what they stand for") {
+TEST_CASE("grammar phrases: pronouns decline and agree in gender") {
   CHECK(cases({.pronoun = &he}) == "er, ihn, ihm");
   CHECK(cases({.pronoun = &she}) == "sie, sie, ihr");
   CHECK(cases({.pronoun = &we}) == "wir, uns, uns");
@@ -112,7 +112,7 @@ TEST_CASE("pronouns decline, and take the gender of what they stand for") {
   CHECK(cases({.pronoun = pronoun_for(phrase(Determiner::the, "", "car"))}) == "es, es, ihm");
 }
 
-TEST_CASE("in and an melt together with dem") {
+TEST_CASE("grammar phrases: in and an contract with dem") {
   const Place& station = *[] {
     for (const Place& place : places)
       if (std::string_view(place.noun.english) == "station") return &place;

@@ -38,7 +38,7 @@ TEST_CASE("plain pairs: limits of length and ratio") {
   CHECK(within({}, "a\tb c d e f g", "a b c d e f g"));
 }
 
-TEST_CASE("plain pairs: prepared in the order of the text, those outside the limits left out") {
+TEST_CASE("plain pairs: keeps the text order and drops pairs outside the limits") {
   const ParallelText raw{{"Too short.", "I don't know what this is, Sir.", "- - - - - - - -"},
                          {"Zu kurz.", "Ich weiß nicht, was das ist!", "eins zwei drei vier fünf sechs sieben acht"}};
   const ParallelText plain = plain_pairs(raw, Language::english, Language::german, {.fewest_spaces = 5});
@@ -48,7 +48,7 @@ TEST_CASE("plain pairs: prepared in the order of the text, those outside the lim
 
 // The paper's dev and test sets hold newstest2013 and newstest2014. Its program lost the pairs at the seams of its batches
 // of 200 (two lines joined into one), of which 13 fall into newstest2013.
-TEST_CASE("plain pairs: the ids of the published sets") {
+TEST_CASE("plain pairs: match the ids of the published sets") {
   if (!has_data("europarl-seed003") || !has_data("wmt14")) return;
   const std::filesystem::path data(ATTN_TEST_DATA), published = data / "europarl-seed003";
   const WordVocabulary english = load_word_vocabulary(published / "en.vocab");

@@ -15,7 +15,7 @@ void check_values(const std::vector<double>& found, const std::vector<double>& w
 
 }  // namespace
 
-TEST_CASE("singular values: matrices whose values are known") {
+TEST_CASE("singular values: match matrices with known values") {
   check_values(singular_values(2, 2, {3, 0, 4, 5}), {std::sqrt(45.0), std::sqrt(5.0)});
   check_values(singular_values(2, 3, {1, 0, 0, 0, -2, 0}), {2, 1});
   check_values(singular_values(3, 2, {1, 0, 0, -2, 0, 0}), {2, 1});
@@ -29,13 +29,13 @@ TEST_CASE("singular values: matrices whose values are known") {
   CHECK(singular_values(0, 0, {}).empty());
 }
 
-TEST_CASE("singular values: very large and very small ones beside each other") {
+TEST_CASE("singular values: very large and very small values together") {
   const std::vector<double> found = singular_values(2, 2, {1e18F, 0, 0, 1e-18F});
   CHECK(found[0] == doctest::Approx(1e18).epsilon(1e-6));
   CHECK(found[1] == doctest::Approx(1e-18).epsilon(1e-6));
 }
 
-TEST_CASE("singular values: of a matrix and of its transpose, and the sum of their squares") {
+TEST_CASE("singular values: a matrix and its transpose agree and squares sum to the norm") {
   constexpr Index rows = 23, cols = 31;
   Random random(1);
   std::vector<float> matrix(rows * cols), transposed(rows * cols);
@@ -54,7 +54,7 @@ TEST_CASE("singular values: of a matrix and of its transpose, and the sum of the
   CHECK(std::is_sorted(values.rbegin(), values.rend()));
 }
 
-TEST_CASE("singular values: the share that the largest make up, and between them") {
+TEST_CASE("singular values: cumulative share and its interpolation") {
   CHECK(cumulated_share({3, 1}) == std::vector<double>{0, 0.75, 1});
   CHECK(cumulated_share({0, 0}) == std::vector<double>{0, 0, 0});
   CHECK(cumulated_share({5}) == std::vector<double>{0, 1});

@@ -132,7 +132,7 @@ std::vector<double> random_frequencies(Random& random, Index vocabulary) {
 
 }  // namespace
 
-TEST_CASE("statistical: without limits the stack decoder finds what exhaustive search finds") {
+TEST_CASE("statistical: the stack decoder without limits matches exhaustive search") {
   constexpr Index source_words = 5, target_words = 3, vocabulary = first_word + target_words;
   Random random(5);
   for (int problem = 0; problem < 40; ++problem) {
@@ -160,7 +160,7 @@ TEST_CASE("statistical: without limits the stack decoder finds what exhaustive s
   }
 }
 
-TEST_CASE("statistical: words without options are copied in place, an empty sentence stays empty") {
+TEST_CASE("statistical: words without options are copied and empty sentences stay empty") {
   // 4 -> 4 alone; the source word 5 has no option.
   const LexicalTable table({0, 0, 0, 0, 0, 1, 1}, {4}, {1.0F});
   const WordChannel channel(table, std::vector<double>(5, 0.2), 6, 5);
@@ -171,7 +171,7 @@ TEST_CASE("statistical: words without options are copied in place, an empty sent
   CHECK(translate_by_stacks(decode, source, target, "").empty());
 }
 
-TEST_CASE("statistical: word for word is the table's most probable entry, on the bundled corpus") {
+TEST_CASE("statistical: word by word gives the most probable table entry on the bundled corpus") {
   ParallelText text;
   for (const papers::SentencePair& pair : papers::generate_pairs(300, 1)) {
     text.source.push_back(pair.german);

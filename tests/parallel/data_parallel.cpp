@@ -27,7 +27,7 @@ std::vector<Result> train_on(Index ranks, Index accumulate, bool shard, Index pa
 
 }  // namespace
 
-TEST_CASE("n ranks learn what one rank learns that accumulates n times as many batches") {
+TEST_CASE("data parallel: n ranks match one rank that accumulates n times as many batches") {
   for (const auto& one_of : {std::pair<Index, Index>{2, 1}, {4, 1}, {2, 2}, {3, 1}}) {
     const Index ranks = one_of.first, accumulate = one_of.second;
     Run alone(ranks * accumulate);
@@ -54,18 +54,18 @@ TEST_CASE("n ranks learn what one rank learns that accumulates n times as many b
   }
 }
 
-TEST_CASE("the same ranks and seeds give the same bits") {
+TEST_CASE("data parallel: the same ranks and seeds give the same bits") {
   for (const bool shard : {false, true}) CHECK(train_on(3, 1, shard)[0].numbers == train_on(3, 1, shard)[0].numbers);
 }
 
-TEST_CASE("one rank that could have company trains as one without") {
+TEST_CASE("data parallel: a single rank trains as without a communicator") {
   Run run(2);
   const Result alone = train(run);
   CHECK(train_on(1, 2, false)[0].numbers == alone.numbers);
   CHECK(train_on(1, 2, true)[0].numbers == alone.numbers);
 }
 
-TEST_CASE("one rank that sums all the same has the bits of one that does not") {
+TEST_CASE("data parallel: one rank that sums gives the same bits as one that does not") {
   Run run(1);
   const Result alone = train(run);
   on_ranks(1, [&](ThreadRank& rank) {
@@ -76,7 +76,7 @@ TEST_CASE("one rank that sums all the same has the bits of one that does not") {
   });
 }
 
-TEST_CASE("ranks for which there is no batch take part") {
+TEST_CASE("data parallel: ranks without a batch participate") {
   Run run(4, 9, 3);
   CHECK(run.training.batches_per_epoch() == 2);
   const Result alone = train(run);
@@ -86,7 +86,7 @@ TEST_CASE("ranks for which there is no batch take part") {
   }
 }
 
-TEST_CASE("gradients of layers are summed in the backward pass, from the last layer to the first, then the rest") {
+TEST_CASE("data parallel: layer gradients are summed during the backward pass from last to first") {
   on_ranks(2, [](ThreadRank& rank) {
     Run run(rank, 1, false, 16, 1);
     train(run);
@@ -103,7 +103,7 @@ TEST_CASE("gradients of layers are summed in the backward pass, from the last la
   });
 }
 
-TEST_CASE("without overlap all gradients are summed at once, after the backward pass, to the same bits") {
+TEST_CASE("data parallel: summing without overlap after the backward pass gives the same bits") {
   std::vector<double> numbers[2];
   for (const bool overlap : {false, true})
     on_ranks(2, [&](ThreadRank& rank) {
@@ -115,7 +115,7 @@ TEST_CASE("without overlap all gradients are summed at once, after the backward 
   CHECK(numbers[0] == numbers[1]);
 }
 
-TEST_CASE("gradients that two layers share, or that one layer has twice, wait for the end of the backward pass") {
+TEST_CASE("data parallel: shared gradients are summed after the backward pass") {
   on_ranks(2, [](ThreadRank& rank) {
     Run run(rank, 1);
     auto& parameters = run.network.parameters;
@@ -137,7 +137,7 @@ TEST_CASE("gradients that two layers share, or that one layer has twice, wait fo
   });
 }
 
-TEST_CASE("a sharded optimiser has its share of the states") {
+TEST_CASE("data parallel: a sharded optimiser holds its share of the state") {
   Run whole(1);
   Index all = 0;
   whole.adam.for_each_state([&](const auto&, const auto& state) { all += state.size(); });
@@ -151,7 +151,7 @@ TEST_CASE("a sharded optimiser has its share of the states") {
   for (const Index part : parts) CHECK(std::abs(3 * part - all) <= 3 * 2 * 64);
 }
 
-TEST_CASE("a training goes on with another number of ranks, sharded or not") {
+TEST_CASE("data parallel: training resumes with another number of ranks with and without sharding") {
   const TemporaryFolder folder;
   const auto path = folder / "training.safetensors";
   Run whole(4);
@@ -175,7 +175,7 @@ TEST_CASE("a training goes on with another number of ranks, sharded or not") {
     }
 }
 
-TEST_CASE("ranks that differ are told apart before they begin") {
+TEST_CASE("data parallel: differing ranks are detected before the start") {
   on_ranks(3, [](ThreadRank& rank) {
     CHECK_NOTHROW(require_same_everywhere(rank, {{"seed", "1"}, {"text", "a"}}));
     const std::string mine = rank.rank() == 2 ? "7" : "1";
@@ -193,7 +193,7 @@ TEST_CASE("ranks that differ are told apart before they begin") {
   });
 }
 
-TEST_CASE("ranks stop together when one of them is asked to") {
+TEST_CASE("data parallel: all ranks stop when one is asked to") {
   std::vector<Index> steps(3);
   on_ranks(3, [&](ThreadRank& rank) {
     Run run(rank, 1, false, 200, 5);

@@ -39,7 +39,7 @@ std::vector<double> train_grouped(Run& run, TrainState state, Index epochs, cons
 
 }  // namespace
 
-TEST_CASE("groups on ranks: several ranks learn what one rank learns, sharded or not, and what is frozen stays") {
+TEST_CASE("groups on ranks: several ranks match one with and without sharding and frozen parameters stay") {
   Run alone(3);
   const auto start = alone.numbers();
   set_groups(alone.network);
@@ -60,7 +60,7 @@ TEST_CASE("groups on ranks: several ranks learn what one rank learns, sharded or
   }
 }
 
-TEST_CASE("groups on ranks: different optimisers share a training that goes on with another number of ranks") {
+TEST_CASE("groups on ranks: training with several optimisers resumes with another number of ranks") {
   const TemporaryFolder folder;
   const auto path = folder / "training.safetensors";
   Run alone(2);

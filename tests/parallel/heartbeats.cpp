@@ -34,7 +34,7 @@ struct Ring {
 
 }  // namespace
 
-TEST_CASE("heartbeats: a rank is silent when it no longer counts, and the rank before it notices") {
+TEST_CASE("heartbeats: a rank that no longer counts is silent and its predecessor notices") {
   Ring ring;
   CHECK(silent_for(ring.a, ring.b, ring.c) == -1);
   CHECK(silent_for(ring.b, ring.a) == 2);
@@ -48,7 +48,7 @@ TEST_CASE("heartbeats: a process that was stopped itself does not blame the othe
   CHECK(ring.a.beat() == -1);
 }
 
-TEST_CASE("heartbeats: a rank that has completed its work is skipped") {
+TEST_CASE("heartbeats: a rank that has finished is skipped") {
   Ring ring;
   CHECK(silent_for(ring.b, ring.a, ring.c) == -1);
   ring.c.end();
@@ -58,7 +58,7 @@ TEST_CASE("heartbeats: a rank that has completed its work is skipped") {
   CHECK(silent_for(ring.b) == -1);
 }
 
-TEST_CASE("heartbeats: of ranks without progress, only the one that all others wait for hangs") {
+TEST_CASE("heartbeats: only the rank that all others wait for counts as hung") {
   constexpr double kShort = 0.1, kLong = 60;
   struct Case {
     const char* name;
@@ -92,7 +92,7 @@ TEST_CASE("heartbeats: of ranks without progress, only the one that all others w
   }
 }
 
-TEST_CASE("heartbeats: the file of a rank that has ended does not hide one that hangs") {
+TEST_CASE("heartbeats: the file of a finished rank does not hide a hung rank") {
   Ring ring;
   ring.c.end();
   Index hanging = -1;
@@ -104,7 +104,7 @@ TEST_CASE("heartbeats: the file of a rank that has ended does not hide one that 
   CHECK(hanging == 1);
 }
 
-TEST_CASE("heartbeats: files of an earlier start are no sign of life") {
+TEST_CASE("heartbeats: files of an earlier start do not count") {
   Ring ring;
   Heartbeats earlier(ring.folder.path(), 1, {"old", "older", "oldest"}, kLimit);
   CHECK(silent_for(ring.a, earlier) == 1);

@@ -21,9 +21,9 @@ std::string refusal() {
 
 }  // namespace
 
-TEST_CASE("join ranks: a process that nobody started with others is alone") { CHECK(attn::join_ranks()->alone()); }
+TEST_CASE("join ranks: a process started alone is alone") { CHECK(attn::join_ranks()->alone()); }
 
-TEST_CASE("join ranks: a number that is none, a rank too many and a folder that is missing are said") {
+TEST_CASE("join ranks: reports invalid rank numbers and a missing folder") {
   const TemporaryFolder folder;
   {
     const Set ranks("ATTN_RANKS", "2");

@@ -31,7 +31,7 @@ parallel_training::Result train(Communicator& communicator, Index accumulate) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("ranks give each term the weight and the mean that it has in one process", Model, WithActivity,
+TEST_CASE_TEMPLATE("loss terms: each term has the same weight and mean on ranks as in one process", Model, WithActivity,
                    WithActivityWithoutOptions) {
   for (const Index ranks : {2, 3, 4}) {
     CAPTURE(ranks);

@@ -22,7 +22,7 @@ AttentionMap cross(int head = 0, int heads = 1) {
 
 }  // namespace
 
-TEST_CASE("attention picture: words, and a cell for each weight that can be seen") {
+TEST_CASE("attention picture: shows words and a cell for each visible weight") {
   const std::string svg = draw_attention_map(cross(), words, "Title & more");
   CHECK(contains(svg, ">Title &amp; more</text>"));
   for (const auto* word : {">a&lt;b<", ">&quot;&amp;&#39;<", ">&lt;/s&gt;<", ">caf\u00e9<"}) CHECK(contains(svg, word));
@@ -36,14 +36,14 @@ TEST_CASE("attention picture: words, and a cell for each weight that can be seen
   CHECK(count(svg, "http") == 1);  // the namespace: nothing is fetched
 }
 
-TEST_CASE("attention picture: neighbours of one weight are one shape, however many") {
+TEST_CASE("attention picture: adjacent cells of equal weight are one shape") {
   const AttentionMap even{"e", 0, 1, Side::target, Side::source, 40, 50, std::vector<float>(2000, 0.02f)};
   const std::string svg = draw_attention_map(even, {}, "t");
   CHECK(count(svg, "h900v18h-900z") == 40);
   CHECK(svg.size() < 20'000);
 }
 
-TEST_CASE("attention picture: a decoder's own past, mixtures, and words that are not known") {
+TEST_CASE("attention picture: draws causal maps and mixtures and unknown words") {
   const AttentionMap past{"past", 0, 1, Side::target, Side::target, 2, 2, {0, 0, 1, 0}};
   const std::string svg = draw_attention_map(past, words, "t");
   CHECK(count(svg, ">&lt;s&gt;<") == 1);   // a column: what was read
@@ -55,7 +55,7 @@ TEST_CASE("attention picture: a decoder's own past, mixtures, and words that are
   CHECK(contains(numbered, ">4</text>"));  // the fourth row has no word
 }
 
-TEST_CASE("attention picture: long words are cut, and empty maps are pictures too") {
+TEST_CASE("attention picture: truncates long words and accepts empty maps") {
   MapWords long_words = words;
   long_words.source[0] = std::string(40, 'x');
   const std::string svg = draw_attention_map(cross(), long_words, "t");
@@ -65,7 +65,7 @@ TEST_CASE("attention picture: long words are cut, and empty maps are pictures to
   CHECK(count(draw_attention_map(nothing, words, "t"), "<path") == 0);
 }
 
-TEST_CASE("attention picture: a page of all layers, with those that translate open") {
+TEST_CASE("attention picture: a page shows all layers with cross-attention expanded") {
   AttentionMap own{"decoder.own <1>", 0, 1, Side::target, Side::target, 2, 2, {1, 0, 0.5f, 0.5f}};
   const std::vector<AttentionMap> maps{own, cross(0, 2), cross(1, 2)};
   const std::string page = draw_attention_page("a<b", "caf\u00e9 & co", maps, words);

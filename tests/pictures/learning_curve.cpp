@@ -41,7 +41,7 @@ bool well_formed(const std::string& svg) {
 
 }  // namespace
 
-TEST_CASE("a learning curve shows its series, its axes and what was lowest") {
+TEST_CASE("learning curve: shows series and axes and the lowest value") {
   const std::vector<Series> series{{"training", {{0, 4}, {500, 2}, {1000, 1}}}, {"validation", {{500, 2.5}, {1000, 1.5}}}};
   const std::string svg = draw_learning_curve("English to German", series);
   CHECK(well_formed(svg));
@@ -59,7 +59,7 @@ TEST_CASE("a learning curve shows its series, its axes and what was lowest") {
   CHECK(count(svg, "<circle") == 5);
 }
 
-TEST_CASE("a learning curve bears any series") {
+TEST_CASE("learning curve: accepts any series") {
   const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
   for (const std::vector<Series>& series : std::vector<std::vector<Series>>{
            {},
@@ -86,7 +86,7 @@ TEST_CASE("a learning curve bears any series") {
   CHECK(count(draw_learning_curve("", std::vector<Series>{{"gap", {{1, 5}, {2, nan}, {3, 4}}}}), "<circle") == 2);
 }
 
-TEST_CASE("a learning curve escapes what XML would read as its own") {
+TEST_CASE("learning curve: escapes XML") {
   const std::vector<Series> series{{"a < b & c > d", {{1, 2}}}};
   const std::string svg = draw_learning_curve("</text><script>&\n", series);
   CHECK(well_formed(svg));
@@ -95,7 +95,7 @@ TEST_CASE("a learning curve escapes what XML would read as its own") {
   CHECK(has(svg, ">a &lt; b &amp; c &gt; d, lowest 2.000"));
 }
 
-TEST_CASE("a learning curve of very many steps stays a small file") {
+TEST_CASE("learning curve: a curve of many steps stays a small file") {
   Series training{"training", {}};
   for (int i = 1; i <= 200'000; ++i) training.points.push_back({static_cast<double>(i), 1 + 9.0 / i});
   const std::string svg = draw_learning_curve("", {&training, 1});
@@ -113,7 +113,7 @@ TEST_CASE("a learning curve of very many steps stays a small file") {
   CHECK(means[2].y == 10);
 }
 
-TEST_CASE("the lowest of a noisy curve is the lowest mean of neighbours, of another one its lowest point") {
+TEST_CASE("learning curve: the minimum of a noisy curve is the lowest moving average") {
   using learning_curve::lowest;
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK_FALSE(lowest({"none", {}}));
@@ -126,7 +126,7 @@ TEST_CASE("the lowest of a noisy curve is the lowest mean of neighbours, of anot
   CHECK(lowest(falling) == 5.5);  // the mean of 1 to 10
 }
 
-TEST_CASE("ticks are round numbers around the values") {
+TEST_CASE("ticks: are round numbers around the values") {
   const auto check = [](double low, double high, double first, double last, double every) {
     const axes::Ticks ticks = axes::ticks_around(low, high, 5);
     CHECK(ticks.first == doctest::Approx(first));
@@ -142,7 +142,7 @@ TEST_CASE("ticks are round numbers around the values") {
   CHECK(axes::ticks_around(0, 2, 6, 1).every == 1);
 }
 
-TEST_CASE("labels have the digits that they need") {
+TEST_CASE("labels: have as many digits as needed") {
   using axes::label, axes::rounded;
   CHECK(label(2000, 1000) == "2,000");
   CHECK(label(1'234'567, 1) == "1,234,567");

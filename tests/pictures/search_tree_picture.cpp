@@ -18,7 +18,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("search tree picture: a word and a score for each hypothesis, a way from each to the next") {
+TEST_CASE("search tree picture: shows a word and a score for each hypothesis and its successors") {
   using Fate = SearchTree::Fate;
   const SearchTree tree{{{-1, 2, 0, Fate::live},
                          {0, 4, -0.7, Fate::live, true},
@@ -40,7 +40,7 @@ TEST_CASE("search tree picture: a word and a score for each hypothesis, a way fr
   CHECK(svg.ends_with("</svg>\n"));
 }
 
-TEST_CASE("search tree picture: of a root alone, and of nothing") {
+TEST_CASE("search tree picture: accepts a root alone and an empty tree") {
   const auto name = [](Token) { return "x"; };
   CHECK(count(draw_search_tree({{{-1, 0, 0, SearchTree::Fate::live}}}, name, "t"), "class='word'") == 1);
   CHECK(count(draw_search_tree({}, name, "t"), "class='word'") == 0);

@@ -39,7 +39,7 @@ def run(*arguments):
 def refused(what, *arguments, says):
     result = run(*arguments)
     output = result.stdout + result.stderr
-    check(result.returncode != 0 and says in output, f"{what}: says '{says}'")
+    check(result.returncode != 0 and says in output, f"{what}: prints '{says}'")
     if says not in output:
         print(output)
 
@@ -51,7 +51,7 @@ def check_full(what, *arguments, text=""):
     with open("/dev/full", "w") as full:
         result = subprocess.run([program, *last_of_each(*arguments)], input=text, stdout=full, stderr=subprocess.PIPE, text=True)
     said = f"cannot write {what} to standard output. Is the disk full?"
-    check(result.returncode == 1 and result.stderr.count(said) == 1, f"on a full disk: ends with {result.returncode} and '{said}'")
+    check(result.returncode == 1 and result.stderr.count(said) == 1, f"on a full disk: status {result.returncode} and '{said}'")
     if said not in result.stderr:
         print(result.stderr)
 
@@ -61,7 +61,7 @@ def check_status(status, *arguments):
     page = (Path(__file__).resolve().parents[2] / "docs/reference/run.md").read_text()
     meaning = re.search(rf"^\| {status} \| (.*) \|$", page, re.M)
     ended = run(*arguments).returncode
-    check(meaning and ended == status, f"{' '.join(map(str, arguments))} ends with {ended}: {meaning and meaning.group(1)}")
+    check(meaning and ended == status, f"{' '.join(map(str, arguments))} exits with {ended}: {meaning and meaning.group(1)}")
 
 
 def check_help():
@@ -73,10 +73,11 @@ def check_help():
         lines = page.splitlines()
         check(0 < len(lines) <= 24 and max(map(len, lines)) <= 100, f"{name} fits a screen: {len(lines)} lines of up to {max(map(len, lines))}")
     options = [re.findall(r"^  (?:-\w,)?(--[\w-]+)", text, re.M) for text in (run("--help", "all").stdout, "".join(pages.values()))]
-    check(not topics or options[0] and sorted(options[0]) == sorted(options[1]), f"topics have all {len(options[0])} options, each once")
+    check(not topics or options[0] and sorted(options[0]) == sorted(options[1]),
+          f"the topics list all {len(options[0])} options exactly once")
     check_full("the help", "--help")
     check_full("the version", "--version")
-    refused("a topic that is none", "--help", "nonsense", says="unknown help topic 'nonsense'")
+    refused("an unknown topic", "--help", "nonsense", says="unknown help topic 'nonsense'")
     return overview
 
 

@@ -68,42 +68,48 @@ with tempfile.TemporaryDirectory() as name:
     for experiment, rows in (("attention", attention), ("coursework", coursework)):
         out = folder / experiment
         result = run("--experiment", experiment, *few[experiment], *common, "--jobs", 2, "--output", out)
-        check(result.returncode == 0, f"{experiment} ends well")
+        check(result.returncode == 0, f"{experiment} succeeds")
         print(result.stdout[-3000:], result.stderr)
         table = json.loads((out / f"{experiment}.json").read_text())
-        check([row["row"] for row in table["rows"]] == rows, "its table has every row, in order")
-        check(all(key in table for key in ("command", "seeds", "commit", "machine", "settings")) and "--jobs 2" in table["command"], "and says how it was made")
+        check([row["row"] for row in table["rows"]] == rows, "the table has every row in order")
+        check(all(key in table for key in ("command", "seeds", "commit", "machine", "settings")) and "--jobs 2" in table["command"],
+              "the table records command, seeds, commit, machine and settings")
         text = (out / f"{experiment}.md").read_text()
         for row in rows:
             found = losses(out / experiment / row / "seed1")
             check(len(found) == 2 and found[1] < found[0] < 3.9, f"{row} learns: {found}")
-            check(f"`{row}`" in text and (out / experiment / f"{row}.svg").exists(), "and has its line and its learning curve")
+            check(f"`{row}`" in text and (out / experiment / f"{row}.svg").exists(), f"{row} has a table line and a learning curve")
             for file in ("model.safetensors", "model.json", "source.vocab", "target.vocab", "curve.svg", "outcome.json", "maps/index.html", "maps/0010.html"):
-                check((out / experiment / row / "seed1" / file).exists(), f"and its {file}")
+                check((out / experiment / row / "seed1" / file).exists(), f"{row} has {file}")
         board = b"".join(path.read_bytes() for path in (out / experiment / rows[0] / "seed1").glob("events.out.tfevents.*"))
         check(board.count(b"validation/loss") == 2 and b"test/bleu_" + next(iter(table["rows"][0]["runs"][0]["tests"])).encode() in board,
-              "and files for TensorBoard, with the test's BLEU")
+              "TensorBoard files contain the test BLEU")
         pictures = {row: (out / experiment / row / "seed1/maps/0001.svg").exists() for row in rows}
-        check(pictures == {row: row != "seq2seq" for row in rows}, f"and a picture of where it looks, if it does: {pictures}")
+        check(pictures == {row: row != "seq2seq" for row in rows}, f"only models with attention have attention pictures: {pictures}")
         words = (out / experiment / rows[1] / "seed1/translations").with_suffix(".test.txt" if experiment == "coursework" else ".wmt.txt").read_text().split()[:3]
         page = (out / experiment / rows[1] / "seed1/maps/0001.html").read_text()
-        check(all(f">{word}<" in page.replace("&lt;", "<").replace("&gt;", ">") for word in words), f"which shows its words: {words}")
+        check(all(f">{word}<" in page.replace("&lt;", "<").replace("&gt;", ">") for word in words),
+              f"the attention page shows the words: {words}")
         for test in table["rows"][0]["runs"][0]["tests"]:
             lines = (out / experiment / rows[0] / f"seed1/translations.{test}.txt").read_text().splitlines()
             check(len(lines) == 20, f"every sentence of the {test} text is translated")
-    check("10.77" in (folder / "attention/attention.md").read_text() and "12.68" in (folder / "coursework/coursework.md").read_text(), "beside the papers' figures")
+    check("10.77" in (folder / "attention/attention.md").read_text() and "12.68" in (folder / "coursework/coursework.md").read_text(),
+          "the table has the papers' figures")
     figure = (folder / "coursework/coursework/figure1.svg").read_text()
-    check(all(f"{row}, {side}" in figure for row in ("baseline", "deeper") for side in ("training", "validation")), "figure 1 has both models' curves")
-    check("attends to padding" in (folder / "coursework/coursework.md").read_text(), "and the table names the paper's error")
-    check(not (folder / "coursework/coursework-samples.md").exists(), "another text has no sentences of the paper")
+    check(all(f"{row}, {side}" in figure for row in ("baseline", "deeper") for side in ("training", "validation")),
+          "figure 1 has the curves of both models")
+    check("attends to padding" in (folder / "coursework/coursework.md").read_text(), "the table names the paper's error")
+    check(not (folder / "coursework/coursework-samples.md").exists(), "another test text has no sample sentences of the paper")
     card = json.loads((folder / "coursework/coursework/lexical/seed1/model.json").read_text())
-    check(card["about"]["row"] == "lexical" and card["model"]["source_vocabulary"] == 32 and card["source"]["language"] == "de", "a model's card says what it is")
+    check(card["about"]["row"] == "lexical" and card["model"]["source_vocabulary"] == 32 and card["source"]["language"] == "de",
+          "model.json describes the model")
 
     # Scores of the last epoch's model stand beside those of the best; what does not end within the limit counts as the paper counts it.
     result = run("--rows", "baseline", "--epochs", 3, "--rate", 0.003, "--limit", 5, *common, "--output", folder / "short")
     scores = json.loads((folder / "short/coursework.json").read_text())["rows"][0]["runs"][0]["tests"]["test"]
-    check(result.returncode == 0 and scores["bleu"] == 0 < scores["sacrebleu"], f"translations that were cut off are empty lines to the paper's BLEU: {scores}")
-    check(scores["last_bleu"] == 0 < scores["last_sacrebleu"], "with the last model too")
+    check(result.returncode == 0 and scores["bleu"] == 0 < scores["sacrebleu"],
+          f"unfinished translations count as empty lines in the paper's BLEU: {scores}")
+    check(scores["last_bleu"] == 0 < scores["last_sacrebleu"], "unfinished translations of the last model count as empty lines too")
 
     for says, never in (("--never-unknown", True), ("--unknown", False)):
         result = run("--experiment", "attention", "--rows", "seq2seq", "--steps", 2, "--batch", 20, "--maps", 0, says, *common, "--output", folder / says)
@@ -112,12 +118,13 @@ with tempfile.TemporaryDirectory() as name:
 
     # Rows by name, several seeds: the same seed gives the same bits alone and beside others, however it was cut.
     some = ["--rows", "baseline,lexical", "--epochs", 2, "--seeds", "1,2", *common]
-    check(run(*some, "--jobs", 2, "--output", folder / "two").returncode == 0, "two rows, two seeds, two at a time")
-    check(run(*some, "--output", folder / "one").returncode == 0, "and one at a time")
+    check(run(*some, "--jobs", 2, "--output", folder / "two").returncode == 0, "two rows with two seeds run in parallel")
+    check(run(*some, "--output", folder / "one").returncode == 0, "two rows with two seeds run one after the other")
     place = "coursework/lexical/seed2/model.safetensors"
-    check((folder / "two" / place).read_bytes() == (folder / "one" / place).read_bytes(), "give the same bits")
+    check((folder / "two" / place).read_bytes() == (folder / "one" / place).read_bytes(), "parallel and sequential runs give the same bits")
     rows = json.loads((folder / "two/coursework.json").read_text())["rows"]
-    check([len(row["runs"]) for row in rows] == [2, 2] and " ± " in (folder / "two/coursework.md").read_text(), "the table has their means and deviations")
+    check([len(row["runs"]) for row in rows] == [2, 2] and " ± " in (folder / "two/coursework.md").read_text(),
+          "the table has means and deviations")
 
     process = subprocess.Popen([program, *last_of_each(*some, "--jobs", 2, "--output", folder / "cut")], stdout=subprocess.PIPE, text=True)
     log = folder / "cut/coursework/lexical/seed2/log.jsonl"
@@ -125,51 +132,57 @@ with tempfile.TemporaryDirectory() as name:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     output = process.communicate()[0]
-    check(process.returncode == 130 and "--resume" in output, "an interrupted experiment says how to go on")
+    check(process.returncode == 130 and "--resume" in output, "an interrupted experiment prints how to resume")
     result = run(*some, "--resume", "--output", folder / "cut")
-    check(result.returncode == 0 and (folder / "cut" / place).read_bytes() == (folder / "one" / place).read_bytes(), "goes on, and ends with the same bits")
+    check(result.returncode == 0 and (folder / "cut" / place).read_bytes() == (folder / "one" / place).read_bytes(),
+          "a resumed experiment ends with the same bits")
     before = log.stat().st_mtime_ns
     result = run(*some, "--resume", "--output", folder / "cut")
-    check(result.returncode == 0 and log.stat().st_mtime_ns == before and "baseline" in result.stdout, "once more: all runs are finished, and only the table is written")
+    check(result.returncode == 0 and log.stat().st_mtime_ns == before and "baseline" in result.stdout,
+          "resuming finished runs only writes the table")
     check_full("how the trainings went", *some, "--resume", "--output", folder / "cut")
-    refused("finished runs, other settings", *some, "--resume", "--clip", 3, "--output", folder / "cut", says="baseline/seed1: it was begun with clip 4.0, not 3.0")
+    refused("finished runs with other settings", *some, "--resume", "--clip", 3, "--output", folder / "cut",
+            says="baseline/seed1: it was begun with clip 4.0, not 3.0")
     os.remove(folder / "cut/coursework/lexical/seed2/outcome.json")
     refused("resuming with another setting", *some, "--resume", "--clip", 3, "--output", folder / "cut", says="it was begun with clip 4.0, not 3.0")
 
     # A folder that is used: runs are replaced or gone on with where that is asked for, and the table keeps those of other rows and seeds.
     short, out = ["--epochs", 1, "--maps", 0, *common], folder / "used"
     table = lambda: [(row["row"], [run["seed"] for run in row["runs"]]) for row in json.loads((out / "coursework.json").read_text())["rows"]]
-    check(run("--rows", "lexical", *short, "--output", out).returncode == 0 and table() == [("lexical", [1])], "a row alone")
+    check(run("--rows", "lexical", *short, "--output", out).returncode == 0 and table() == [("lexical", [1])], "a single row runs")
     before = (out / "coursework/lexical/seed1/model.safetensors").read_bytes()
-    refused("its run once more", "--rows", "baseline,lexical", *short, "--output", out,
+    refused("an existing run", "--rows", "baseline,lexical", *short, "--output", out,
             says="lexical/seed1 already contains a run. Resume it (--resume), replace it (--overwrite), or choose another folder (--output)")
-    check(not (out / "coursework/baseline").exists(), "before anything is trained")
-    check(run("--rows", "baseline", *short, "--output", out).returncode == 0 and table() == [("baseline", [1]), ("lexical", [1])], "another row joins it in the table")
-    check(run("--rows", "baseline", "--seeds", 2, *short, "--output", out).returncode == 0 and table() == [("baseline", [2, 1]), ("lexical", [1])], "and so does another seed")
+    check(not (out / "coursework/baseline").exists(), "an existing run is rejected before training")
+    check(run("--rows", "baseline", *short, "--output", out).returncode == 0 and table() == [("baseline", [1]), ("lexical", [1])],
+          "another row is added to the table")
+    check(run("--rows", "baseline", "--seeds", 2, *short, "--output", out).returncode == 0 and
+          table() == [("baseline", [2, 1]), ("lexical", [1])],
+          "another seed is added to the table")
     refused("another row with other settings", "--rows", "transformer", *short, "--output", out, "--rate", 0.5,
             says="a run of the same table, was trained with rate 0.0003, not 0.5. Use its options, or another folder (--output)")
-    refused("one way or the other", *short, "--resume", "--overwrite", says="--resume conflicts with --overwrite")
+    refused("--resume with --overwrite", *short, "--resume", "--overwrite", says="--resume conflicts with --overwrite")
     check(run("--rows", "lexical", *short, "--overwrite", "--output", out).returncode == 0 and len(table()) == 2, "--overwrite replaces the run")
-    check((out / "coursework/lexical/seed1/model.safetensors").read_bytes() == before, "by one of the same bits")
+    check((out / "coursework/lexical/seed1/model.safetensors").read_bytes() == before, "the replacement has the same bits")
     result = run("--rows", "baseline,lexical", "--seeds", "1,2", *short, "--epochs", 2, "--resume", "--output", out)
     check(result.returncode == 0 and all(run["epochs"] == 2 for row in json.loads((out / "coursework.json").read_text())["rows"] for run in row["runs"]),
-          f"finished runs go on to another epoch {result.stderr}")
-    check((out / place).read_bytes() == (folder / "one" / place).read_bytes(), "to the bits of those that had it from the beginning")
+          f"finished runs resume for another epoch {result.stderr}")
+    check((out / place).read_bytes() == (folder / "one" / place).read_bytes(), "runs extended by an epoch have the bits of longer runs")
 
     if shutil.which("xz"):
         for file in (folder / "data/europarl").glob("train.*"):
             subprocess.run(["xz", file], check=True)
         result = run("--experiment", "attention", "--rows", "seq2seq", "--steps", 5, "--batch", 20, *common, "--output", folder / "packed")
-        check(result.returncode == 0 and "600 training pairs" in result.stdout, "packed training files are read too")
+        check(result.returncode == 0 and "600 training pairs" in result.stdout, "compressed training files are read")
     else:
         skip("no xz; scripts/setup.sh test installs it")
 
     refused("an unknown experiment", "--experiment", "wmt", *common, says="wmt")
     refused("an unknown row", "--rows", "baseline,linformer", *common, says="'linformer' is not a row of coursework, which has baseline, deeper, lexical, transformer")
     refused("a row of the other experiment", "--rows", "seq2seq", *common, says="'seq2seq' is not a row of coursework")
-    refused("a row twice", "--rows", "baseline,baseline", *common, says="names one twice")
+    refused("a repeated row", "--rows", "baseline,baseline", *common, says="names one twice")
     refused("a missing folder", "--data", folder / "none", "--output", folder / "no", says="--data")
-    refused("a GPU that is not there", "--device", "cuda", "--gpu", 99, says="CUDA")
+    refused("a missing GPU", "--device", "cuda", "--gpu", 99, says="CUDA")
     bad = folder / "bad"
     make_corpus(bad)
     with open(bad / "europarl-10k/train.en", "a") as file:
@@ -184,24 +197,25 @@ with tempfile.TemporaryDirectory() as name:
     refused("no vocabulary", "--experiment", "attention", "--data", bad, "--output", folder / "no", says="is not `word,id`")
     (folder / "loops").mkdir()
     (folder / "loops/europarl-10k").symlink_to("europarl-10k")
-    refused("a loop of symbolic links for a folder of text", "--data", folder / "loops", "--output", folder / "no",
+    refused("a symbolic link loop as text folder", "--data", folder / "loops", "--output", folder / "no",
             says="loops/europarl-10k: Too many levels of symbolic links")
     (folder / "no/coursework/baseline/seed1").mkdir(parents=True)
     (folder / "no/coursework/baseline/seed1/outcome.json").symlink_to("outcome.json")
-    refused("a loop of symbolic links for a result", *common, "--rows", "baseline", "--resume", "--output", folder / "no",
+    refused("a symbolic link loop as result", *common, "--rows", "baseline", "--resume", "--output", folder / "no",
             says="seed1/outcome.json: Too many levels of symbolic links")
     help_text = check_help()
-    check("--seeds" in help_text and "europarl-seed003" in help_text, "--help teaches")
+    check("--seeds" in help_text and "europarl-seed003" in help_text, "--help shows an example")
 
     if (data / "europarl-10k").exists() and (data / "europarl-seed003").exists():
         real = ["--data", data, "--device", "cpu"]
         result = run("--rows", "baseline", "--steps", 100, "--training-pairs", 1000, *real, "--output", folder / "real")
-        check(result.returncode == 0 and "5,048 words of de, 4,421 of en" in result.stdout, "the coursework's own data")
-        check("bericht von frau randzio-plath" in (folder / "real/coursework-samples.md").read_text(), "with the paper's sample sentences")
+        check(result.returncode == 0 and "5,048 words of de, 4,421 of en" in result.stdout, "the coursework data is read")
+        check("bericht von frau randzio-plath" in (folder / "real/coursework-samples.md").read_text(),
+              "the coursework run has the paper's sample sentences")
         found = losses(folder / "real/coursework/baseline/seed1", "step")
-        check(found[-1] < 0.85 * found[0], f"is learnt from: {found[0]} to {found[-1]}")
+        check(found[-1] < 0.85 * found[0], f"the training loss falls on the coursework data: {found[0]} to {found[-1]}")
         result = run("--experiment", "attention", "--rows", "additive-encoder", "--steps", 3, "--training-pairs", 3000, *real, "--output", folder / "real")
-        check(result.returncode == 0 and "2,150 of the WMT test" in result.stdout, f"and Chittersu's {result.stderr}")
+        check(result.returncode == 0 and "2,150 of the WMT test" in result.stdout, f"the data of Chittersu is read {result.stderr}")
     else:
         skip(f"no europarl-10k and europarl-seed003 under {data}")
 

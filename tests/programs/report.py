@@ -101,7 +101,7 @@ def browser_checks(chromium, folder):
     write_log(folder / "one", 400)
     (folder / "one/maps").mkdir()
     (folder / "one/maps/0001.svg").write_text(MAP)
-    check(run(folder / "one").returncode == 0, "a run gets its page")
+    check(run(folder / "one").returncode == 0, "a run gets a page")
     check_full("where the page is", folder / "one")
     page = (folder / "one/report.html").read_text()
     words = evaluate(page, """
@@ -113,15 +113,16 @@ move('pointermove', 0.5);
 words.push(said());
 move('pointerleave', 0.5);
 words.push(said())""")
-    check(words[:1] == ["last values | 1.010 | 1.512"], f"without a pointer the legend has the last values: {words}")
+    check(words[:1] == ["last values | 1.010 | 1.512"], f"without a pointer the legend shows the last values: {words}")
     moved = re.fullmatch(r"step (\d+) \| ([\d.]+) \| ([\d.]+)", words[1] if words else "")
-    check(moved and 150 < int(moved[1]) < 250 and abs(float(moved[2]) - 4 / int(moved[1]) - 1) < 1e-3, f"under a pointer those of its step: {words}")
-    check(words[2:] == words[:1], "and the last ones again when it leaves")
+    check(moved and 150 < int(moved[1]) < 250 and abs(float(moved[2]) - 4 / int(moved[1]) - 1) < 1e-3,
+          f"under the pointer the legend shows the values of that step: {words}")
+    check(words[2:] == words[:1], "after the pointer leaves the legend shows the last values again")
 
     write_log(folder / "long", 200, 0.002)
     log = (folder / "long/log.jsonl").read_text()
     (folder / "long/log.jsonl").write_text(log.replace("0.002", "/a/long/path/of/one/word" * 8, 1).replace("house 100", "Donaudampfschifffahrt" * 12))
-    check(run(folder / "one", folder / "long", "--output", folder / "both.html").returncode == 0, "two runs get their page")
+    check(run(folder / "one", folder / "long", "--output", folder / "both.html").returncode == 0, "two runs get a page")
     for name, shown in (("one run", page), ("two runs", (folder / "both.html").read_text())):
         for scheme in ("light", "dark"):
             words = evaluate(shown, CONTRAST + """
@@ -142,7 +143,7 @@ for (const x of [67, 49, 10]) {
   words.push(said.textContent);
 }""")
     check(words == ["Haus looks at house: 0.85 of the darkest"] + 2 * ["Haus looks at old: nearly 0 of the darkest"],
-          f"a map tells what the pointer is at: {words}")
+          f"a map shows the cell under the pointer: {words}")
 
 
 if sys.argv[2:] == ["browser"]:
@@ -158,41 +159,44 @@ with tempfile.TemporaryDirectory() as name:
     folder = Path(name)
     write_log(folder / "one", 400)
     result = run(folder / "one")
-    check(result.returncode == 0 and f"written to {folder}/one/report.html" in result.stdout, f"a run gets its page {result.stderr}")
+    check(result.returncode == 0 and f"written to {folder}/one/report.html" in result.stdout, f"a run gets a page {result.stderr}")
     page = (folder / "one/report.html").read_text()
     tags = tags_of(page)
     check(not tags.open and not tags.wrong, f"every element is closed {tags.open} {tags.wrong}")
-    check(tags.count["svg"] == 6 and tags.count["script"] == 1, "six plots, one script")
-    check("31.50" in page and "house 400" in page and "ein &lt;b&gt;Haus" in page, "BLEU and translations")
-    check(not re.search(r"https?:|src=|href=|@import|url\(", page), "nothing is fetched")
+    check(tags.count["svg"] == 6 and tags.count["script"] == 1, "the page has six plots and one script")
+    check("31.50" in page and "house 400" in page and "ein &lt;b&gt;Haus" in page, "the page has BLEU and translations")
+    check(not re.search(r"https?:|src=|href=|@import|url\(", page), "the page loads no external resources")
 
     write_log(folder / "two", 200, 0.002, '{"event":"step","st')
     result = run(folder / "one", folder / "two", "--output", folder / "both.html")
     both = (folder / "both.html").read_text()
-    check(result.returncode == 0 and "2 runs side by side" in both and not tags_of(both).open, "two runs side by side")
-    check("two: log.jsonl has 1 line without an event" in both, "a line that was cut off is said")
+    check(result.returncode == 0 and "2 runs side by side" in both and not tags_of(both).open, "two runs are shown side by side")
+    check("two: log.jsonl has 1 line without an event" in both, "a truncated line is reported")
     differ = both[both.index("Settings that differ"):both.index("<details>")]
-    check("0.001</td><td>0.002" in differ and "batch" not in differ, "settings that differ are apart from the others")
+    check("0.001</td><td>0.002" in differ and "batch" not in differ, "differing settings are listed separately")
 
     (folder / "blank").mkdir()
     (folder / "blank/log.jsonl").write_text("")
-    check(run(folder / "blank").returncode == 0 and "no training step yet" in (folder / "blank/report.html").read_text(), "a run that has just begun")
+    check(run(folder / "blank").returncode == 0 and "no training step yet" in (folder / "blank/report.html").read_text(),
+          "a run without steps gets a page")
     (folder / "binary").mkdir()
     (folder / "binary/log.jsonl").write_bytes(bytes(range(256)) * 20)
     (folder / "binary/model.json").write_bytes(b"\xff{")
-    check(run(folder / "binary").returncode == 0 and "model.json is damaged" in (folder / "binary/report.html").read_text(), "files that hold something else")
+    check(run(folder / "binary").returncode == 0 and "model.json is damaged" in (folder / "binary/report.html").read_text(),
+          "damaged files are reported")
 
     refused("no folder", says="folder")
-    refused("a folder that is not there", folder / "nowhere", says="is not a folder. Name the folder of a run.")
+    refused("a missing folder", folder / "nowhere", says="is not a folder. Name the folder of a run.")
     refused("a file", folder / "both.html", says="is not a folder")
     refused("a folder without a log", folder, says="has no log.jsonl")
     (folder / "loop").mkdir()
     (folder / "loop/log.jsonl").symlink_to("log.jsonl")
-    refused("a loop of symbolic links", folder / "loop", says="loop/log.jsonl: Too many levels of symbolic links")
-    refused("one good, one bad", folder / "one", folder / "nowhere", says="nowhere is not a folder")
-    check(run(folder / "one", "--output", folder / "new/pages/x.html").returncode == 0 and (folder / "new/pages/x.html").exists(), "the page's folder is made")
-    refused("a page in a file", folder / "one", "--output", folder / "both.html/x.html", says="cannot create the folder")
+    refused("a symbolic link loop", folder / "loop", says="loop/log.jsonl: Too many levels of symbolic links")
+    refused("one valid and one invalid folder", folder / "one", folder / "nowhere", says="nowhere is not a folder")
+    check(run(folder / "one", "--output", folder / "new/pages/x.html").returncode == 0 and (folder / "new/pages/x.html").exists(),
+          "the folder of the page is created")
+    refused("a page inside a file", folder / "one", "--output", folder / "both.html/x.html", says="cannot create the folder")
     refused("a wrong option", folder / "one", "--outputs", "x", says="did you mean --output?")
-    check("side by side" in check_help(), "--help shows how")
+    check("side by side" in check_help(), "--help shows how to compare runs")
 
 finish()

@@ -30,25 +30,26 @@ with tempfile.TemporaryDirectory() as name:
     neural.write_text(json.dumps({"rows": [{"title": "input feeding", "paper": {"bleu": {"test": 10.91}}, "runs": [{"tests": {"test": {"bleu": 11}}}, {"tests": {"test": {"bleu": 13}}}]}]}))
     short = ["--data", data, "--epochs", 2, "--threads", 1]
     result = run(*short, "--neural", neural, "--output", folder / "out")
-    check(result.returncode == 0, f"ends well {result.stderr}")
+    check(result.returncode == 0, f"succeeds {result.stderr}")
     reference = (data / "europarl-10k/test.en").read_text()
-    check((folder / "out/translations.word-for-word.txt").read_text() == reference, "word for word finds every word")
+    check((folder / "out/translations.word-for-word.txt").read_text() == reference, "word for word translates every word")
     table = (folder / "out/statistical.md").read_text()
-    check("| word for word | | 100.00 |" in table, "and scores 100")
-    check("| input feeding | 10.91 | 12.00 |" in table, "the neural rows stand beside it, with their mean")
+    check("| word for word | | 100.00 |" in table, "word for word scores 100")
+    check("| input feeding | 10.91 | 12.00 |" in table, "the table has the neural rows with their mean")
     for system in ("noisy-channel", "weighted"):
         lines = (folder / f"out/translations.{system}.txt").read_text().splitlines()
-        check(len(lines) == 21 and sorted(lines[20].split()) == sorted(reference.splitlines()[20].split()), f"{system} copies words that it does not know")
+        check(len(lines) == 21 and sorted(lines[20].split()) == sorted(reference.splitlines()[20].split()),
+              f"{system} copies unknown words")
     monotone = run(*short, "--distortion-limit", 0, "--output", folder / "monotone")
     check(monotone.returncode == 0 and (folder / "monotone/translations.weighted.txt").read_text().splitlines()[20] == reference.splitlines()[20],
-          "without distortion the order of the source stays")
+          "a distortion limit of 0 keeps the source order")
     samples = (folder / "out/samples.md").read_text()
-    check(samples.count("| reference |") == 20 and samples.count("| noisy channel |") == 20, "20 samples are shown")
+    check(samples.count("| reference |") == 20 and samples.count("| noisy channel |") == 20, "20 samples are printed")
     again = run(*short, "--output", folder / "again")
     check(all((folder / "out" / f"translations.{system}.txt").read_bytes() == (folder / "again" / f"translations.{system}.txt").read_bytes() for system in ("noisy-channel", "weighted")),
           "the same command gives the same translations")
     refused("a missing folder", "--data", folder / "none", "--output", folder / "no", says="--data")
     refused("a missing table", *short, "--neural", folder / "none.json", says="--neural")
-    check("--stack-size" in check_help(), "--help teaches")
+    check("--stack-size" in check_help(), "--help lists --stack-size")
 
 finish()

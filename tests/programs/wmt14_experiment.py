@@ -50,28 +50,32 @@ with tempfile.TemporaryDirectory() as name:
             time.sleep(0.01)
         process.send_signal(number)
         output, errors = process.communicate()
-        check(process.returncode == 128 + number and "stopped in the part train. Repeat the command to resume it" in output, f"{number!r} stops it, and it says how to go on {errors}")
-        check((folder / model / "training.safetensors").exists() and not (folder / model / "report.html").exists(), f"in {model}")
-    check((folder / "transformer/report.html").exists(), "what was stopped before is trained now")
+        check(process.returncode == 128 + number and "stopped in the part train. Repeat the command to resume it" in output,
+              f"{number!r} stops the experiment, which prints how to resume {errors}")
+        check((folder / model / "training.safetensors").exists() and not (folder / model / "report.html").exists(),
+              f"the training of {model} is saved without a report")
+    check((folder / "transformer/report.html").exists(), "the model stopped before is trained now")
     first = (folder / "transformer/model.safetensors").stat().st_mtime_ns
-    refused("tables need no other part, but for training", "--part", "samples", "--output", Path(name) / "nothing", says="Run the part train first")
+    refused("tables before training", "--part", "samples", "--output", Path(name) / "nothing", says="Run the part train first")
     result = subprocess.run(command, capture_output=True, text=True)
     print(result.stdout, result.stderr)
-    check(result.returncode == 0 and "transformer is trained already" in result.stdout and "resuming at step" in result.stdout, "the same command goes on")
-    check((folder / "transformer/model.safetensors").stat().st_mtime_ns == first, "and does not train again what is trained")
+    check(result.returncode == 0 and "transformer is trained already" in result.stdout and "resuming at step" in result.stdout,
+          "the same command resumes")
+    check((folder / "transformer/model.safetensors").stat().st_mtime_ns == first, "a trained model is not trained again")
 
     # Before there is anything to save, a signal ends it at once.
     process = subprocess.Popen([program, "--generated-pairs", "200000", "--device", "cpu", "--output", Path(name) / "reading"], stdout=subprocess.DEVNULL)
     while not (Path(name) / "reading").exists():
         time.sleep(0.001)
     process.send_signal(signal.SIGTERM)
-    check(process.wait() == -signal.SIGTERM and not (Path(name) / "reading/transformer").exists(), "SIGTERM ends what still reads its text")
+    check(process.wait() == -signal.SIGTERM and not (Path(name) / "reading/transformer").exists(),
+          "SIGTERM ends the program while it reads its text")
 
     whole = run(*tiny, "--part", "train", "--output", Path(name) / "whole")
-    check(whole.returncode == 0 and whole.stdout.count("training pairs of") == 1, "text is encoded once for all models")
+    check(whole.returncode == 0 and whole.stdout.count("training pairs of") == 1, "the text is encoded once for all models")
     for model in MODELS:
         same = [(Path(name) / one / model / "model.safetensors").read_bytes() for one in ("whole", "experiment")]
-        check(same[0] == same[1], f"{model} has the bits of a training that was not stopped")
+        check(same[0] == same[1], f"{model} has the bits of an uninterrupted run")
 
     # Tables: the program's figures beside the paper's.
     page = (folder / "tables.md").read_text()
@@ -82,22 +86,26 @@ with tempfile.TemporaryDirectory() as name:
         test = [event for event in events if event["event"] == "test"][-1]
         losses = [event["perplexity"] for event in events if event["event"] == "validation"]
         row = rows_of(table3, title)[0]
-        check(row[2:] == [f"{min(losses):.2f}", f"{test['perplexity']:.2f}", paper[0], f"{test['bleu']:.2f}", paper[1], paper[2]], f"table 3 of {model}: {row}")
+        check(row[2:] == [f"{min(losses):.2f}", f"{test['perplexity']:.2f}", paper[0], f"{test['bleu']:.2f}", paper[1], paper[2]],
+              f"table 3 has the figures of {model}: {row}")
         row, spent = rows_of(table4, title)[0], sum(event["seconds"] for event in events if event["event"] == "trained")
-        check(row[1:3] == ["2", "14"] and (row[4], row[7]) == paper[3:] and row[6] == f"{spent / 3600:.3f}", f"table 4 of {model}: {row}")
-        check(0.2 * min(losses) < test["perplexity"] < 5 * min(losses), "the test's perplexity is like the validation's")
-    check("scores the first translation alone" in page and "- command: `wmt14_experiment" in page and "32 sentences here and 88" in page, "and why they differ")
+        check(row[1:3] == ["2", "14"] and (row[4], row[7]) == paper[3:] and row[6] == f"{spent / 3600:.3f}",
+              f"table 4 has the figures of {model}: {row}")
+        check(0.2 * min(losses) < test["perplexity"] < 5 * min(losses), "the test perplexity is close to the validation perplexity")
+    check("scores the first translation alone" in page and "- command: `wmt14_experiment" in page and "32 sentences here and 88" in page,
+          "the page explains the differences from the paper")
 
     # Translations side by side.
     samples = (folder / "samples.md").read_text()
-    check(len(re.findall(r"^Line \d+$", samples, re.M)) == 5 and samples.count("| Linformer, k = 64 |") == 5, "five sentences, three models")
+    check(len(re.findall(r"^Line \d+$", samples, re.M)) == 5 and samples.count("| Linformer, k = 64 |") == 5,
+          "the samples have five sentences and three models")
     source = (folder / "test.source.txt").read_text().splitlines()
     place = int(re.search(r"^Line (\d+)$", samples, re.M).group(1))
-    check(rows_of(samples, "source")[0][1] == source[place - 1], "and their lines are those of the test")
+    check(rows_of(samples, "source")[0][1] == source[place - 1], "the sampled lines are those of the test")
     reference = (folder / "test.target.txt").read_text().splitlines()
     shown = "The school yard renovation was originally planned, so_to_say."
     (folder / "test.source.txt").write_text("\n".join(source[:7] + [shown] + source[8:]) + "\n")
-    check(run("--part", "samples", "--samples", 1, "--output", folder).returncode == 0, "a part can be run alone, with the folder alone")
+    check(run("--part", "samples", "--samples", 1, "--output", folder).returncode == 0, "a part runs alone with only a folder")
     check_full("how the experiment went", "--part", "samples", "--samples", 1, "--output", folder)
     samples = (folder / "samples.md").read_text()
     check("The paper's examples" in samples and "\nLine 8\n" in samples and "so\\_to\\_say" in samples, "the paper's examples are found in the test")
@@ -110,28 +118,33 @@ with tempfile.TemporaryDirectory() as name:
     curves = {}
     for weights, looks, layer, matrices, values, at, share in table[1:]:
         curves.setdefault((weights, looks, layer), []).append(float(share))
-        check(matrices == "6", "a curve is of three sentences and two heads") if at == "0.000000" else None
-    check(len(curves) == 2 * 3 * 2 and {looks for _, looks, _ in curves} == {"encoder", "decoder", "cross"}, f"of every layer: {list(curves)}")
-    check(all(curve[0] == 0 and curve[-1] == 1 and curve == sorted(curve) and len(curve) == 65 for curve in curves.values()), "from none to all")
-    check(lines_of(folder / "singular-values.svg") == [65, 65, 65, 2], "drawn for the encoder's layers, before training, and at equality")
+        check(matrices == "6", "a curve averages three sentences and two heads") if at == "0.000000" else None
+    check(len(curves) == 2 * 3 * 2 and {looks for _, looks, _ in curves} == {"encoder", "decoder", "cross"},
+          f"every layer has a curve: {list(curves)}")
+    check(all(curve[0] == 0 and curve[-1] == 1 and curve == sorted(curve) and len(curve) == 65 for curve in curves.values()),
+          "curves rise from 0 to 1")
+    check(lines_of(folder / "singular-values.svg") == [65, 65, 65, 2],
+          "the figure has the encoder layers, the untrained model and the diagonal")
     result = run("--part", "singular-values", "--output", folder)
-    check("exist already" in result.stdout and result.returncode == 0, "and not computed twice")
+    check("exist already" in result.stdout and result.returncode == 0, "existing curves are not computed again")
 
     # Figures, of times that are there; PyTorch's and the paper's beside them.
     lengths = [16384 >> i for i in reversed(range(7))]
     (folder / "inference.tsv").write_text(times("attn", lengths))
     figures = ["--part", "figures", "--tokens", 16384, "--device", "cpu", "--output", folder]
     result = run(*figures)
-    check(result.returncode == 0 and "pytorch_inference.py writes them" in result.stdout, f"figures of times that are there {result.stderr}")
-    check(lines_of(folder / "figure1.svg") == [7] * 4 and lines_of(folder / "figure2.svg") == [7] * 6, "with the paper's two lines in figure 2")
+    check(result.returncode == 0 and "pytorch_inference.py writes them" in result.stdout,
+          f"figures are drawn from existing times {result.stderr}")
+    check(lines_of(folder / "figure1.svg") == [7] * 4 and lines_of(folder / "figure2.svg") == [7] * 6, "figure 2 has the paper's two lines")
     (folder / "pytorch.tsv").write_text(times("PyTorch", lengths, "theirs"))
     run(*figures)
-    check(lines_of(folder / "figure1.svg") == [7] * 8 and lines_of(folder / "figure2.svg") == [7] * 10, "and PyTorch's where there are any")
-    check("PyTorch: Linformer, k = 128" in (folder / "figure1.svg").read_text(), "by name")
+    check(lines_of(folder / "figure1.svg") == [7] * 8 and lines_of(folder / "figure2.svg") == [7] * 10,
+          "the figures have PyTorch's lines if measured")
+    check("PyTorch: Linformer, k = 128" in (folder / "figure1.svg").read_text(), "the figures name PyTorch's lines")
     (folder / "pytorch.tsv").write_text(HEAD + "\nPyTorch\tencoder\t0\tmany\t128\t1\tx\n")
     refused("a damaged table", *figures, says="'many' is not a number")
     (folder / "pytorch.tsv").unlink()
-    check((folder / "inference.tsv").read_text() == times("attn", lengths), "what is there is kept")
+    check((folder / "inference.tsv").read_text() == times("attn", lengths), "existing measurements are kept")
 
     # Measured: a part of it is there.
     lengths = [128 >> i for i in reversed(range(7))]
@@ -139,9 +152,11 @@ with tempfile.TemporaryDirectory() as name:
     (folder / "inference.tsv").write_text("\n".join(kept) + "\n")
     result = run("--part", "figures", "--tokens", 128, "--repeats", 1, "--device", "cpu", "--threads", 1, "--output", folder)
     rows = (folder / "inference.tsv").read_text().splitlines()
-    check(result.returncode == 0 and len(rows) == 1 + 8 * 7 and rows[: len(kept)] == kept, f"what is missing is measured {result.stderr}")
+    check(result.returncode == 0 and len(rows) == 1 + 8 * 7 and rows[: len(kept)] == kept, f"missing measurements are made {result.stderr}")
     measured = [row.split("\t") for row in rows[len(kept):]]
-    check(all(row[:3] == ["attn", "encoder", "64"] and float(row[5]) > 0 for row in measured) and [int(row[3]) for row in measured] == lengths, f"{measured}")
+    check(all(row[:3] == ["attn", "encoder", "64"] and float(row[5]) > 0 for row in measured) and
+          [int(row[3]) for row in measured] == lengths,
+          f"the new rows are complete: {measured}")
 
     (folder / "inference.tsv").write_text("\n".join(row.replace("1 thread", "another") for row in kept) + "\n")
     refused("times of another device", "--part", "figures", "--tokens", 128, "--repeats", 1, "--device", "cpu", "--threads", 1, "--output", folder,
@@ -150,18 +165,21 @@ with tempfile.TemporaryDirectory() as name:
     loops = Path(name) / "loops"
     loops.mkdir()
     (loops / "test.target.txt").symlink_to("test.target.txt")
-    refused("a loop of symbolic links", "--part", "samples", "--output", loops, says="Too many levels of symbolic links")
-    refused("a trained model's other setting", *tiny, "--epochs", 3, *without_figures, "--output", folder, says="was trained with epochs 2, not 3")
+    refused("a symbolic link loop", "--part", "samples", "--output", loops, says="Too many levels of symbolic links")
+    refused("another setting for a trained model", *tiny, "--epochs", 3, *without_figures, "--output", folder,
+            says="was trained with epochs 2, not 3")
     refused("an unknown part", "--part", "table", says="table")
-    refused("tokens that do not halve", "--tokens", 300, says="300 is not a power of 2")
+    refused("tokens that cannot be halved", "--tokens", 300, says="300 is not a power of 2")
     (Path(name) / "options.ini").write_text("\nsentences=0\n")
-    refused("a bad line of a file of options", "--config", Path(name) / "options.ini", says="options.ini, line 2: --sentences: '0' is not a whole number of at least 1")
-    refused("a Linformer of longer sentences", "--truncate", 300, says="at most 256 for a Linformer")
-    refused("tables of nothing", "--part", "tables", "--output", Path(name) / "nothing", says="Run the part train first")
+    refused("an invalid line in an options file", "--config", Path(name) / "options.ini",
+            says="options.ini, line 2: --sentences: '0' is not a whole number of at least 1")
+    refused("too long sentences for a Linformer", "--truncate", 300, says="at most 256 for a Linformer")
+    refused("tables without results", "--part", "tables", "--output", Path(name) / "nothing", says="Run the part train first")
     paper = run(*[word for word in tiny[:2]], "--recipe", "paper", "--size", "small", "--epochs", 1, "--warmup", 5, "--vocabulary", 400, "--limit", 20,
                 "--device", "cpu", "--threads", 1, "--part", "train", "--output", Path(name) / "paper")
     check(paper.returncode == 0 and "settings: --size small --norm post --dropout 0.1 --epochs 1 --batch 88 --batch-unit sentences --order shuffled --smoothing 0.0 "
-          "--schedule warmup-cosine --rate 0.0001 --warmup 5 --validate-every 0 --average-best 0 --test-beam 1\n" in paper.stdout, f"the paper's settings are a recipe {paper.stdout[:600]} {paper.stderr}")
-    check("singular-values" in check_help(), "--help teaches")
+          "--schedule warmup-cosine --rate 0.0001 --warmup 5 --validate-every 0 --average-best 0 --test-beam 1\n" in paper.stdout,
+          f"the paper recipe has the paper's settings {paper.stdout[:600]} {paper.stderr}")
+    check("singular-values" in check_help(), "--help lists the parts")
 
 finish()

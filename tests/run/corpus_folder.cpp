@@ -36,7 +36,7 @@ struct Made {
 
 }  // namespace
 
-TEST_CASE("a corpus's folder opens with its tokenizers and pairs") {
+TEST_CASE("corpus folder: opens with its tokenizers and pairs") {
   for (const bool separate : {false, true}) {
     Made made(separate);
     made.complete();
@@ -55,7 +55,7 @@ TEST_CASE("a corpus's folder opens with its tokenizers and pairs") {
   }
 }
 
-TEST_CASE("a folder that is no complete corpus, or not the one that was made, is refused") {
+TEST_CASE("corpus folder: rejects incomplete and modified folders") {
   const TemporaryFolder empty;
   CHECK(contains(error_of([&] { open_corpus(empty.path()); }), "it has no corpus.json. Create them with tokenize."));
   Made made;
@@ -79,14 +79,14 @@ TEST_CASE("a folder that is no complete corpus, or not the one that was made, is
     std::filesystem::remove(made.folder / "00001.shard");
     CHECK(contains(made.refusal(), "00001.shard: No such file or directory"));
   }
-  SUBCASE("a token of a shard that is another one of the vocabulary") {
+  SUBCASE("a shard with a changed token") {
     std::string bytes = read_file(made.folder / "00001.shard");
     bytes[bytes.size() - 2] =
         static_cast<char>(bytes[bytes.size() - 2] ^ 1);  // of the last token's two bytes the lower one
     write_file(made.folder / "00001.shard", bytes);
     CHECK(contains(made.refusal(), "00001.shard is damaged: its checksum does not match. Repeat the command"));
   }
-  SUBCASE("a shard left out") {
+  SUBCASE("a missing shard entry") {
     made.replace(",\n  \"00001.shard\"", "");
     CHECK(contains(made.refusal(), "has shards of 2 pairs, but corpus.json says 3"));
   }
@@ -102,7 +102,7 @@ TEST_CASE("a folder that is no complete corpus, or not the one that was made, is
   }
 }
 
-TEST_CASE("a run keeps its folder, whose tokenizer has the names of a corpus's") {
+TEST_CASE("corpus folder: rejects a folder with a trained model to protect its tokenizer") {
   const Made made;
   const TemporaryFolder run;
   for (const char* name : {"model.json", "tokenizer.vocab.json"}) write_file(run / name, "the model's");
@@ -114,7 +114,7 @@ TEST_CASE("a run keeps its folder, whose tokenizer has the names of a corpus's")
   CHECK_FALSE(std::filesystem::exists(run / "corpus.json"));
 }
 
-TEST_CASE("tokenizers that were learnt are found again, if they were learnt from the same") {
+TEST_CASE("corpus folder: learned tokenizers are reused if they were learned from the same text") {
   const Made made;
   const auto found = tokenizers_of_corpus(made.folder.path(), "these words");
   REQUIRE(found.has_value());
@@ -125,7 +125,7 @@ TEST_CASE("tokenizers that were learnt are found again, if they were learnt from
   CHECK_FALSE(tokenizers_of_corpus(made.folder.path(), "these words").has_value());
 }
 
-TEST_CASE("a folder knows whether it has a corpus, and what it was made of") {
+TEST_CASE("corpus folder: reports whether it has a corpus and its sources") {
   const TemporaryFolder empty;
   CHECK_FALSE(has_corpus(empty.path()));
   CHECK_FALSE(has_corpus(empty / "none"));

@@ -8,7 +8,7 @@
 using namespace attn;
 using nlohmann::json;
 
-TEST_CASE("folder tokenizers: of a training's folder") {
+TEST_CASE("folder tokenizers: read from a training folder") {
   const WordVocabulary source({"<unk>", "<pad>", "<sos>", "<eos>", "a"}), target({"<unk>", "<pad>", "<sos>", "<eos>", "b"});
   const TemporaryFolder folder;
   write_run_config(
@@ -19,7 +19,7 @@ TEST_CASE("folder tokenizers: of a training's folder") {
   CHECK(read.target.hash() == target.hash());
 }
 
-TEST_CASE("folder tokenizers: of a folder of MarianMTModel's; one of neither kind is refused") {
+TEST_CASE("folder tokenizers: read from a MarianMTModel folder and other folders are rejected") {
   using Kind = SentencePieceModel::PieceKind;
   const TemporaryFolder folder;
   CHECK(contains(error_of([&] { read_folder_tokenizers(folder.path()); }), "there is no model.json in"));

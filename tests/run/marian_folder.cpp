@@ -102,7 +102,7 @@ struct Folder {
 
 }  // namespace
 
-TEST_CASE("marian folder: opened, it translates as the model that was saved") {
+TEST_CASE("marian folder: translates as the saved model") {
   Folder made;
   const FolderTranslator translator = open_translator(made.folder.path(), {.device = "cpu", .threads = 1});
   CHECK(translator.config().model.name == "marian-swish");
@@ -124,7 +124,7 @@ TEST_CASE("marian folder: opened, it translates as the model that was saved") {
   CHECK(translator({"ab", "", "a b"}).size() == 3);
 }
 
-TEST_CASE("marian folder: how to search is as generation_config.json says, else as config.json does") {
+TEST_CASE("marian folder: search settings come from generation_config.json or else config.json") {
   Folder made;
   const auto config = [&] { return read_marian_folder(made.folder.path()); };
   const auto search = [&] { return config().search; };
@@ -168,7 +168,7 @@ TEST_CASE("marian folder: how to search is as generation_config.json says, else 
   CHECK(search()->beam == 4);
 }
 
-TEST_CASE("marian folder: the limit is that of transformers, whose lengths count the begin and a forced end") {
+TEST_CASE("marian folder: the length limit follows transformers and includes begin and forced end tokens") {
   Folder made;
   made.config["max_position_embeddings"] = 100;
   made.save();
@@ -189,7 +189,7 @@ TEST_CASE("marian folder: the limit is that of transformers, whose lengths count
   }
 }
 
-TEST_CASE("marian folder: forbidden tokens keep their probability, unless it is to be renormalized") {
+TEST_CASE("marian folder: forbidden tokens keep their probability unless renormalized") {
   Folder made;
   const auto score = [&](const json& how) {
     write_file(made.folder / "generation_config.json", how.dump());
@@ -209,7 +209,7 @@ TEST_CASE("marian folder: forbidden tokens keep their probability, unless it is 
   CHECK(renormalized.log_probability == doctest::Approx(std::log(its / others)).epsilon(1e-5));
 }
 
-TEST_CASE("marian folder: a setting that transformers does not know is refused by name, with what may be meant") {
+TEST_CASE("marian folder: the error for an unknown setting suggests a name") {
   const Folder made;
   const auto with = [&](const json& how) {
     write_file(made.folder / "generation_config.json", how.dump());
@@ -222,7 +222,7 @@ TEST_CASE("marian folder: a setting that transformers does not know is refused b
   CHECK(with({{"use_cache", true}, {"top_k", 50}, {"_commit_hash", "x"}}).empty());
 }
 
-TEST_CASE("marian folder: a search that attn has not, and values that are none, are refused by file, name and value") {
+TEST_CASE("marian folder: errors for unsupported searches and invalid values name file and setting") {
   const Folder made;
   const auto with = [&](const json& how) {
     write_file(made.folder / "generation_config.json", how.dump());
@@ -246,7 +246,7 @@ TEST_CASE("marian folder: a search that attn has not, and values that are none, 
   CHECK(contains(with({{"forced_eos_token_id", 2}}), "but it is 0 in the vocabulary"));
 }
 
-TEST_CASE("marian folder: what is not there, or not as Marian has it, is one sentence") {
+TEST_CASE("marian folder: missing and unexpected files are clear errors") {
   Folder made;
   const json good = made.config;
   const auto with = [&](const char* name, const json& value) {
@@ -281,7 +281,7 @@ TEST_CASE("marian folder: what is not there, or not as Marian has it, is one sen
   CHECK(contains(made.refused(), "let transformers write the weights again"));
 }
 
-TEST_CASE("marian folder: a table of words' vectors that is none is named") {
+TEST_CASE("marian folder: the error for an invalid embedding table names it") {
   const Folder made;
   const std::vector<float> numbers(vocabulary);
   const std::vector<TensorView> tensors{tensor_view<float>("model.shared.weight", numbers, {vocabulary})};
@@ -289,7 +289,7 @@ TEST_CASE("marian folder: a table of words' vectors that is none is named") {
   CHECK(contains(made.refused(), "tensor 'model.shared.weight' has 1 dimensions; a table of words' vectors has 2"));
 }
 
-TEST_CASE("marian folder: a vocabulary larger than the model's tables belongs to another model") {
+TEST_CASE("marian folder: a vocabulary larger than the embedding tables is rejected") {
   const Folder made;
   write_file(made.folder / "vocab.json",
              json{{"</s>", 0}, {"<unk>", 1}, {"a", 2}, {"b", 3}, {"c", 4}, {"d", 5}, {"e", 6}, {"<pad>", 7}}.dump());

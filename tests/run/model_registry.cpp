@@ -17,7 +17,7 @@ ModelSpec of(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("model registry: presets are names of an architecture with a shape, no two the same") {
+TEST_CASE("model registry: presets are unique names of an architecture and a shape") {
   for (const char* name : {"transformer-small", "transformer-medium-pre", "transformer-base", "transformer-big-pre",
                            "linformer128-base-pre", "linformer48-medium", "marian-3-2-320-5-1280-relu"})
     CHECK(models().contains(name));
@@ -37,7 +37,7 @@ TEST_CASE("model registry: presets are names of an architecture with a shape, no
   CHECK(shapes.size() == 8);
 }
 
-TEST_CASE("model registry: an architecture takes any shape") {
+TEST_CASE("model registry: an architecture accepts any shape") {
   ModelSpec spec = of("transformer-pre");
   spec.shape = TransformerShape{.encoder_layers = 3, .decoder_layers = 1, .width = 24, .heads = 3, .inner = 40};
   const auto model = models().make(spec, {.device = "cpu", .threads = 1});
@@ -51,7 +51,7 @@ TEST_CASE("model registry: an architecture takes any shape") {
                  "a width of 24 is not a multiple of 5 heads"));
 }
 
-TEST_CASE("model spec: JSON keeps every size of the shape; files without a rope_base mean 10,000") {
+TEST_CASE("model spec: JSON keeps every size of the shape and a missing rope_base means 10000") {
   ModelSpec spec{.name = "mine", .source_vocabulary = 5, .target_vocabulary = 6};
   spec.shape = TransformerShape{1, 2, 12, 4, 5, 6, 7, 2, 500000};
   nlohmann::json json = spec;
@@ -62,7 +62,7 @@ TEST_CASE("model spec: JSON keeps every size of the shape; files without a rope_
   CHECK_THROWS_AS(json.get<ModelSpec>(), nlohmann::json::exception);
 }
 
-TEST_CASE("model registry: what it cannot make it says") {
+TEST_CASE("model registry: reports models that it cannot create") {
   const auto said = [](const ModelSpec& spec, const DeviceOptions& device) {
     return error_of([&] { models().make(spec, device); });
   };
@@ -77,7 +77,7 @@ TEST_CASE("model registry: what it cannot make it says") {
                  "cannot train with int8 weights. Train in float or bf16"));
 }
 
-TEST_CASE("model registry: a model to translate with may have int8 weights, and a worker a core") {
+TEST_CASE("model registry: inference models may use int8 weights and one core per worker") {
   const auto model = models().make(of("transformer-small"), {.device = "cpu", .threads = 2, .precision = "int8"});
   CHECK(model->device() == "2 threads, int8 weights");
   CHECK(model->engine().workers(4) == 2);
@@ -85,7 +85,7 @@ TEST_CASE("model registry: a model to translate with may have int8 weights, and 
 }
 
 #ifdef ATTN_COMPILED
-TEST_CASE("model registry: attn::compiled has the recurrent models; a program without them names the remedy") {
+TEST_CASE("model registry: attn::compiled has recurrent models and other programs name the remedy") {
   for (const char* name : recurrent_model_names) CHECK(models().contains(name));
   const ModelSpec spec{.name = "input-feeding-plain", .source_vocabulary = 16, .target_vocabulary = 16};
   const auto model = models().make(spec, {.device = "cpu", .threads = 1}, 1);

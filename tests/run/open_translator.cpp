@@ -76,7 +76,7 @@ TEST_CASE("open translator: a folder translates as the typed translator does") {
   CHECK(typed(lines) == translations);
 }
 
-TEST_CASE("open translator: the next token's probabilities are those of the words that are written") {
+TEST_CASE("open translator: next-token probabilities match the tokens written") {
   Run run;
   run.train(2);
   const FolderTranslator translate = open_translator(run.folder.path(), {.device = "cpu", .threads = 1});
@@ -101,7 +101,7 @@ TEST_CASE("open translator: the next token's probabilities are those of the word
   CHECK(written == whole);
 }
 
-TEST_CASE("open translator: maps name where every head looked") {
+TEST_CASE("open translator: attention maps cover every head") {
   Run run;
   run.train(1);
   const FolderTranslator translate = open_translator(run.folder.path(), {.device = "cpu"});
@@ -112,7 +112,7 @@ TEST_CASE("open translator: maps name where every head looked") {
   CHECK(maps[4].cols == 4);
 }
 
-TEST_CASE("open translator: a beam of 1 gives greedy translations; hypotheses have the score that forced decoding gives") {
+TEST_CASE("open translator: a beam of 1 is greedy and hypothesis scores equal forced decoding") {
   Run run;
   run.train(3);
   FolderTranslator translate = open_translator(run.folder.path(), {.device = "cpu", .threads = 1});
@@ -150,7 +150,7 @@ TEST_CASE("open translator: a beam of 1 gives greedy translations; hypotheses ha
   }
 }
 
-TEST_CASE("open translator: samples repeat with their seed, and do not depend on how a text is cut") {
+TEST_CASE("open translator: samples repeat with their seed and do not depend on the batch split") {
   Run run;
   run.train(1);
   FolderTranslator translate = open_translator(run.folder.path(), {.device = "cpu", .threads = 1});
@@ -167,7 +167,7 @@ TEST_CASE("open translator: samples repeat with their seed, and do not depend on
   CHECK(translate(lines) != whole);
 }
 
-TEST_CASE("open translator: an ensemble of a folder twice is the folder; other tokenizers are refused") {
+TEST_CASE("open translator: an ensemble of one folder twice equals the folder and other tokenizers are rejected") {
   Run run, other;
   run.train(3);
   other.train(1);
@@ -195,7 +195,7 @@ TEST_CASE("open translator: an ensemble of a folder twice is the folder; other t
   CHECK(contains(error_of([&] { open_ensemble({}, cpu); }), "no folders are named"));
 }
 
-TEST_CASE("open translator: the tree of a line, and links between words") {
+TEST_CASE("open translator: returns the search tree of a line and word links") {
   Run run;
   run.train(2);
   FolderTranslator translate = open_translator(run.folder.path(), {.device = "cpu", .threads = 1});
@@ -215,7 +215,7 @@ TEST_CASE("open translator: the tree of a line, and links between words") {
   }
 }
 
-TEST_CASE("open translator: several threads may use one, and each its own") {
+TEST_CASE("open translator: several threads may share one or use their own") {
   Run run;
   run.train(2);
   const FolderTranslator shared = open_translator(run.folder.path(), {.device = "cpu", .threads = 1});
@@ -232,7 +232,7 @@ TEST_CASE("open translator: several threads may use one, and each its own") {
   for (const auto& result : results) CHECK(result == expected);
 }
 
-TEST_CASE("training run: stopped and resumed, it ends with the bits of one that was not") {
+TEST_CASE("training run: a resumed run ends with the same bits as an uninterrupted one") {
   Run whole, parts;
   whole.train(4);
   parts.train(2);
@@ -241,7 +241,7 @@ TEST_CASE("training run: stopped and resumed, it ends with the bits of one that 
   CHECK(read_file(parts.folder / "training.safetensors") == read_file(whole.folder / "training.safetensors"));
 }
 
-TEST_CASE("open translator: folders that are none, half of one, or of a newer version say so") {
+TEST_CASE("open translator: rejects missing and incomplete and newer folders") {
   Run run;
   const auto opened = [&] { return error_of([&] { open_translator(run.folder.path(), {.device = "cpu"}); }); };
   CHECK(contains(error_of([] { open_translator("no/such/folder"); }), "is not a folder"));
@@ -297,7 +297,7 @@ TEST_CASE("open translator: folders that are none, half of one, or of a newer ve
   CHECK(contains(opened(), "is not the tokenizer of the model"));
 }
 
-TEST_CASE("open translator: one that was moved says so, and the one it was moved to translates") {
+TEST_CASE("open translator: a moved-from translator is an error and the target translates") {
   Run run;
   run.train(1);
   FolderTranslator first = open_translator(run.folder.path(), {.device = "cpu", .threads = 1});
@@ -308,7 +308,7 @@ TEST_CASE("open translator: one that was moved says so, and the one it was moved
 }
 
 #ifdef ATTN_COMPILED
-TEST_CASE("open translator: folders of recurrent models open without registering these") {
+TEST_CASE("open translator: folders of recurrent models open without registration") {
   for (const char* name : {"additive-encoder", "input-feeding-plain"}) {
     Run run;
     run.config.model.name = name;

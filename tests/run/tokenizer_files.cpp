@@ -13,7 +13,7 @@ WordVocabulary some_words() { return WordVocabulary({"<unk>", "<pad>", "<sos>", 
 
 }  // namespace
 
-TEST_CASE("any tokenizer: answers as what it holds does") {
+TEST_CASE("any tokenizer: forwards to the tokenizer it holds") {
   const WordVocabulary words = some_words();
   const AnyTokenizer any = words;
   CHECK(any.encode("a dog sleeps") == words.encode("a dog sleeps"));
@@ -32,7 +32,7 @@ TEST_CASE("any tokenizer: answers as what it holds does") {
   CHECK(any.get<ByteBpe>() == nullptr);
 }
 
-TEST_CASE("tokenizer files: what is saved is what is loaded, of every kind") {
+TEST_CASE("tokenizer files: a saved tokenizer loads with the same hash") {
   const TemporaryFolder folder;
   const AnyTokenizer words = some_words();
   const auto about = save_tokenizer(words, folder.path(), "source");
@@ -41,7 +41,7 @@ TEST_CASE("tokenizer files: what is saved is what is loaded, of every kind") {
   CHECK(load_tokenizer(about, folder.path()).hash() == words.hash());
 }
 
-TEST_CASE("tokenizer files: another tokenizer, an unknown kind and a file elsewhere are refused in words") {
+TEST_CASE("tokenizer files: rejects changed tokenizers and unknown kinds and files outside the folder") {
   const TemporaryFolder folder;
   auto about = save_tokenizer(some_words(), folder.path(), "source");
   save_word_vocabulary(WordVocabulary({"<unk>", "<pad>", "<sos>", "<eos>", "a", "cat", "runs"}), folder / "source.vocab");
@@ -58,7 +58,7 @@ TEST_CASE("tokenizer files: another tokenizer, an unknown kind and a file elsewh
   CHECK(refused("of the kind 'morse'"));
 }
 
-TEST_CASE("tokenizer files: a kind that names no files, or others than it writes, is refused when it saves") {
+TEST_CASE("tokenizer files: saving rejects a kind whose listed files differ from those it writes") {
   const TemporaryFolder folder;
   struct Own : WordVocabulary {};
   std::vector<std::string> files;
@@ -86,7 +86,7 @@ TEST_CASE("tokenizer files: a kind that names no files, or others than it writes
   tokenizer_kinds().pop_back();
 }
 
-TEST_CASE("tokenizer files: plain words come back in their language") {
+TEST_CASE("tokenizer files: plain words load with their language") {
   const TemporaryFolder folder;
   for (const auto& [kind, language] : {std::pair("plain-en", Language::english), {"plain-de", Language::german}}) {
     const AnyTokenizer plain =

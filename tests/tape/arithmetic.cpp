@@ -41,7 +41,7 @@ void check(const std::string& name, const Function& function) {
 
 }  // namespace
 
-TEST_CASE("arithmetic on the tape: gradients are those of differences and add up") {
+TEST_CASE("tape arithmetic: gradients match finite differences and accumulate") {
   check("relu", [](auto x) { return relu(x); });
   check("gelu", [](auto x) { return gelu(x); });
   check("gelu_exact", [](auto x) { return gelu_exact(x); });
@@ -52,14 +52,14 @@ TEST_CASE("arithmetic on the tape: gradients are those of differences and add up
   check("where", [](auto x) { return where(x > 0, exp(x), 0.1 * x); });
 }
 
-TEST_CASE("arithmetic on the tape: a column that is a slice of the other operand gets the gradients of both") {
+TEST_CASE("tape arithmetic: a column slice of the other operand gets both gradients") {
   check("first column", [](auto x) { return attn::slice<0, 1>(x) * x; });
   check("first column, as the second operand", [](auto x) { return x * attn::slice<0, 1>(x); });
   check("third column", [](auto x) { return attn::slice<2, 1>(x) * x; });
   check("third column, as the second operand", [](auto x) { return x * attn::slice<2, 1>(x); });
 }
 
-TEST_CASE("arithmetic on the tape: tanh is the standard library's, and a vector is added to every row") {
+TEST_CASE("tape arithmetic: tanh matches the standard library and a vector is added to every row") {
   Device device(1);
   TestParameter<Device> vector(device, 5, 1, 4);
   Tape tape(device, attn::TapeMode::gradients());
@@ -75,7 +75,7 @@ TEST_CASE("arithmetic on the tape: tanh is the standard library's, and a vector 
   CHECK(Variable(tape.constant(x.value) + learned).slot == nullptr);
 }
 
-TEST_CASE("arithmetic on the tape: activations of different shapes are an error that names both") {
+TEST_CASE("tape arithmetic: the error for different shapes names both") {
   Device device(1);
   Tape tape(device);
   const Variable a = tape.make(2, 3), b = tape.make(2, 4), c = tape.make(3, 3);

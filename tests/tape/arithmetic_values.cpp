@@ -27,7 +27,7 @@ struct Values {
 
 }  // namespace
 
-TEST_CASE("operators on activations: values, with numbers on either side") {
+TEST_CASE("operators: values with numbers on either side") {
   Values v;
   const auto a = v.a, b = v.b;
   CHECK(v.of(a + b) == Numbers{-1, -1, 4, 5});
@@ -45,7 +45,7 @@ TEST_CASE("operators on activations: values, with numbers on either side") {
   CHECK(v.of(2 / b) == Numbers{2, -4, 0.5, 1});
 }
 
-TEST_CASE("comparisons of activations are 1 or 0, and where selects") {
+TEST_CASE("operators: comparisons are 1 or 0 and where selects") {
   Values v;
   const auto a = v.a, b = v.b;
   CHECK(v.of(a < b) == Numbers{1, 0, 1, 0});
@@ -62,7 +62,7 @@ TEST_CASE("comparisons of activations are 1 or 0, and where selects") {
   CHECK(v.of(max(a, a)) == Numbers{-2, -0.5, 0, 3});
 }
 
-TEST_CASE("functions of activations are those of numbers") {
+TEST_CASE("operators: functions of activations match functions of numbers") {
   Values v;
   const auto a = v.a;
   v.check(exp(a), [](double x) { return std::exp(x); });
@@ -80,7 +80,7 @@ TEST_CASE("functions of activations are those of numbers") {
           [](double x) { return x / 2 * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x))); });
 }
 
-TEST_CASE("columns broadcast over columns, learned vectors over rows, and both together are an outer product") {
+TEST_CASE("operators: columns and vectors broadcast and together form an outer product") {
   Device device(1);
   Tape tape(device);
   TestParameter<Device> parameter(device, 1, 3, 1);
@@ -98,7 +98,7 @@ TEST_CASE("columns broadcast over columns, learned vectors over rows, and both t
   CHECK(values<Device>(tape, squares) == Numbers{5, 2});
 }
 
-TEST_CASE("gradients at kinks and ties are PyTorch's") {
+TEST_CASE("operators: gradients at kinks and ties match PyTorch") {
   // x = torch.tensor([-2., 0, 2], requires_grad=True); y = torch.tensor([1., 0, 2], requires_grad=True)
   // torch.autograd.grad(f(x, y).sum(), [x, y]) for f in torch.maximum, torch.minimum; .abs() and .relu() of x
   Device device(1);

@@ -36,7 +36,7 @@ void check(TapeMode mode, attn::Index rows, const Function& function) {
 
 }  // namespace
 
-TEST_CASE("the gradient of attention over slices of one matrix is that of differences") {
+TEST_CASE("attention: the gradient over slices of one matrix matches finite differences") {
   Device device(1);
   const Layout<Device> rows(device, {3, 0, 1, 5});
   for (const TapeMode mode : {TapeMode::gradients(), TapeMode::training(1, 2)})
@@ -47,7 +47,7 @@ TEST_CASE("the gradient of attention over slices of one matrix is that of differ
       });
 }
 
-TEST_CASE("attention of one variable to itself gets all three gradients, also in sentences longer than a block") {
+TEST_CASE("attention: self-attention of one variable gets all three gradients even over several blocks") {
   Device device(1);
   for (const std::int32_t length : {3, 70}) {
     CAPTURE(length);
@@ -60,7 +60,7 @@ TEST_CASE("attention of one variable to itself gets all three gradients, also in
   }
 }
 
-TEST_CASE("keys that are also the values get both gradients") {
+TEST_CASE("attention: keys that are also the values get both gradients") {
   Device device(1);
   const Layout<Device> rows(device, {2, 3});
   check(TapeMode::gradients(), 5, [&](auto x) {
@@ -69,7 +69,7 @@ TEST_CASE("keys that are also the values get both gradients") {
   });
 }
 
-TEST_CASE("attention from a number of sentences to another is an error that names both") {
+TEST_CASE("attention: the error for different sentence counts names both") {
   Device device(1);
   Tape tape(device);
   const Layout<Device> three(device, {1, 1, 1}), two(device, {1, 2});

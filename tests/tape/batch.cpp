@@ -7,7 +7,7 @@
 
 using namespace attn;
 
-TEST_CASE("an uploaded batch is its three texts") {
+TEST_CASE("uploaded batch: contains its three texts") {
   Cpu<float> device(1);
   Tape<Cpu<float>> tape(device);
   const auto [source, target, labels] = upload(tape, Batch::of({{5, 6}, {7}}, {{8}, {9, 4}}, {.begin = 0, .end = 2}));
@@ -18,7 +18,7 @@ TEST_CASE("an uploaded batch is its three texts") {
   CHECK(std::vector<Token>(labels.tokens, labels.tokens + 5) == std::vector<Token>{8, 2, 9, 4, 2});
 }
 
-TEST_CASE("a batch whose sides do not belong together is an error") {
+TEST_CASE("uploaded batch: a batch with mismatched sides is an error") {
   Cpu<float> device(1);
   Tape<Cpu<float>> tape(device);
   CHECK(contains(error_of([&] {

@@ -67,7 +67,7 @@ void check_slices(const std::string& name, const Use& use) {
 
 }  // namespace
 
-TEST_CASE("slices have the widths asked for, and their gradients are slices of one") {
+TEST_CASE("columns: slices have the requested widths and gradients are slices") {
   Device device(1);
   Tape tape(device, attn::TapeMode::gradients());
   const auto x = input<5>(tape, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
@@ -84,7 +84,7 @@ TEST_CASE("slices have the widths asked for, and their gradients are slices of o
   CHECK(c.slot->gradient.data == x.slot->gradient.data + 3);
 }
 
-TEST_CASE("the gradients of slices are those of differences, however they cover the columns") {
+TEST_CASE("columns: gradients of slices match finite differences for any cover of the columns") {
   check_slices("all columns", [](Variable x) { return std::vector{squared(slice(x, 0, 2)), squared(slice(x, 2, 4))}; });
   check_slices("the first columns", [](Variable x) { return std::vector{squared(slice(x, 0, 2))}; });
   check_slices("the last columns", [](Variable x) { return std::vector{squared(slice(x, 5, 1))}; });
@@ -99,7 +99,7 @@ TEST_CASE("the gradients of slices are those of differences, however they cover 
   check_slices("all columns as one slice", [](Variable x) { return std::vector{squared(slice(x, 0, 6))}; });
 }
 
-TEST_CASE("the gradients of slices that overlap are those of differences") {
+TEST_CASE("columns: gradients of overlapping slices match finite differences") {
   check_slices("overlapping", [](Variable x) { return std::vector{squared(slice(x, 0, 4)), squared(slice(x, 2, 4))}; });
   check_slices("one within another", [](Variable x) {
     return std::vector{squared(slice(x, 3, 1)), squared(slice(x, 1, 4))};
@@ -118,7 +118,7 @@ TEST_CASE("the gradients of slices that overlap are those of differences") {
   });
 }
 
-TEST_CASE("the gradients of slices of slices are those of differences, with and without the slice itself") {
+TEST_CASE("columns: gradients of nested slices match finite differences with or without the outer slice") {
   check_slices("a slice of a slice", [](Variable x) { return std::vector{squared(slice(slice(x, 1, 4), 1, 2))}; });
   check_slices("and the slice", [](Variable x) {
     const auto middle = slice(x, 1, 4);
@@ -135,7 +135,7 @@ TEST_CASE("the gradients of slices of slices are those of differences, with and 
   });
 }
 
-TEST_CASE("the gradients of slices that are taken repeatedly are those of differences, also beside the whole") {
+TEST_CASE("columns: gradients of repeated slices match finite differences even beside the whole") {
   check_slices("twice", [](Variable x) { return std::vector{squared(slice(x, 1, 2)), squared(slice(x, 1, 2))}; });
   check_slices("one, used twice", [](Variable x) {
     const auto part = slice(x, 3, 2);
@@ -150,7 +150,7 @@ TEST_CASE("the gradients of slices that are taken repeatedly are those of differ
   });
 }
 
-TEST_CASE("slices of an activation without gradient have none") {
+TEST_CASE("columns: slices of an activation without gradient have none") {
   Device device(1);
   Tape tape(device, attn::TapeMode::gradients());
   double numbers[] = {1, 2, 3, 4};
@@ -160,7 +160,7 @@ TEST_CASE("slices of an activation without gradient have none") {
   CHECK(&slice(x, 1, 2).tape() == &tape);
 }
 
-TEST_CASE("columns that do not exist, and widths that do not divide, are errors that name the numbers") {
+TEST_CASE("columns: errors name missing columns and widths that do not divide") {
   Device device(1);
   Tape tape(device);
   const Variable x = input<5>(tape, Numbers(5, 1));
@@ -169,7 +169,7 @@ TEST_CASE("columns that do not exist, and widths that do not divide, are errors 
   CHECK(contains(error_of([&] { split<2>(x); }), "5 columns cannot be cut into 2 equal slices"));
 }
 
-TEST_CASE("concat puts activations side by side, and each gets its columns of the gradient") {
+TEST_CASE("concat: joins activations by columns and splits the gradient") {
   Device device(1);
   Tape tape(device, attn::TapeMode::gradients());
   const auto a = input<2>(tape, {1, 2, 3, 4});
@@ -185,7 +185,7 @@ TEST_CASE("concat puts activations side by side, and each gets its columns of th
   CHECK(contains(error_of([&] { concat(a, shorter); }), "activations of 2 and 1 rows"));
 }
 
-TEST_CASE("concat of parts with and without gradient, of all widths, gives gradients to those that have one") {
+TEST_CASE("concat: parts with and without gradients of any width get the right gradients") {
   Device device(1);
   Tape tape(device, attn::TapeMode::gradients());
   double numbers[] = {9, 8, 7, 6};
@@ -206,7 +206,7 @@ TEST_CASE("concat of parts with and without gradient, of all widths, gives gradi
   CHECK(contains(error_of([] { concat(std::vector<Variable>{}); }), "concat: no activations"));
 }
 
-TEST_CASE("concat of slices, and slices of it, have the gradients of differences") {
+TEST_CASE("concat: of slices and slices of it have gradients that match finite differences") {
   check_slices("concat", [](Variable x) {
     const auto y = concat(slice(x, 3, 3), x, slice(x, 0, 1));
     return std::vector{squared(slice(y, 2, 5)), squared(slice(y, 9, 1)), squared(slice(y, 0, 3))};

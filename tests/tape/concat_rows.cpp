@@ -10,7 +10,7 @@
 using namespace attn;
 using Device = Cpu<double>;
 
-TEST_CASE("concat_rows joins texts sentence by sentence; its gradients are those of differences") {
+TEST_CASE("concat_rows: joins texts by sentence and gradients match finite differences") {
   Device device(1);
   Tensor<Device> a(device, 3, 2, random_numbers(6, 1)), b(device, 4, 2, random_numbers(8, 2));
   const Sentences first{{1}, {}, {1, 1}}, second{{1, 1}, {1}, {1}};
@@ -40,7 +40,7 @@ TEST_CASE("concat_rows joins texts sentence by sentence; its gradients are those
   check_gradient("b", b, gradient(tape, in_b), loss);
 }
 
-TEST_CASE("concat_rows: no rows, one activation twice, and texts that do not fit") {
+TEST_CASE("concat_rows: accepts no rows and repeated activations and rejects mismatched texts") {
   Device device(1);
   Tape<Device> tape(device, TapeMode::gradients());
   const auto x = input<2>(tape, {1, 2, 3, 4});

@@ -19,7 +19,7 @@ const std::vector<Token> kLabels{2, 6, 0, 2};
 
 }  // namespace
 
-TEST_CASE("the gradients of cross_entropy on a tape are those of differences of its mean") {
+TEST_CASE("cross_entropy: gradients on a tape match finite differences of the mean") {
   Device device(2);
   for (const Smoothing smoothing : {Smoothing::uniform, Smoothing::others})
     for (const double normalizer : {0.0, 10.0}) {
@@ -43,7 +43,7 @@ TEST_CASE("the gradients of cross_entropy on a tape are those of differences of 
     }
 }
 
-TEST_CASE("the loss is the same whether the tape records or not, and without smoothing it is the likelihood's") {
+TEST_CASE("cross_entropy: the loss does not depend on recording and without smoothing is the log-likelihood") {
   Device device(2);
   TestParameter<Device> weight(device, 7, 5, 2), bias(device, 7, 1, 3);
   const auto run = [&](TapeMode mode, double amount) {
@@ -59,7 +59,7 @@ TEST_CASE("the loss is the same whether the tape records or not, and without smo
   CHECK(run(TapeMode::inference(), 0.1).loss != run(TapeMode::inference(), 0.1).nll);
 }
 
-TEST_CASE("the mean of a loss is over its labels") {
+TEST_CASE("cross_entropy: the mean is over the labels") {
   Device device(1);
   TestParameter<Device> weight(device, 7, 5, 2), bias(device, 7, 1, 3);
   Tape tape(device);
@@ -68,7 +68,7 @@ TEST_CASE("the mean of a loss is over its labels") {
   CHECK(attn::cross_entropy(input<5>(tape, {}), weight, bias, kLabels.data(), {}).mean() == 0);
 }
 
-TEST_CASE("two losses on one activation add their gradients") {
+TEST_CASE("cross_entropy: two losses on one activation add their gradients") {
   Device device(2);
   TestParameter<Device> weight(device, 7, 5, 2), bias(device, 7, 1, 3);
   const auto run = [&](int times) {
@@ -82,7 +82,7 @@ TEST_CASE("two losses on one activation add their gradients") {
   CHECK(distance(run(2), sum_of(run(1), run(1))) <= 1e-15);
 }
 
-TEST_CASE("losses of several batches add up in sums that the caller keeps") {
+TEST_CASE("cross_entropy: losses of several batches accumulate in sums owned by the caller") {
   Device device(2);
   TestParameter<Device> weight(device, 7, 5, 2), bias(device, 7, 1, 3);
   double sums[2] = {100, 200};
@@ -96,7 +96,7 @@ TEST_CASE("losses of several batches add up in sums that the caller keeps") {
   CHECK(sums[1] == doctest::Approx(200 + own.loss).epsilon(1e-14));
 }
 
-TEST_CASE("a loss over no labels is 0 and has no gradient") {
+TEST_CASE("cross_entropy: a loss without labels is 0 and has no gradient") {
   Device device(2);
   TestParameter<Device> weight(device, 7, 5, 2), bias(device, 7, 1, 3);
   Tape tape(device, TapeMode::gradients());
@@ -107,7 +107,7 @@ TEST_CASE("a loss over no labels is 0 and has no gradient") {
   CHECK(weight.gradients.read() == Numbers(35, 0));
 }
 
-TEST_CASE("a vocabulary so large that logits come in chunks gives what one row after another gives") {
+TEST_CASE("cross_entropy: a vocabulary large enough for chunked logits equals row-by-row results") {
   Device device(2);
   constexpr attn::Index kClasses = 1 << 20;  // four rows a chunk
   TestParameter<Device> weight(device, kClasses, 1, 1), bias(device, kClasses, 1, 2);

@@ -11,7 +11,7 @@
 using namespace attn;
 using Device = Cpu<double>;
 
-TEST_CASE("dropout passes everything on where the tape does not drop") {
+TEST_CASE("dropout: passes values unchanged if the tape has no dropout") {
   Device device(1);
   Tape<Device> tape(device);
   auto x = tape.make(3, 4);
@@ -21,7 +21,7 @@ TEST_CASE("dropout passes everything on where the tape does not drop") {
   CHECK(evaluated(dropout(z, 0.5f)).value.data == z.value.data);
 }
 
-TEST_CASE("dropout's gradient passes where the number did, by the same factor") {
+TEST_CASE("dropout: the gradient follows the mask with the same factor") {
   Device device(1);
   Tape<Device> tape(device, TapeMode::training(1, 1));
   auto x = tape.make(50, 8);
@@ -41,7 +41,7 @@ TEST_CASE("dropout's gradient passes where the number did, by the same factor") 
   CHECK(dropped < 140);
 }
 
-TEST_CASE("a rate of dropout that is not one is refused") {
+TEST_CASE("dropout: rejects an invalid rate") {
   Device device(1);
   Tape<Device> tape(device, TapeMode::training(1, 1));
   auto x = tape.make(1, 2);
@@ -49,7 +49,7 @@ TEST_CASE("a rate of dropout that is not one is refused") {
   CHECK_THROWS_AS(dropout(x, -0.1f), Error);
 }
 
-TEST_CASE("a tape drops only where it should, each time with another mask") {
+TEST_CASE("dropout: a tape uses a new mask each time") {
   Device device(1);
   for (const TapeMode mode : {TapeMode::gradients(), TapeMode::inference()})
     CHECK_FALSE(Tape<Device>(device, mode).dropout(0.5f).active());
@@ -60,7 +60,7 @@ TEST_CASE("a tape drops only where it should, each time with another mask") {
   CHECK(first.key.low != second.key.low);
 }
 
-TEST_CASE("a dropout rate outside 0 to 1 is an error that names it, whether the tape drops or not") {
+TEST_CASE("dropout: a rate outside 0 to 1 is an error even if the tape has no dropout") {
   Device device(1);
   for (const TapeMode mode : {TapeMode::training(1, 1), TapeMode::inference()}) {
     Tape<Device> tape(device, mode);
@@ -69,7 +69,7 @@ TEST_CASE("a dropout rate outside 0 to 1 is an error that names it, whether the 
   }
 }
 
-TEST_CASE("the masks of an expression are numbered from left to right, whatever the compiler evaluates first") {
+TEST_CASE("dropout: masks of an expression are numbered from left to right for any evaluation order") {
   Device device(1);
   const auto masks = [&](const auto& function) {
     Tape<Device> tape(device, TapeMode::training(1, 1));
@@ -95,7 +95,7 @@ TEST_CASE("the masks of an expression are numbered from left to right, whatever 
   CHECK(twice.second == apart.first);
 }
 
-TEST_CASE("dropout's masks are decided by seed, step and order") {
+TEST_CASE("dropout: masks depend on seed and step and order") {
   Device device(1);
   const auto first_key = [&](std::uint64_t seed, std::uint64_t step) {
     Tape<Device> tape(device, TapeMode::training(seed, step));

@@ -13,7 +13,7 @@ using attn::TapeMode;
 using Device = attn::Cpu<double>;
 using Tape = attn::Tape<Device>;
 
-TEST_CASE("uploaded sentences know their rows, their longest and their range of tokens") {
+TEST_CASE("uploaded sentences: know their rows and longest length and token range") {
   Device device(1);
   Tape tape(device);
   const attn::Text text = upload(tape, attn::Sentences{{4, 9}, {}, {2, 7, 3}});
@@ -27,7 +27,7 @@ TEST_CASE("uploaded sentences know their rows, their longest and their range of 
   CHECK(upload(tape, attn::Sentences{{1, -3}}).smallest == -3);
 }
 
-TEST_CASE("a batch of no sentences can be uploaded and embedded") {
+TEST_CASE("uploaded sentences: an empty batch can be uploaded and embedded") {
   Device device(1);
   TestParameter<Device> table(device, 3, 2, 1);
   Tape tape(device, TapeMode::gradients());
@@ -41,7 +41,7 @@ TEST_CASE("a batch of no sentences can be uploaded and embedded") {
   CHECK(table.gradients.read() == Numbers(6, 0));
 }
 
-TEST_CASE("the gradient of embedding on a tape is that of differences, with dropout and without") {
+TEST_CASE("embedding: the gradient matches finite differences with and without dropout") {
   Device device(2);
   const attn::Sentences batch{{3, 3, 0}, {}, {1, 3}};
   const Tensor<Device> positions(device, 4, 5, random_numbers(20, 2));
@@ -63,7 +63,7 @@ TEST_CASE("the gradient of embedding on a tape is that of differences, with drop
   }
 }
 
-TEST_CASE("a parameter as a variable: its values, and its gradient beside that of another use, by differences") {
+TEST_CASE("embedding: a parameter as a variable has its values and accumulates gradients of all uses") {
   Device device(2);
   TestParameter<Device> weight(device, 4, 5, 1), vector(device, 3, 1, 2), none(device, 0, 5, 3);
   const auto loss = [&](Tape& tape) {

@@ -130,20 +130,20 @@ struct MultiplyAdd {
 
 }  // namespace
 
-TEST_CASE("gradients of operators with respect to activations, columns and learned vectors are those of differences") {
+TEST_CASE("expression: operator gradients for activations and columns and vectors match finite differences") {
   check_binary("+", [](const auto& a, const auto& b) { return a + b; });
   check_binary("-", [](const auto& a, const auto& b) { return a - b; });
   check_binary("*", [](const auto& a, const auto& b) { return a * b; });
   check_binary("/", [](const auto& a, const auto& b) { return a / b; });
 }
 
-TEST_CASE("gradients of max, min and where are those of differences") {
+TEST_CASE("expression: gradients of max and min and where match finite differences") {
   check_binary("max", [](const auto& a, const auto& b) { return max(a, b); });
   check_binary("min", [](const auto& a, const auto& b) { return min(a, b); });
   check("where", [](const auto& x) { return where(x.a > x.u, x.b * x.c, where(x.c <= x.b, x.v, x.a)); });
 }
 
-TEST_CASE("gradients of functions with respect to activations, columns and learned vectors are those of differences") {
+TEST_CASE("expression: function gradients for activations and columns and vectors match finite differences") {
   check_unary("negate", [](const auto& x) { return -x; });
   check_unary("exp", [](const auto& x) { return exp(x); });
   check_unary("log", [](const auto& x) { return log(x + 2); });
@@ -159,7 +159,7 @@ TEST_CASE("gradients of functions with respect to activations, columns and learn
   check_unary("square", [](const auto& x) { return square(x); });
 }
 
-TEST_CASE("gradients of a nested expression with repeated operands are those of differences, at any size") {
+TEST_CASE("expression: gradients of nested expressions with repeated operands match finite differences") {
   for (const Index rows : {0, 1, 4})
     for (const Index width : {1, 3, 17})
       check(
@@ -171,11 +171,11 @@ TEST_CASE("gradients of a nested expression with repeated operands are those of 
           rows, width);
 }
 
-TEST_CASE("an expression of a column and a learned vector alone is their outer product, with both gradients") {
+TEST_CASE("expression: a column and a vector form an outer product with both gradients") {
   check("outer product", [](const auto& x) { return exp(-x.c * x.u) + x.c; });
 }
 
-TEST_CASE("an activation that several expressions use gets the gradients of all") {
+TEST_CASE("expression: an activation used by several expressions gets all gradients") {
   check("several expressions", [](const auto& x) {
     const Variable first = x.a * x.c + x.u, second = first * x.a - x.u;
     const Column half = 0.5 * x.c * x.c;
@@ -183,7 +183,7 @@ TEST_CASE("an activation that several expressions use gets the gradients of all"
   });
 }
 
-TEST_CASE("functions of your own, with and without a derivative") {
+TEST_CASE("expression: user-defined functions work with and without a derivative") {
   check("Cube", [](const auto& x) { return attn::apply<Cube>(x.a - x.u) * attn::apply<Cube>(x.c); });
   check("MultiplyAdd",
         [](const auto& x) { return attn::apply<MultiplyAdd>(x.a, x.c, attn::apply<MultiplyAdd>(x.u, 2, x.b)); });
@@ -197,7 +197,7 @@ TEST_CASE("functions of your own, with and without a derivative") {
   CHECK(gradient<Device>(tape, x) == Numbers{3, 6, 9, 12});
 }
 
-TEST_CASE("expressions of static widths become variables of static and dynamic widths, with the same numbers") {
+TEST_CASE("expression: static-width expressions become static or dynamic variables with the same values") {
   Device device(1);
   Tape tape(device);
   const auto x = input<3>(tape, random_numbers(6, 1)), y = input<3>(tape, random_numbers(6, 2));

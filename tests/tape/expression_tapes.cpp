@@ -22,7 +22,7 @@ TapeMode dropping(bool record) {
 
 }  // namespace
 
-TEST_CASE("an expression on a tape that does not record has the same numbers and no gradient") {
+TEST_CASE("expression: a tape that does not record gives the same values and no gradient") {
   Device device(1);
   TestParameter<Device> parameter(device, 4, 1, 3);
   const attn::Parameter<Device>& vector = parameter;
@@ -35,7 +35,7 @@ TEST_CASE("an expression on a tape that does not record has the same numbers and
   CHECK(same_bits(run(TapeMode::inference(), false), run(TapeMode::gradients(), true)));
 }
 
-TEST_CASE("an expression whose operands have no gradient has none; with one learned vector it does") {
+TEST_CASE("expression: operands without gradients give none and one learned vector gives one") {
   Device device(1);
   TestParameter<Device> frozen(device, 4, 1, 1), learns(device, 4, 1, 2);
   frozen.frozen = true;
@@ -54,7 +54,7 @@ TEST_CASE("an expression whose operands have no gradient has none; with one lear
   CHECK(distance(learns.gradients.read(), expected) <= 1e-14);
 }
 
-TEST_CASE("the gradient of a learned vector adds to what is there") {
+TEST_CASE("expression: the gradient of a learned vector accumulates") {
   Device device(1);
   TestParameter<Device> parameter(device, 2, 1, 1);
   parameter.gradients.write({10, 20});
@@ -66,7 +66,7 @@ TEST_CASE("the gradient of a learned vector adds to what is there") {
   CHECK(parameter.gradients.read() == Numbers{14, 26});
 }
 
-TEST_CASE("dropout in an expression is dropout alone, with its gradient") {
+TEST_CASE("expression: dropout equals dropout alone with its gradient") {
   Device device(2);
   Tensor<Device> x(device, 6, 5, random_numbers(30, 1)), z(device, 6, 5, random_numbers(30, 2));
   const Numbers dy = random_numbers(30, 3);
@@ -98,7 +98,7 @@ TEST_CASE("dropout in an expression is dropout alone, with its gradient") {
   CHECK(std::count(together[1].begin(), together[1].end(), 0.0) > 3);  // else nothing was dropped
 }
 
-TEST_CASE("dropout on a tape that does not drop is the activation itself; in an expression it changes nothing") {
+TEST_CASE("expression: dropout on a tape without dropout changes nothing") {
   Device device(1);
   for (const TapeMode mode : {TapeMode::inference(), TapeMode::gradients()}) {
     Tape tape(device, mode);
@@ -116,7 +116,7 @@ TEST_CASE("dropout on a tape that does not drop is the activation itself; in an 
   CHECK(Variable(dropout(x, 0)).value.data == x.value.data);
 }
 
-TEST_CASE("an expression of activations of two tapes is on the inner one") {
+TEST_CASE("expression: activations of two tapes give an expression on the inner tape") {
   Device device(1);
   Tape outer(device);
   const auto a = input<2>(outer, {1, 2});
@@ -135,7 +135,7 @@ TEST_CASE("an expression of activations of two tapes is on the inner one") {
   CHECK(&Variable(a + 1).tape() == &outer);
 }
 
-TEST_CASE("an expression on an inner tape that does not record has no gradient, though its operand has one") {
+TEST_CASE("expression: an inner tape that does not record gives no gradient") {
   Device device(1);
   Tape outer(device, TapeMode::gradients());
   const auto a = input<2>(outer, {1, 2});
@@ -144,7 +144,7 @@ TEST_CASE("an expression on an inner tape that does not record has no gradient, 
   CHECK(Variable(a + b).slot == nullptr);
 }
 
-TEST_CASE("operands that do not fit together are errors that name their shapes") {
+TEST_CASE("expression: errors for incompatible operands name their shapes") {
   Device device(1);
   TestParameter<Device> four(device, 4, 1, 1), square_matrix(device, 3, 3, 2);
   const attn::Parameter<Device>&vector = four, &matrix = square_matrix;

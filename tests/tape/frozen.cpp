@@ -88,7 +88,7 @@ struct Case {
 
 }  // namespace
 
-TEST_CASE("frozen: linear, with a frozen weight and a bias that learns among others") {
+TEST_CASE("frozen: linear with a frozen weight and a trainable bias and other combinations") {
   Case({{4, 5}}, {{7, 5}, {7, 1}}).check([](Tape&, const Inputs& x, const Parameters& p) {
     return attn::linear(x[0], p[0], p[1]);
   });
@@ -100,7 +100,7 @@ TEST_CASE("frozen: linear, with a frozen weight and a bias that learns among oth
   });
 }
 
-TEST_CASE("frozen: layer_norm and rms_norm, alone and of a residual") {
+TEST_CASE("frozen: layer_norm and rms_norm with and without a residual") {
   Case({{4, 5}}, {{5, 1}, {5, 1}}).check([](Tape&, const Inputs& x, const Parameters& p) {
     return attn::layer_norm(x[0], p[0], p[1]);
   });
@@ -110,7 +110,7 @@ TEST_CASE("frozen: layer_norm and rms_norm, alone and of a residual") {
   Case({{4, 5}}, {{5, 1}}).check([](Tape&, const Inputs& x, const Parameters& p) { return attn::rms_norm(x[0], p[0]); });
 }
 
-TEST_CASE("frozen: embedding, of words and of learned positions") {
+TEST_CASE("frozen: embedding of tokens and learned positions") {
   Case({}, {{7, 4}, {5, 4}}).check([](Tape& tape, const Inputs&, const Parameters& p) {
     attn::PositionVectors<Device> positions{p[1].matrix()};
     if (p[1].learns()) positions.gradients = p[1].gradient_matrix();
@@ -119,7 +119,7 @@ TEST_CASE("frozen: embedding, of words and of learned positions") {
   });
 }
 
-TEST_CASE("frozen: attention, with a frozen projection of its keys among others") {
+TEST_CASE("frozen: attention with frozen projections such as that of the keys") {
   Case({{8, 4}, {6, 4}}, {{4, 4}, {4, 4}, {4, 4}}).check([](Tape& tape, const Inputs& x, const Parameters& p) {
     const attn::Ragged queries = attn::upload_offsets(tape, kOffsets.data(), 4),
                        keys = attn::upload_offsets(tape, kSourceOffsets.data(), 4);
@@ -136,7 +136,7 @@ TEST_CASE("frozen: attention, with a frozen projection of its keys among others"
   });
 }
 
-TEST_CASE("frozen: lstm, with initial states that learn or not") {
+TEST_CASE("frozen: lstm with and without trainable initial states") {
   constexpr int kWidth = 3;
   Case({{8, 2}, {4, kWidth}, {4, kWidth}}, {{4 * kWidth, 2}, {4 * kWidth, kWidth}, {4 * kWidth, 1}})
       .check([](Tape& tape, const Inputs& x, const Parameters& p) {
@@ -162,7 +162,7 @@ TEST_CASE("frozen: input_feeding") {
       });
 }
 
-TEST_CASE("frozen: an output layer's cross-entropy") {
+TEST_CASE("frozen: cross-entropy of an output layer") {
   Device device(2);
   const std::vector<attn::Token> labels{2, 6, 0, 2};
   TestParameter<Device> weight(device, 7, 5, 2), bias(device, 7, 1, 3);

@@ -11,7 +11,7 @@ using attn::TapeMode;
 using Device = attn::Cpu<double>;
 using Tape = attn::Tape<Device>;
 
-TEST_CASE("the gradient of gathered rows is that of differences, also where rows are gathered twice over") {
+TEST_CASE("gather_rows: the gradient matches finite differences for repeated rows too") {
   Device device(1);
   Tensor<Device> x(device, 4, 3, random_numbers(12, 1));
   const Integers<Device> first(device, {2, 0}), second(device, {0, 3, 1});
@@ -30,7 +30,7 @@ TEST_CASE("the gradient of gathered rows is that of differences, also where rows
   check_gradient("x", x, gradient(tape, in), loss);
 }
 
-TEST_CASE("gathered rows by numbers on the host: out of range and repeated ones are errors") {
+TEST_CASE("gather_rows: out-of-range and repeated host indices are errors") {
   Device device(1);
   Tape tape(device, TapeMode::gradients());
   const auto x = input<3>(tape, {1, 2, 3, 4, 5, 6});

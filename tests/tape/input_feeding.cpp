@@ -76,7 +76,7 @@ struct Case {
 
 }  // namespace
 
-TEST_CASE("the gradients of input_feeding are those of differences, whichever of its results are used, dropout or not") {
+TEST_CASE("input_feeding: gradients match finite differences for any used results and dropout") {
   for (const TapeMode mode : {TapeMode::gradients(), TapeMode::training(1, 2)})
     for (int used = 1; used < 4; ++used) {
       CAPTURE(mode.dropout);
@@ -88,7 +88,7 @@ TEST_CASE("the gradients of input_feeding are those of differences, whichever of
     }
 }
 
-TEST_CASE("input_feeding drops what it feeds and what goes from layer to layer") {
+TEST_CASE("input_feeding: drops the fed input and the connections between layers") {
   Case all;
   all.mode = TapeMode::training(1, 2);
   Tape plain(all.device);
@@ -102,7 +102,7 @@ TEST_CASE("input_feeding drops what it feeds and what goes from layer to layer")
   CHECK(with.y.context.value(0, 0) != without.y.context.value(0, 0));
 }
 
-TEST_CASE("input_feeding of other rows or sentences than the batch is an error that names both numbers") {
+TEST_CASE("input_feeding: the error for mismatched rows or sentences names both numbers") {
   Case all;
   Tape tape(all.device);
   const auto layout = attn::one_step(tape, 2);

@@ -39,18 +39,18 @@ const TapeMode modes[] = {TapeMode::gradients(), TapeMode::training(1, 2)};
 
 }  // namespace
 
-TEST_CASE("the gradients of layer_norm on a tape are those of differences") {
+TEST_CASE("layer_norm: gradients on a tape match finite differences") {
   check(TapeMode::gradients(), [](auto x, auto, auto& gain, auto& bias) { return attn::layer_norm(x, gain, bias); });
 }
 
-TEST_CASE("the gradients of residual_layer_norm are those of differences, with dropout and without") {
+TEST_CASE("residual_layer_norm: gradients match finite differences with and without dropout") {
   for (const TapeMode mode : modes)
     check(mode, [](auto x, auto branch, auto& gain, auto& bias) {
       return attn::residual_layer_norm(x, branch, gain, bias, x.tape().dropout(0.4f));
     });
 }
 
-TEST_CASE("the gradients of rms_norm and residual_rms_norm are those of differences") {
+TEST_CASE("rms_norm: gradients with and without residual match finite differences") {
   check(TapeMode::gradients(), [](auto x, auto, auto& gain, auto&) { return attn::rms_norm(x, gain); });
   for (const TapeMode mode : modes)
     check(mode, [](auto x, auto branch, auto& gain, auto&) {
@@ -58,12 +58,12 @@ TEST_CASE("the gradients of rms_norm and residual_rms_norm are those of differen
     });
 }
 
-TEST_CASE("the gradients of residual are those of differences, with dropout and without") {
+TEST_CASE("residual: gradients match finite differences with and without dropout") {
   for (const TapeMode mode : modes)
     check(mode, [](auto x, auto branch, auto&, auto&) { return attn::evaluated(x + attn::dropout(branch, 0.4f)); });
 }
 
-TEST_CASE("a residual whose branch is the same variable gets both gradients") {
+TEST_CASE("residual: a branch that is the same variable gets both gradients") {
   for (const TapeMode mode : modes) {
     check(mode, [](auto x, auto, auto&, auto&) { return attn::evaluated(x + attn::dropout(x, 0.4f)); });
     check(mode, [](auto x, auto, auto& gain, auto& bias) {

@@ -10,7 +10,7 @@ using attn::TapeMode;
 using Device = attn::Cpu<double>;
 using Tape = attn::Tape<Device>;
 
-TEST_CASE("the gradients of linear on a tape are those of differences") {
+TEST_CASE("linear: gradients on a tape match finite differences") {
   Device device(2);
   Tensor<Device> x(device, 4, 5, random_numbers(20, 1));
   TestParameter<Device> weight(device, 7, 5, 2), bias(device, 7, 1, 3);
@@ -28,7 +28,7 @@ TEST_CASE("the gradients of linear on a tape are those of differences") {
   check_gradient("bias", bias.numbers, bias.gradients.read(), loss);
 }
 
-TEST_CASE("the gradients of linear_transposed are those of differences, first contribution to its input's or not") {
+TEST_CASE("linear_transposed: gradients match finite differences for the first and later contributions") {
   Device device(2);
   Tensor<Device> x(device, 4, 7, random_numbers(28, 1));
   TestParameter<Device> weight(device, 7, 5, 2);
@@ -52,7 +52,7 @@ TEST_CASE("the gradients of linear_transposed are those of differences, first co
   }
 }
 
-TEST_CASE("the gradients of feed_forward are those of differences, with dropout and without") {
+TEST_CASE("feed_forward: gradients match finite differences with and without dropout") {
   Device device(2);
   for (const TapeMode mode : {TapeMode::gradients(), TapeMode::training(1, 2)}) {
     CAPTURE(mode.dropout);
@@ -78,7 +78,7 @@ TEST_CASE("the gradients of feed_forward are those of differences, with dropout 
   }
 }
 
-TEST_CASE("a weight that is used twice gets the sum of its gradients") {
+TEST_CASE("linear: a weight used twice gets the sum of its gradients") {
   Device device(1);
   TestParameter<Device> weight(device, 2, 2, 1), bias(device, 2, 1, 2);
   weight.numbers.write({1, 2, 3, 4});

@@ -82,7 +82,7 @@ struct Case {
 
 }  // namespace
 
-TEST_CASE("sums and multiples of losses: the value is theirs, and gradients are those of differences") {
+TEST_CASE("loss: sums and multiples have the right value and gradients match finite differences") {
   Case all;
   const auto combine = [](const Case::Terms& t) { return t.first + 0.5 * t.second - t.squares / 4 + (-t.second) * 2; };
   const auto value = [&] {
@@ -108,7 +108,7 @@ TEST_CASE("sums and multiples of losses: the value is theirs, and gradients are 
   check_gradient("layer", all.layer.numbers, all.layer.gradients.read(), value);
 }
 
-TEST_CASE("the same term twice is twice the term, and computed once") {
+TEST_CASE("loss: a term added twice counts twice and is computed once") {
   Case all;
   const auto doubled = all.gradients_of([](const auto& t) { return 2 * t.first; });
   const auto twice = all.gradients_of([](const auto& t) { return t.first + t.first; });
@@ -124,7 +124,7 @@ TEST_CASE("the same term twice is twice the term, and computed once") {
   CHECK(runs.forward == 0);
 }
 
-TEST_CASE("a term whose weights add up to 0 has a value, and no gradient") {
+TEST_CASE("loss: a term with total weight 0 has a value and no gradient") {
   Case all;
   const auto one = all.gradients_of([](const auto& t) { return t.first; });
   const auto cancelled = all.gradients_of([](const auto& t) { return t.first + t.squares - t.squares; });
@@ -139,7 +139,7 @@ TEST_CASE("a term whose weights add up to 0 has a value, and no gradient") {
   CHECK(loss.value() == doctest::Approx(one.value).epsilon(1e-14));
 }
 
-TEST_CASE("a term is computed when value() or backward() needs it, and value() after backward() computes nothing") {
+TEST_CASE("loss: terms are computed by value() or backward() and never twice") {
   Case all;
   const auto combine = [](const auto& t) { return t.first + 0.5 * t.squares; };
   const auto expected = all.gradients_of(combine);
@@ -159,7 +159,7 @@ TEST_CASE("a term is computed when value() or backward() needs it, and value() a
   CHECK(runs.backward == 1);
 }
 
-TEST_CASE("value() and evaluate() before backward() leave the gradients the same bits") {
+TEST_CASE("loss: value() and evaluate() before backward() do not change gradients") {
   Case all;
   const auto combine = [](const auto& t) { return t.first + 0.5 * t.squares; };
   const auto expected = all.gradients_of(combine);
@@ -173,7 +173,7 @@ TEST_CASE("value() and evaluate() before backward() leave the gradients the same
   CHECK(found.value == expected.value);
 }
 
-TEST_CASE("a term that does not learn adds to the value, and nothing to the gradients") {
+TEST_CASE("loss: a term without trainable parameters adds only to the value") {
   Case all;
   const auto expected = all.gradients_of([](const auto& t) { return t.first; });
   double numbers[] = {2, 4};
@@ -187,7 +187,7 @@ TEST_CASE("a term that does not learn adds to the value, and nothing to the grad
   CHECK(runs.backward == 0);
 }
 
-TEST_CASE("backward() of a loss that depends on nothing that learns is an error, and its value is there all the same") {
+TEST_CASE("loss: backward() without trainable parameters is an error but the value remains available") {
   Case all;
   for (auto* parameter : {&all.weight, &all.bias, &all.layer}) parameter->frozen = true;
   Tape tape(all.device, TapeMode::gradients());
@@ -200,7 +200,7 @@ TEST_CASE("backward() of a loss that depends on nothing that learns is an error,
   CHECK(error_of([&] { learning.backward(); }) == "");
 }
 
-TEST_CASE("backward() twice on one tape is an error, whichever losses they are") {
+TEST_CASE("loss: a second backward() on one tape is an error for any loss") {
   Case all;
   Tape tape(all.device, TapeMode::gradients());
   auto terms = all.terms(tape);
@@ -213,7 +213,7 @@ TEST_CASE("backward() twice on one tape is an error, whichever losses they are")
   CHECK(terms.second.value() > 0);
 }
 
-TEST_CASE("backward() on a tape that does not record is an error that names the modes that do") {
+TEST_CASE("loss: backward() on a tape that does not record is an error that names the right modes") {
   Case all;
   Tape tape(all.device);
   auto terms = all.terms(tape);
@@ -223,7 +223,7 @@ TEST_CASE("backward() on a tape that does not record is an error that names the 
   CHECK(terms.first.value() > 0);
 }
 
-TEST_CASE("a loss without a term is 0, and an error to take gradients of; terms can be added to it") {
+TEST_CASE("loss: an empty loss is 0 and has no gradients and accepts terms") {
   Case all;
   Loss sum;
   CHECK(sum.value() == 0);
@@ -240,7 +240,7 @@ TEST_CASE("a loss without a term is 0, and an error to take gradients of; terms 
   CHECK(found.value == expected.value);
 }
 
-TEST_CASE("terms keep their order, names and weights, and add their sums where the caller says") {
+TEST_CASE("loss: terms keep order and names and weights and add their sums to the given places") {
   Case all;
   Tape tape(all.device);
   auto terms = all.terms(tape);
@@ -262,7 +262,7 @@ TEST_CASE("terms keep their order, names and weights, and add their sums where t
   CHECK(sums[3] == doctest::Approx(4 + own.squares.read().loss).epsilon(1e-14));
 }
 
-TEST_CASE("backward() of a tape without a loss is an error, and no pass") {
+TEST_CASE("loss: backward() on a tape without a loss is an error") {
   Case test;
   Tape tape(test.device, TapeMode::gradients());
   test.terms(tape);

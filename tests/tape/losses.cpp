@@ -58,7 +58,7 @@ void check(const char* name, double value, const Numbers& expected, const Functi
 
 }  // namespace
 
-TEST_CASE("sum and mean, in numbers") {
+TEST_CASE("losses: sum and mean match known values") {
   Numbers twice = kX;
   for (double& number : twice) number *= 2;
   check("sum", 4.5, Numbers(12, 1), [](auto x, auto, auto) { return sum(x); });
@@ -67,7 +67,7 @@ TEST_CASE("sum and mean, in numbers") {
         [](auto x, auto, auto) { return sum(square(x)); });
 }
 
-TEST_CASE("mse and binary_cross_entropy: value and gradient are PyTorch's") {
+TEST_CASE("losses: mse and binary_cross_entropy values and gradients match PyTorch") {
   check("mse", 2.375,
         {-0.0833333333333, -0.166666666667, 0.25, -0.0416666666667, 0.25, -0.125, -0.25, 0.0416666666667, -0.416666666667,
          0.5, 0.125, -0.333333333333},
@@ -78,7 +78,7 @@ TEST_CASE("mse and binary_cross_entropy: value and gradient are PyTorch's") {
         [](auto x, auto t, auto) { return binary_cross_entropy(x, t); });
 }
 
-TEST_CASE("cross_entropy of logits, with and without label smoothing: value and gradient are PyTorch's") {
+TEST_CASE("losses: cross_entropy of logits matches PyTorch with and without label smoothing") {
   check("cross_entropy", 1.72406691055,
         {0.0528149031717, 0.0117845978029, -0.0966333590379, 0.0320338580634, -0.168997826618, 0.0470829109684,
          0.0222403923472, 0.0996745233023, 0.00198679884049, 0.294867092418, 0.0310787628897, -0.327932654148},
@@ -89,21 +89,21 @@ TEST_CASE("cross_entropy of logits, with and without label smoothing: value and 
         [](auto x, auto, auto labels) { return cross_entropy(x, labels, {.amount = 0.1}); });
 }
 
-TEST_CASE("kl_divergence: value and gradient are PyTorch's") {
+TEST_CASE("losses: kl_divergence value and gradient match PyTorch") {
   check("kl_divergence", 1.06704829459,
         {-0.0834187546244, -0.0383329640958, 0.154070083957, -0.0323183652371, 0.125365394835, -0.058848836009,
          -0.0836913546303, 0.0171747958042, -0.0843291253614, 0.242513837968, -0.0212744915602, -0.136910221047},
         [](auto x, auto t, auto) { return kl_divergence(x, softmax(t)); });
 }
 
-TEST_CASE("a weighted sum of losses of expressions: value and gradient are PyTorch's") {
+TEST_CASE("losses: a weighted sum of losses of expressions matches PyTorch") {
   check("both", 1.91885857721,
         {0.061148236505, -0.00488206886375, -0.0633000257046, 0.0320338580634, -0.143997826618, 0.0512495776351,
          0.0139070590138, 0.116341189969, -0.0313465344928, 0.344867092418, 0.0435787628897, -0.344599320815},
         [](auto x, auto, auto labels) { return cross_entropy(x, labels) + 0.1 * mean(square(x)); });
 }
 
-TEST_CASE("losses against learned vectors, columns and numbers: gradients are those of differences") {
+TEST_CASE("losses: targets can be vectors or columns or numbers and gradients match finite differences") {
   Device device(1);
   TestParameter<Device> parameter(device, 4, 1, 2);
   const attn::Parameter<Device>& vector = parameter;
@@ -123,7 +123,7 @@ TEST_CASE("losses against learned vectors, columns and numbers: gradients are th
   check_gradient("vector", parameter.numbers, parameter.gradients.read(), value);
 }
 
-TEST_CASE("the fused loss of an output layer plus another loss gives the sum of both gradients") {
+TEST_CASE("losses: a fused output loss plus another loss gives the sum of both gradients") {
   Device device(2);
   Tensor<Device> x(device, 3, 4, kX);
   TestParameter<Device> weight(device, 5, 4, 1), bias(device, 5, 1, 2), layer(device, 4, 4, 3);
@@ -146,7 +146,7 @@ TEST_CASE("the fused loss of an output layer plus another loss gives the sum of 
   CHECK(distance(both.second, sum_of(first.second, second.second)) <= 1e-14);
 }
 
-TEST_CASE("cross_entropy of logits is the fused loss of an output layer, however often it is computed") {
+TEST_CASE("losses: cross_entropy of logits equals the fused output loss on every computation") {
   Device device(1);
   Tensor<Device> x(device, 3, 4, kX);
   TestParameter<Device> weight(device, 5, 4, 1), bias(device, 5, 1, 2);
@@ -171,7 +171,7 @@ TEST_CASE("cross_entropy of logits is the fused loss of an output layer, however
   }
 }
 
-TEST_CASE("losses name what does not fit") {
+TEST_CASE("losses: errors name mismatched shapes") {
   Device device(1);
   Tape tape(device);
   const auto x = input<4>(tape, kX), short_one = input<4>(tape, Numbers(8, 0.25));
@@ -182,7 +182,7 @@ TEST_CASE("losses name what does not fit") {
   CHECK(contains(error_of([&] { mse(x, short_one); }), "3 x 4 and 2 x 4"));
 }
 
-TEST_CASE("losses of no rows are 0") {
+TEST_CASE("losses: no rows give 0") {
   Device device(1);
   Tape tape(device, TapeMode::gradients());
   const auto x = input<4>(tape, {});

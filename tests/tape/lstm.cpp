@@ -83,7 +83,7 @@ struct Case {
 
 }  // namespace
 
-TEST_CASE("the gradients of lstm on a tape are those of differences, whichever of its results are used") {
+TEST_CASE("lstm: gradients on a tape match finite differences for any used results") {
   for (const bool states : {false, true})
     for (const bool reverse : {false, true})
       for (int used = 1; used < 8; ++used) {
@@ -98,7 +98,7 @@ TEST_CASE("the gradients of lstm on a tape are those of differences, whichever o
       }
 }
 
-TEST_CASE("time_major orders sentences by falling length, equal ones as they stand") {
+TEST_CASE("time_major: sorts sentences by decreasing length and keeps ties in order") {
   Device device(1);
   Tape tape(device);
   const attn::Sentences sentences{{1, 2}, {}, {3, 4, 5}, {6, 7}, {8}};
@@ -113,7 +113,7 @@ TEST_CASE("time_major orders sentences by falling length, equal ones as they sta
   CHECK(step.rows.longest == 1);
 }
 
-TEST_CASE("lstm of an input or of states with other rows than the batch is an error that names both numbers") {
+TEST_CASE("lstm: the error for mismatched rows of input or states names both numbers") {
   Device device(1);
   Case all;
   Tape tape(device);
@@ -132,7 +132,7 @@ TEST_CASE("lstm of an input or of states with other rows than the batch is an er
                  "states of 3 (h) and 3 (c) sentences for a batch of 2"));
 }
 
-TEST_CASE("lstm: two at the same time may not begin with one state, to whose gradient both would add") {
+TEST_CASE("lstm: two concurrent LSTMs cannot share a trainable initial state") {
   Case all;
   Tape tape(all.device, TapeMode::gradients());
   const auto layout = attn::one_step(tape, 2);
@@ -147,7 +147,7 @@ TEST_CASE("lstm: two at the same time may not begin with one state, to whose gra
                  "cannot share an initial state"));
 }
 
-TEST_CASE("lstm: several over the same sentences give what each gives alone, and the same gradients") {
+TEST_CASE("lstm: several LSTMs over the same sentences give the results and gradients of each alone") {
   Case all;
   const attn::LstmWeights<Device> weights{all.input_weight, all.recurrent, all.bias};
   const auto numbers = [&](bool together) {

@@ -44,7 +44,7 @@ struct Attention {
 
 }  // namespace
 
-TEST_CASE("attention by hand is the fused attention: values and gradients of queries, keys and values") {
+TEST_CASE("ragged products: manual attention equals fused attention in values and gradients") {
   const std::vector<std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>>> batches{
       {{3, 0, 1, 5}, {3, 0, 1, 5}}, {{2, 3, 1, 0}, {4, 0, 7, 2}}, {{70, 1}, {70, 90}}};
   for (const auto& [query_lengths, key_lengths] : batches)
@@ -63,8 +63,7 @@ TEST_CASE("attention by hand is the fused attention: values and gradients of que
     }
 }
 
-TEST_CASE(
-    "ragged products on the tape: gradients are those of differences and add up, for one variable on both sides too") {
+TEST_CASE("ragged products: gradients match finite differences and accumulate with one variable on both sides") {
   for (const bool same : {false, true}) {
     CAPTURE(same);
     Device device(2);
@@ -88,7 +87,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("ragged products of which one side has no gradient give the other its own") {
+TEST_CASE("ragged products: a side without gradient does not affect the gradient of the other") {
   Device device(1);
   const Layout<Device> rows(device, {2, 1});
   Tensor<Device> constant(device, 3, 2, random_numbers(6, 2));
@@ -110,7 +109,7 @@ TEST_CASE("ragged products of which one side has no gradient give the other its 
   }
 }
 
-TEST_CASE("queries and keys of different widths are an error that names both") {
+TEST_CASE("ragged products: the error for different query and key widths names both") {
   Device device(1);
   Tape tape(device);
   const Layout<Device> rows(device, {2});

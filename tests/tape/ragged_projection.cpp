@@ -11,7 +11,7 @@ using attn::TapeMode;
 using Device = attn::Cpu<double>;
 using Tape = attn::Tape<Device>;
 
-TEST_CASE("the gradients of ragged_projection on a tape are those of differences") {
+TEST_CASE("ragged_projection: gradients on a tape match finite differences") {
   Device device(2);
   const Layout<Device> rows(device, {3, 0, 5, 1});
   for (const int blocks : {1, 2}) {
@@ -35,7 +35,7 @@ TEST_CASE("the gradients of ragged_projection on a tape are those of differences
   }
 }
 
-TEST_CASE("a sentence longer than the projection is an error that names both numbers") {
+TEST_CASE("ragged_projection: the error for a too long sentence names both lengths") {
   Device device(1);
   const Layout<Device> fits(device, {5, 2}), longer(device, {1, 6});
   TestParameter<Device> projection(device, 2, 5, 1);

@@ -40,7 +40,7 @@ void check(const char* name, Index rows, const Function& function) {
 
 }  // namespace
 
-TEST_CASE("softmax and log_softmax: values and gradients are PyTorch's") {
+TEST_CASE("reductions: softmax and log_softmax values and gradients match PyTorch") {
   // s = torch.tensor([[0.5, -1, 2, 0], [1.5, 0.25, -0.5, 1], [-2, 3, 0.75, -1]], requires_grad=True)
   // w = torch.tensor([[1.0, 2, 3, 4]])
   // for y in F.softmax(s, -1), F.log_softmax(s, -1): print(y, torch.autograd.grad((y * w).sum(), s))
@@ -68,7 +68,7 @@ TEST_CASE("softmax and log_softmax: values and gradients are PyTorch's") {
   }
 }
 
-TEST_CASE("reductions of columns and rows: values") {
+TEST_CASE("reductions: values over columns and rows") {
   Device device(1);
   Tape tape(device);
   const Layout<Device> rows(device, {2, 0, 1});
@@ -84,7 +84,7 @@ TEST_CASE("reductions of columns and rows: values") {
   CHECK(values<Device>(tape, repeat_rows(x, rows)) == Numbers{1, 4, 1, 4, 5, -6});
 }
 
-TEST_CASE("gradients of reductions are those of differences and add up") {
+TEST_CASE("reductions: gradients match finite differences and accumulate") {
   Device device(1);
   const Layout<Device> rows(device, {3, 0, 1, 5}), five(device, {2, 1, 0, 3, 1});
   check("softmax", 3, [](auto x) { return softmax(x); });
@@ -100,7 +100,7 @@ TEST_CASE("gradients of reductions are those of differences and add up") {
   check("repeat_rows", 5, [&](auto x) { return repeat_rows(x, five); });
 }
 
-TEST_CASE("reductions take expressions, and expressions take reductions: layer norm by hand") {
+TEST_CASE("reductions: compose with expressions into a manual layer norm") {
   const auto norm = [](auto x) {
     const Variable centred = x - mean_columns(x);
     return Variable(centred / sqrt(mean_columns(square(centred)) + 1e-5));
@@ -117,13 +117,13 @@ TEST_CASE("reductions take expressions, and expressions take reductions: layer n
   CHECK(distance(values<Device>(tape, powers / sum_columns(powers)), values<Device>(tape, softmax(x))) <= 1e-15);
 }
 
-TEST_CASE("pooling and its broadcast back: each row minus the mean of its sentence") {
+TEST_CASE("reductions: pooling and broadcasting back subtracts the sentence mean") {
   Device device(1);
   const Layout<Device> rows(device, {3, 0, 1, 5});
   check("centred sentences", 9, [&](auto x) { return Variable(x - repeat_rows(mean_rows(x, rows), rows)); });
 }
 
-TEST_CASE("repeat_rows takes one row per sentence") {
+TEST_CASE("repeat_rows: takes one row per sentence") {
   Device device(1);
   Tape tape(device);
   const Layout<Device> rows(device, {2, 1});

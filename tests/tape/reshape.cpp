@@ -41,7 +41,7 @@ void check(const char* name, const Function& function) {
 
 }  // namespace
 
-TEST_CASE("reshape keeps the order of the numbers; only a slice is copied") {
+TEST_CASE("reshape: keeps the order of the values and copies only slices") {
   Device device(1);
   Tape tape(device);
   const Variable x = input<3>(tape, {1, 2, 3, 4, 5, 6});
@@ -55,7 +55,7 @@ TEST_CASE("reshape keeps the order of the numbers; only a slice is copied") {
   CHECK(values(tape, column) == Numbers{2, 3, 5, 6});
 }
 
-TEST_CASE("gradients through reshapes are those of differences and add up, also of slices and back") {
+TEST_CASE("reshape: gradients match finite differences and accumulate for slices too") {
   check("taller", [](Variable x) { return Variable(square(reshape(x, 12, 2))); });
   check("wider, and back", [](Variable x) { return Variable(reshape(Variable(tanh(reshape(x, 1, 24))), 4, 6) * x); });
   check("of a slice", [](Variable x) { return Variable(exp(reshape(attn::slice(x, 2, 3), 6, 2))); });
@@ -67,7 +67,7 @@ TEST_CASE("gradients through reshapes are those of differences and add up, also 
   check("twice", [](Variable x) { return Variable(reshape(x, 8, 3) * reshape(x, 8, 3)); });
 }
 
-TEST_CASE("a reshape of an activation without gradient has none, and of no rows is empty") {
+TEST_CASE("reshape: an activation without gradient has none and no rows stay empty") {
   Device device(1);
   Tape tape(device, attn::TapeMode::gradients());
   Tensor<Device> numbers(device, 2, 3, random_numbers(6, 1));
@@ -77,7 +77,7 @@ TEST_CASE("a reshape of an activation without gradient has none, and of no rows 
   CHECK(none.cols() == 2);
 }
 
-TEST_CASE("a reshape to another number of elements is an error that names both shapes") {
+TEST_CASE("reshape: the error for a different number of elements names both shapes") {
   Device device(1);
   Tape tape(device);
   const Variable x = input<3>(tape, {1, 2, 3, 4, 5, 6});

@@ -40,7 +40,7 @@ void check(Index rows, const Function& function) {
 
 }  // namespace
 
-TEST_CASE("rotary on the tape: the gradient is that of differences and adds up, at positions of each sentence") {
+TEST_CASE("rotary: gradients on a tape match finite differences and accumulate at any positions") {
   Device device(1);
   const Layout<Device> rows(device, {2, 0, 3}), with_spare(device, {2, 0, 3}, 1);
   const Integers<Device> firsts(device, {4, 0, 9});
@@ -50,7 +50,7 @@ TEST_CASE("rotary on the tape: the gradient is that of differences and adds up, 
   check(with_spare.rows(), [&](Variable x) { return attn::rotary(x, with_spare, 2); });
 }
 
-TEST_CASE("rotary on the tape: rows of no sentence are 0") {
+TEST_CASE("rotary: rows outside sentences are 0") {
   Device device(1);
   Tape tape(device);
   const Layout<Device> rows(device, {1, 1}, 1);
@@ -58,7 +58,7 @@ TEST_CASE("rotary on the tape: rows of no sentence are 0") {
   CHECK(values(tape, attn::rotary(x, rows, 1)) == Numbers{1, 2, 0, 0, 5, 6, 0, 0});
 }
 
-TEST_CASE("rotary on the tape: a longer sentence that comes later does not disturb the gradient") {
+TEST_CASE("rotary: a later longer sentence does not change the gradient") {
   check(5, [&](Variable x) {
     Tape& tape = x.tape();
     const attn::Ragged all = attn::upload_offsets(tape, std::array<std::int32_t, 2>{0, 5}.data(), 1);
@@ -71,14 +71,14 @@ TEST_CASE("rotary on the tape: a longer sentence that comes later does not distu
   });
 }
 
-TEST_CASE("rotary on the tape: heads of an odd width are an error that names them") {
+TEST_CASE("rotary: the error for odd head widths names them") {
   Device device(1);
   Tape tape(device);
   const Layout<Device> rows(device, {2});
   CHECK(contains(error_of([&] { attn::rotary(tape.make(2, 6), rows, 2); }), "6 columns are not 2 heads of an even width"));
 }
 
-TEST_CASE("repeat_heads on the tape: once is the activation itself; else the gradient is that of differences and adds up") {
+TEST_CASE("repeat_heads: one repeat is the activation itself and gradients match finite differences") {
   Device device(1);
   Tape tape(device);
   const Variable x = input<4>(tape, {1, 2, 3, 4});
@@ -89,7 +89,7 @@ TEST_CASE("repeat_heads on the tape: once is the activation itself; else the gra
   check(3, [](Variable y) { return attn::repeat_heads(y, 8, 2); });
 }
 
-TEST_CASE("rotary on the tape: the base sets how fast columns turn") {
+TEST_CASE("rotary: the base sets the rotation speed of the columns") {
   Device device(1);
   const Layout<Device> rows(device, {2});
   Tape tape(device);

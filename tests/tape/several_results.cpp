@@ -26,7 +26,7 @@ auto twice_and_thrice(attn::Variable<Device> x, int* runs) {
 
 }  // namespace
 
-TEST_CASE("a function of several results gets the gradients of those that something depends on, once") {
+TEST_CASE("several results: a function gets the gradients of all used results in one call") {
   Device device(1);
   for (const int used : {1, 2, 3}) {
     CAPTURE(used);
@@ -43,7 +43,7 @@ TEST_CASE("a function of several results gets the gradients of those that someth
   }
 }
 
-TEST_CASE("the gradients of several results are given back: many functions hold no more memory than one") {
+TEST_CASE("several results: result gradients are freed and many functions use no more memory than one") {
   Device device(1);
   const auto run = [&](int functions) {
     int runs = 0;

@@ -31,7 +31,7 @@ Variable times(Tape& tape, Variable x, double factor, int* runs = nullptr) {
 
 }  // namespace
 
-TEST_CASE("a chain's gradient is the product of its factors") {
+TEST_CASE("tape: the gradient of a chain is the product of its factors") {
   Device device(1);
   Tape tape(device, TapeMode::gradients());
   const auto x = input<2>(tape, {1, 2, 3, 4});
@@ -42,7 +42,7 @@ TEST_CASE("a chain's gradient is the product of its factors") {
   CHECK(gradient(tape, x) == Numbers{-6, 0, -60, -6});
 }
 
-TEST_CASE("a variable that is used several times gets the sum of its gradients") {
+TEST_CASE("tape: a variable used several times gets the sum of its gradients") {
   Device device(1);
   Tape tape(device, TapeMode::gradients());
   const auto x = input<1>(tape, {1, 2});
@@ -55,7 +55,7 @@ TEST_CASE("a variable that is used several times gets the sum of its gradients")
   CHECK(gradient(tape, x) == Numbers{3 * (5 + 7 + 11), 3 * (5 + 14 + 33)});
 }
 
-TEST_CASE("a result that two losses depend on gets the sum of both") {
+TEST_CASE("tape: a result used by two losses gets the sum of both gradients") {
   Device device(1);
   Tape tape(device, TapeMode::gradients());
   const auto x = input<1>(tape, {1});
@@ -66,7 +66,7 @@ TEST_CASE("a result that two losses depend on gets the sum of both") {
   CHECK(gradient(tape, x) == Numbers{33});
 }
 
-TEST_CASE("functions whose results nothing depends on do not run backward") {
+TEST_CASE("tape: functions with unused results do not run backward") {
   Device device(1);
   Tape tape(device, TapeMode::gradients());
   int used = 0, unused = 0;
@@ -80,7 +80,7 @@ TEST_CASE("functions whose results nothing depends on do not run backward") {
   CHECK(gradient(tape, x) == Numbers{2});
 }
 
-TEST_CASE("a second backward pass on one tape is an error, and changes nothing") {
+TEST_CASE("tape: a second backward pass is an error and changes nothing") {
   Device device(1);
   Tape tape(device, TapeMode::gradients());
   int runs = 0;
@@ -94,7 +94,7 @@ TEST_CASE("a second backward pass on one tape is an error, and changes nothing")
   CHECK(gradient(tape, x) == Numbers{2});
 }
 
-TEST_CASE("activations without rows go forward and backward") {
+TEST_CASE("tape: activations without rows run forward and backward") {
   Device device(1);
   Tape tape(device, TapeMode::gradients());
   int runs = 0;
@@ -106,7 +106,7 @@ TEST_CASE("activations without rows go forward and backward") {
   CHECK(gradient(tape, x).empty());
 }
 
-TEST_CASE("all slices of a split give their gradients to the whole") {
+TEST_CASE("tape: all slices of a split pass their gradients to the whole") {
   Device device(1);
   Tape tape(device, TapeMode::gradients());
   const auto x = input<3>(tape, {1, 2, 3, 4, 5, 6});
@@ -118,7 +118,7 @@ TEST_CASE("all slices of a split give their gradients to the whole") {
   CHECK(gradient(tape, x) == Numbers{2, 20, 200, 4, 40, 400});
 }
 
-TEST_CASE("a slice that nothing uses has gradient 0, even where memory was used before") {
+TEST_CASE("tape: an unused slice has gradient 0 even in reused memory") {
   Device device(1);
   for (int unused = 0; unused < 3; ++unused) {
     Tape tape(device, TapeMode::gradients());
@@ -140,7 +140,7 @@ TEST_CASE("a slice that nothing uses has gradient 0, even where memory was used 
   }
 }
 
-TEST_CASE("a split none of whose slices is used leaves no gradient") {
+TEST_CASE("tape: a split without used slices leaves no gradient") {
   Device device(1);
   Tape tape(device, TapeMode::gradients());
   const auto x = input<2>(tape, {1, 2});
@@ -150,7 +150,7 @@ TEST_CASE("a split none of whose slices is used leaves no gradient") {
   CHECK(gradient(tape, x).empty());
 }
 
-TEST_CASE("a slice and the whole may both be used, in any order") {
+TEST_CASE("tape: a slice and the whole may both be used in any order") {
   Device device(1);
   // In the backward pass the whole comes: last, first, and before the slices exist.
   for (int order = 0; order < 3; ++order) {
@@ -171,7 +171,7 @@ TEST_CASE("a slice and the whole may both be used, in any order") {
   }
 }
 
-TEST_CASE("a slice that is used twice gets the sum of its gradients") {
+TEST_CASE("tape: a slice used twice gets the sum of its gradients") {
   Device device(1);
   Tape tape(device, TapeMode::gradients());
   const auto x = input<2>(tape, {1, 2});
@@ -183,7 +183,7 @@ TEST_CASE("a slice that is used twice gets the sum of its gradients") {
   CHECK(gradient(tape, x) == Numbers{1, 7});
 }
 
-TEST_CASE("a tape that does not record computes the same and leaves nothing") {
+TEST_CASE("tape: without recording values are the same and nothing is stored") {
   Device device(1);
   int runs = 0;
   Tape tape(device);
@@ -199,7 +199,7 @@ TEST_CASE("a tape that does not record computes the same and leaves nothing") {
   CHECK(device.gradients.capacity() == 0);
 }
 
-TEST_CASE("a tape inside another takes back its own memory only") {
+TEST_CASE("tape: an inner tape frees only its own memory") {
   Device device(1);
   Tape outer(device, TapeMode::gradients());
   const auto x = input<2>(outer, {1, 2});
@@ -219,7 +219,7 @@ TEST_CASE("a tape inside another takes back its own memory only") {
   CHECK(gradient(outer, x) == Numbers{3, 3});
 }
 
-TEST_CASE("equal steps have equal addresses and allocate nothing from the second on") {
+TEST_CASE("tape: equal steps have equal addresses and allocate nothing after the first") {
   Device device(1);
   const auto step = [&] {
     Tape tape(device, TapeMode::gradients());
@@ -245,7 +245,7 @@ TEST_CASE("equal steps have equal addresses and allocate nothing from the second
   CHECK(device.gradients.capacity() == gradients);
 }
 
-TEST_CASE("gradients of a deep chain take the room of a few") {
+TEST_CASE("tape: gradients of a deep chain need the memory of a few") {
   Device device(1);
   constexpr Index kRows = 1000;
   for (int repeat = 0; repeat < 3; ++repeat) {
@@ -261,7 +261,7 @@ TEST_CASE("gradients of a deep chain take the room of a few") {
   CHECK(device.gradients.capacity() <= 6 * one);
 }
 
-TEST_CASE("a second tape that records is refused while the first lasts") {
+TEST_CASE("tape: a second recording tape is rejected while the first exists") {
   Device device(1);
   {
     Tape first(device, TapeMode::gradients());
@@ -271,7 +271,7 @@ TEST_CASE("a second tape that records is refused while the first lasts") {
   CHECK(error_of([&] { Tape(device, TapeMode::gradients()); }) == "");
 }
 
-TEST_CASE("backward on a tape that does not record is an error that names the modes that do") {
+TEST_CASE("tape: backward without recording is an error that names the right modes") {
   Device device(1);
   Tape tape(device);
   const std::string sentence = error_of([&] { tape.backward(); });

@@ -9,7 +9,7 @@
 using namespace attn;
 using Host = Cpu<float>;
 
-TEST_CASE("numbers travel from the host to an activation and back, row by row") {
+TEST_CASE("transfer: values are uploaded and downloaded by rows") {
   Host device;
   Tape<Host> tape(device);
   const std::vector<float> numbers{1, 2, 3, 4, 5, 6};
@@ -20,7 +20,7 @@ TEST_CASE("numbers travel from the host to an activation and back, row by row") 
   CHECK(download(x) == numbers);
 }
 
-TEST_CASE("a slice and an expression are downloaded without what is beside them") {
+TEST_CASE("transfer: slices and expressions download only their own columns") {
   Host device;
   Tape<Host> tape(device);
   const Variable<Host> x = upload(tape, {1, 2, 3, 4, 5, 6}, 2, 3);
@@ -29,19 +29,19 @@ TEST_CASE("a slice and an expression are downloaded without what is beside them"
   CHECK(download(upload(tape, {}, 0, 3)).empty());
 }
 
-TEST_CASE("uploaded numbers are constants") {
+TEST_CASE("transfer: uploaded values are constants") {
   Host device;
   Tape<Host> tape(device, TapeMode::gradients());
   CHECK(upload(tape, {1, 2}, 1, 2).slot == nullptr);
 }
 
-TEST_CASE("a wrong number of numbers is an Error") {
+TEST_CASE("transfer: a wrong number of values is an Error") {
   Host device;
   Tape<Host> tape(device);
   CHECK_THROWS_WITH_AS(upload(tape, {1, 2, 3}, 2, 2), "upload: 3 numbers for an activation of 2 x 2", Error);
 }
 
-TEST_CASE("argmax is the first of the largest columns of each row, on the host") {
+TEST_CASE("transfer: argmax returns the first maximum of each row to the host") {
   Host device;
   Tape<Host> tape(device);
   const Variable<Host> x = upload(tape, {1, 2, 3, 6, 5, 6, -4, -3, -5}, 3, 3);
@@ -51,7 +51,7 @@ TEST_CASE("argmax is the first of the largest columns of each row, on the host")
   CHECK(argmax(slice(upload(tape, {}, 0, 3), 0, 2)).empty());
 }
 
-TEST_CASE("a vector of tokens is a text of one sentence") {
+TEST_CASE("transfer: a token vector is a text of one sentence") {
   Host device;
   Tape<Host> tape(device);
   const Text text = upload(tape, std::vector<Token>{4, 2, 7});

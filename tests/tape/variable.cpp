@@ -18,7 +18,7 @@ static_assert(std::derived_from<Variable<3>, Variable<attn::dynamic>>);
 static_assert(std::convertible_to<Variable<attn::dynamic>, Variable<3>>);  // checked at run time
 static_assert(!std::convertible_to<attn::Matrix<double>, Variable<3>>);
 
-TEST_CASE("a variable knows its rows at run time, and its width at run time and at compile time") {
+TEST_CASE("variable: knows its rows at run time and its width at compile time or run time") {
   double numbers[6] = {};
   const Variable<3> x({numbers, 2, 3});
   CHECK(x.rows() == 2);
@@ -27,7 +27,7 @@ TEST_CASE("a variable knows its rows at run time, and its width at run time and 
   CHECK(x.slot == nullptr);
 }
 
-TEST_CASE("a variable knows its tape, and so does everything computed from it") {
+TEST_CASE("variable: it and everything computed from it know the tape") {
   Device device(1);
   TestParameter<Device> weight(device, 2, 3, 1);
   Tape outer(device, attn::TapeMode::gradients());
@@ -39,7 +39,7 @@ TEST_CASE("a variable knows its tape, and so does everything computed from it") 
   CHECK(&attn::linear(input<3>(inner, Numbers(6, 1)), weight).tape() == &inner);
 }
 
-TEST_CASE("a constant is on the tape, over the memory it is given, and has no gradient") {
+TEST_CASE("variable: a constant on a tape uses the given memory and has no gradient") {
   Device device(1);
   TestParameter<Device> weight(device, 2, 3, 1);
   weight.frozen = true;
@@ -54,7 +54,7 @@ TEST_CASE("a constant is on the tape, over the memory it is given, and has no gr
   CHECK(attn::linear(x, weight).slot != nullptr);
 }
 
-TEST_CASE("a variable on no tape says so") {
+TEST_CASE("variable: use without a tape is an error") {
   Device device(1);
   TestParameter<Device> weight(device, 2, 3, 1);
   double numbers[6] = {};
@@ -64,7 +64,7 @@ TEST_CASE("a variable on no tape says so") {
   CHECK(contains(error_of([&] { attn::linear(bare, weight); }), "on no tape"));
 }
 
-TEST_CASE("a dynamic width that becomes a static one is checked, and names the layer that gave it") {
+TEST_CASE("variable: converting a dynamic width to a static one is checked and names the layer") {
   Device device(1);
   Tape tape(device);
   auto x = tape.make(2, 3);

@@ -31,7 +31,7 @@ struct Case {
 
 }  // namespace
 
-TEST_CASE("widths that do not fit: matrix products") {
+TEST_CASE("width errors: matrix products") {
   Case c;
   const Variable x = c.tape.make(2, 3);
   const auto w24 = c.parameter(2, 4), w43 = c.parameter(4, 3), w35 = c.parameter(3, 5), b4 = c.parameter(4, 1);
@@ -44,7 +44,7 @@ TEST_CASE("widths that do not fit: matrix products") {
                  "hidden states of 3 columns for an output layer of 4"));
 }
 
-TEST_CASE("widths that do not fit: norms and residuals") {
+TEST_CASE("width errors: norms and residuals") {
   Case c;
   const Variable x = c.tape.make(2, 3), y = c.tape.make(2, 4), shorter = c.tape.make(1, 3);
   const auto three = c.parameter(3, 1), four = c.parameter(4, 1);
@@ -53,7 +53,7 @@ TEST_CASE("widths that do not fit: norms and residuals") {
   CHECK(contains(error_of([&] { attn::residual_layer_norm(x, shorter, three, three, {}); }), "2 x 3 and 1 x 3"));
 }
 
-TEST_CASE("widths that do not fit: attention") {
+TEST_CASE("width errors: attention") {
   Case c;
   const Variable q = c.tape.make(2, 6), k = c.tape.make(2, 4), v = c.tape.make(2, 3), longer = c.tape.make(3, 6);
   const attn::Ragged rows = c.one_sentence(2);
@@ -77,7 +77,7 @@ TEST_CASE("widths that do not fit: attention") {
                  "6 columns and a projection of 4 rows are not multiples of 4 blocks"));
 }
 
-TEST_CASE("widths that do not fit: recurrent layers") {
+TEST_CASE("width errors: recurrent layers") {
   Case c;
   const attn::TimeMajor layout = attn::one_step(c.tape, 2);
   const auto input = c.parameter(8, 3), recurrent = c.parameter(8, 2), bias = c.parameter(8, 1), mix = c.parameter(2, 4);

@@ -33,7 +33,7 @@ Ids merged(const BpeMerges& merges, const Ids& word) {
 
 }  // namespace
 
-TEST_CASE("bpe merges: the lower rank first, then the leftmost") {
+TEST_CASE("bpe merges: the lowest rank comes first and then the leftmost pair") {
   const BpeMerges merges({{1, 2, 10}, {0, 1, 11}, {10, 3, 12}, {0, 0, 13}});
   CHECK(merged(merges, {}) == Ids{});
   CHECK(merged(merges, {7}) == Ids{7});
@@ -44,7 +44,7 @@ TEST_CASE("bpe merges: the lower rank first, then the leftmost") {
   CHECK(merged(merges, {0, 0, 0, 0}) == Ids{13, 13});
 }
 
-TEST_CASE("bpe merges: equal to the definition on random merges and words, with one workspace for all") {
+TEST_CASE("bpe merges: random merges and words match the definition with a shared workspace") {
   Random random(1);
   BpeMerges::Workspace work;
   for (int round = 0; round < 200; ++round) {
@@ -69,7 +69,7 @@ TEST_CASE("bpe merges: equal to the definition on random merges and words, with 
   }
 }
 
-TEST_CASE("bpe merges: a word of a million letters takes no square of its length") {
+TEST_CASE("bpe merges: a word of a million letters takes less than quadratic time") {
   std::vector<Merge> list;
   for (Token power = 0; power < 13; ++power) list.push_back({power, power, power + 1});
   const BpeMerges merges(list);

@@ -48,7 +48,7 @@ std::vector<Merge> learned_slowly(const std::vector<std::string>& lines, const B
 
 }  // namespace
 
-TEST_CASE("bpe training: the most frequent pair first") {
+TEST_CASE("bpe training: merges the most frequent pair first") {
   const ByteBpe bpe = trained(
       {"low low low low low", "lower lower", "newest newest newest newest newest newest", "widest widest widest"}, 266);
   CHECK(bpe.size() == 266);
@@ -64,7 +64,7 @@ TEST_CASE("bpe training: the most frequent pair first") {
   CHECK(learned == std::vector<std::string>{"es", "est", "lo", "low", "ew", "new"});
 }
 
-TEST_CASE("bpe training: equal to counting everything anew for each merge") {
+TEST_CASE("bpe training: equals recounting all pairs for every merge") {
   Random random(7);
   for (int round = 0; round < 30; ++round) {
     std::vector<std::string> lines;
@@ -79,7 +79,7 @@ TEST_CASE("bpe training: equal to counting everything anew for each merge") {
   }
 }
 
-TEST_CASE("bpe training: what training made of a word, encoding makes of it too") {
+TEST_CASE("bpe training: encoding a training word gives the pieces of training") {
   const std::vector<std::string> lines(3,
                                        "the theatre thaws; there, the \u00E4therische \u00C4ther 's 's aaaaaaa aaaa aaa");
   const ByteBpe bpe = trained(lines, 400);
@@ -88,7 +88,7 @@ TEST_CASE("bpe training: what training made of a word, encoding makes of it too"
   CHECK(bpe.decode(bpe.encode(lines[0])) == lines[0]);
 }
 
-TEST_CASE("bpe training: the order of lines does not matter, and the same text gives the same merges") {
+TEST_CASE("bpe training: merges do not depend on the order of lines") {
   std::vector<std::string> lines;
   Random random(3);
   for (int i = 0; i < 300; ++i) {
@@ -112,19 +112,19 @@ TEST_CASE("bpe training: too little text gives a smaller vocabulary") {
   CHECK(trained({"abc", "abc"}, 260).size() == 260);
 }
 
-TEST_CASE("bpe training: too small a vocabulary and wrong text are refused") {
+TEST_CASE("bpe training: rejects too small vocabularies and invalid text") {
   CHECK(contains(error_of([] { trained({"a"}, 259); }),
                  "a vocabulary of 259 is too small: special tokens and bytes alone are 260"));
   CHECK(contains(error_of([] { trained({"a"}, -1); }), "too small"));
   CHECK(contains(error_of([] { trained({"a\xC3"}, 300); }), "byte 1 of the text"));
 }
 
-TEST_CASE("bpe training: names of special tokens in the text are text") {
+TEST_CASE("bpe training: names of special tokens in the text are plain text") {
   const ByteBpe bpe = trained(std::vector<std::string>(10, "<s></s><unk><pad>"), 300);
   CHECK(bpe.decode(bpe.encode("<s></s>")) == "<s></s>");
 }
 
-TEST_CASE("bpe training: saved and loaded") {
+TEST_CASE("bpe training: can be saved and loaded") {
   const TemporaryFolder folder;
   const ByteBpe bpe =
       trained(std::vector<std::string>(4, "Gr\u00FC\u00DFe aus K\u00F6ln \"quoted\" back\\slash \t tab"), 290);

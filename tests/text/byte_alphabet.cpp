@@ -6,7 +6,7 @@
 
 using namespace attn;
 
-TEST_CASE("byte alphabet: 256 different letters, none of them a space or a control character") {
+TEST_CASE("byte alphabet: 256 distinct characters without spaces or control characters") {
   const std::set<char32_t> letters(byte_alphabet::letters.begin(), byte_alphabet::letters.end());
   CHECK(letters.size() == 256);
   for (const char32_t letter : letters) CHECK((letter > 0x20 && letter != 0x7F && !(letter >= 0x80 && letter <= 0xA0)));
@@ -16,7 +16,7 @@ TEST_CASE("byte alphabet: 256 different letters, none of them a space or a contr
   CHECK(byte_alphabet::letters[0xAD] == U'\u0143');
 }
 
-TEST_CASE("byte alphabet: all bytes can be written and read back") {
+TEST_CASE("byte alphabet: all bytes survive a round trip") {
   std::string bytes;
   for (int byte = 0; byte < 256; ++byte) bytes += static_cast<char>(byte);
   const std::string written = byte_alphabet::written(bytes);
@@ -26,7 +26,7 @@ TEST_CASE("byte alphabet: all bytes can be written and read back") {
   CHECK(byte_alphabet::read("") == "");
 }
 
-TEST_CASE("byte alphabet: other characters are not read as bytes") {
+TEST_CASE("byte alphabet: other characters are not bytes") {
   for (const std::string text : {"a b", "\u0144", "\u00AD", "\u4E2D", "a\n", "\xFF", "\x7F"}) {
     CAPTURE(text);
     CHECK_FALSE(byte_alphabet::read(text).has_value());

@@ -10,7 +10,7 @@ using namespace attn;
 using Ids = std::vector<Token>;
 using Pieces = std::vector<std::string>;
 
-TEST_CASE("byte bpe: merges within words, never across them") {
+TEST_CASE("byte bpe: merges within words and never across them") {
   const ByteBpe bpe = small_bpe({{"l", "o"}, {"lo", "w"}, {"e", "r"}, {"\u0120", "low"}});
   CHECK(pieces(bpe, "low lower slow") == Pieces{"low", "\u0120low", "er", "\u0120", "s", "low"});
   CHECK(pieces(bpe, "l ow") == Pieces{"l", "\u0120", "o", "w"});
@@ -18,13 +18,13 @@ TEST_CASE("byte bpe: merges within words, never across them") {
   CHECK(pieces(bpe, "\u00E4") == Pieces{"\u00C3", "\u00A4"});
 }
 
-TEST_CASE("byte bpe: a token that merging never arrives at is not used") {
+TEST_CASE("byte bpe: a token that no merge produces is unused") {
   // "abc" is a token by (ab, c), but in "abc" the merge (b, c) goes first.
   const ByteBpe bpe = small_bpe({{"b", "c"}, {"a", "b"}, {"ab", "c"}});
   CHECK(pieces(bpe, "abc") == Pieces{"a", "bc"});
 }
 
-TEST_CASE("byte bpe: special tokens") {
+TEST_CASE("byte bpe: has the configured special tokens") {
   const ByteBpe bpe = small_bpe({});
   CHECK(bpe.begin() == 0);
   CHECK(bpe.pad() == 1);
@@ -44,7 +44,7 @@ TEST_CASE("byte bpe: special tokens") {
   CHECK(bpe.decode(Ids{0, token('h'), 1, 3, token('i'), 260, 2}) == "hi");
 }
 
-TEST_CASE("byte bpe: GPT-2's one special token serves for all") {
+TEST_CASE("byte bpe: GPT-2's single special token fills all roles") {
   std::vector<std::string> tokens;
   for (int byte = 0; byte < 256; ++byte) tokens.push_back(byte_alphabet::written(std::string(1, static_cast<char>(byte))));
   tokens.push_back("<|endoftext|>");
@@ -56,7 +56,7 @@ TEST_CASE("byte bpe: GPT-2's one special token serves for all") {
   CHECK(bpe.padded_size() == 264);
 }
 
-TEST_CASE("byte bpe: any UTF-8 comes back as it was") {
+TEST_CASE("byte bpe: any UTF-8 survives a round trip") {
   const ByteBpe bpe = small_bpe({{"\u0120", "t"}, {"\u0120t", "h"}, {"\u00C3", "\u00A4"}, {"\u0120", "\u0120"}});
   std::string all;
   for (char32_t code = 0; code < 0x110000; code += code < 0x3000 ? 1 : 97)
@@ -66,7 +66,7 @@ TEST_CASE("byte bpe: any UTF-8 comes back as it was") {
     CHECK(bpe.decode(bpe.encode(text)) == text);
 }
 
-TEST_CASE("byte bpe: names show where a word begins, and never what is no letter") {
+TEST_CASE("byte bpe: token names mark word starts and show incomplete characters as bytes") {
   const ByteBpe bpe = small_bpe({{"a", "a"}, {"aa", "b"}, {"\u0120", "aab"}});
   const auto names = [&](std::string_view line) {
     std::string all;
@@ -80,7 +80,7 @@ TEST_CASE("byte bpe: names show where a word begins, and never what is no letter
   CHECK(bpe.name(bpe.end()) == "</s>");
 }
 
-TEST_CASE("byte bpe: the appending form appends") {
+TEST_CASE("byte bpe: the appending overload appends") {
   const ByteBpe bpe = small_bpe({});
   Ids ids{7};
   bpe.encode("a", ids);
@@ -88,7 +88,7 @@ TEST_CASE("byte bpe: the appending form appends") {
   CHECK(ids == Ids{7, 4 + 'a', 4 + 'b'});
 }
 
-TEST_CASE("byte bpe: ids that are no whole characters decode to the replacement sign") {
+TEST_CASE("byte bpe: ids of incomplete characters decode to the replacement character") {
   const ByteBpe bpe = small_bpe({});
   CHECK(bpe.decode(Ids{4 + 0xC3}) == "\uFFFD");
   CHECK(bpe.decode(Ids{4 + 0xC3, 4 + 0xA4}) == "\u00E4");
@@ -96,7 +96,7 @@ TEST_CASE("byte bpe: ids that are no whole characters decode to the replacement 
   CHECK(bpe.decode(Ids{}) == "");
 }
 
-TEST_CASE("byte bpe: wrong text and wrong ids are refused") {
+TEST_CASE("byte bpe: rejects invalid text and ids") {
   const ByteBpe bpe = small_bpe({});
   CHECK(contains(error_of([&] { bpe.encode("ab\xFF"); }), "byte 2 of the text (value 255) is not valid UTF-8"));
   CHECK(contains(error_of([&] { bpe.encode_with_specials("<s>\xED\xA0\x80"); }), "byte 3 of the text"));
@@ -105,7 +105,7 @@ TEST_CASE("byte bpe: wrong text and wrong ids are refused") {
   CHECK(bpe.decode(Ids{261, 263}) == "");  // the rows that round a model's tables up
 }
 
-TEST_CASE("byte bpe: wrong vocabularies are refused") {
+TEST_CASE("byte bpe: rejects invalid vocabularies") {
   const ByteBpe good = small_bpe({{"a", "b"}});
   auto tokens = good.tokens();
   CHECK(contains(error_of([&] { ByteBpe({}, {}); }), "has no token <s>"));
@@ -120,7 +120,7 @@ TEST_CASE("byte bpe: wrong vocabularies are refused") {
   CHECK(contains(error_of([&] { ByteBpe(tokens, {}); }), "duplicate token '<mask>' in the vocabulary"));
 }
 
-TEST_CASE("byte bpe: the hash knows tokens, their order and the merges, and stays the same") {
+TEST_CASE("byte bpe: the hash depends on tokens and order and merges and is stable") {
   const ByteBpe bpe = small_bpe({{"a", "b"}, {"b", "c"}});
   CHECK(bpe.hash() == small_bpe({{"a", "b"}, {"b", "c"}}).hash());
   CHECK(bpe.hash() != small_bpe({{"b", "c"}, {"a", "b"}}).hash());
@@ -133,7 +133,7 @@ TEST_CASE("byte bpe: the hash knows tokens, their order and the merges, and stay
   CHECK(small_bpe({}).hash() == 11241577867107872804ULL);
 }
 
-TEST_CASE("byte bpe: copies and moved tokenizers still encode") {
+TEST_CASE("byte bpe: copied and moved tokenizers still encode") {
   ByteBpe first = small_bpe({{"a", "b"}});
   const ByteBpe copy = first;
   const ByteBpe moved = std::move(first);
@@ -141,7 +141,7 @@ TEST_CASE("byte bpe: copies and moved tokenizers still encode") {
   CHECK(moved.encode("ab") == Ids{260});
 }
 
-TEST_CASE("byte bpe: threads may share one") {
+TEST_CASE("byte bpe: can be shared between threads") {
   const ByteBpe bpe = small_bpe({{"a", "b"}, {"ab", "ab"}});
   const std::string text = "ab abab ba abababab \u00E4";
   const Ids expected = bpe.encode(text);
@@ -155,7 +155,7 @@ TEST_CASE("byte bpe: threads may share one") {
   CHECK(wrong == std::vector<int>(4, 0));
 }
 
-TEST_CASE("byte bpe: BART's vocabulary, known sentences") {
+TEST_CASE("byte bpe: encodes known sentences with BART's vocabulary") {
   if (!has_data("bart-bpe")) return;
   const std::filesystem::path folder = std::filesystem::path(ATTN_TEST_DATA) / "bart-bpe";
   const ByteBpe bpe = load_byte_bpe(folder / "vocab.json", folder / "merges.txt");

@@ -46,7 +46,7 @@ TEST_CASE("byte bpe files: saving and loading gives the same tokenizer") {
   CHECK(loaded.encode("ab ab\"\\") == std::vector<Token>{260, 261, 262});
 }
 
-TEST_CASE("byte bpe files: Windows line ends, a missing last line end and no version line") {
+TEST_CASE("byte bpe files: accept Windows line endings and a missing last line end or version line") {
   const Files files;
   const auto hash = load_byte_bpe(files.vocab, files.merges).hash();
   CHECK(files.error_with_merges("#version: 0.2\r\na b\r\n\u0120 ab\r\n\" \\\r\n") == "");
@@ -57,7 +57,7 @@ TEST_CASE("byte bpe files: Windows line ends, a missing last line end and no ver
   CHECK(load_byte_bpe(files.vocab, files.merges).hash() != hash);
 }
 
-TEST_CASE("byte bpe files: BART's files come back byte for byte") {
+TEST_CASE("byte bpe files: BART's files are rewritten byte for byte") {
   if (!has_data("bart-bpe")) return;
   const fs::path original = fs::path(ATTN_TEST_DATA) / "bart-bpe";
   const TemporaryFolder folder;
@@ -74,7 +74,7 @@ TEST_CASE("byte bpe files: missing files") {
   CHECK(contains(error_of([&] { load_byte_bpe(files.folder / "", files.merges); }), "it is a folder"));
 }
 
-TEST_CASE("byte bpe files: a vocabulary that is not one") {
+TEST_CASE("byte bpe files: reject an invalid vocabulary") {
   const Files files;
   const std::string good = read_file(files.vocab);
   CHECK(contains(files.error_with_vocab(good.substr(0, 500)), "vocab.json: not valid JSON from byte 50"));
@@ -93,7 +93,7 @@ TEST_CASE("byte bpe files: a vocabulary that is not one") {
   CHECK(contains(files.error(), "vocab.json: byte-level BPE: the vocabulary has no token <s>"));
 }
 
-TEST_CASE("byte bpe files: ids that are not 0 to n-1 once each") {
+TEST_CASE("byte bpe files: ids must be 0 to n - 1 once each") {
   const Files files;
   const auto with_id = [&](const std::string& id) { return files.replaced("\"<unk>\": 3", "\"<unk>\": " + id); };
   for (const std::string id : {"264", "265", "-1", "3.5", "\"3\"", "null", "[3]", "{\"x\": 3}", "18446744073709551615"}) {
@@ -108,13 +108,13 @@ TEST_CASE("byte bpe files: ids that are not 0 to n-1 once each") {
   CHECK(contains(Files().error_with_vocab(files.replaced("\"<unk>\": 3", "\"<pad>\": 3")), "duplicate token \"<pad>\""));
 }
 
-TEST_CASE("byte bpe files: a vocabulary without a special token or a byte") {
+TEST_CASE("byte bpe files: the vocabulary needs all special tokens and bytes") {
   CHECK(contains(Files().error_with_vocab(Files().replaced("<unk>", "<huh>")),
                  "vocab.json: byte-level BPE: the vocabulary has no token <unk>"));
   CHECK(contains(Files().error_with_vocab(Files().replaced("\"!\"", "\"!!\"")), "no token for byte 33"));
 }
 
-TEST_CASE("byte bpe files: merge lines that are none, by number") {
+TEST_CASE("byte bpe files: errors give the number of an invalid merge line") {
   const Files files;
   for (const std::string line : {"ab", "a b c", "", " a b", "a b ", "a  b", " ", "a\tb", "#comment"}) {
     CAPTURE(line);
@@ -129,7 +129,7 @@ TEST_CASE("byte bpe files: merge lines that are none, by number") {
   CHECK(contains(files.error_with_merges("a b\nb a\n"), "merges.txt, line 2: 'ba' is not in the vocabulary"));
 }
 
-TEST_CASE("byte bpe files: saving where one cannot") {
+TEST_CASE("byte bpe files: saving to an invalid place is an error") {
   const Files files;
   const ByteBpe bpe = small_bpe({});
   CHECK(contains(error_of([&] { save_byte_bpe(bpe, files.folder / "no/vocab.json", files.merges); }),

@@ -26,7 +26,7 @@ MarianTokenizer small(std::vector<std::string> vocabulary = {"</s>", "<unk>", ">
 
 }  // namespace
 
-TEST_CASE("marian tokenizer: pieces of the one, ids of the other") {
+TEST_CASE("marian tokenizer: takes pieces from the model and ids from the vocabulary") {
   const MarianTokenizer marian = small();
   CHECK(marian.encode("abc c") == Ids{4, 3, 5, 3});
   CHECK(marian.encode("b") == Ids{5, 1});       // a piece that the vocabulary lacks
@@ -40,7 +40,7 @@ TEST_CASE("marian tokenizer: pieces of the one, ids of the other") {
   CHECK(contains(error_of([&] { marian.decode(Ids{-1}); }), "no token has the id -1"));
 }
 
-TEST_CASE("marian tokenizer: a language code is one token where the vocabulary has it, else text") {
+TEST_CASE("marian tokenizer: a language code is one token if the vocabulary contains it and text otherwise") {
   const MarianTokenizer marian = small();
   CHECK(marian.encode(">>deu<< ab") == Ids{2, 4});
   CHECK(marian.encode(">>deu<<ab") == Ids{2, 4});
@@ -49,7 +49,7 @@ TEST_CASE("marian tokenizer: a language code is one token where the vocabulary h
   CHECK(marian.encode(">>deu") == Ids{5, 1});
 }
 
-TEST_CASE("marian tokenizer: special tokens, names and the hash") {
+TEST_CASE("marian tokenizer: special tokens and names and hash") {
   const MarianTokenizer marian = small();
   CHECK(marian.begin() == 7);
   CHECK(marian.pad() == 7);

@@ -17,7 +17,7 @@ Found prefixes(const PieceTrie& trie, std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("piece trie: every string that a text begins with, the shortest first") {
+TEST_CASE("piece trie: finds every prefix of a text with the shortest first") {
   const PieceTrie trie({{"b", 1}, {"ab", 2}, {"a", 3}, {"abcd", 4}, {"\xFFz", 5}, {"ab", 6}});
   CHECK(prefixes(trie, "abcde") == Found{{1, 3}, {2, 2}, {4, 4}});
   CHECK(prefixes(trie, "abc") == Found{{1, 3}, {2, 2}});
@@ -28,7 +28,7 @@ TEST_CASE("piece trie: every string that a text begins with, the shortest first"
   CHECK(trie.longest("x") == 0);
 }
 
-TEST_CASE("piece trie: of nothing, and of all 256 bytes") {
+TEST_CASE("piece trie: may be empty or contain all 256 bytes") {
   CHECK(prefixes(PieceTrie(), "abc").empty());
   std::string bytes;
   for (int byte = 0; byte < 256; ++byte) bytes += static_cast<char>(byte);

@@ -11,7 +11,7 @@ std::string german(std::string_view line) { return plain_words(line, Language::g
 
 }  // namespace
 
-TEST_CASE("plain words: small letters, no punctuation") {
+TEST_CASE("plain words: lowercases and removes punctuation") {
   CHECK(english("Yes, Mr President; I (and you) agree!") == "yes mr president i and you agree");
   CHECK(german("Das Über-Maß, Frau Präsidentin: ja?") == "das übermaß frau präsidentin ja");
   CHECK(english("a long-term plan - or 'not' -- e.g. in the U.S.A.") == "a longterm plan or not eg in the usa");
@@ -23,14 +23,14 @@ TEST_CASE("plain words: small letters, no punctuation") {
   CHECK(english(" - ... !? ").empty());
 }
 
-TEST_CASE("plain words: numbers") {
+TEST_CASE("plain words: handles numbers") {
   CHECK(english("In 2008/2009, 1,000 of 18.4 at 10:30") == "in <num> <num> of <num> at <num>");
   CHECK(english("50% $5 1st B52 4,x 3²") == "<num> <num> 1st b52 <num> x <num>");
   CHECK(german("am 21. oder 22.5.") == "am <num> oder <num>");
   CHECK(german("77. 000 <num>") == "<num> <num> num");
 }
 
-TEST_CASE("plain words: English contractions are written out, German apostrophes are not touched") {
+TEST_CASE("plain words: expands English contractions and keeps German apostrophes") {
   CHECK(english("I don't, she's") == "i do not she has");
   CHECK(german("I don't, she's") == "i do nt she s");
   CHECK(english("Don't say it isn't. It's Parliament's.") == "do nt say it is not it s parliament s");
@@ -41,13 +41,13 @@ TEST_CASE("plain words: English contractions are written out, German apostrophes
   CHECK(english("John's.x John's'") == "johnsx john s");
 }
 
-TEST_CASE("plain words: words that the Treebank counts as two") {
+TEST_CASE("plain words: splits words that the Treebank counts as two") {
   CHECK(english("We cannot; Cannot can't cannots") == "we can not can not can not cannots");
   CHECK(english("gonna gotta wanna gimme lemme d'ye") == "gon na got ta wan na gim me lem me d ye");
   CHECK(english("'Tis and 'twas, x'tis") == "t is and t was xtis");
 }
 
-TEST_CASE("plain words: opening quotation marks are words, closing ones are not unless typographic") {
+TEST_CASE("plain words: keeps opening quotation marks and typographic closing ones") {
   CHECK(english("\"Yes\" he said (\"no\") and ''so''") == "`` yes he said `` no and `` so");
   CHECK(english("5\" \"\" ``x''") == "<num> `` `` x");
   CHECK(german("„Ja“, «nein» ‘a’ “b”") == "„ ja “ « nein » ‘ a ’ “ b ”");
@@ -55,13 +55,13 @@ TEST_CASE("plain words: opening quotation marks are words, closing ones are not 
   CHECK(english("``` x") == "`` ` x");
 }
 
-TEST_CASE("plain words: a quotation mark after a sentence and before more of it opens, as Punkt has it") {
+TEST_CASE("plain words: a quotation mark after a sentence opens as in Punkt") {
   CHECK(german("\"Wie?\", fragte er") == "`` wie `` fragte er");
   CHECK(german("\"Wie?\" fragte er. \"So.\"") == "`` wie fragte er `` so");
   CHECK(german("\"Wie...\", sagte er") == "`` wie sagte er");
   CHECK(german("\"Wie\", sagte er") == "`` wie sagte er");
 }
 
-TEST_CASE("plain words: text that is not UTF-8 is refused") {
+TEST_CASE("plain words: rejects invalid UTF-8") {
   CHECK(contains(error_of([] { english("sch\xF6n"); }), "byte 3 of the text"));
 }

@@ -39,7 +39,7 @@ SentencePieceModel with_bytes(SentencePieceModel model) {
 
 }  // namespace
 
-TEST_CASE("sentencepiece: unigram takes the pieces whose scores have the highest sum") {
+TEST_CASE("sentencepiece: unigram takes the segmentation with the highest score") {
   const SentencePiece pieces(letters());
   CHECK(pieces.pieces("ab") == Pieces{"\u2581ab"});            // -5.5 before -2 - 4 and -2 - 3 - 3
   CHECK(pieces.pieces("abc") == Pieces{"\u2581", "a", "bc"});  // -6 before -5.5 - 1
@@ -49,7 +49,7 @@ TEST_CASE("sentencepiece: unigram takes the pieces whose scores have the highest
   CHECK(pieces.encode("   ").empty());
 }
 
-TEST_CASE("sentencepiece: bpe merges the piece of the highest score first, the leftmost of equal ones") {
+TEST_CASE("sentencepiece: bpe merges the best-scored piece first and the leftmost of ties") {
   const SentencePiece pieces(bpe_of(letters()));
   CHECK(pieces.pieces("ab") == Pieces{"\u2581ab"});
   CHECK(pieces.pieces("abc") == Pieces{"\u2581", "a", "bc"});  // (b, c) at -1 leaves nothing for (a, b)
@@ -59,7 +59,7 @@ TEST_CASE("sentencepiece: bpe merges the piece of the highest score first, the l
   CHECK(SentencePiece(model).encode("").empty());
 }
 
-TEST_CASE("sentencepiece: a bpe piece that is not in use falls apart again") {
+TEST_CASE("sentencepiece: an unused bpe piece splits again") {
   SentencePieceModel model = bpe_of(small_model({{"a", 0}, {"b", 0}, {"ab", -1, Kind::unused}, {"abab", -2}, {"ba", -3}}));
   model.normalizer.dummy_prefix = false;
   const SentencePiece pieces(model);
@@ -68,7 +68,7 @@ TEST_CASE("sentencepiece: a bpe piece that is not in use falls apart again") {
   CHECK(pieces.pieces("ababab") == Pieces{"abab", "a", "b"});
 }
 
-TEST_CASE("sentencepiece: a character that is a bpe piece not in use, or the name of a control symbol, is unknown") {
+TEST_CASE("sentencepiece: characters that are unused pieces or control symbol names are unknown") {
   SentencePieceModel model =
       bpe_of(small_model({{"a", 0}, {"b", 0, Kind::unused}, {"c", 0, Kind::control}, {"ab", -1, Kind::unused}}));
   model.normalizer.dummy_prefix = false;
@@ -78,7 +78,7 @@ TEST_CASE("sentencepiece: a character that is a bpe piece not in use, or the nam
   CHECK(SentencePiece(with_bytes(model)).pieces("ab") == Pieces{"a", "<0x62>"});
 }
 
-TEST_CASE("sentencepiece: what a long text has come to does not round its next pieces away") {
+TEST_CASE("sentencepiece: rounding of long texts does not affect the next pieces") {
   SentencePieceModel model = small_model({{"a", -20000}, {"b", -0.9F}, {"bb", -1.7F}});
   model.normalizer.dummy_prefix = false;
   const SentencePiece pieces(model);
@@ -88,7 +88,7 @@ TEST_CASE("sentencepiece: what a long text has come to does not round its next p
   CHECK(Ids(ids.begin() + 1002, ids.end()) == pieces.encode("bbbb"));
 }
 
-TEST_CASE("sentencepiece: unknown characters that follow one another are one piece, or each the pieces of its bytes") {
+TEST_CASE("sentencepiece: consecutive unknown characters form one piece or fall back to bytes") {
   const SentencePiece pieces(letters());
   CHECK(pieces.encode("a\u00E4\u4E2Dab") == Ids{3, 4, 0, 6});
   CHECK(pieces.pieces("\u00E4\u4E2D") == Pieces{"\u2581", "\u00E4\u4E2D"});
@@ -100,13 +100,13 @@ TEST_CASE("sentencepiece: unknown characters that follow one another are one pie
   CHECK(bytes.pieces("<0x41>").size() == 7);  // text, not the piece
 }
 
-TEST_CASE("sentencepiece: bytes that are not UTF-8 are U+FFFD each") {
+TEST_CASE("sentencepiece: each byte of invalid UTF-8 becomes U+FFFD") {
   const SentencePiece pieces(small_model({{"\u2581", -1}, {"\uFFFD", -2}, {"x", -2}}));
   CHECK(pieces.encode("\xE4\xB8x") == Ids{3, 4, 4, 5});
   CHECK(pieces.encode("\xC0\xAF") == Ids{3, 4, 4});
 }
 
-TEST_CASE("sentencepiece: user-defined symbols are found everywhere, control symbols nowhere") {
+TEST_CASE("sentencepiece: finds user-defined symbols everywhere and control symbols nowhere") {
   for (const bool bpe : {false, true}) {
     SentencePieceModel model = letters();
     model.pieces.push_back({"<x>", 0, Kind::user_defined});
@@ -122,7 +122,7 @@ TEST_CASE("sentencepiece: user-defined symbols are found everywhere, control sym
   }
 }
 
-TEST_CASE("sentencepiece: begin, end and padding are control symbols by the names the model says, or not there") {
+TEST_CASE("sentencepiece: begin and end and padding follow the model's names and may be absent") {
   SentencePieceModel model = letters();
   CHECK(SentencePiece(model).begin() == 1);
   CHECK(SentencePiece(model).end() == 2);
@@ -134,7 +134,7 @@ TEST_CASE("sentencepiece: begin, end and padding are control symbols by the name
   CHECK(SentencePiece(model).begin() == -1);  // a piece of text
 }
 
-TEST_CASE("sentencepiece: decoding drops the space that the text begins with, and control symbols") {
+TEST_CASE("sentencepiece: decoding drops the leading space and control symbols") {
   SentencePieceModel model = letters();
   CHECK(SentencePiece(model).decode(Ids{1, 7, 7, 3, 3, 5, 2}) == "ab ab  b");
   CHECK(SentencePiece(model).decode(Ids{3, 3, 4}) == "a");
@@ -148,7 +148,7 @@ TEST_CASE("sentencepiece: decoding drops the space that the text begins with, an
   CHECK(contains(error_of([&] { SentencePiece(model).decode(Ids{-1}); }), "no piece has the id -1"));
 }
 
-TEST_CASE("sentencepiece: normalisation by rules, and of spaces") {
+TEST_CASE("sentencepiece: normalizes by rules and collapses spaces") {
   SentencePieceModel::Normalizer options;
   options.charsmap = wire::rules();
   const auto normal = [&](std::string_view text, bool suffix = false) {
@@ -167,14 +167,14 @@ TEST_CASE("sentencepiece: normalisation by rules, and of spaces") {
   CHECK(normal("") == "");
 }
 
-TEST_CASE("sentencepiece: a denormaliser changes what was decoded") {
+TEST_CASE("sentencepiece: a denormalizer changes the decoded text") {
   SentencePieceModel model = small_model({{"\u2581", -1}, {"A", -2}});
   model.denormalizer = {
       .charsmap = wire::rules(), .dummy_prefix = false, .remove_extra_whitespace = false, .escape_whitespace = false};
   CHECK(SentencePiece(model).decode(Ids{3, 4, 3, 4}) == "a a");
 }
 
-TEST_CASE("sentencepiece: names, as a tokenizer of any kind") {
+TEST_CASE("sentencepiece: has names and satisfies the tokenizer interface") {
   const AnyTokenizer any = SentencePiece(letters());
   CHECK(any.name(0) == "<unk>");
   CHECK(any.name(3) == "\u2423");
@@ -184,7 +184,7 @@ TEST_CASE("sentencepiece: names, as a tokenizer of any kind") {
   CHECK(any.padded_size() == 16);
 }
 
-TEST_CASE("sentencepiece: the hash tells all that decides ids and text") {
+TEST_CASE("sentencepiece: the hash depends on everything that affects ids and text") {
   std::vector<std::uint64_t> seen;
   const auto differs = [&](auto change) {
     SentencePieceModel model = with_bytes(letters());
@@ -209,7 +209,7 @@ TEST_CASE("sentencepiece: the hash tells all that decides ids and text") {
   differs([](auto& model) { model.end_piece = "<s>"; });
 }
 
-TEST_CASE("sentencepiece: pieces that contradict each other are refused") {
+TEST_CASE("sentencepiece: rejects contradictory pieces") {
   const auto refused = [](auto change) {
     SentencePieceModel model = letters();
     change(model);
@@ -227,7 +227,7 @@ TEST_CASE("sentencepiece: pieces that contradict each other are refused") {
                  "need a trie of 4294967280 bytes, but have 1"));
 }
 
-TEST_CASE("sentencepiece: damaged rules are an error where they are met, and never read outside") {
+TEST_CASE("sentencepiece: damaged rules are errors on use and never read out of bounds") {
   const auto encode = [](std::string charsmap) {
     SentencePieceModel model = letters();
     model.normalizer.charsmap = std::move(charsmap);

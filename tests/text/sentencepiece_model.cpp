@@ -8,7 +8,7 @@
 using namespace attn;
 using Kind = SentencePieceModel::PieceKind;
 
-TEST_CASE("sentencepiece model: what a file says, and what holds where it says nothing") {
+TEST_CASE("sentencepiece model: reads all fields and uses defaults for missing ones") {
   const std::string pieces = wire::piece("<unk>", 0, Kind::unknown) + wire::piece("a", -1.25f, Kind::normal) +
                              wire::bytes(1, wire::bytes(1, "b") + wire::number(9, 1));
   const SentencePieceModel plain = read_sentencepiece_model(pieces);
@@ -43,7 +43,7 @@ TEST_CASE("sentencepiece model: what a file says, and what holds where it says n
   CHECK(model.denormalizer.charsmap == "rules");
 }
 
-TEST_CASE("sentencepiece model: other files, cut files and lies are one sentence") {
+TEST_CASE("sentencepiece model: rejects other and truncated and inconsistent files") {
   const auto refused = [](std::string_view bytes) { return error_of([&] { read_sentencepiece_model(bytes); }); };
   const std::string good = wire::piece("<unk>", 0, Kind::unknown) + wire::piece("a", -1, Kind::normal);
   CHECK(refused(good) == "");
@@ -61,7 +61,7 @@ TEST_CASE("sentencepiece model: other files, cut files and lies are one sentence
   }
 }
 
-TEST_CASE("sentencepiece model: a file's errors name the file") {
+TEST_CASE("sentencepiece model: errors name the file") {
   const TemporaryFolder folder;
   write_file(folder / "a.spm", wire::piece("<unk>", 0, Kind::unknown) + wire::piece("a", -1, Kind::normal));
   CHECK(load_sentencepiece(folder / "a.spm").encode("a") == std::vector<Token>{0, 1});

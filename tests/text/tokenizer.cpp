@@ -32,14 +32,14 @@ struct WithHash : NoHash {
 
 }  // namespace
 
-TEST_CASE("tokenizer: one generic function takes either") {
+TEST_CASE("tokenizer: one generic function accepts every tokenizer") {
   WordCounts counts;
   counts.add("der Hund bellt .");
   CHECK(there_and_back(WordVocabulary(counts), "der Hund bellt .") == "der Hund bellt .");
   CHECK(there_and_back(small_bpe({{"H", "u"}}), "der Hund  bellt.") == "der Hund  bellt.");
 }
 
-TEST_CASE("tokenizer: the concept names what is missing") {
+TEST_CASE("tokenizer: the concept reports missing members") {
   CHECK_FALSE(Tokenizer<NoHash>);
   CHECK_FALSE(HasHash<NoHash>);
   CHECK(EncodesText<NoHash>);
@@ -47,7 +47,7 @@ TEST_CASE("tokenizer: the concept names what is missing") {
   CHECK_FALSE(Tokenizer<int>);
 }
 
-TEST_CASE("tokenizer: padding to the next multiple of 8") {
+TEST_CASE("tokenizer: pads the vocabulary to a multiple of 8") {
   CHECK(padded_vocabulary(50265) == 50272);
   CHECK(padded_vocabulary(50272) == 50272);
   CHECK(padded_vocabulary(1) == 8);

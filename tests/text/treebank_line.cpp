@@ -4,7 +4,7 @@
 
 using attn::plain::TreebankLine;
 
-TEST_CASE("treebank line: where words end") {
+TEST_CASE("treebank line: finds word ends") {
   const auto breaks = [](const char* rest) { return TreebankLine(std::string("x") + rest).break_at(1); };
   for (const char* rest :
        {"", " ", ")", "!", "\"", "`", ", y", ",", ":y", "--", "...", ".", ". Y", ".)", "''", "' ", "'n ", "'y z'", "”"}) {
@@ -17,7 +17,7 @@ TEST_CASE("treebank line: where words end") {
   }
 }
 
-TEST_CASE("treebank line: endings that are words") {
+TEST_CASE("treebank line: splits endings that are words") {
   CHECK(TreebankLine("John's").clitic_at(4));
   CHECK(TreebankLine("THEY'RE,").clitic_at(4));
   CHECK_FALSE(TreebankLine("they'Re").clitic_at(4));
@@ -26,7 +26,7 @@ TEST_CASE("treebank line: endings that are words") {
   CHECK_FALSE(TreebankLine("isn'ty").negation_at(2));
 }
 
-TEST_CASE("treebank line: quotation marks that open") {
+TEST_CASE("treebank line: finds opening quotation marks") {
   CHECK(TreebankLine("\"").after_opening(0));
   CHECK(TreebankLine("a \"").after_opening(2));
   CHECK(TreebankLine("„\"").after_opening(3));

@@ -24,7 +24,7 @@ std::size_t total(std::span<const unicode::CodeRange> ranges) {
 
 }  // namespace
 
-TEST_CASE("unicode classes: the tables are sorted and have as many code points as Unicode 16 says") {
+TEST_CASE("unicode classes: tables are sorted and match the code point counts of Unicode 16") {
   CHECK(sorted_apart(unicode::letters));
   CHECK(sorted_apart(unicode::numbers));
   CHECK(sorted_apart(unicode::spaces));
@@ -33,7 +33,7 @@ TEST_CASE("unicode classes: the tables are sorted and have as many code points a
   CHECK(total(unicode::spaces) == 25);
 }
 
-TEST_CASE("unicode classes: no code point is in two classes, and the search agrees with the tables") {
+TEST_CASE("unicode classes: classes are disjoint and the search agrees with the tables") {
   std::size_t letters = 0, numbers = 0, spaces = 0, doubles = 0;
   for (char32_t code = 0; code < 0x110000; ++code) {
     const std::size_t letter = unicode::is_letter(code), number = unicode::is_number(code), space = unicode::is_space(code);
@@ -45,7 +45,7 @@ TEST_CASE("unicode classes: no code point is in two classes, and the search agre
   CHECK(doubles == 0);
 }
 
-TEST_CASE("unicode classes: characters a person would ask about") {
+TEST_CASE("unicode classes: representative characters have the right class") {
   for (const char32_t code : U"azAZ\u00AA\u00E4\u00DF\u0416\u4E2D\u3042\u02B0\U00020000\u1C89")
     if (code) CHECK(unicode::is_letter(code));
   for (const char32_t code : U"09\u00B2\u00BD\u0663\u2167\u3007\U0001D7CE")

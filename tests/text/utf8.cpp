@@ -4,7 +4,7 @@
 
 using namespace attn;
 
-TEST_CASE("utf8: every code point survives encoding and decoding, and only code points encode") {
+TEST_CASE("utf8: every code point survives a round trip and only code points encode") {
   std::size_t wrong = 0;
   for (char32_t code = 0; code < 0x110000; ++code) {
     if (code == 0xD800) code = 0xE000;
@@ -26,7 +26,7 @@ TEST_CASE("utf8: every code point survives encoding and decoding, and only code 
   CHECK(text == "kept");
 }
 
-TEST_CASE("utf8: the first invalid byte is found wherever it is") {
+TEST_CASE("utf8: finds the first invalid byte at any position") {
   struct Case {
     std::string bytes;
     std::size_t length;  // of the sequence to step over
@@ -69,7 +69,7 @@ TEST_CASE("utf8: the first invalid byte is found wherever it is") {
   CHECK_NOTHROW(utf8::require_valid("gr\xC3\xBC\xC3\x9F dich"));
 }
 
-TEST_CASE("utf8: repair replaces what is invalid and nothing else") {
+TEST_CASE("utf8: repair replaces only invalid bytes") {
   CHECK(utf8::repair("") == "");
   CHECK(utf8::repair("\xC3\xA4 ok") == "\xC3\xA4 ok");
   CHECK(utf8::repair("a\xFF"

@@ -7,7 +7,7 @@
 
 using namespace attn;
 
-TEST_CASE("wire format: fields of every type, in the message's order") {
+TEST_CASE("wire format: reads fields of every type in message order") {
   const std::string message = wire::number(1, 300) + wire::bytes(2, "abc") + wire::real(3, -1.5f) +
                               wire::varint(4 << 3 | 1) + std::string(8, '\1') + wire::number(536870911, ~0ULL) +
                               wire::bytes(5, "");
@@ -32,7 +32,7 @@ TEST_CASE("wire format: fields of every type, in the message's order") {
   CHECK(!WireReader("").next());
 }
 
-TEST_CASE("wire format: fields are written as the format has them") {
+TEST_CASE("wire format: writes fields as the format specifies") {
   using namespace std::string_literals;
   CHECK(wire::varint(0) == "\0"s);
   CHECK(wire::varint(300) == "\xAC\x02");
@@ -44,7 +44,7 @@ TEST_CASE("wire format: fields are written as the format has them") {
   CHECK(wire::real(4, -2.0) == "\x21\0\0\0\0\0\0\0\xC0"s);
 }
 
-TEST_CASE("wire format: what is cut short, lies about its length or has no type is an error") {
+TEST_CASE("wire format: truncated fields and wrong lengths and unknown types are errors") {
   const auto read = [](std::string_view message) {
     for (WireReader in(message); in.next();) CHECK(in.field() > 0);
   };

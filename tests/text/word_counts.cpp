@@ -4,7 +4,7 @@
 
 using namespace attn;
 
-TEST_CASE("word counts: tokens, types and words seen once") {
+TEST_CASE("word counts: tokens and types and words seen once") {
   WordCounts counts;
   CHECK(counts.tokens() == 0);
   CHECK(counts.types() == 0);
@@ -17,7 +17,7 @@ TEST_CASE("word counts: tokens, types and words seen once") {
   CHECK(counts.count("bird") == 0);
 }
 
-TEST_CASE("word counts: of several lines at once; how many words of a text a vocabulary does not know") {
+TEST_CASE("word counts: count several lines and the words outside a vocabulary") {
   const WordCounts counts(std::vector<std::string>{"a a a", "b b c", ""});
   CHECK(counts.tokens() == 6);
   CHECK(counts.tokens_seen_less_than(1) == 0);
@@ -26,14 +26,14 @@ TEST_CASE("word counts: of several lines at once; how many words of a text a voc
   CHECK(counts.tokens_seen_less_than(4) == 6);
 }
 
-TEST_CASE("word counts: the most frequent first, equals in the order of their bytes") {
+TEST_CASE("word counts: the most frequent words come first and ties are in byte order") {
   WordCounts counts;
   counts.add("b a c a \u00E4 z b a");
   const std::vector<std::pair<std::string, Index>> expected{{"a", 3}, {"b", 2}, {"c", 1}, {"z", 1}, {"\u00E4", 1}};
   CHECK(counts.by_frequency() == expected);
 }
 
-TEST_CASE("word counts: text that is not UTF-8 is refused and not counted") {
+TEST_CASE("word counts: invalid UTF-8 is rejected and not counted") {
   WordCounts counts;
   CHECK(contains(error_of([&] { counts.add("good bad\xC3"); }), "byte 8 of the text"));
   CHECK(counts.tokens() == 0);

@@ -23,7 +23,7 @@ Words spaced_words_of(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("word split: GPT-2's pattern, alternative by alternative") {
+TEST_CASE("word split: follows each alternative of GPT-2's pattern") {
   CHECK(words_of("").empty());
   CHECK(words_of("Hello world") == Words{"Hello", " world"});
   CHECK(words_of("I'll say you're 42, don't!") == Words{"I", "'ll", " say", " you", "'re", " 42", ",", " don", "'t", "!"});
@@ -35,7 +35,7 @@ TEST_CASE("word split: GPT-2's pattern, alternative by alternative") {
   CHECK(words_of("e\u0301te") == Words{"e", "\u0301", "te"});  // a combining mark is no letter
 }
 
-TEST_CASE("word split: white space leaves its last character to the word after it") {
+TEST_CASE("word split: the last space joins the following word") {
   CHECK(words_of(" ") == Words{" "});
   CHECK(words_of("   ") == Words{"   "});
   CHECK(words_of("a  b") == Words{"a", " ", " b"});
@@ -49,14 +49,14 @@ TEST_CASE("word split: white space leaves its last character to the word after i
   CHECK(words_of("\t's") == Words{"\t", "'s"});
 }
 
-TEST_CASE("word split: the words add up to the text") {
+TEST_CASE("word split: the words concatenate to the text") {
   const std::string text = "\n \t a'll\u200B\u00A0 \u0301 99 \U0001F600\U0001F3FD 's's  ,, \r\n";
   std::string sum;
   for (const std::string& word : words_of(text)) sum += word;
   CHECK(sum == text);
 }
 
-TEST_CASE("word split: words between white space") {
+TEST_CASE("word split: splits at white space") {
   CHECK(spaced_words_of("").empty());
   CHECK(spaced_words_of(" \t\n\u00A0").empty());
   CHECK(spaced_words_of("  the\tcat\u00A0sat ,\u3000on\u2028it's\n") == Words{"the", "cat", "sat", ",", "on", "it's"});

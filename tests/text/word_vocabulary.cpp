@@ -18,7 +18,7 @@ WordCounts counts_of(std::initializer_list<const char*> lines) {
 
 }  // namespace
 
-TEST_CASE("word vocabulary: ids follow frequency, special tokens first") {
+TEST_CASE("word vocabulary: ids follow frequency after the special tokens") {
   const WordVocabulary words(counts_of({"b a a", "a c b ,"}));
   CHECK(words.words() == Words{"<unk>", "<pad>", "<sos>", "<eos>", "a", "b", ",", "c"});
   CHECK(words.size() == 8);
@@ -35,7 +35,7 @@ TEST_CASE("word vocabulary: ids follow frequency, special tokens first") {
   CHECK(ids == Ids{9, 7});
 }
 
-TEST_CASE("word vocabulary: a threshold, a number of words, both") {
+TEST_CASE("word vocabulary: supports a threshold and a maximum size and both") {
   const WordCounts counts = counts_of({"a a a b b c c d"});
   CHECK(WordVocabulary(counts, {.seen_at_least = 2}).words() == Words{"<unk>", "<pad>", "<sos>", "<eos>", "a", "b", "c"});
   CHECK(WordVocabulary(counts, {.words = 2}).words() == Words{"<unk>", "<pad>", "<sos>", "<eos>", "a", "b"});
@@ -51,14 +51,14 @@ TEST_CASE("word vocabulary: names of special tokens in a text are unknown words"
   CHECK(words.encode("<eos> <unk> <pad> a") == Ids{0, 0, 0, 4});
 }
 
-TEST_CASE("word vocabulary: shared words leave special tokens aside") {
+TEST_CASE("word vocabulary: shared words exclude special tokens") {
   const WordVocabulary one(counts_of({"in die a ."})), other(counts_of({". the in a in"}));
   CHECK(shared_words(one, other) == 3);
   CHECK(shared_words(other, one) == 3);
   CHECK(shared_words(one, WordVocabulary(WordCounts())) == 0);
 }
 
-TEST_CASE("word vocabulary: wrong words, ids and text are refused") {
+TEST_CASE("word vocabulary: rejects invalid words and ids and text") {
   CHECK(contains(error_of([] { WordVocabulary(Words{}); }), "the word of id 0 must be <unk>"));
   CHECK(contains(error_of([] {
                    WordVocabulary(Words{"<unk>", "<pad>", "<eos>", "<sos>"});
@@ -76,14 +76,14 @@ TEST_CASE("word vocabulary: wrong words, ids and text are refused") {
   CHECK(words.decode(Ids{7}) == "");
 }
 
-TEST_CASE("word vocabulary: the hash knows words and their order") {
+TEST_CASE("word vocabulary: the hash depends on words and their order") {
   const auto hash_of = [](const char* line) { return WordVocabulary(counts_of({line})).hash(); };
   CHECK(hash_of("a a b") == hash_of("b a a"));
   CHECK(hash_of("a a b") != hash_of("a b b"));
   CHECK(hash_of("ab") != hash_of("a b"));
 }
 
-TEST_CASE("word vocabulary: the figures of Europarl 10k") {
+TEST_CASE("word vocabulary: matches the statistics of Europarl 10k") {
   if (!has_data("europarl-10k")) return;
   const auto count = [](const std::string& language) {
     std::ifstream file(std::string(ATTN_TEST_DATA) + "/europarl-10k/train." + language);

@@ -11,7 +11,7 @@ const std::string specials = "<unk>,0\n<pad>,1\n<sos>,2\n<eos>,3\n";
 
 }  // namespace
 
-TEST_CASE("word vocabulary files: saving and loading gives the same vocabulary, commas included") {
+TEST_CASE("word vocabulary files: saving and loading gives the same vocabulary with commas too") {
   const TemporaryFolder folder;
   WordCounts counts;
   counts.add(", , , 1,000 a,b,4 \u00FCber ,, 7");
@@ -24,13 +24,13 @@ TEST_CASE("word vocabulary files: saving and loading gives the same vocabulary, 
   CHECK(words.encode(",") == std::vector<Token>{4});
 }
 
-TEST_CASE("word vocabulary files: any order of lines, Windows line ends, no last line end") {
+TEST_CASE("word vocabulary files: accept any line order and Windows line endings and no last line end") {
   const TemporaryFolder folder;
   write_file(folder / "words.vocab", "b,5\r\n<eos>,3\r\n<unk>,0\r\na,4\r\n<sos>,2\r\n<pad>,1");
   CHECK(load_word_vocabulary(folder / "words.vocab").words() == Words{"<unk>", "<pad>", "<sos>", "<eos>", "a", "b"});
 }
 
-TEST_CASE("word vocabulary files: published vocabularies come back byte for byte") {
+TEST_CASE("word vocabulary files: published vocabularies are rewritten byte for byte") {
   if (!has_data("europarl-seed003")) return;
   const TemporaryFolder folder;
   const std::filesystem::path data = std::filesystem::path(ATTN_TEST_DATA) / "europarl-seed003";
@@ -43,7 +43,7 @@ TEST_CASE("word vocabulary files: published vocabularies come back byte for byte
   CHECK(load_word_vocabulary(data / "en.vocab").encode("the zoning of qwertz") == std::vector<Token>{4, 14544, 6, 0});
 }
 
-TEST_CASE("word vocabulary files: bad files are refused by name and line") {
+TEST_CASE("word vocabulary files: errors name file and line") {
   const TemporaryFolder folder;
   const auto error_with = [&](const std::string& contents) {
     write_file(folder / "words.vocab", contents);

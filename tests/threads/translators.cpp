@@ -45,7 +45,7 @@ std::vector<std::vector<std::string>> in_two_threads(const Translate& translate)
 
 }  // namespace
 
-TEST_CASE("threads: one translator in two threads takes turns, and gives what it gives alone") {
+TEST_CASE("threads: one translator shared by two threads gives the same results as alone") {
   const Folder folder;
   const FolderTranslator shared = folder.open();
   const auto alone = shared(lines);
@@ -54,7 +54,7 @@ TEST_CASE("threads: one translator in two threads takes turns, and gives what it
     CHECK(in_two_threads([&](int) { return shared(lines); }) == std::vector{alone, alone});
 }
 
-TEST_CASE("threads: two translators in two threads do not meet") {
+TEST_CASE("threads: two translators in two threads do not interfere") {
   const Folder folder;
   const FolderTranslator one = folder.open(), other = folder.open();
   const auto alone = one(lines);
@@ -62,7 +62,7 @@ TEST_CASE("threads: two translators in two threads do not meet") {
     CHECK(in_two_threads([&](int i) { return i == 0 ? one(lines) : other(lines); }) == std::vector{alone, alone});
 }
 
-TEST_CASE("threads: a folder may be opened by several threads at once") {
+TEST_CASE("threads: several threads may open one folder at once") {
   const Folder folder;
   const auto alone = folder.open()(lines);
   CHECK(in_two_threads([&](int) { return folder.open()(lines); }) == std::vector{alone, alone});

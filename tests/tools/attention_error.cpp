@@ -24,7 +24,7 @@ const std::vector<AttentionMap> maps{map("self", 0, Side::target, {1, 0, 0, 1, 0
 
 }  // namespace
 
-TEST_CASE("attention error: layers that look at the source, the mean of their heads, both states") {
+TEST_CASE("attention error: averages the heads of cross-attention layers in both alignment directions") {
   AttentionError error;
   error.add(maps, source, target, gold, 1);
   error.add(maps, source, target, gold, 2);
@@ -36,8 +36,7 @@ TEST_CASE("attention error: layers that look at the source, the mean of their he
   CHECK(error.to_string() == "  0.000  1.000  1.000  |  0.667  0.500  0.000  cross\n");
 }
 
-TEST_CASE(
-    "attention error: a model that does not look at words of the source, and gold links of other files, are refused") {
+TEST_CASE("attention error: rejects models without cross-attention and gold links of other files") {
   AttentionError error;
   error.add(std::span(maps).first(2), source, target, gold, 1);
   CHECK(error.layers().empty());

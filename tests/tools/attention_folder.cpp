@@ -7,7 +7,7 @@
 
 using namespace attn;
 
-TEST_CASE("attention folder: a page and a picture for each sentence, and a list of them") {
+TEST_CASE("attention folder: contains a page and a picture for each sentence and an index") {
   const TemporaryFolder folder;
   const WordVocabulary words({"<unk>", "<pad>", "<sos>", "<eos>", "<b>", "dog", "runs"});
   AttentionFolder maps(folder / "maps", words, words);
@@ -26,7 +26,7 @@ TEST_CASE("attention folder: a page and a picture for each sentence, and a list 
   CHECK(contains(read_file(folder / "maps/0007.svg"), "&lt;eos&gt;"));
 }
 
-TEST_CASE("attention folder: maps of an earlier text go, files of others stay") {
+TEST_CASE("attention folder: replaces maps of an earlier text and keeps other files") {
   const TemporaryFolder folder;
   const WordVocabulary words({"<unk>", "<pad>", "<sos>", "<eos>", "dog", "runs"});
   const AttentionMap map{.layer = "attention", .rows = 2, .cols = 2, .weights = std::vector<float>(4, 0.5f)};
@@ -46,7 +46,7 @@ TEST_CASE("attention folder: maps of an earlier text go, files of others stay") 
   CHECK((exists("mine.svg") && exists("12.svg") && exists("notes.html")));
 }
 
-TEST_CASE("attention folder: one that cannot be made says so") {
+TEST_CASE("attention folder: a folder that cannot be created is an error") {
   const TemporaryFolder folder;
   const WordVocabulary words({"<unk>", "<pad>", "<sos>", "<eos>"});
   write_file(folder / "file", "");

@@ -10,7 +10,7 @@
 
 using namespace attn;
 
-TEST_CASE("begin run: the folder's config says what was made, and a run goes on with its own settings only") {
+TEST_CASE("begin run: the config describes the run and a run resumes only with its own settings") {
   constexpr TransformerShape shape{.encoder_layers = 1, .decoder_layers = 1, .width = 16, .heads = 2, .inner = 32};
   models().add<Transformer<Cpu<float>, shape>>("begun");
   const WordVocabulary words({"<unk>", "<pad>", "<sos>", "<eos>", "a", "b", "c", "d"});
@@ -35,7 +35,7 @@ TEST_CASE("begin run: the folder's config says what was made, and a run goes on 
   CHECK(read_run_config(folder.path()).settings.at("rate") == "0.1");
 }
 
-TEST_CASE("begin run: the first setting that differs is named, unless it may") {
+TEST_CASE("begin run: names the first different setting unless it may differ") {
   const Metadata then{{"epochs", "2"}, {"rate", "0.1"}};
   CHECK(different_setting(then, then).empty());
   CHECK(different_setting(then, {{"epochs", "3"}, {"rate", "0.2"}}) == "epochs 2, not 3");
@@ -43,7 +43,7 @@ TEST_CASE("begin run: the first setting that differs is named, unless it may") {
   CHECK(different_setting(then, {{"epochs", "2"}, {"a new one", "1"}}).empty());
 }
 
-TEST_CASE("begin run: another run in the same folder leaves nothing of the first, and one that goes on no results") {
+TEST_CASE("begin run: a new run removes the old run and a resumed run removes its results") {
   constexpr TransformerShape shape{.encoder_layers = 1, .decoder_layers = 1, .width = 16, .heads = 2, .inner = 32};
   models().add<Transformer<Cpu<float>, shape>>("begun");
   const WordVocabulary words({"<unk>", "<pad>", "<sos>", "<eos>", "a", "b", "c", "d"});
@@ -99,7 +99,7 @@ TEST_CASE("begin run: another run in the same folder leaves nothing of the first
   CHECK(std::filesystem::exists(folder / "translations.news.txt"));
 }
 
-TEST_CASE("begin run: a corpus keeps its folder, whose tokenizer has the names of a run's") {
+TEST_CASE("begin run: rejects a corpus folder to protect its tokenizer") {
   constexpr TransformerShape shape{.encoder_layers = 1, .decoder_layers = 1, .width = 16, .heads = 2, .inner = 32};
   models().add<Transformer<Cpu<float>, shape>>("begun");
   const WordVocabulary words({"<unk>", "<pad>", "<sos>", "<eos>", "a", "b", "c", "d"}),

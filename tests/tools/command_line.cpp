@@ -41,7 +41,7 @@ std::string wrong(Settings& settings, std::vector<std::string> words) {
 
 }  // namespace
 
-TEST_CASE("command line: a list of options is read, and written down as settings") {
+TEST_CASE("command line: options are parsed and written back as settings") {
   Settings settings;
   Metadata noted;
   CHECK(wrong(settings, {"--epochs", "3", "--rate", "0.25", "--not-shared"}) == "");
@@ -50,7 +50,7 @@ TEST_CASE("command line: a list of options is read, and written down as settings
   CHECK(noted == Metadata{{"epochs", "3"}, {"rate", "0.25"}, {"order", "pooled"}, {"shared", "false"}});
 }
 
-TEST_CASE("command line: what is wrong is said in words, with the nearest option") {
+TEST_CASE("command line: errors are sentences that suggest the closest option") {
   Settings settings;
   CHECK(wrong(settings, {"--epoch", "3"}) == "unknown option --epoch; did you mean --epochs?");
   CHECK(wrong(settings, {"--nothing-of-the-kind"}) == "unknown option --nothing-of-the-kind");
@@ -62,7 +62,7 @@ TEST_CASE("command line: what is wrong is said in words, with the nearest option
   CHECK(wrong(settings, {"--rate", "inf"}) == "--rate: 'inf' is not a number above 0");
 }
 
-TEST_CASE("command line: an option that is given twice is an error, unless it is a list") {
+TEST_CASE("command line: a repeated option is an error unless it is a list") {
   Settings settings;
   CHECK(wrong(settings, {"--epochs", "3", "--rate", "1", "--epochs", "3"}) == "--epochs is given twice. Give it once.");
   CHECK(wrong(settings, {"--epochs=3", "--epochs=4"}) == "--epochs is given twice. Give it once.");
@@ -70,7 +70,7 @@ TEST_CASE("command line: an option that is given twice is an error, unless it is
   CHECK(wrong(settings, {"--file", "a", "b", "--file", "c"}) == "");
 }
 
-TEST_CASE("command line: a file of options that is none") {
+TEST_CASE("command line: rejects an invalid options file") {
   Settings settings;
   const TemporaryFolder folder;
   CHECK(contains(wrong(settings, {"--config", folder.path().string()}),
@@ -79,14 +79,14 @@ TEST_CASE("command line: a file of options that is none") {
       contains(wrong(settings, {"--config", (folder / "none").string()}), "does not exist: " + (folder / "none").string()));
 }
 
-TEST_CASE("command line: values that are missing, words that are not known") {
+TEST_CASE("command line: rejects missing values and unknown words") {
   Settings settings;
   CHECK(wrong(settings, {"--epochs"}) == "--epochs needs a value");
   CHECK(one_of({"cut", "drop"})("drop") == "");
   CHECK(one_of({"cut", "drop"})("foo") == "'foo' is not one of cut, drop");
 }
 
-TEST_CASE("command line: numbers within limits") {
+TEST_CASE("command line: numbers have limits") {
   CHECK(whole_number(1, INT64_MAX)("9223372036854775807") == "");
   CHECK(whole_number(1)("1000000000") == "");
   CHECK(whole_number(1)("9223372036854775807") ==
@@ -99,7 +99,7 @@ TEST_CASE("command line: numbers within limits") {
   CHECK(positive_number()("1e-30") == "");
 }
 
-TEST_CASE("command line: the device's options") {
+TEST_CASE("command line: parses device options") {
   CLI::App app("test");
   DeviceOptions device;
   add_device_options(app, device);
@@ -107,14 +107,14 @@ TEST_CASE("command line: the device's options") {
   CHECK((device.device == "cpu" && device.threads == 1 && device.gpu == 2 && device.precision == "float" && device.tf32));
 }
 
-TEST_CASE("command line: lines of help are wrapped between words") {
+TEST_CASE("command line: wraps help lines between words") {
   CHECK(wrap("", 10, 2) == "");
   CHECK(wrap("one two", 7, 2) == "one two");
   CHECK(wrap("one two three", 7, 2) == "one two\n  three");
   CHECK(wrap("incomprehensible word", 7, 0) == "incomprehensible\nword");
 }
 
-TEST_CASE("command line: help on a topic has its options, with what they may be given") {
+TEST_CASE("command line: help on a topic shows its options and values") {
   CLI::App app("Trains.", "train");
   Settings settings;
   list(AddOptions{app, "Beam training"}, settings);
@@ -138,7 +138,7 @@ TEST_CASE("command line: help on a topic has its options, with what they may be 
   CHECK(help_on(app, "") == all);  // it fits a screen
 }
 
-TEST_CASE("command line: help that is longer than a screen lists its topics") {
+TEST_CASE("command line: help longer than a screen lists its topics") {
   CLI::App app("Trains.", "train");
   app.add_option("text", "Text to learn from");
   DeviceOptions device;

@@ -52,7 +52,7 @@ std::string wrong(const std::string& text, const std::string& words = "") { retu
 
 }  // namespace
 
-TEST_CASE("config file: a file's values are what stands behind the sign") {
+TEST_CASE("config file: values follow the equals sign") {
   Program program;
   CHECK(program.read("; ini\n# toml\n\n  epochs = 4 # four\r\nfile=a b, c#1.txt\n--shared=false\nfile = b\n"
                      "size=1,2\nsize=3") == "");
@@ -67,14 +67,14 @@ TEST_CASE("config file: a file's values are what stands behind the sign") {
   CHECK((program.epochs == 5 && !program.json));
 }
 
-TEST_CASE("config file: the command line counts more") {
+TEST_CASE("config file: the command line overrides the file") {
   Program program;
   CHECK(program.read("epochs=3\nfile=a\nshared\norder=shuffled\n", "--epochs 5 --file b --not-shared") == "");
   CHECK((program.epochs == 5 && !program.shared && program.order == "shuffled"));
   CHECK(program.files == std::vector<std::string>{"b"});
 }
 
-TEST_CASE("config file: what is no line of it is said with file, line and remedy") {
+TEST_CASE("config file: errors for invalid lines give file and line and remedy") {
   const std::string lines = ". Lines are name=value, where name is an option without its dashes.";
   CHECK(wrong("# passes\n\nepoch=3\n") == "line 3: unknown option --epoch; did you mean --epochs?");
   CHECK(wrong("\xEF\xBB\xBF"
@@ -90,7 +90,7 @@ TEST_CASE("config file: what is no line of it is said with file, line and remedy
   CHECK(wrong("epoch=3\n", "--nonsense") == "line 1: unknown option --epoch; did you mean --epochs?");
 }
 
-TEST_CASE("config file: what is no value of an option is said with file, line and remedy") {
+TEST_CASE("config file: errors for invalid values give file and line and remedy") {
   CHECK(wrong("epochs\n") ==
         "line 1: 'epochs' has no value. Lines are name=value, where name is an option without its dashes.");
   for (const char* none : {"epochs=\n", "epochs= # 3\n"})

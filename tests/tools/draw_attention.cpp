@@ -7,7 +7,7 @@
 
 using namespace attn;
 
-TEST_CASE("draw attention: a page and a picture for each line that has tokens, and a list") {
+TEST_CASE("draw attention: draws a page and a picture for each line with tokens and an index") {
   constexpr TransformerShape shape{.encoder_layers = 1, .decoder_layers = 1, .width = 16, .heads = 2, .inner = 32};
   models().add<Transformer<Cpu<float>, shape>>("drawn");
   const WordVocabulary words({"<unk>", "<pad>", "<sos>", "<eos>", "a", "b", "c", "d"});

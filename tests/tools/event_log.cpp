@@ -11,7 +11,7 @@
 
 using namespace attn;
 
-TEST_CASE("event log: events are added to the folder's log, and printed where lines of JSON are asked for") {
+TEST_CASE("event log: appends events to the folder's log and prints them as JSON on request") {
   const TemporaryFolder folder;
   EventLog log{folder.path()};
   log.add({{"event", "first"}});
@@ -26,7 +26,7 @@ TEST_CASE("event log: events are added to the folder's log, and printed where li
   CHECK(contains(error_of([&] { log.print("lost"); }), "cannot write the lines of the log to standard output"));
 }
 
-TEST_CASE("event log: lines that nobody reads any more are no error, those that find no room are one") {
+TEST_CASE("event log: a closed pipe is ignored but a full disk is an error") {
   const TemporaryFolder folder;
   EventLog log{folder.path()};
   std::ofstream full("/dev/full");

@@ -44,7 +44,7 @@ class Holder {
 
 }  // namespace
 
-TEST_CASE("folder lock: a second run is told who writes to the folder, until that process is gone") {
+TEST_CASE("folder lock: a second run is told which process holds the folder") {
   const TemporaryFolder folder;
   Holder holder(folder / "");
   const std::string sentence = error_of([&] { FolderLock lock(folder / ""); });
@@ -56,7 +56,7 @@ TEST_CASE("folder lock: a second run is told who writes to the folder, until tha
   CHECK(error_of([&] { FolderLock lock(folder / ""); }) == "");
 }
 
-TEST_CASE("folder lock: a process that ends within two seconds is waited for") {
+TEST_CASE("folder lock: waits up to two seconds for the holder to exit") {
   const TemporaryFolder folder;
   Holder holder(folder / "");
   std::thread killer([&] {
@@ -67,7 +67,7 @@ TEST_CASE("folder lock: a process that ends within two seconds is waited for") {
   killer.join();
 }
 
-TEST_CASE("folder lock: one process cannot take a folder twice, but one after another") {
+TEST_CASE("folder lock: a process can lock a folder again only after releasing it") {
   const TemporaryFolder folder, other;
   std::optional<FolderLock> lock(std::in_place, folder / "");
   CHECK(contains(error_of([&] { FolderLock second(folder / ""); }), "process " + std::to_string(::getpid())));
@@ -79,7 +79,7 @@ TEST_CASE("folder lock: one process cannot take a folder twice, but one after an
   CHECK(error_of([&] { FolderLock second(folder / ""); }) == "");
 }
 
-TEST_CASE("folder lock: it makes the folder, and leaves nothing behind where nothing came into it") {
+TEST_CASE("folder lock: creates the folder and removes it if it stays empty") {
   const TemporaryFolder folder;
   {
     const FolderLock lock(folder / "runs/new");
@@ -92,7 +92,7 @@ TEST_CASE("folder lock: it makes the folder, and leaves nothing behind where not
                  "cannot create the folder " + (folder / "file").string()));
 }
 
-TEST_CASE("folder lock: the next holder does not take a file that the last one removed") {
+TEST_CASE("folder lock: a new holder ignores a lock file removed by the last one") {
   const TemporaryFolder folder;
   for (int i = 0; i < 4; ++i) {
     std::optional<FolderLock> first(std::in_place, folder / "");

@@ -4,7 +4,7 @@
 
 #include "parallel/thread_ranks.hpp"
 
-TEST_CASE("a tokenizer is learnt by the first rank, and all have it") {
+TEST_CASE("learn once: the first rank learns the tokenizer and all ranks get it") {
   const std::vector<std::string> english{"the cat sees the dog", "the dog sees a \"cat\""},
       german{"die Katze sieht den Hünd"};
   const attn::ByteBpe alone = attn::learn_byte_bpe(290, english, german);

@@ -7,7 +7,7 @@
 using namespace attn;
 using namespace std::chrono_literals;
 
-TEST_CASE("line counter: in a file a line every half minute, and one at the end") {
+TEST_CASE("line counter: a file gets a line every half minute and one at the end") {
   std::ostringstream out;
   const LineCounter::Clock::time_point start{};
   LineCounter counter(out, false, start);
@@ -19,7 +19,7 @@ TEST_CASE("line counter: in a file a line every half minute, and one at the end"
   CHECK(out.str() == "1,024 lines in 31 s\n2,000 lines in 1 min 01 s\n");
 }
 
-TEST_CASE("line counter: on a terminal one line that redraws itself ten times a second at most") {
+TEST_CASE("line counter: a terminal gets one line redrawn at most ten times a second") {
   std::ostringstream out;
   const LineCounter::Clock::time_point start{};
   LineCounter counter(out, true, start);

@@ -30,7 +30,7 @@ struct Pipe {
 
 }  // namespace
 
-TEST_CASE("ready lines: those of a file, so many at a time, whatever ends them") {
+TEST_CASE("line stream: returns a limited number of lines with any line ending") {
   const TemporaryFolder folder;
   write_file(folder / "text", "a\n\nb\r\nc \xff\nlast");
   LineStream lines(folder / "text");
@@ -45,7 +45,7 @@ TEST_CASE("ready lines: those of a file, so many at a time, whatever ends them")
   CHECK(contains(error_of([&] { LineStream(folder / "none"); }), "cannot read"));
 }
 
-TEST_CASE("ready lines: a byte order mark is no part of the first line, and part of any other") {
+TEST_CASE("line stream: removes a byte order mark only from the first line") {
   const TemporaryFolder folder;
   write_file(folder / "text", "\xEF\xBB\xBFone\n\xEF\xBB\xBFtwo\n");
   LineStream lines(folder / "text");
@@ -65,7 +65,7 @@ TEST_CASE("ready lines: a byte order mark is no part of the first line, and part
   CHECK(piped.next(9) == Lines{"a"});
 }
 
-TEST_CASE("ready lines: longer than what is read at once") {
+TEST_CASE("line stream: reads lines longer than its buffer") {
   const TemporaryFolder folder;
   const std::string word(200000, 'x');
   write_file(folder / "text", word + "\nb\n" + word);
@@ -74,7 +74,7 @@ TEST_CASE("ready lines: longer than what is read at once") {
   CHECK(lines.next(5) == Lines{"b", word});
 }
 
-TEST_CASE("ready lines: a line without end, and UTF-16, are told") {
+TEST_CASE("line stream: reports an unterminated line and UTF-16") {
   LineStream zeros("/dev/zero");
   CHECK(contains(error_of([&] { zeros.next(1); }), "line 1 of the text is longer than 16 MiB. Is the file text?"));
   const TemporaryFolder folder;
@@ -85,7 +85,7 @@ TEST_CASE("ready lines: a line without end, and UTF-16, are told") {
   }
 }
 
-TEST_CASE("ready lines: a pipe gives what has come, and waits only for the first") {
+TEST_CASE("line stream: a pipe returns available lines and waits only for the first") {
   Pipe pipe;
   LineStream lines(pipe.ends[0]);
   pipe.write("one\ntwo\nthr");

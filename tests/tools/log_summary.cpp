@@ -21,7 +21,7 @@ std::string start(Index number) { return nlohmann::json{{"event", "start"}, {"st
 
 }  // namespace
 
-TEST_CASE("log summary: steps, time, the best and the last validation, the loss of the last epoch") {
+TEST_CASE("log summary: steps and time and best and last validation and last training loss") {
   const TemporaryFolder folder;
   write_file(folder / "log",
              start(0) + step(10, 4) + step(20, 3) + validation(20, 2) + step(30, 2) + step(50, 1.25) + validation(50, 2.5));
@@ -35,7 +35,7 @@ TEST_CASE("log summary: steps, time, the best and the last validation, the loss 
   CHECK(log.validations.points.size() == 2);
 }
 
-TEST_CASE("log summary: its figures by name") {
+TEST_CASE("log summary: figures are accessible by name") {
   const LogSummary log{{}, {"", {{10, 1.0}, {20, 0.5}}}, 20, 4, 0.5, 0.75, 0.25};
   const nlohmann::json found = figures(log);
   CHECK(found.at("steps") == 20);
@@ -47,7 +47,7 @@ TEST_CASE("log summary: its figures by name") {
   CHECK(figures(LogSummary{}).at("milliseconds_per_step") == 0);
 }
 
-TEST_CASE("log summary: what was done again after a stop counts once") {
+TEST_CASE("log summary: repeated steps after a restart count once") {
   const TemporaryFolder folder;
   write_file(folder / "log",
              start(0) + step(10, 4) + validation(10, 3) + step(20, 9) + start(10) + step(20, 2) + validation(20, 1));
@@ -57,7 +57,7 @@ TEST_CASE("log summary: what was done again after a stop counts once") {
   CHECK(log.training.points.back().loss == 2);
 }
 
-TEST_CASE("log summary: lines that are cut off and losses that are not finite are passed over; nothing gives nothing") {
+TEST_CASE("log summary: ignores truncated lines and non-finite losses and accepts a missing file") {
   const TemporaryFolder folder;
   write_file(folder / "log",
              step(10, 4) + "{\"event\":\"step\",\"step\":20,\"loss\":null,\"tokens\":1,\"tokens_per_second\":1}\n[1]\n" +

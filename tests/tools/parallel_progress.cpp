@@ -8,7 +8,7 @@
 
 using namespace attn;
 
-TEST_CASE("parallel progress: one line for all runs on a terminal, above it what they say") {
+TEST_CASE("parallel progress: a terminal shows one line for all runs below their messages") {
   std::ostringstream out;
   ParallelProgress progress(out, true);
   progress.expect(2);
@@ -27,7 +27,7 @@ TEST_CASE("parallel progress: one line for all runs on a terminal, above it what
   CHECK(out.str().find("2 of 2 runs done") != std::string::npos);
 }
 
-TEST_CASE("parallel progress: elsewhere it is quiet, and threads do not mix their lines") {
+TEST_CASE("parallel progress: is silent elsewhere and threads do not mix lines") {
   std::ostringstream out;
   ParallelProgress progress(out, false);
   {

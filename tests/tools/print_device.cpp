@@ -6,7 +6,7 @@
 
 using namespace attn;
 
-TEST_CASE("say device: nothing where there is only the CPU; what is not there is an error before anything else") {
+TEST_CASE("print device: prints nothing for the CPU alone and rejects missing devices first") {
   std::ostringstream said;
   print_device(said, {.device = "cpu", .threads = 1});
   CHECK(said.str().empty());

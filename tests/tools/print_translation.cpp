@@ -38,7 +38,7 @@ std::string printed(const PrintOptions& options, const Translation& translation,
 
 }  // namespace
 
-TEST_CASE("print translation: a line, or fields of it") {
+TEST_CASE("print translation: prints a line or selected fields") {
   CHECK(printed({}, two()) == "c d\n");
   CHECK(printed({.scores = true}, two()) == "c d ||| -0.25\n");
   CHECK(printed({.n_best = true}, two()) == "3 ||| c d ||| -0.25\n3 ||| c ||| -1.5\n");
@@ -50,7 +50,7 @@ TEST_CASE("print translation: a line, or fields of it") {
   CHECK(aligned.size() > std::string("c d ||| \n").size());
 }
 
-TEST_CASE("print translation: an object of JSON") {
+TEST_CASE("print translation: prints a JSON object") {
   CHECK(printed({.json = true}, two()) == "{\"source\":\"a b\",\"translation\":\"c d\",\"complete\":true}\n");
   CHECK(printed({.json = true}, {}, "") == "{\"source\":\"\",\"translation\":\"\",\"complete\":true}\n");
   CHECK(printed({.n_best = true, .json = true}, two()) ==

@@ -50,7 +50,7 @@ std::string report(const std::vector<std::filesystem::path>& folders) {
 
 }  // namespace
 
-TEST_CASE("run report: figures, curves and settings of a log") {
+TEST_CASE("run report: shows figures and curves and settings of a log") {
   const TemporaryFolder in;
   const auto folder = run_folder(in, "mine",
                                  log_lines + R"({"event":"test","bleu":12.25})"
@@ -85,7 +85,7 @@ TEST_CASE("run report: figures, curves and settings of a log") {
   CHECK(contains(page, "default-src 'none'"));
 }
 
-TEST_CASE("run report: translations as they improved, five at most, and those of a file without sources") {
+TEST_CASE("run report: shows at most five stages of a translation even without its source") {
   const TemporaryFolder in;
   std::string samples;
   for (int i = 1; i <= 9; ++i)
@@ -104,7 +104,7 @@ TEST_CASE("run report: translations as they improved, five at most, and those of
   CHECK(contains(report({plain}), "<li>one</li><li>two</li>"));
 }
 
-TEST_CASE("run report: what a log, a name or a translation says is text, never markup") {
+TEST_CASE("run report: escapes markup in logs and names and translations") {
   const TemporaryFolder in;
   const std::string hostile = "<script>alert(1)</script>'\\\"&";
   const auto folder = run_folder(in, "<img onerror='x'>",
@@ -128,7 +128,7 @@ TEST_CASE("run report: what a log, a name or a translation says is text, never m
   }
 }
 
-TEST_CASE("run report: nulls, lines that are cut off, wrong types and logs without validation") {
+TEST_CASE("run report: tolerates nulls and truncated lines and wrong types and no validation") {
   const TemporaryFolder in;
   const std::string page = report({run_folder(in, "nan",
                                               R"({"event":"step","step":10,"loss":null,"rate":0.1})"
@@ -164,7 +164,7 @@ TEST_CASE("run report: nulls, lines that are cut off, wrong types and logs witho
   CHECK(contains(report({damaged}), "rate</th><td>0.01</td>"));
 }
 
-TEST_CASE("run report: model.json tells of machine, model and settings") {
+TEST_CASE("run report: model.json describes machine and model and settings") {
   const TemporaryFolder in;
   const auto folder = run_folder(in, "run", log_lines);
   write_file(folder / "model.json", R"({"model":{"name":"transformer"},"shape":{"width":128},"attn":{"commit":"abc"},
@@ -178,7 +178,7 @@ TEST_CASE("run report: model.json tells of machine, model and settings") {
     CHECK_MESSAGE(contains(page, row), row);
 }
 
-TEST_CASE("run report: several runs have one legend, colours of their own and a table of what differs") {
+TEST_CASE("run report: several runs share a legend with distinct colours and a table of differences") {
   const TemporaryFolder in;
   std::string other = log_lines;
   other.replace(other.find("\"rate\":\"0.01\""), 13, "\"rate\":\"0.02\"");
@@ -205,7 +205,7 @@ TEST_CASE("run report: several runs have one legend, colours of their own and a 
   CHECK(contains(twins, "<h2>Settings that differ</h2>\n<p>None.</p>"));
 }
 
-TEST_CASE("run report: a folder that is none, or has no log, gets a sentence") {
+TEST_CASE("run report: a folder without a log is reported") {
   const TemporaryFolder in;
   CHECK(contains(error_of([&] { read_reported_run(in / "none"); }), "is not a folder"));
   CHECK(contains(error_of([&] { read_reported_run(in.path()); }), "has no log.jsonl"));
@@ -217,7 +217,7 @@ TEST_CASE("run report: a folder that is none, or has no log, gets a sentence") {
   CHECK(contains(read_file(in / "page.html"), "<title>run</title>"));  // a slash at the end or none
 }
 
-TEST_CASE("plot: labels of axes and values") {
+TEST_CASE("plot: labels axes and values") {
   CHECK(axes::compact(1'500'000, 500'000) == "1.5M");
   CHECK(axes::compact(20'000, 10'000) == "20k");
   CHECK(axes::compact(0, 0.0005) == "0");
@@ -230,7 +230,7 @@ TEST_CASE("plot: labels of axes and values") {
   CHECK(axes::rounded(-0.25, 4) == "-0.2500");
 }
 
-TEST_CASE("plot: logarithmic axes enclose their values, few lines or many") {
+TEST_CASE("plot: logarithmic axes enclose their values with few or many ticks") {
   for (const auto& [low, high] : {std::pair(1.0, 1.0), {8.3, 8.9}, {0.16, 2.0}, {3.2, 4e4}, {1e-30, 1e30}, {0.1, 10.0}}) {
     const Axis axis = axes::logarithmic({low, high});
     CHECK(axis.first <= low * (1 + 1e-9));
@@ -244,7 +244,7 @@ TEST_CASE("plot: logarithmic axes enclose their values, few lines or many") {
   CHECK(axis.ticks.back().label == "10");
 }
 
-TEST_CASE("plot: one point, equal points, values without a logarithm, none") {
+TEST_CASE("plot: accepts one point and equal points and values without a logarithm and no values") {
   CHECK(draw_plot({"t", {}}).empty());
   CHECK(draw_plot({"t", {{"a", {{1, std::nan("")}}}}}).empty());
   CHECK(draw_plot({"t", {{"a", {{1, 0}, {2, -1}}}}, true}).empty());
@@ -258,7 +258,7 @@ TEST_CASE("plot: one point, equal points, values without a logarithm, none") {
     }
 }
 
-TEST_CASE("run report: a map's frame is as high as the map, within a screen") {
+TEST_CASE("run report: a map's frame fits the map up to one screen") {
   const auto height = [](const std::string& map) {
     return between(report_page::framed(map), " height='", "' srcdoc='").substr(std::string(" height='").size());
   };

@@ -7,7 +7,7 @@
 
 using namespace attn;
 
-TEST_CASE("run several: every one runs once, however many at a time; one that fails ends alone") {
+TEST_CASE("run several: each run starts once for any parallelism and a failure stops only itself") {
   for (const int at_a_time : {1, 2, 5}) {
     std::vector<std::atomic<int>> runs(9);
     std::string said;
@@ -26,7 +26,7 @@ TEST_CASE("run several: every one runs once, however many at a time; one that fa
             0, 3, [](Index) { FAIL("there is none"); }, [](Index, const std::exception&) {}) == 0);
 }
 
-TEST_CASE("run several: none begins once the program is asked to stop") {
+TEST_CASE("run several: starts nothing after a stop request") {
   Index begun = 0;
   run_several(
       5, 1,

@@ -12,7 +12,7 @@ std::function<double(Index)> schedule(ScheduleKind kind) {
 }
 }  // namespace
 
-TEST_CASE("Every kind of schedule has the rate as its peak") {
+TEST_CASE("schedule: every kind peaks at the configured rate") {
   CHECK(schedule(ScheduleKind::constant)(777) == 2e-3);
   const auto step = schedule(ScheduleKind::step);
   CHECK(step(100) == 2e-3);

@@ -25,7 +25,7 @@ FolderTranslator tiny_translator(Index truncate) {
 
 }  // namespace
 
-TEST_CASE("score pairs: the sum of what forced decoding gives token by token") {
+TEST_CASE("score pairs: equals the sum of forced decoding over tokens") {
   const FolderTranslator translator = tiny_translator(255);
   const ParallelText text{{"a b c", "d", "", "a"}, {"c b", "", "d d d", "a b c d"}};
   const std::vector<PairScore> scores = score_pairs(translator, text);
@@ -50,7 +50,7 @@ TEST_CASE("score pairs: the sum of what forced decoding gives token by token") {
   CHECK(perplexity_of(scores).tokens() == 3 + 1 + 4 + 5);
 }
 
-TEST_CASE("score pairs: more than are scored at once, none, and sentences that are cut") {
+TEST_CASE("score pairs: accepts many pairs and none and truncated sentences") {
   const FolderTranslator translator = tiny_translator(2);
   const ParallelText one{{"a b"}, {"c d"}};
   ParallelText many;

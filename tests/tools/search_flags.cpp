@@ -38,7 +38,7 @@ const SearchOptions folders{.beam = 6,
 
 }  // namespace
 
-TEST_CASE("search flags: no search where none is asked for, nor another because of what is printed") {
+TEST_CASE("search flags: search starts only on request and output options do not change it") {
   for (const char* words : {"", "--alignments --json", "--draw tree.svg"}) {
     CAPTURE(words);
     CHECK_FALSE(Read(words).search);
@@ -51,7 +51,7 @@ TEST_CASE("search flags: no search where none is asked for, nor another because 
   CHECK(Read("--scores").search->beam == 1);
 }
 
-TEST_CASE("search flags: of a folder's own search, what is not named stays") {
+TEST_CASE("search flags: unspecified options keep the folder's search settings") {
   const auto stays = [](const SearchOptions& search) {
     return search.beam == 6 && search.stop == Stop::no_better_now && search.free_end && search.score.amount == 0.7 &&
            search.no_repeat == 3;
@@ -73,7 +73,7 @@ TEST_CASE("search flags: of a folder's own search, what is not named stays") {
   CHECK(Read("--n-best 7", folders).wrong == "--n-best 7 needs --beam 7 or more; it is 6");
 }
 
-TEST_CASE("search flags: what they mean") {
+TEST_CASE("search flags: map to the right search options") {
   const Read beam("--beam 4 --n-best 3 --length-penalty gnmt --min-length 2 --no-repeat 3");
   REQUIRE(beam.search);
   CHECK(
@@ -92,7 +92,7 @@ TEST_CASE("search flags: what they mean") {
   CHECK(Read("").given.empty());
 }
 
-TEST_CASE("search flags: options that do not go together are refused") {
+TEST_CASE("search flags: reject conflicting options") {
   CHECK(Read("--top-k 5").wrong == "--top-k requires --sample");
   CHECK(contains(Read("--sample --beam 2").wrong, "conflicts with --beam, --complete and --draw"));
   CHECK(contains(Read("--sample --draw tree.svg").wrong, "conflicts with --beam, --complete and --draw"));

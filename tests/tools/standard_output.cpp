@@ -8,7 +8,7 @@
 
 using namespace attn;
 
-TEST_CASE("standard output: what could not be written is named") {
+TEST_CASE("standard output: a failed write names the data") {
   std::ostringstream out;
   out << "a line\n";
   require_written(out, "the lines");

@@ -11,7 +11,7 @@
 
 using namespace attn;
 
-TEST_CASE("stop signal: the first asks, the second ends the program at once, and neither looks like success") {
+TEST_CASE("stop signal: the first requests a stop and the second terminates with a failure status") {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
     const pid_t child = ::fork();
     REQUIRE(child >= 0);
@@ -30,7 +30,7 @@ TEST_CASE("stop signal: the first asks, the second ends the program at once, and
   }
 }
 
-TEST_CASE("stop signal: what nohup ignores stays ignored") {
+TEST_CASE("stop signal: signals ignored by nohup stay ignored") {
   const pid_t child = ::fork();
   REQUIRE(child >= 0);
   if (child == 0) {
@@ -45,7 +45,7 @@ TEST_CASE("stop signal: what nohup ignores stays ignored") {
   CHECK(WEXITSTATUS(status) == 0);
 }
 
-TEST_CASE("stop signal: nobody who reads asks each time, and after the training signals end the program") {
+TEST_CASE("stop signal: SIGPIPE always requests a stop and later signals terminate") {
   const auto ended_by = [](const auto& work) {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -75,7 +75,7 @@ TEST_CASE("stop signal: nobody who reads asks each time, and after the training 
         }) == 0);
 }
 
-TEST_CASE("stop signal: a file that reaches the limit of its size is an error with a sentence, and no signal") {
+TEST_CASE("stop signal: exceeding the file size limit is an error and not a signal") {
   const TemporaryFolder folder;
   const pid_t child = ::fork();
   REQUIRE(child >= 0);

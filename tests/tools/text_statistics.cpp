@@ -6,7 +6,7 @@
 
 using namespace attn;
 
-TEST_CASE("text statistics: words, and lengths in words") {
+TEST_CASE("text statistics: words and lengths in words") {
   TextStatistics text;
   for (const char* line : {"the dog saw the cat", "", "  the  cat "}) text.add(line);
   CHECK(text.words.tokens() == 7);
@@ -15,7 +15,7 @@ TEST_CASE("text statistics: words, and lengths in words") {
   CHECK((text.lengths.sentences() == 3 && text.lengths.shortest() == 0 && text.lengths.longest() == 5));
 }
 
-TEST_CASE("text statistics: lengths in tokens, with those that a tokenizer puts around them") {
+TEST_CASE("text statistics: lengths in tokens include special tokens") {
   const WordVocabulary letters({"<unk>", "<pad>", "<sos>", "<eos>", "a", "b"});
   TextStatistics text;
   text.add("a b a", letters, 2);

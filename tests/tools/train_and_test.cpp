@@ -63,7 +63,7 @@ struct Program {
 
 }  // namespace
 
-TEST_CASE("train and test: the folder has the model, its log, the test's translations and a report") {
+TEST_CASE("train and test: the folder has the model and log and test translations and report") {
   Program program;
   std::ostringstream json;
   program.options.json = &json;
@@ -88,7 +88,7 @@ TEST_CASE("train and test: the folder has the model, its log, the test's transla
   CHECK((config.limit == 5 && config.truncate == 255 && config.settings.contains("validation text")));
 }
 
-TEST_CASE("train and test: what is shown of the test does not steer a terminal; files have it as it is") {
+TEST_CASE("train and test: terminal output is escaped and files are not") {
   Program program;
   program.text.test = {{"a \x1b[2Jb"}, {"b \x1b[2Ja"}};
   program.run();
@@ -98,7 +98,7 @@ TEST_CASE("train and test: what is shown of the test does not steer a terminal; 
   CHECK(program.events("samples").back().at("samples")[0].at("source") == "a \x1b[2Jb");
 }
 
-TEST_CASE("train and test: a run goes on with its own settings, or is replaced when that is asked for") {
+TEST_CASE("train and test: a run resumes with its own settings or is replaced on request") {
   Program program;
   program.run();
   const std::string whole = read_file(program.options.output / "model.safetensors");
@@ -119,7 +119,7 @@ TEST_CASE("train and test: a run goes on with its own settings, or is replaced w
   CHECK(contains(error_of([&] { program.run(); }), "ended before its first checkpoint"));
 }
 
-TEST_CASE("train and test: a frozen encoder keeps its first weights, also after a resume that does not name it") {
+TEST_CASE("train and test: a frozen encoder keeps its weights even if the resume does not name it") {
   Program program;
   program.options.freeze = {"encoder"};
   program.options.given = {"freeze"};
@@ -146,7 +146,7 @@ TEST_CASE("train and test: a frozen encoder keeps its first weights, also after 
   CHECK(contains(error_of([&] { program.run(); }), R"(begun with freeze ["encoder"], not ["decoder"])"));
 }
 
-TEST_CASE("train and test: a misspelt name to freeze is an error that leaves the folder alone") {
+TEST_CASE("train and test: a misspelled name to freeze is an error that leaves the folder unchanged") {
   Program program;
   program.options.freeze = {"encodr"};
   CHECK(contains(error_of([&] { program.run(); }), "no parameters named 'encodr'"));
@@ -154,7 +154,7 @@ TEST_CASE("train and test: a misspelt name to freeze is an error that leaves the
   CHECK_FALSE(has_run(program.options.output));
 }
 
-TEST_CASE("train and test: a run starts from another's weights and tokenizer, and says where nothing was better") {
+TEST_CASE("train and test: a run starts from another's weights and tokenizer and reports no improvement") {
   Program program;
   program.run();
   const auto first = program.options.output;
@@ -186,7 +186,7 @@ TEST_CASE("train and test: a run starts from another's weights and tokenizer, an
   CHECK(contains(error_of([&] { run_to_start_from(program.options); }), "its settings have no 'size'"));
 }
 
-TEST_CASE("train and test: a run that goes on says what it started from, and no vocabulary that it did not learn") {
+TEST_CASE("train and test: a resumed run reports its starting point and no vocabulary of its own") {
   Program program;
   program.run();
   CHECK(read_run_config(program.options.output).settings.at("vocabulary") == "262");
@@ -209,7 +209,7 @@ TEST_CASE("train and test: a run that goes on says what it started from, and no 
   CHECK(contains(error_of([&] { program.run(); }), "begun with vocabulary 262, not 4000"));
 }
 
-TEST_CASE("train and test: lines of the log that nobody reads any more stop a training, which can go on") {
+TEST_CASE("train and test: a closed log pipe stops training and the run can resume") {
   Program program;
   Pipe lines;
   program.options.json = &lines.in;
@@ -227,7 +227,7 @@ TEST_CASE("train and test: lines of the log that nobody reads any more stop a tr
   CHECK(program.events("trained").back().at("step") == 2 * program.options.train.epochs);
 }
 
-TEST_CASE("train and test: a folder that is removed while the training runs is an error") {
+TEST_CASE("train and test: removing the folder during training is an error") {
   Program program;
   program.options.train.epochs = 1000;
   std::jthread remover([&](const std::stop_token& ended) {
@@ -241,7 +241,7 @@ TEST_CASE("train and test: a folder that is removed while the training runs is a
   CHECK_FALSE(contains(program.said.str(), "written to"));
 }
 
-TEST_CASE("train and test: a folder of which files are gone at the end is an error") {
+TEST_CASE("train and test: missing files in the folder at the end are an error") {
   Program program;
   program.options.train.epochs = 1;
   std::ostringstream json;
@@ -256,7 +256,7 @@ TEST_CASE("train and test: a folder of which files are gone at the end is an err
   CHECK(contains(error_of([&] { read_run_config(program.options.output); }), "tokenizer.merges.txt"));
 }
 
-TEST_CASE("train and test: where no test is given it is said that the validation text chose the model") {
+TEST_CASE("train and test: warns that the validation text chose the model if there is no test text") {
   Program program;
   program.text.test = program.text.validation;
   program.run();
@@ -267,7 +267,7 @@ TEST_CASE("train and test: where no test is given it is said that the validation
   CHECK(contains(read_file(program.options.output / "report.html"), "BLEU of the validation text</th>"));
 }
 
-TEST_CASE("train and test: a corpus keeps its folder, whatever is replaced") {
+TEST_CASE("train and test: a corpus keeps its folder even with --overwrite") {
   Program program;
   make_folder(program.options.output);
   write_file(program.options.output / "corpus.json", "{}");
@@ -276,7 +276,7 @@ TEST_CASE("train and test: a corpus keeps its folder, whatever is replaced") {
   CHECK_FALSE(run_to_resume(program.options, false).has_value());  // the first rank's to judge
 }
 
-TEST_CASE("train and test: BLEU can tell the best model, and sentences of the test that are cut are told") {
+TEST_CASE("train and test: BLEU can choose the best model and truncated test sentences are reported") {
   Program program;
   program.options.train.best_by = BestBy::score;
   program.options.text.truncate = 4;

@@ -42,7 +42,7 @@ std::string wrong(const std::string& words, const std::vector<std::string>& more
 
 }  // namespace
 
-TEST_CASE("training command line: what is given is read and noted") {
+TEST_CASE("training command line: options are parsed and explicit ones recorded") {
   TrainingOptions options;
   REQUIRE(read(options, "--epochs 3 --not-shared --truncate 100 --model linformer32 --threads 1 --limit 9") == "");
   CHECK((options.train.epochs == 3 && !options.shared && options.text.truncate == 100 && options.model == "linformer32"));
@@ -50,7 +50,7 @@ TEST_CASE("training command line: what is given is read and noted") {
   CHECK(options.given == std::set<std::string>{"epochs", "shared", "truncate", "model", "threads", "limit"});
 }
 
-TEST_CASE("training command line: settings are the options of model and training; people read those that were chosen") {
+TEST_CASE("training command line: settings cover model and training and the summary lists explicit ones") {
   TrainingOptions options;
   REQUIRE(read(options, "--epochs 3 --not-shared --amsgrad --limit 9") == "");
   const Metadata settings = settings_of(options);
@@ -66,7 +66,7 @@ TEST_CASE("training command line: settings are the options of model and training
   CHECK(describe(options) == "--shared=false --epochs 3 --rate 0.5 --amsgrad");
 }
 
-TEST_CASE("training command line: --freeze can be given several times and is a setting") {
+TEST_CASE("training command line: --freeze can be repeated and is a setting") {
   TrainingOptions options;
   REQUIRE(read(options, "--freeze encoder --epochs 3 --freeze decoder.layers.*.norm") == "");
   CHECK(options.freeze == std::vector<std::string>{"encoder", "decoder.layers.*.norm"});
@@ -75,7 +75,7 @@ TEST_CASE("training command line: --freeze can be given several times and is a s
   CHECK(describe(options) == "--epochs 3 --freeze encoder --freeze decoder.layers.*.norm");
 }
 
-TEST_CASE("training command line: a program's own models stand beside the library's") {
+TEST_CASE("training command line: lists a program's own models with those of the library") {
   TrainingOptions options;
   CHECK(read(options, "--model mine", {"mine"}) == "");
   CHECK(options.model_name() == "mine");
@@ -86,7 +86,7 @@ TEST_CASE("training command line: a program's own models stand beside the librar
   CHECK(options.model_name() == "linformer64-base-pre");
 }
 
-TEST_CASE("training command line: sizes of your own replace those of a preset") {
+TEST_CASE("training command line: explicit sizes override those of a preset") {
   TrainingOptions options;
   REQUIRE(read(options, "--size small --norm pre --layers 3+1 --width 192 --heads 4") == "");
   CHECK(options.model_name() == "transformer-pre");
@@ -101,7 +101,7 @@ TEST_CASE("training command line: sizes of your own replace those of a preset") 
   CHECK((options.shape()->linformer_k == 48 && options.shape()->inner == 100 && options.shape()->width == 128));
 }
 
-TEST_CASE("training command line: options that do not fit together are refused") {
+TEST_CASE("training command line: rejects conflicting options") {
   const TemporaryFolder folder;
   write_file(folder / "a", "a\n");
   const std::string file = (folder / "a").string(), there = folder.path().string();
@@ -129,7 +129,7 @@ TEST_CASE("training command line: options that do not fit together are refused")
   CHECK(contains(wrong("--norm none"), "--norm"));
 }
 
-TEST_CASE("training recipe: by the size of the text, for what was not given") {
+TEST_CASE("training recipe: depends on the text size for options that are not given") {
   TrainingOptions options;
   REQUIRE(read(options, "--rate 0.5") == "");
   apply_recipe(options, recipe_for(15'000));
@@ -155,7 +155,7 @@ TEST_CASE("training recipe: by the size of the text, for what was not given") {
   CHECK((best.train.epochs == 12 && best.average_best == 4 && best.schedule.kind == ScheduleKind::warmup_cosine));
 }
 
-TEST_CASE("training recipe: its settings are options, and have values of their types") {
+TEST_CASE("training recipe: settings are known options with valid values") {
   Metadata known = settings_of({});
   known["vocabulary"] = "";
   for (const Index pairs : {1, 5000, 20'000, 200'000, 500'000}) {
@@ -171,7 +171,7 @@ TEST_CASE("training recipe: its settings are options, and have values of their t
   CHECK(error_of([&] { applied(wrong.with("norm=pre epochs=many")); }) == "a recipe: the setting epochs cannot be 'many'");
 }
 
-TEST_CASE("training command line: settings are read again as they were written") {
+TEST_CASE("training command line: settings can be written and read back") {
   TrainingOptions options;
   REQUIRE(read(options,
                "--separate-vocabularies --not-shared --size big --norm pre --layers 3+1 --heads 4 --freeze a "
@@ -182,7 +182,7 @@ TEST_CASE("training command line: settings are read again as they were written")
   CHECK(settings_of(again) != settings_of({}));
 }
 
-TEST_CASE("training recipe: sizes of a Linformer and of a program's own model, and batches of another unit") {
+TEST_CASE("training recipe: sets sizes for Linformers and custom models and batches in other units") {
   TrainingOptions linformer;
   REQUIRE(read(linformer, "--model linformer32 --batch-unit sentences") == "");
   apply_recipe(linformer, recipe_for(100'000));

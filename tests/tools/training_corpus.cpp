@@ -16,7 +16,7 @@ TrainingText texts() { return {pairs, {{"a cat"}, {"eine Katze"}}, {{"the dog"},
 
 }  // namespace
 
-TEST_CASE("training corpus: encoded with a tokenizer that is learnt, named by files, or given") {
+TEST_CASE("training corpus: the tokenizer can be learned or loaded or given") {
   Communicator alone;
   std::ostringstream said;
   TrainingText text = texts();
@@ -50,7 +50,7 @@ TEST_CASE("training corpus: encoded with a tokenizer that is learnt, named by fi
         learnt.tokenizers.source.hash());
 }
 
-TEST_CASE("training corpus: sentences are cut so that their end has room, and that is said") {
+TEST_CASE("training corpus: truncated sentences keep their end token and are reported") {
   Communicator alone;
   std::ostringstream said;
   TrainingText text = texts();
@@ -64,7 +64,7 @@ TEST_CASE("training corpus: sentences are cut so that their end has room, and th
   CHECK(contains(said.str(), "\ntruncated 6 training sentences to 5 tokens\n"));
 }
 
-TEST_CASE("training corpus: fingerprints tell texts apart, and shards what of them validates") {
+TEST_CASE("training corpus: content hashes differ by text and by validation set of shards") {
   Communicator alone;
   std::ostringstream said;
   const AnyTokenizer tokenizer = learn_byte_bpe(262, pairs.source);

@@ -31,7 +31,7 @@ std::string refusal(const TextOptions& options) {
 
 }  // namespace
 
-TEST_CASE("training text: the last percent validates and is the test, unless there are texts for that") {
+TEST_CASE("training text: the last percent validates and tests unless texts are given") {
   const TemporaryFolder folder;
   TextOptions options = files_of(folder, counted("en", 250), counted("de", 250));
   std::ostringstream said;
@@ -56,7 +56,7 @@ TEST_CASE("training text: the last percent validates and is the test, unless the
   CHECK(said.str() == "dropped 1 pair of the validation text with a blank side\n");
 }
 
-TEST_CASE("training text: several files are one, without pairs that have a blank side") {
+TEST_CASE("training text: combines several files and drops pairs with a blank side") {
   const TemporaryFolder folder;
   TextOptions options = files_of(folder, "a\n \t\nb\n", "c\nd\n\n");
   write_file(folder / "more.en", "e\nf\n");
@@ -71,7 +71,7 @@ TEST_CASE("training text: several files are one, without pairs that have a blank
   CHECK(said.str() == "dropped 2 pairs of the training text with a blank side\n");
 }
 
-TEST_CASE("training text: what is too little, or missing, is said") {
+TEST_CASE("training text: reports missing or too small texts") {
   const TemporaryFolder folder;
   CHECK(contains(refusal({}), "the training text has 0 source files and 0 target files"));
   TextOptions options = files_of(folder, "a\n", "b\n");
@@ -86,7 +86,7 @@ TEST_CASE("training text: what is too little, or missing, is said") {
   CHECK(contains(refusal(options), "1 source file and 0 target files"));
 }
 
-TEST_CASE("training text: of shards the last percent validates, as text again") {
+TEST_CASE("training text: the last percent of shards is decoded for validation") {
   const TemporaryFolder folder;
   const TextOptions files = files_of(folder, counted("en", 5), counted("de", 5));
   const AnyTokenizer tokenizer = learn_byte_bpe(262, read_lines(files.train_source[0]));

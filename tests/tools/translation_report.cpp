@@ -15,7 +15,7 @@ TEST_CASE("translation report: fields of a line") {
   CHECK(join_fields(std::vector<std::string>{"a"}) == "a");
 }
 
-TEST_CASE("translation report: what did not end is counted, and what repeats itself among it") {
+TEST_CASE("translation report: counts unfinished translations and repetitions among them") {
   UnfinishedTranslations unfinished;
   const auto add = [&](Index line, std::vector<Token> tokens, bool complete) {
     Translation translation{{1}, tokens, "", {}};

@@ -87,7 +87,7 @@ void check_equal(const std::vector<std::vector<double>>& ours, const std::vector
 
 }  // namespace
 
-TEST_CASE("accumulated batches give the gradient of one batch of the same sentences") {
+TEST_CASE("accumulation: accumulated batches give the gradient of one large batch") {
   for (const BatchUnit mean : {BatchUnit::tokens, BatchUnit::sentences}) {
     CAPTURE(static_cast<int>(mean));
     const ParallelCorpus corpus = ragged(12);
@@ -96,7 +96,7 @@ TEST_CASE("accumulated batches give the gradient of one batch of the same senten
   }
 }
 
-TEST_CASE("so do a short last batch and a short last group") {
+TEST_CASE("accumulation: a short last batch or group gives the gradient of one large batch") {
   for (const BatchUnit mean : {BatchUnit::tokens, BatchUnit::sentences}) {
     CAPTURE(static_cast<int>(mean));
     const ParallelCorpus corpus = ragged(11);
@@ -106,7 +106,7 @@ TEST_CASE("so do a short last batch and a short last group") {
   }
 }
 
-TEST_CASE_TEMPLATE("so do losses that take no options, and losses of several terms, which are means over tokens", Model,
+TEST_CASE_TEMPLATE("accumulation: custom losses with several terms give the gradient of one large batch", Model,
                    WithoutOptions, WithActivity, WithActivityWithoutOptions) {
   const auto gradients = [](const ParallelCorpus& corpus, Index batch, Index accumulate, BatchUnit mean) {
     return gradients_of<Model>(corpus, batch, accumulate, mean);
@@ -118,7 +118,7 @@ TEST_CASE_TEMPLATE("so do losses that take no options, and losses of several ter
     check_equal(gradients(even(8), 4, 2, mean), gradients(even(8), 8, 1, mean));
 }
 
-TEST_CASE("each batch of a step draws its own dropout masks") {
+TEST_CASE("accumulation: each batch of a step draws its own dropout masks") {
   const ParallelCorpus corpus = even(8);
   const BatchOptions in_order{.size = 2, .order = BatchOrder::sequential};
   Device device(1);
@@ -142,7 +142,7 @@ TEST_CASE("each batch of a step draws its own dropout masks") {
   check_equal(keeper.gradients, expected.gradients);
 }
 
-TEST_CASE("a step of no batches is an error") {
+TEST_CASE("accumulation: a step without batches is an error") {
   CHECK(error_of([] { gradients_of(ragged(2), 1, 0, BatchUnit::tokens); }) ==
         "Trainer: accumulate is 0, but must be at least 1");
 }

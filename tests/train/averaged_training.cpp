@@ -10,7 +10,7 @@
 
 using namespace small_training;
 
-TEST_CASE("a trainer validates and saves the averaged weights, and goes on from its own") {
+TEST_CASE("averaged training: validates and saves averaged weights and continues from the raw ones") {
   const auto train = [](double decay, const std::filesystem::path& folder) {
     Run run;
     Averaged averaged(run.network, run.adam, decay);
@@ -32,7 +32,7 @@ TEST_CASE("a trainer validates and saves the averaged weights, and goes on from 
   CHECK(alone.second != averaged.second);
 }
 
-TEST_CASE("a training with averaged weights that was stopped and resumed gives the bits of one that was not") {
+TEST_CASE("averaged training: a resumed run gives the same bits as an uninterrupted one") {
   const TemporaryFolder folder;
   const auto path = folder / "training.safetensors";
   const auto train = [&](Index stop, bool resume) {
@@ -55,7 +55,7 @@ TEST_CASE("a training with averaged weights that was stopped and resumed gives t
   CHECK(train(1000, true) == whole);
 }
 
-TEST_CASE("the best model may be the one of the highest score") {
+TEST_CASE("averaged training: the best model can be chosen by the highest score") {
   Run run;
   TrainOptions options = run.options();
   double score = 10;

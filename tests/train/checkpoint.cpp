@@ -53,7 +53,7 @@ struct Training {
 
 }  // namespace
 
-TEST_CASE("checkpoint: files that are removed while the training runs end it") {
+TEST_CASE("checkpoint: removing its files during training ends the run") {
   for (const bool whole : {false, true}) {
     Training run;
     run.callback.on_validation({.step = 1, .loss = 1, .value = 1, .best = true});
@@ -67,7 +67,7 @@ TEST_CASE("checkpoint: files that are removed while the training runs end it") {
   }
 }
 
-TEST_CASE("checkpoint: the folder is made before the training, or refused") {
+TEST_CASE("checkpoint: the folder is created before training or rejected") {
   Training run;
   CheckpointCallback checkpoints(run.folder / "new/folder", run.trainer);
   CHECK(fs::is_directory(run.folder / "new/folder"));
@@ -75,7 +75,7 @@ TEST_CASE("checkpoint: the folder is made before the training, or refused") {
   CHECK(contains(error_of([&] { CheckpointCallback(run.folder / "file", run.trainer); }), "cannot create the folder"));
 }
 
-TEST_CASE("checkpoint: where a training stood comes back") {
+TEST_CASE("checkpoint: restores the training position") {
   Training run;
   for (const double best : {0.1, 0.0, 1e300, 5e-324, infinity}) {
     run.state.best = best;
@@ -91,7 +91,7 @@ TEST_CASE("checkpoint: where a training stood comes back") {
   CHECK(run.complaint("training.best", "inf") == "");
 }
 
-TEST_CASE("checkpoint: metadata that are no numbers are a sentence") {
+TEST_CASE("checkpoint: non-numeric metadata are a clear error") {
   Training run;
   for (const char* value : {"", "seven", "7x", "-7", " 7", "7.5", "99999999999999999999"}) {
     CAPTURE(value);
@@ -105,7 +105,7 @@ TEST_CASE("checkpoint: metadata that are no numbers are a sentence") {
     CHECK(contains(run.complaint("training.best", value), "as training.best"));
 }
 
-TEST_CASE("checkpoint: a file that is padded with NUL bytes is refused") {
+TEST_CASE("checkpoint: rejects a file padded with NUL bytes") {
   Training run;
   REQUIRE(run.complaint("training.step", "7") == "");
   for (const std::uintmax_t more : {std::uintmax_t{1}, std::uintmax_t{4} << 30}) {  // a hole takes no space
@@ -114,7 +114,7 @@ TEST_CASE("checkpoint: a file that is padded with NUL bytes is refused") {
   }
 }
 
-TEST_CASE("checkpoint: state of the optimiser in another shape") {
+TEST_CASE("checkpoint: rejects optimiser state of another shape") {
   Training run;
   save_training(run.training, run.parameters, run.adam, run.state);
   const SafetensorsFile file(run.training);
@@ -126,7 +126,7 @@ TEST_CASE("checkpoint: state of the optimiser in another shape") {
                  ".m' has the shape [64,2], but [128] is needed for 'adam.m'"));
 }
 
-TEST_CASE("checkpoint: the first parameter with NaN or infinity") {
+TEST_CASE("checkpoint: finds the first parameter with NaN or infinity") {
   Training run;
   CHECK(checkpoint::copy_of(run.parameters).first_not_finite() == "");
   run.set_bias(-infinity);
@@ -135,7 +135,7 @@ TEST_CASE("checkpoint: the first parameter with NaN or infinity") {
   CHECK(checkpoint::copy_of(run.parameters).first_not_finite() == "weight");
 }
 
-TEST_CASE("checkpoint callback: the best model and the last training are kept, with their metadata") {
+TEST_CASE("checkpoint callback: keeps the best model and the last training state with metadata") {
   Training run;
   run.set_bias(1);
   run.callback.on_validation({.step = 7, .loss = 2, .best = true});
@@ -152,7 +152,7 @@ TEST_CASE("checkpoint callback: the best model and the last training are kept, w
   CHECK(SafetensorsFile(run.model).values<float>("bias")[1] == 1);
 }
 
-TEST_CASE("checkpoint callback: numbers that are not finite end a training and leave the last good checkpoint") {
+TEST_CASE("checkpoint callback: non-finite values end training and keep the last good checkpoint") {
   Training run;
   run.set_bias(1);
   run.callback.on_validation({.step = 7, .loss = 2, .best = true});
@@ -160,17 +160,17 @@ TEST_CASE("checkpoint callback: numbers that are not finite end a training and l
   run.state.step = 9;
 
   std::string sentence;
-  SUBCASE("a parameter, at a validation") {
+  SUBCASE("a parameter at a validation") {
     run.set_bias(nan_value);
     sentence = error_of([&] { run.callback.on_validation({.step = 9, .loss = nan_value, .best = false}); });
     CHECK(contains(sentence, "step 9: parameter 'bias' is no longer finite"));
   }
-  SUBCASE("a parameter, at the end") {
+  SUBCASE("a parameter at the end") {
     run.set_bias(infinity);
     sentence = error_of([&] { run.callback.on_end(); });
     CHECK(contains(sentence, "step 9: parameter 'bias' is no longer finite"));
   }
-  SUBCASE("a parameter, at a report") {
+  SUBCASE("a parameter at a report") {
     run.set_bias(nan_value);
     run.callback.on_step({.step = 8, .loss = 3});
     sentence = error_of([&] { run.callback.on_step({.step = 9, .loss = nan_value}); });
@@ -180,7 +180,7 @@ TEST_CASE("checkpoint callback: numbers that are not finite end a training and l
     sentence = error_of([&] { run.callback.on_step({.step = 9, .loss = infinity}); });
     CHECK(contains(sentence, "step 9: the training loss is inf"));
   }
-  SUBCASE("the loss alone") {
+  SUBCASE("the validation loss alone") {
     sentence = error_of([&] { run.callback.on_validation({.step = 9, .loss = -infinity, .best = true}); });
     CHECK(contains(sentence, "step 9: the validation loss is -inf"));
   }
@@ -189,7 +189,7 @@ TEST_CASE("checkpoint callback: numbers that are not finite end a training and l
   CHECK(read_file(run.training) == training);
 }
 
-TEST_CASE("checkpoint callback: numbers that are not finite before the first checkpoint") {
+TEST_CASE("checkpoint callback: non-finite values before the first checkpoint are an error") {
   Training run;
   run.set_bias(nan_value);
   const std::string sentence = error_of([&] { run.callback.on_validation({.step = 1, .loss = 1, .best = true}); });

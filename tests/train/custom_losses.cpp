@@ -36,7 +36,7 @@ std::pair<std::vector<double>, std::vector<StepReport>> train(Index accumulate) 
 
 }  // namespace
 
-TEST_CASE("a loss that takes no options trains as one that takes them and is given none") {
+TEST_CASE("custom losses: a loss without options trains the same as one with default options") {
   const auto [expected, reports] = train<Base>(1);
   const auto [numbers, same_reports] = train<WithoutOptions>(1);
   CHECK(numbers == expected);
@@ -47,7 +47,7 @@ TEST_CASE("a loss that takes no options trains as one that takes them and is giv
   CHECK(reports.back().loss < reports.front().loss);
 }
 
-TEST_CASE_TEMPLATE("a report has the mean of each further term since the last one, by its name", Model, WithActivity,
+TEST_CASE_TEMPLATE("custom losses: a report has the mean of each named term since the last report", Model, WithActivity,
                    WithActivityWithoutOptions) {
   Device device(1);
   const ParallelCorpus text = copying(23, 1);  // four batches of 5 and one of 3
@@ -79,7 +79,7 @@ TEST_CASE_TEMPLATE("a report has the mean of each further term since the last on
   CHECK(means > 1);
 }
 
-TEST_CASE("a term that has a normalizer is reported as a mean over all that was normalised") {
+TEST_CASE("custom losses: a term with a normalizer is reported as a mean over all normalized values") {
   struct CountsRows : Wrapped {
     using Wrapped::Wrapped;
     /// 3 per target token, divided by target tokens: 3, whichever tokens a batch has.
@@ -99,7 +99,7 @@ TEST_CASE("a term that has a normalizer is reported as a mean over all that was 
   }
 }
 
-TEST_CASE("a second term is minimised too") {
+TEST_CASE("custom losses: a second term is minimized too") {
   const auto [plain, reports] = train<Base>(2);
   const auto [numbers, with_term] = train<WithActivity>(2);
   CHECK(numbers != plain);
@@ -108,7 +108,7 @@ TEST_CASE("a second term is minimised too") {
   CHECK(train<WithActivityWithoutOptions>(1).first == train<WithActivity>(1).first);
 }
 
-TEST_CASE("a loss of more terms than a report has room for is an error") {
+TEST_CASE("custom losses: more terms than a report supports are an error") {
   struct ManyTerms : Wrapped {
     using Wrapped::Wrapped;
     Loss<Device> loss(Tape<Device>& tape, const Batch& batch) const {
@@ -148,8 +148,8 @@ double mean_value(const Network<Model>& network, Batches& text) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("validation: the best model has the lowest loss as training minimises it, of any terms", Model, Base,
-                   WithActivity, Squares) {
+TEST_CASE_TEMPLATE("validation: the best model has the lowest total training loss for any terms", Model, Base, WithActivity,
+                   Squares) {
   constexpr bool kLikelihood = !std::is_same_v<Model, Squares>;
   Device device(1);
   const ParallelCorpus text = copying(20, 1), held_out = copying(13, 2);  // batches of 5, 5 and 3
@@ -180,7 +180,7 @@ TEST_CASE_TEMPLATE("validation: the best model has the lowest loss as training m
   CHECK((losses == values) == !std::is_same_v<Model, WithActivity>);
 }
 
-TEST_CASE("perplexity() needs a loss whose first term is a cross-entropy") {
+TEST_CASE("perplexity: requires a cross-entropy as the first term") {
   Device device(1);
   const ParallelCorpus held_out = copying(6, 2);
   Network<Squares> network(device, options, 7);

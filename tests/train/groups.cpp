@@ -23,8 +23,7 @@ std::vector<float> encoder(const Run& run) {
 
 }  // namespace
 
-TEST_CASE(
-    "groups: a training with frozen and grouped parameters is resumed with the same bits, and its groups are restored") {
+TEST_CASE("groups: frozen and grouped parameters resume with the same bits and their groups") {
   Run whole;
   set_groups(whole);
   const auto first_weights = encoder(whole);
@@ -54,7 +53,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("groups: a program that sets other groups than a checkpoint has cannot resume it") {
+TEST_CASE("groups: a checkpoint with other groups cannot be resumed") {
   const TemporaryFolder folder;
   const auto path = folder / "training.safetensors";
   Run saved;
@@ -73,7 +72,7 @@ TEST_CASE("groups: a program that sets other groups than a checkpoint has cannot
                  "had rate 1, not frozen, and this program sets rate 1, frozen"));
 }
 
-TEST_CASE("groups: damaged groups of a checkpoint are a sentence") {
+TEST_CASE("groups: damaged groups in a checkpoint are a clear error") {
   const TemporaryFolder folder;
   Run run;
   set_groups(run);
@@ -89,7 +88,7 @@ TEST_CASE("groups: damaged groups of a checkpoint are a sentence") {
   }
 }
 
-TEST_CASE("groups: a training by different optimisers is resumed with the same bits by the same rules only") {
+TEST_CASE("groups: several optimisers resume with the same bits but only with the same rules") {
   const auto rules = [] {
     return std::vector<OptimiserRule>{{"*", AdamOptions{.weight_decay = 0.01}}, {"encoder", SgdOptions{.momentum = 0.9}}};
   };

@@ -33,7 +33,7 @@ std::vector<double> losses(const ParallelCorpus& corpus, Index batch, Index voca
 
 }  // namespace
 
-TEST_CASE("limits: no training pairs are refused, one trains") {
+TEST_CASE("limits: no training pairs are rejected and one pair trains") {
   CHECK(contains(error_of([] { losses({}, 8); }), "no sentences"));
   const std::vector<double> one = losses(copying(1, 1), 8);
   REQUIRE(one.size() == 2);
@@ -45,7 +45,7 @@ TEST_CASE("limits: a batch larger than the corpus is the corpus") {
   CHECK(losses(corpus, 1'000'000'000) == losses(corpus, 5));
 }
 
-TEST_CASE("limits: a vocabulary of one word beside the special tokens, and of one at all") {
+TEST_CASE("limits: a vocabulary can have one word beside the special tokens or one word in all") {
   ParallelCorpus corpus;
   for (int i = 0; i < 4; ++i)
     corpus.source.push_back(std::vector<Token>{4, 4}), corpus.target.push_back(std::vector<Token>{4});
@@ -61,7 +61,7 @@ TEST_CASE("limits: a vocabulary of one word beside the special tokens, and of on
   CHECK(loss.mean() == 0);  // the only word is certain
 }
 
-TEST_CASE("limits: a sentence of a million words is cut by the stated rule, in training and in translation") {
+TEST_CASE("limits: a sentence of a million words is truncated in training and translation") {
   const WordVocabulary words({"<unk>", "<pad>", "<sos>", "<eos>", "a", "b"});
   std::string line;
   for (int i = 0; i < 1'000'000; ++i) line += "a ";

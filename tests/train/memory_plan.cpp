@@ -54,7 +54,7 @@ struct Run {
 
 }  // namespace
 
-TEST_CASE("a plan takes the memory of the whole training before its first step") {
+TEST_CASE("memory plan: allocates the memory of the whole run before the first step") {
   for (const BatchUnit unit : {BatchUnit::sentences, BatchUnit::tokens}) {
     CAPTURE(static_cast<int>(unit));
     Run run;
@@ -76,7 +76,7 @@ TEST_CASE("a plan takes the memory of the whole training before its first step")
   }
 }
 
-TEST_CASE("a plan leaves no trace in what is learnt") {
+TEST_CASE("memory plan: does not affect training results") {
   Run planned, plain;
   planned.plan();
   const float* gradients = planned.parameters.gradients();
@@ -88,7 +88,7 @@ TEST_CASE("a plan leaves no trace in what is learnt") {
   CHECK(planned.numbers() == plain.numbers());
 }
 
-TEST_CASE("a plan reads as a sentence, in a unit that fits it") {
+TEST_CASE("memory plan: prints a sentence with a suitable unit") {
   constexpr Index kMiB = 1 << 20, kGiB = 1 << 30;
   const MemoryPlan large{kGiB / 2, kGiB / 4, 3 * kGiB, kGiB, 64 * kMiB, 80 * kGiB};
   CHECK(large.to_string() ==

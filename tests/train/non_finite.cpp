@@ -36,8 +36,7 @@ struct Spoil : Callback {
 
 }  // namespace
 
-TEST_CASE(
-    "bad numbers: a training stops with the step, the parameter and the last good checkpoint, and its weights are good") {
+TEST_CASE("non-finite: a run stops with step and parameter and last good checkpoint and good weights") {
   for (const float bad : {std::nanf(""), infinity, 1e30f}) {  // the last one's square is no float
     const TemporaryFolder folder;
     small_training::Run run;
@@ -50,7 +49,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("bad numbers: without checkpoints the training stops all the same") {
+TEST_CASE("non-finite: a run without checkpoints stops too") {
   small_training::Run run;
   Spoil spoil(run, 1, infinity);
   CHECK(contains(error_of([&] { run.trainer.run(run.training, {&spoil}); }),
@@ -58,7 +57,7 @@ TEST_CASE("bad numbers: without checkpoints the training stops all the same") {
   CHECK(run.numbers() == spoil.before);
 }
 
-TEST_CASE("bad numbers: a training that skips leaves the step out, says so and goes on") {
+TEST_CASE("non-finite: in skip mode the step is skipped and reported and training continues") {
   const TemporaryFolder folder;
   small_training::Run run;
   Adam adam(run.network);
@@ -79,7 +78,7 @@ TEST_CASE("bad numbers: a training that skips leaves the step out, says so and g
   for (const float number : run.numbers()) REQUIRE(std::isfinite(number));
 }
 
-TEST_CASE("bad numbers: where every step would be left out the training stops") {
+TEST_CASE("non-finite: training stops if every step would be skipped") {
   small_training::Run run;
   run.parameters.write(run.parameters.find(Spoil::name), std::vector<float>(16 * 32, infinity));
   Adam adam(run.network);
@@ -88,7 +87,7 @@ TEST_CASE("bad numbers: where every step would be left out the training stops") 
                  "step 16: the gradients of the last 16 steps were not finite, and all were skipped"));
 }
 
-TEST_CASE("bad numbers: an optimiser that does not look at gradients stops where the loss is not finite") {
+TEST_CASE("non-finite: an optimiser that does not check gradients stops on a non-finite loss") {
   for (const bool validates : {false, true}) {
     small_training::Run run;
     Adam adam(run.network);
@@ -102,7 +101,7 @@ TEST_CASE("bad numbers: an optimiser that does not look at gradients stops where
   }
 }
 
-TEST_CASE("bad numbers: a model that could not be loaded is not saved") {
+TEST_CASE("non-finite: a non-finite model is not saved") {
   const TemporaryFolder folder;
   small_training::Run run;
   run.parameters.write(run.parameters.find(Spoil::name), std::vector<float>(16 * 32, std::nanf("")));
@@ -111,7 +110,7 @@ TEST_CASE("bad numbers: a model that could not be loaded is not saved") {
   CHECK(!std::filesystem::exists(folder / "model"));
 }
 
-TEST_CASE("bad numbers: a schedule's rate is finite") {
+TEST_CASE("non-finite: a non-finite learning rate is an error") {
   small_training::Run run;
   Adam adam(run.network);
   const auto rate = [](Index step) { return step < 3 ? 1e-3 : INFINITY; };

@@ -4,7 +4,7 @@
 
 using namespace attn;
 
-TEST_CASE("a training has as many steps as its epochs, or as it is told") {
+TEST_CASE("plan steps: a run has the steps of its epochs or the given number") {
   TrainState state;
   CHECK(plan_steps(state, {.epochs = 4}, 15, 1) == 60);
   CHECK(plan_steps(state, {.epochs = 4, .steps = 50}, 15, 1) == 50);
@@ -13,7 +13,7 @@ TEST_CASE("a training has as many steps as its epochs, or as it is told") {
   CHECK(plan_steps(of_two, {.epochs = 4}, 15, 2) == 32);  // the last of an epoch has one batch
 }
 
-TEST_CASE("a training that goes on with the same ranks has the steps that it had; an epoch more or less changes nothing") {
+TEST_CASE("plan steps: resuming with the same ranks keeps the total even if an epoch gains a batch") {
   TrainState state;
   plan_steps(state, {.epochs = 4}, 15, 1);
   state.step = 40, state.position = {2, 10};
@@ -23,7 +23,7 @@ TEST_CASE("a training that goes on with the same ranks has the steps that it had
   CHECK(plan_steps(state, {.epochs = 6}, 15, 1) == 90);
 }
 
-TEST_CASE("a training that goes on with other ranks has the steps that were made, and theirs") {
+TEST_CASE("plan steps: resuming with other ranks keeps completed steps and replans the rest") {
   TrainState state;
   plan_steps(state, {.epochs = 4}, 15, 1);
   state.step = 40, state.position = {2, 10};

@@ -29,7 +29,7 @@ Progress::Clock::time_point after(double seconds) {
 
 }  // namespace
 
-TEST_CASE("format_duration speaks like a person") {
+TEST_CASE("format_duration: gives readable durations") {
   CHECK(format_duration(0) == "0 s");
   CHECK(format_duration(0.4) == "0 s");
   CHECK(format_duration(8) == "8 s");
@@ -46,7 +46,7 @@ TEST_CASE("format_duration speaks like a person") {
   CHECK(format_duration(std::numeric_limits<double>::quiet_NaN()) == "?");
 }
 
-TEST_CASE("progress_line shows bar and figures in exactly 80 columns") {
+TEST_CASE("progress_line: shows bar and figures in exactly 80 columns") {
   const ProgressState now{4200, 10'000, 2.3144, 31'200.4, 192};
   const std::string line = progress_line(now);
   CHECK(line == " 42 %  ██████▋           4,200/10,000  loss 2.314  31,200 tok/s  3 min 12 s left");
@@ -54,7 +54,7 @@ TEST_CASE("progress_line shows bar and figures in exactly 80 columns") {
   for (Index step = 0; step <= 10'000; step += 125) CHECK(columns_of(progress_line({step, 10'000, 2, 3, 4})) == 80);
 }
 
-TEST_CASE("progress_line fills its bar at the end, and says 100 % no sooner") {
+TEST_CASE("progress_line: the bar is full and 100 percent shown only at the end") {
   const std::string almost = progress_line({99'999, 100'000, 1, 1, 1}), done = progress_line({100'000, 100'000, 1, 1, 0});
   CHECK(almost.starts_with(" 99 %"));
   CHECK(done.starts_with("100 %  █"));
@@ -65,7 +65,7 @@ TEST_CASE("progress_line fills its bar at the end, and says 100 % no sooner") {
   CHECK(begun.find("█") == std::string::npos);
 }
 
-TEST_CASE("progress_line gives up the bar first, then figures from the right") {
+TEST_CASE("progress_line: drops the bar first and then figures from the right") {
   const ProgressState big{123'456'789, 1'000'000'000, 2.5, 12'345'678, 86'400 * 10};
   const std::string all = " 12 %  123,456,789/1,000,000,000  loss 2.500  12,345,678 tok/s  10 d 00 h left";
   CHECK(progress_line(big) == all);
@@ -75,13 +75,13 @@ TEST_CASE("progress_line gives up the bar first, then figures from the right") {
   CHECK(progress_line({1, 4, 2.5, 10, 8}, std::nullopt) == " 25 %  1/4  loss 2.500  10 tok/s  8 s left");
 }
 
-TEST_CASE("progress_line says when a training waits for its batches") {
+TEST_CASE("progress_line: shows time spent waiting for batches") {
   CHECK(progress_line({1, 4, 2.5, 10, 8, 0.049}, std::nullopt) == " 25 %  1/4  loss 2.500  10 tok/s  8 s left");
   CHECK(progress_line({1, 4, 2.5, 10, 8, 0.124}, std::nullopt) ==
         " 25 %  1/4  loss 2.500  10 tok/s  8 s left  waiting 12 %");
 }
 
-TEST_CASE("progress_line bears every number") {
+TEST_CASE("progress_line: accepts every number") {
   const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
   CHECK(progress_line({1, 2, nan, nan, nan}, std::nullopt) == " 50 %  1/2  loss nan  0 tok/s  ? left");
   CHECK(progress_line({1, 2, infinity, infinity, infinity}, std::nullopt) == " 50 %  1/2  loss inf  0 tok/s  ? left");
@@ -91,7 +91,7 @@ TEST_CASE("progress_line bears every number") {
   CHECK(columns_of(progress_line({0, 0, 1, 1, 1})) == 80);
 }
 
-TEST_CASE("Progress redraws one line on a terminal") {
+TEST_CASE("Progress: redraws one line on a terminal") {
   std::ostringstream out;
   Progress progress(out, true, 100, 0, start);
   progress.update(1, 5, 1000, after(1));
@@ -111,7 +111,7 @@ TEST_CASE("Progress redraws one line on a terminal") {
   CHECK(count(out.str(), "\n") == 1);
 }
 
-TEST_CASE("Progress prints plain lines now and then elsewhere") {
+TEST_CASE("Progress: prints occasional plain lines elsewhere") {
   std::ostringstream out;
   Progress progress(out, false, 1000, 0, start);
   for (int second = 1; second <= 100; ++second) progress.update(second, 2, 500, after(second));
@@ -123,14 +123,14 @@ TEST_CASE("Progress prints plain lines now and then elsewhere") {
         "  9 %  91/1,000  loss 2.000  500 tok/s  15 min 09 s left\n");
 }
 
-TEST_CASE("Progress counts the time left from where the run was resumed") {
+TEST_CASE("Progress: estimates the remaining time from the resume point") {
   std::ostringstream out;
   Progress progress(out, false, 1000, 900, start);
   progress.update(910, 2, 500, after(10));
   CHECK(out.str() == " 91 %  910/1,000  loss 2.000  50 tok/s  1 min 30 s left\n");
 }
 
-TEST_CASE("Progress follows a change of speed") {
+TEST_CASE("Progress: follows a change of speed") {
   std::ostringstream out;
   Progress progress(out, true, 10'000, 0, start);
   for (int i = 1; i <= 80; ++i) progress.update(i, 2, 125, after(i / 8.0));  // 1,000 tokens/s
@@ -139,7 +139,7 @@ TEST_CASE("Progress follows a change of speed") {
   CHECK(out.str().substr(out.str().rfind('\r')).find(" 1,982 tok/s") != std::string::npos);  // 2,000 - 1,000 exp(-20 / 5)
 }
 
-TEST_CASE("Progress says things above its line") {
+TEST_CASE("Progress: prints messages above its line") {
   std::ostringstream terminal, file;
   Progress shown(terminal, true, 10, 0, start), plain(file, false, 10, 0, start);
   for (Progress* progress : {&shown, &plain}) {

@@ -11,7 +11,7 @@
 
 using namespace small_training;
 
-TEST_CASE("a training that was stopped in the middle of an epoch and resumed gives the bits of one that was not") {
+TEST_CASE("resume: a run stopped in the middle of an epoch and resumed gives the same bits") {
   Run whole;
   whole.trainer.run(whole.training, whole.validation);
 
@@ -35,7 +35,7 @@ TEST_CASE("a training that was stopped in the middle of an epoch and resumed giv
   }
 }
 
-TEST_CASE("a training whose best model has the highest score is resumed with that score") {
+TEST_CASE("resume: a run that selects by score keeps its best score") {
   double score = 30;
   const auto by_score = [&](Run& run) {
     TrainOptions options = run.options();
@@ -65,7 +65,7 @@ TEST_CASE("a training whose best model has the highest score is resumed with tha
   }
 }
 
-TEST_CASE("a training that was stopped at its last step is validated there when it is resumed") {
+TEST_CASE("resume: a run stopped at its last step is validated on resume") {
   const auto every_7 = [](Run& run) {
     TrainOptions options = run.options();
     options.validate_every = 7;
@@ -96,7 +96,7 @@ TEST_CASE("a training that was stopped at its last step is validated there when 
   }
 }
 
-TEST_CASE("a checkpoint holds any optimiser's state under its name, and is resumed by the same") {
+TEST_CASE("resume: a checkpoint stores the state of any optimiser and only that optimiser resumes it") {
   const TemporaryFolder folder;
   const auto path = folder / "training.safetensors";
   const auto train = [&](Run& run, Sgd<Device>& by, TrainState from, Index epochs) {
@@ -125,7 +125,7 @@ TEST_CASE("a checkpoint holds any optimiser's state under its name, and is resum
                        doctest::Contains("has no state 'sgd.momentum': the optimiser had other options"), Error);
 }
 
-TEST_CASE("a training that other ranks began may have made fewer steps than these would have") {
+TEST_CASE("resume: a run started with other ranks keeps its step difference") {
   Run run;
   const TemporaryFolder folder;
   TrainState state;

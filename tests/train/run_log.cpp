@@ -23,7 +23,7 @@ std::vector<nlohmann::json> events_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-TEST_CASE("a log holds every event, and a resumed one goes on where it was cut off") {
+TEST_CASE("run log: a log contains every event and a resumed log continues at the cut") {
   const TemporaryFolder folder;
   const auto path = folder / "log.jsonl", picture = folder / "curve.svg";
   {
@@ -50,7 +50,7 @@ TEST_CASE("a log holds every event, and a resumed one goes on where it was cut o
   CHECK_THROWS_WITH_AS(RunLog("/nowhere/log.jsonl", picture, "a run"), doctest::Contains("cannot write the log"), Error);
 }
 
-TEST_CASE("a resumed log has each step and validation once, and counts the time of all parts") {
+TEST_CASE("run log: a resumed log has each step and validation once and the total time") {
   const TemporaryFolder folder;
   const auto path = folder / "log.jsonl", picture = folder / "curve.svg";
   {
@@ -75,7 +75,7 @@ TEST_CASE("a resumed log has each step and validation once, and counts the time 
   CHECK(events_of(path)[5]["seconds"] >= 100);
 }
 
-TEST_CASE("a log names the further terms of a loss") {
+TEST_CASE("run log: names the additional loss terms") {
   const TemporaryFolder folder;
   const auto path = folder / "log.jsonl";
   RunLog log(path, folder / "curve.svg", "a run");
@@ -88,7 +88,7 @@ TEST_CASE("a log names the further terms of a loss") {
   CHECK_FALSE(events[1].contains("terms"));
 }
 
-TEST_CASE("a log's lines are heard when they are written") {
+TEST_CASE("run log: lines are passed to listeners when written") {
   const TemporaryFolder folder;
   RunLog log(folder / "log.jsonl", folder / "curve.svg", "a run");
   log.write({{"event", "nobody hears"}});
@@ -100,7 +100,7 @@ TEST_CASE("a log's lines are heard when they are written") {
   CHECK(heard.ends_with("{\"event\":\"warning\",\"text\":\"gr\xef\xbf\xbd\xef\xbf\xbd\"}\n"));
 }
 
-TEST_CASE("a log of losses that are not finite stays JSON, and can be resumed") {
+TEST_CASE("run log: a log of non-finite losses is valid JSON and can be resumed") {
   const TemporaryFolder folder;
   const auto path = folder / "log.jsonl", picture = folder / "curve.svg";
   {
@@ -120,7 +120,7 @@ TEST_CASE("a log of losses that are not finite stays JSON, and can be resumed") 
   CHECK(contains(read_file(picture), ">training, smoothed, lowest 2.500 "));
 }
 
-TEST_CASE("a log that others wrote into is read as far as it can be") {
+TEST_CASE("run log: a log modified by others is read as far as possible") {
   const TemporaryFolder folder;
   const auto path = folder / "log.jsonl", picture = folder / "curve.svg";
   std::ofstream(path) << R"({"event":"step","step":"one","loss":1})"

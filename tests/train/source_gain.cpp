@@ -27,7 +27,7 @@ ParallelCorpus copying(Index pairs, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("sources exchanged: each sentence stands beside the next one's translation") {
+TEST_CASE("source gain: exchanged sources pair each sentence with the next translation") {
   Sentences source, target;
   for (const Token word : {4, 5, 6}) {
     source.push_back(std::vector<Token>(static_cast<std::size_t>(word - 3), word));
@@ -40,7 +40,7 @@ TEST_CASE("sources exchanged: each sentence stands beside the next one's transla
   CHECK(wrong.target_output == batch.target_output);
 }
 
-TEST_CASE("a model has much from its source when it has learnt to copy, and little before") {
+TEST_CASE("source gain: is large after learning to copy and small before") {
   Cpu<float> device(1);
   const ParallelCorpus text = copying(64, 1), held_out = copying(16, 2);
   Network<Transformer<Cpu<float>, shape>> network(device, {.source_vocabulary = 12, .target_vocabulary = 12}, 7);
@@ -58,7 +58,7 @@ TEST_CASE("a model has much from its source when it has learnt to copy, and litt
   CHECK(gains.back() == source_gain(network, validation));
 }
 
-TEST_CASE("of one sentence, and of a model that reads no source, nothing is said") {
+TEST_CASE("source gain: is undefined for one sentence and for models without a source") {
   Cpu<float> device(1);
   const ParallelCorpus one = copying(1, 1), text = copying(16, 2);
   Batches alone(one, special_tokens, {.size = 16}), many(text, special_tokens, {.size = 16});

@@ -53,7 +53,7 @@ std::map<std::string, float> scalars_of(const std::string& event) {
 
 }  // namespace
 
-TEST_CASE("tensorboard: CRC-32C has its known values") {
+TEST_CASE("tensorboard: CRC-32C matches known values") {
   CHECK(tensorboard::crc32c("") == 0);
   CHECK(tensorboard::crc32c("123456789") == 0xE3069283U);
   CHECK(tensorboard::crc32c(std::string(32, '\0')) == 0x8A9136AAU);  // RFC 3720, B.4
@@ -69,7 +69,7 @@ TEST_CASE("tensorboard: a record has the bytes of TensorFlow's") {
   CHECK(tensorboard::start_event(0.0, 1) == "\x09\0\0\0\0\0\0\0\0\x10\x01\x3A\x02\x08\x01"s);
 }
 
-TEST_CASE("tensorboard: a training's reports become figures, those that there are") {
+TEST_CASE("tensorboard: training reports become scalars where present") {
   const TemporaryFolder folder;
   {
     TensorBoard board(folder.path());
@@ -102,7 +102,7 @@ TEST_CASE("tensorboard: a training's reports become figures, those that there ar
                                          {"training/tokens_per_second", 1.f}});
 }
 
-TEST_CASE("tensorboard: what is resumed goes on in a file after the others, what is new removes its own") {
+TEST_CASE("tensorboard: a resumed run adds a file and a new run removes its old files") {
   const TemporaryFolder folder;
   std::ofstream(folder / "events.out.tfevents.4000000000.attn");  // from a clock that was ahead
   std::ofstream(folder / "events.out.tfevents.nonsense.attn");

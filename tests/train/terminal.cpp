@@ -6,7 +6,7 @@
 
 using namespace attn;
 
-TEST_CASE("terminal: progress with loss, and a line for each validation") {
+TEST_CASE("terminal: shows progress with the loss and a line for each validation") {
   std::ostringstream out;
   TerminalCallback terminal(out, false, 100);
   terminal.on_step({.step = 10, .loss = 2.5, .tokens = 1000});

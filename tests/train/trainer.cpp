@@ -15,7 +15,7 @@
 
 using namespace small_training;
 
-TEST_CASE("a training reports every step and validates after every epoch") {
+TEST_CASE("trainer: reports every step and validates after every epoch") {
   Run run;
   Recorder recorder;
   run.trainer.run(run.training, run.validation, {&recorder});
@@ -33,7 +33,7 @@ TEST_CASE("a training reports every step and validates after every epoch") {
   CHECK(recorder.validations[3].loss == perplexity(run.network, run.validation).mean());
 }
 
-TEST_CASE("a training stops when validation has not improved for as long as it is told to wait") {
+TEST_CASE("trainer: stops after the patience for improvement is exhausted") {
   Run run;
   TrainOptions options = run.options();
   options.epochs = 50;
@@ -48,7 +48,7 @@ TEST_CASE("a training stops when validation has not improved for as long as it i
   CHECK(trainer.state.stale == 2);
 }
 
-TEST_CASE("a training validates at intervals, and once more at its end") {
+TEST_CASE("trainer: validates at intervals and once at the end") {
   Run run;
   TrainOptions options = run.options();
   options.validate_every = 7;
@@ -60,7 +60,7 @@ TEST_CASE("a training validates at intervals, and once more at its end") {
   CHECK(steps == std::vector<Index>{7, 14, 16});
 }
 
-TEST_CASE("a report comes before every validation, so that none counts its time") {
+TEST_CASE("trainer: a report precedes every validation so that its time is not counted") {
   Run run;
   TrainOptions options = run.options();
   options.validate_every = 7;
@@ -82,7 +82,7 @@ TEST_CASE("a report comes before every validation, so that none counts its time"
   CHECK(tokens == all);
 }
 
-TEST_CASE("a training ends after as many steps as it is told, and validates there") {
+TEST_CASE("trainer: stops after the given number of steps and validates") {
   Run run;
   TrainOptions options = run.options();
   options.steps = 5;
@@ -96,7 +96,7 @@ TEST_CASE("a training ends after as many steps as it is told, and validates ther
   CHECK(trainer.state.step == 5);
 }
 
-TEST_CASE("the loss of a step is a mean of tokens or of sentences, which clipping sees") {
+TEST_CASE("trainer: the step loss is a mean over tokens or sentences and clipping uses it") {
   // Without clipping Adam does not ask how large a loss is, but for its epsilon; with it the larger one is cut.
   const auto norm_of_step = [](BatchUnit mean, double clip) {
     Run run;
@@ -120,7 +120,7 @@ TEST_CASE("the loss of a step is a mean of tokens or of sentences, which clippin
   CHECK(norm_of_step(BatchUnit::sentences, 1e-3) == doctest::Approx(norm_of_step(BatchUnit::tokens, 1e-3)).epsilon(1e-2));
 }
 
-TEST_CASE("a training needs no validation, and no callbacks") {
+TEST_CASE("trainer: validation and callbacks are optional") {
   Run run, same;
   run.trainer.run(run.training);
   same.trainer.run(same.training, same.validation);
@@ -135,7 +135,7 @@ TEST_CASE("a training needs no validation, and no callbacks") {
   CHECK(recorder.ends == 1);
 }
 
-TEST_CASE("options that make no sense, and callbacks that are none, are errors") {
+TEST_CASE("trainer: invalid options and null callbacks are errors") {
   Run run;
   const auto refusal = [&](const TrainOptions& options) {
     return error_of([&] { Trainer(run.network, run.adam, ConstantRate{1e-3}, options); });
@@ -151,7 +151,7 @@ TEST_CASE("options that make no sense, and callbacks that are none, are errors")
   }
 }
 
-TEST_CASE("callbacks are made from lambdas, see the network, and can stop a training") {
+TEST_CASE("trainer: lambda callbacks see the network and can stop training") {
   Run run;
   Index steps = 0, validations = 0;
   std::vector<double> norms;
@@ -177,7 +177,7 @@ TEST_CASE("callbacks are made from lambdas, see the network, and can stop a trai
   CHECK(run.numbers() == other.numbers());
 }
 
-TEST_CASE("a schedule is anything that can be called, and any optimiser trains") {
+TEST_CASE("trainer: accepts any callable schedule and any optimiser") {
   Run run, same;
   Sgd by(run.network, {.momentum = 0.9}), by_same(same.network, {.momentum = 0.9});
   Recorder recorder;
@@ -197,7 +197,7 @@ TEST_CASE("a schedule is anything that can be called, and any optimiser trains")
   CHECK(std::equal(ours.begin(), ours.end(), theirs.begin(), [](float a, float b) { return std::abs(a - b) < 1e-4f; }));
 }
 
-TEST_CASE("a model saved from one precision loads into another, and only into its own shape") {
+TEST_CASE("trainer: a saved model loads in another precision but only in its own shape") {
   Run run;
   const TemporaryFolder folder;
   const auto path = folder / "model.safetensors";
@@ -227,7 +227,7 @@ TEST_CASE("a model saved from one precision loads into another, and only into it
   CHECK_THROWS_WITH_AS(load_training(file, run.parameters, run.adam), doctest::Contains("no training to resume"), Error);
 }
 
-TEST_CASE("batches made in advance, or read from shards, train to the same bits") {
+TEST_CASE("trainer: prefetched and sharded batches give the same bits") {
   const TemporaryFolder folder;
   const auto trained = [&](Index prefetch, bool shards) {
     Run run;
@@ -254,7 +254,7 @@ TEST_CASE("batches made in advance, or read from shards, train to the same bits"
   CHECK(plain == trained(3, true));
 }
 
-TEST_CASE("what goes wrong while a batch is made ends the training with its sentence") {
+TEST_CASE("trainer: an error in creating a batch ends training with its message") {
   const TemporaryFolder folder;
   ShardPairs pairs;
   for (Index i = 0; i < 60; ++i) pairs.add(std::vector<Token>{5, 6}, std::vector<Token>{i == 50 ? 12 : 7});

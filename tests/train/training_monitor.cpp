@@ -27,14 +27,14 @@ struct Watch {
 
 }  // namespace
 
-TEST_CASE("a training that learns is not commented on") {
+TEST_CASE("training monitor: says nothing about normal training") {
   Watch watch;
   for (int i = 0; i < 200; ++i) watch.loss(8 - 0.02 * i + (i % 3) * 0.1, 1, 1 + (i % 7));
   for (const double loss : {5.0, 4.0, 3.5, 3.2, 3.1, 3.1, 3.1, 3.1}) watch.validation(loss, 8 - loss);
   CHECK(watch.said.empty());
 }
 
-TEST_CASE("a training loss that rises is said once") {
+TEST_CASE("training monitor: reports a rising training loss once") {
   Watch watch;
   watch.loss(5, 10);
   watch.loss(4, 20);
@@ -44,7 +44,7 @@ TEST_CASE("a training loss that rises is said once") {
   CHECK(watch.says("has risen from 4.00 to 4.61"));
 }
 
-TEST_CASE("gradients that explode are said, one outlier is not") {
+TEST_CASE("training monitor: reports exploding gradients but not one outlier") {
   Watch watch;
   watch.loss(5, 40, 1.5);
   watch.loss(5, 2, 100);
@@ -56,7 +56,7 @@ TEST_CASE("gradients that explode are said, one outlier is not") {
   CHECK(watch.said.size() == 1);
 }
 
-TEST_CASE("a model that ignores its source is said at the fifth validation") {
+TEST_CASE("training monitor: reports a model that ignores its source at the fifth validation") {
   Watch watch;
   for (int i = 0; i < 4; ++i) watch.validation(5 - 0.2 * i, 0.05);
   CHECK(watch.said.empty());
@@ -64,7 +64,7 @@ TEST_CASE("a model that ignores its source is said at the fifth validation") {
   CHECK(watch.says("the model ignores its source"));
 }
 
-TEST_CASE("a model that ignores its source in the warm-up is not advised to have a longer one") {
+TEST_CASE("training monitor: does not suggest a longer warm-up during warm-up") {
   Watch rising, after;
   for (int i = 1; i <= 5; ++i) {
     for (Watch* watch : {&rising, &after}) watch->rate(1e-4 * i), watch->rate(1.1e-4 * i);
@@ -75,7 +75,7 @@ TEST_CASE("a model that ignores its source in the warm-up is not advised to have
   CHECK(after.says("a longer warm-up"));
 }
 
-TEST_CASE("a model that ignores its source is given a third of the steps, where they are known") {
+TEST_CASE("training monitor: waits a third of the steps if their number is known") {
   Watch watch{2100};
   double loss = 7.7;
   for (const double gain : {0.001, 0.001, 0.004, 0.017, 0.064, 0.07})
@@ -85,7 +85,7 @@ TEST_CASE("a model that ignores its source is given a third of the steps, where 
   CHECK(watch.says("after 700 steps the model ignores its source"));
 }
 
-TEST_CASE("a model that looks little at its source is said after three quarters of the steps") {
+TEST_CASE("training monitor: reports a model that uses little of its source after three quarters of the steps") {
   // 576,924 pairs of Europarl, base, post-norm, pooled batches: the model of BLEU 1.3; one that translates is beside it
   const std::vector<std::pair<double, double>> validations = {{6.25, 0.40}, {5.46, 0.77}, {4.97, 1.18}, {4.71, 1.42},
                                                               {4.61, 1.60}, {4.51, 1.57}, {4.44, 1.59}, {4.38, 1.70}};
@@ -102,7 +102,7 @@ TEST_CASE("a model that looks little at its source is said after three quarters 
   CHECK(translates.said.empty());
 }
 
-TEST_CASE("a validation loss that stands still is said where the source is of little use, and only there") {
+TEST_CASE("training monitor: reports a stalled validation loss only if the source is little used") {
   Watch little, much, none;
   for (int i = 0; i < 8; ++i) little.validation(5, 0.5), much.validation(2, 4.0), none.validation(5, {});
   CHECK(little.says("has not fallen in four validations"));
@@ -110,7 +110,7 @@ TEST_CASE("a validation loss that stands still is said where the source is of li
   CHECK(none.said.empty());
 }
 
-TEST_CASE("a validation loss above that of guessing is said") {
+TEST_CASE("training monitor: reports a validation loss above that of guessing") {
   Watch watch;
   watch.validation(11, {});
   CHECK(watch.said.empty());

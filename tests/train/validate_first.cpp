@@ -9,7 +9,7 @@
 
 using namespace small_training;
 
-TEST_CASE("the weights that a training begins with are the first to beat, if they are to be") {
+TEST_CASE("validate first: the initial weights are the first best model if requested") {
   Run run;
   TrainOptions options = run.options();
   options.validate_first = true;
