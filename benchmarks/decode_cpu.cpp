@@ -2,12 +2,10 @@
 // heads, inner 2048, vocabulary 32,000) with random weights. 59 steps per sentence, several batch sizes, every precision
 // with processor support. Prints one JSON line per measurement. benchmarks/versus_ctranslate2.py runs the same workload
 // with CTranslate2.
-//
-//     decode_cpu [--runs 3] [--batches 1,8,32,64] [--beams 1,4] [--modes float,bf16,int8] [--threads 0]
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <ctime>
-#include <sstream>
 #include <string>
 
 #include "attn/decode/greedy.hpp"
@@ -24,37 +22,6 @@ using Device = Cpu<float>;
 using Model = Transformer<Device>;
 
 constexpr Index vocabulary = 32000, steps = 59;
-
-struct Settings {
-  int runs = 3, threads = 0;
-  std::vector<Index> batches{1, 8, 32, 64}, beams{1, 4};
-  std::vector<std::string> modes{"float", "bf16", "int8"};
-
-  Settings(int count, char** words) {
-    for (int i = 1; i + 1 < count; i += 2) {
-      const std::string name = words[i];
-      std::istringstream parts(words[i + 1]);
-      const auto numbers = [&](std::vector<Index>& list) {
-        list.clear();
-        for (std::string part; std::getline(parts, part, ',');) list.push_back(std::stol(part));
-      };
-      if (name == "--runs") {
-        parts >> runs;
-      } else if (name == "--threads") {
-        parts >> threads;
-      } else if (name == "--batches") {
-        numbers(batches);
-      } else if (name == "--beams") {
-        numbers(beams);
-      } else if (name == "--modes") {
-        modes.clear();
-        for (std::string part; std::getline(parts, part, ',');) modes.push_back(part);
-      } else {
-        fail(name, " is not an option. Options: --runs --threads --batches --beams --modes");
-      }
-    }
-  }
-};
 
 /// The minimum of several runs: wall-clock time, and the processor time of all cores, which other programs disturb less.
 struct Seconds {
@@ -88,15 +55,24 @@ Seconds decode_seconds(Device& device, const Model& model, Index batch, Index be
 }  // namespace
 
 int main(int count, char** words) try {
-  const Settings settings(count, words);
-  for (const std::string& mode : settings.modes) {
+  int runs = 3, threads = 0;
+  std::vector<Index> batches{1, 8, 32, 64}, beams{1, 4};
+  std::vector<std::string> modes{"float", "bf16", "int8"};
+  CLI::App app("Times greedy decoding and beam search on the CPU. Prints one JSON line per measurement.", "decode_cpu");
+  app.add_option("--runs", runs, "Runs per measurement; the fastest counts")->capture_default_str();
+  app.add_option("--batches", batches, "Sentences per batch")->delimiter(',')->capture_default_str();
+  app.add_option("--beams", beams, "Beam sizes; 1: greedy")->delimiter(',')->capture_default_str();
+  app.add_option("--modes", modes, "float, bf16, int8")->delimiter(',')->capture_default_str();
+  app.add_option("--threads", threads, "Threads; 0: one per core")->capture_default_str();
+  CLI11_PARSE(app, count, words);
+  for (const std::string& mode : modes) {
     if (mode == "bf16" && !kHasBfloat16Products) continue;
-    Device device({.threads = settings.threads, .bfloat16_products = mode == "bf16", .int8_weights = mode == "int8"});
+    Device device({.threads = threads, .bfloat16_products = mode == "bf16", .int8_weights = mode == "int8"});
     Network<Model> network(device, {.source_vocabulary = vocabulary, .target_vocabulary = vocabulary}, Inference{});
     draw_weights(network);
-    for (const Index beam : settings.beams)
-      for (const Index batch : settings.batches) {
-        const Seconds seconds = decode_seconds(device, *network, batch, beam, settings.runs);
+    for (const Index beam : beams)
+      for (const Index batch : batches) {
+        const Seconds seconds = decode_seconds(device, *network, batch, beam, runs);
         std::printf("{\"mode\": \"%s\", \"beam\": %ld, \"batch\": %ld, \"seconds\": %.6f, \"core_seconds\": %.6f}\n",
                     mode.c_str(), static_cast<long>(beam), static_cast<long>(batch), seconds.wall, seconds.cores);
         std::fflush(stdout);
