@@ -10,6 +10,7 @@
 #include "common/stop_signal.hpp"
 #include "figures.hpp"
 #include "low_rank.hpp"
+#include "projections.hpp"
 #include "side_by_side.hpp"
 #include "tables.hpp"
 #include "train_models.hpp"
@@ -25,9 +26,10 @@ int main(int count, char** words) try {
                                   {"tables", write_tables},
                                   {"samples", write_samples},
                                   {"singular-values", write_singular_values},
-                                  {"figures", draw_figures}}) {
+                                  {"figures", draw_figures},
+                                  {"k", sweep_projections}}) {
     if (!options.wants(name)) continue;
-    if (name != std::string("train")) watch_stop_signals();  // training does so itself, later
+    if (name != std::string("train") && name != std::string("k")) watch_stop_signals();  // training does so itself, later
     run(options);
     if (stop_signal() != 0) {
       std::cout << "stopped in the part " << name << ". Repeat the command to resume it.\n";

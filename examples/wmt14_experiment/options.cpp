@@ -19,6 +19,7 @@ command to resume it. Its parts, which --part selects after `train` has run:
   samples          samples.md: test sentences and the three translations side by side
   singular-values  singular-values.svg and .tsv: attention of the Transformer, trained and untrained
   figures          figure1.svg, figure2.svg, inference.tsv: time of a forward pass against length
+  k                k.svg, k.tsv: BLEU and loss of ten further Linformers against k; only on request
 )";
 
 }  // namespace
@@ -31,7 +32,7 @@ ExperimentOptions read_options(int count, char** words) {
   app.set_config("--config", "", "Read options from a file with lines name=value, without the dashes");
   const AddOptions what{app, "What"}, results{app, "Results"};
   what("--part", o.parts, "Run only these parts, comma-separated",
-       CLI::IsMember({"train", "tables", "samples", "singular-values", "figures"}))
+       CLI::IsMember({"train", "tables", "samples", "singular-values", "figures", "k"}))
       ->delimiter(',');
   add_text_options(app, o.training);
   add_model_options(app, o.training);
@@ -46,6 +47,12 @@ ExperimentOptions read_options(int count, char** words) {
           "figures: tokens per forward pass, a power of 2 from 128 to 16,384; 16,384 on a GPU, 1,024 on a CPU",
           whole_number(128, 16'384));
   results("--repeats", o.repeats, "figures: forward passes to average", whole_number(1))->capture_default_str();
+  results("--k", o.sweep_k, "k: values of k in increasing order, comma-separated", whole_number(1, 256))
+      ->delimiter(',')
+      ->capture_default_str();
+  results("--lengths", o.sweep_tokens, "k: maximum tokens per sentence, instead of --truncate", whole_number(2, 256))
+      ->delimiter(',')
+      ->capture_default_str();
   results("--pytorch", o.pytorch,
           "figures: PyTorch's times, from benchmarks/pytorch_inference.py; default: pytorch.tsv, if present",
           CLI::ExistingFile);

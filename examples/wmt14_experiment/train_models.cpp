@@ -39,18 +39,17 @@ ParallelText kept_text(const ExperimentOptions& options, const std::string& name
   return read_parallel(file_of(options, name, "source"), file_of(options, name, "target"));
 }
 
-void train_models(const ExperimentOptions& experiment) {
-  Options options = experiment.training;
-  std::vector<const char*> left;
+void train_runs(Options options, const std::vector<ModelRun>& runs,
+                const std::function<void(const TrainingText&)>& use_text) {
+  std::vector<ModelRun> left;
   std::optional<CorpusTokenizers> tokenizers;
-  for (const PaperModel& model : paper_models) {
-    const auto folder = folder_of(experiment, model.name);
-    if (has_run(folder) && !tokenizers) tokenizers = tokenizers_of(read_run_config(folder));
-    if (is_finished_run(folder)) {
-      check_given(options, folder);
-      std::cout << model.name << " is trained already: " << folder.string() << "\n";
+  for (const ModelRun& run : runs) {
+    if (has_run(run.folder) && !tokenizers) tokenizers = tokenizers_of(read_run_config(run.folder));
+    if (is_finished_run(run.folder)) {
+      check_given(options, run.folder);
+      std::cout << run.folder.filename().string() << " is trained already: " << run.folder.string() << "\n";
     } else {
-      left.push_back(model.name);
+      left.push_back(run);
     }
   }
   if (left.empty()) return;
@@ -60,17 +59,25 @@ void train_models(const ExperimentOptions& experiment) {
   Communicator alone;
   const TrainingCorpus corpus = encode_texts(options, texts, tokenizers, alone);
   std::cout << "settings: " << describe(options) << std::endl;
-  for (const auto& [name, text] : {std::pair("test", &texts.test), {"validation", &texts.validation}}) {
-    write_lines(file_of(experiment, name, "source"), text->source);
-    write_lines(file_of(experiment, name, "target"), text->target);
-  }
-  for (const char* name : left) {
-    options.model = name;
-    options.output = folder_of(experiment, name);
+  if (use_text) use_text(texts);
+  for (const ModelRun& run : left) {
+    options.model = run.model;
+    options.output = run.folder;
     const FolderLock lock(options.output);
     options.resume = has_run(options.output) && file_exists(options.output / "training.safetensors");
     const auto before = options.resume ? std::optional(read_run_config(options.output)) : std::nullopt;
-    std::cout << "\n" << name << "\n";
+    std::cout << "\n" << run.folder.filename().string() << "\n";
     if (!train(options, texts, corpus, before, alone)) return;
   }
+}
+
+void train_models(const ExperimentOptions& experiment) {
+  std::vector<ModelRun> runs;
+  for (const PaperModel& model : paper_models) runs.push_back({model.name, folder_of(experiment, model.name)});
+  train_runs(experiment.training, runs, [&](const TrainingText& texts) {
+    for (const auto& [name, text] : {std::pair("test", &texts.test), {"validation", &texts.validation}}) {
+      write_lines(file_of(experiment, name, "source"), text->source);
+      write_lines(file_of(experiment, name, "target"), text->target);
+    }
+  });
 }

@@ -1,12 +1,24 @@
 #pragma once
+#include <functional>
+
 #include "attn/data/parallel_text.hpp"
 #include "options.hpp"
 
-/// The folder of a model.
+/// A model to train (a value of --model), and its folder.
+struct ModelRun {
+  std::string model;
+  std::filesystem::path folder;
+};
+
+/// Trains the models that are not finished and resumes stopped ones, as long as no signal stops them. Reads and encodes
+/// the text once, and calls `use_text` before training.
+void train_runs(Options options, const std::vector<ModelRun>& runs,
+                const std::function<void(const attn::TrainingText&)>& use_text = {});
+
+/// The folder of one of the paper's models.
 std::filesystem::path folder_of(const ExperimentOptions& options, const char* model);
 
-/// Trains the models that are not finished and resumes stopped ones. Reads and encodes the text once. Writes the test and
-/// validation texts to the folder.
+/// Trains the paper's models. Writes the test and validation texts to the folder.
 void train_models(const ExperimentOptions& options);
 
 /// A text that train_models wrote, "test" or "validation".

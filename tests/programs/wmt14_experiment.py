@@ -162,6 +162,22 @@ with tempfile.TemporaryDirectory() as name:
     refused("times of another device", "--part", "figures", "--tokens", 128, "--repeats", 1, "--device", "cpu", "--threads", 1, "--output", folder,
             says="has times of another, but this is 1 thread")
 
+    # The sweep over k: run again, it trains nothing and draws the same figure.
+    sweep = [*tiny, "--part", "k", "--k", "4,8", "--lengths", "8,16", "--output", Path(name) / "sweep"]
+    first, again = run(*sweep), run(*sweep)
+    table = [row.split("\t") for row in (Path(name) / "sweep/k.tsv").read_text().splitlines()]
+    check(first.returncode == 0 and [row[:2] for row in table[1:]] == [["8", "4"], ["8", "8"], ["16", "4"], ["16", "8"]],
+          f"the sweep has a row for each length and k: {table} {first.stderr}")
+    check(lines_of(Path(name) / "sweep/k.svg") == [2] * 4, "the figure has BLEU and loss for each length")
+    check(again.stdout.count("is trained already") == 4 and "\nstep" not in again.stdout, "a finished sweep is not trained again")
+    for tokens, k, loss, bleu in table[1:]:
+        run_folder = Path(name) / f"sweep/k/k-{k}-tokens-{tokens}"
+        model = json.loads((run_folder / "model.json").read_text())
+        events = [json.loads(line) for line in (run_folder / "log.jsonl").read_text().splitlines()]
+        check(model["model"]["name"].startswith("linformer") and model["truncate"] == int(tokens) - 1 and
+              loss == f"{min(event['loss'] for event in events if event['event'] == 'validation'):.4f}" and
+              bleu == f"{events[-1]['bleu']:.2f}", f"k = {k} with {tokens} tokens has the figures of its log: {loss}, {bleu}")
+
     loops = Path(name) / "loops"
     loops.mkdir()
     (loops / "test.target.txt").symlink_to("test.target.txt")
