@@ -14,8 +14,6 @@
 #include "attn/cuda/support/deferred_op.cuh"
 #include "attn/cuda/support/launch.cuh"
 #include "attn/cuda/support/memory.cuh"
-#include "attn/cuda/support/pinned.cuh"
-#include "attn/cuda/support/staging.cuh"
 #include "attn/cuda/support/vector_types.cuh"
 
 namespace attn {
@@ -142,7 +140,11 @@ requires(sizeof(T) > 0) class Cuda<T> {
   /// Pinned host integers that kernels write to. They belong to the last caller.
   std::int32_t* pinned(Index count) {
     use();
-    return pinned_.numbers(count);
+    if (pinned_.size() < count) {
+      pinned_ = {};
+      pinned_ = Buffer<std::int32_t, PinnedMemory>(count, "pinned memory for counts");
+    }
+    return pinned_.data();
   }
 
   /// Counters for blocks that detect which of them is last. All are 0; a kernel resets those that it uses.
@@ -171,7 +173,7 @@ requires(sizeof(T) > 0) class Cuda<T> {
   KernelChoice kernels_;
   mutable DeferredOp deferred_op_;
   Staging staging_;
-  Pinned pinned_;
+  Buffer<std::int32_t, PinnedMemory> pinned_;
   Buffer<std::byte, Memory> workspace_;
   Buffer<unsigned, Memory> tickets_;
 };

@@ -1,6 +1,6 @@
 #pragma once
 #include "attn/cuda/layer_norm.cuh"
-#include "attn/cuda/support/multiply_16.cuh"
+#include "attn/cuda/support/mma.cuh"
 #include "attn/cuda/support/overlap.cuh"
 #include "attn/cuda/support/rows.cuh"
 #include "attn/ops/linear.hpp"
@@ -94,8 +94,8 @@ __global__ void __launch_bounds__(kFewThreads)
         const uint4 a = weights[i][2 * t], b = weights[i][2 * t + 1];
 #pragma unroll
         for (int e = 0; e < Eights; ++e) {
-          multiply_16(sums[t][e], a.x, b.x, a.y, b.y, x[i][e].x, x[i][e].y);
-          multiply_16(sums[t][e], a.z, b.z, a.w, b.w, x[i][e].z, x[i][e].w);
+          mma(sums[t][e], a.x, b.x, a.y, b.y, x[i][e].x, x[i][e].y);
+          mma(sums[t][e], a.z, b.z, a.w, b.w, x[i][e].z, x[i][e].w);
         }
       }
     }

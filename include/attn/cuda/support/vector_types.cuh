@@ -66,28 +66,28 @@ __device__ inline float warp_max(float x) {
   return x;
 }
 
-/// The sum over a block of 32 * Warps threads; every thread gets it. Synchronises the block.
+/// The warps' results of a block of 32 * Warps threads, for every thread to combine in order. Synchronises the block.
 template <int Warps>
-__device__ float block_sum(float x) {
+__device__ const float* share_by_warps(float x) {
   __shared__ float parts[Warps];
-  x = warp_sum(x);
   __syncthreads();  // the parts of an earlier call have been read
   if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = x;
   __syncthreads();
+  return parts;
+}
+
+/// Reductions over a block of 32 * Warps threads; every thread gets the result. They synchronise the block.
+template <int Warps>
+__device__ float block_sum(float x) {
+  const float* const parts = share_by_warps<Warps>(warp_sum(x));
   float sum = 0;
 #pragma unroll
   for (int i = 0; i < Warps; ++i) sum += parts[i];
   return sum;
 }
-
-/// The same for the maximum.
 template <int Warps>
 __device__ float block_max(float x) {
-  __shared__ float parts[Warps];
-  x = warp_max(x);
-  __syncthreads();
-  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = x;
-  __syncthreads();
+  const float* const parts = share_by_warps<Warps>(warp_max(x));
   float most = parts[0];
 #pragma unroll
   for (int i = 1; i < Warps; ++i) most = fmaxf(most, parts[i]);
