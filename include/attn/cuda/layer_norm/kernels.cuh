@@ -130,4 +130,122 @@ __global__ void __launch_bounds__(32 * kRowWarps) layer_norm_any(LayerNormArgs<C
   args.inverse_deviation[i] = inverse;
 }
 
+// g is rounded wherever it is computed (__fmul_rn: no fused multiply-add), so that it cancels its mean in a row of one.
+// dz = (g - mean(g) - x̂ mean(g x̂)) / deviation,  g = dy * gain,  x̂ = (z - mean) / deviation;  dgain += dy * x̂,  dbias += dy
+
+/// parts: blocks x 2 x width, the sums over a block's rows for gain and for bias.
+template <int P, class T>
+__global__ void __launch_bounds__(32 * kRowWarps) layer_norm_gradient(LayerNormGradientArgs<Cuda<T>> args, float* parts) {
+  constexpr int N = Pack<T>::size, kNumbers = 2 * P * N;  // per lane: for gain, then for bias
+  const int width = static_cast<int>(args.z.cols), lane = lane_of_warp(), warp = static_cast<int>(threadIdx.x) / 32;
+  const Index step = Index{gridDim.x} * kRowWarps;
+  struct Row {
+    Pack<T> z[P], dy[P];
+    float mean, inverse;
+  };
+  const auto load = [&](Row& row, Index i) {
+    each_pack<P, N>(width, [&](int p, int j) {
+      row.z[p] = load_pack(row_of(args.z, i) + j);
+      row.dy[p] = load_pack(row_of(args.dy, i) + j);
+    });
+    row.mean = args.mean[i];
+    row.inverse = args.inverse_deviation[i];
+  };
+
+  float sums[kNumbers] = {};
+  constexpr bool kAhead = P < 8;  // prefetches the next row; of the widest rows only one fits
+  Row row, next;
+  Index i = row_of_warp();
+  if (kAhead && i < args.z.rows) load(row, i);
+  for (; i < args.z.rows; i += step) {
+    if constexpr (!kAhead) load(row, i);
+    if (kAhead && i + step < args.z.rows) load(next, i + step);
+    float mean = 0, slope = 0;
+    each_pack<P, N>(width, [&](int p, int j) {
+      const Pack<T> gain = load_pack(args.gain + j);
+#pragma unroll
+      for (int k = 0; k < N; ++k) {
+        const float normal = (row.z[p][k] - row.mean) * row.inverse, g = __fmul_rn(row.dy[p][k], gain[k]);
+        mean += g;
+        slope += g * normal;
+        sums[p * N + k] += row.dy[p][k] * normal;
+        sums[(P + p) * N + k] += row.dy[p][k];
+      }
+    });
+    mean = args.center ? warp_sum(mean) / static_cast<float>(width) : 0;
+    slope = warp_sum(slope) / static_cast<float>(width);
+    const Dropout::Row dropout = args.dropout.row(i);
+    each_pack<P, N>(width, [&](int p, int j) {
+      const Pack<T> gain = load_pack(args.gain + j);
+      float dz[N];
+#pragma unroll
+      for (int k = 0; k < N; ++k)
+        dz[k] = (__fmul_rn(row.dy[p][k], gain[k]) - mean - (row.z[p][k] - row.mean) * row.inverse * slope) * row.inverse;
+      put(args.dx, i, j, dz);
+      if (args.dbranch.to.data == nullptr) return;
+      const Factors<N> factors(dropout, j);
+#pragma unroll
+      for (int k = 0; k < N; ++k) dz[k] *= factors[k];
+      put(args.dbranch, i, j, dz);
+    });
+    if constexpr (kAhead) row = next;
+  }
+
+  // Tree reduction over the warps, in a fixed order. Lanes are adjacent in shared memory.
+  constexpr int kShared = P == 8 ? 1 : kRowWarps / 2;  // warps that fit in shared memory
+  __shared__ float shared[kShared][kNumbers][32];
+  for (int half = kRowWarps / 2; half > 0; half /= 2)
+    for (int first = 0; first < half; first += kShared) {
+      __syncthreads();
+      const int from = warp - half - first, to = warp - first;
+      if (from >= 0 && from < kShared && warp < 2 * half)
+#pragma unroll
+        for (int k = 0; k < kNumbers; ++k) shared[from][k][lane] = sums[k];
+      __syncthreads();
+      if (to >= 0 && to < kShared && warp < half)
+#pragma unroll
+        for (int k = 0; k < kNumbers; ++k) sums[k] += shared[to][k][lane];
+    }
+  if (warp > 0) return;
+  float* mine = parts + Index{blockIdx.x} * 2 * width;
+  each_pack<P, N>(width, [&](int p, int j) {
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+      mine[j + k] = sums[p * N + k];
+      mine[width + j + k] = sums[(P + p) * N + k];
+    }
+  });
+}
+
+template <class T>
+__global__ void __launch_bounds__(256) layer_norm_gradient_any(LayerNormGradientArgs<Cuda<T>> args, float* parts) {
+  const int width = static_cast<int>(args.z.cols);
+  float* mine = parts + Index{blockIdx.x} * 2 * width;
+  for (Index i = blockIdx.x; i < args.z.rows; i += gridDim.x) {
+    const T *z = row_of(args.z, i), *dy = row_of(args.dy, i);
+    const bool is_first = i == blockIdx.x;
+    const float middle = args.mean[i], inverse = args.inverse_deviation[i];
+    float mean = 0, slope = 0;
+    for (int j = static_cast<int>(threadIdx.x); j < width; j += 256) {
+      const float normal = (to_float(z[j]) - middle) * inverse, d = to_float(dy[j]),
+                  g = __fmul_rn(d, to_float(args.gain[j]));
+      mean += g;
+      slope += g * normal;
+      mine[j] = is_first ? d * normal : mine[j] + d * normal;
+      mine[width + j] = is_first ? d : mine[width + j] + d;
+    }
+    mean = args.center ? block_sum<8>(mean) / static_cast<float>(width) : 0;
+    slope = block_sum<8>(slope) / static_cast<float>(width);
+    const Dropout::Row row = args.dropout.row(i);
+    for (int j = static_cast<int>(threadIdx.x); j < width; j += 256) {
+      const float normal = (to_float(z[j]) - middle) * inverse, g = __fmul_rn(to_float(dy[j]), to_float(args.gain[j]));
+      float dz[1] = {(g - mean - normal * slope) * inverse};
+      put(args.dx, i, j, dz);
+      if (args.dbranch.to.data == nullptr) continue;
+      dz[0] *= Factors<1>(row, j)[0];
+      put(args.dbranch, i, j, dz);
+    }
+  }
+}
+
 }  // namespace attn::kernels
