@@ -1,12 +1,9 @@
 #pragma once
 #include "attn/cuda/attention/backward.cuh"
 #include "attn/cuda/attention/forward.cuh"
-#include "attn/cuda/attention/mma_backward.cuh"
-#include "attn/cuda/attention/mma_forward.cuh"
 #include "attn/cuda/attention/plain.cuh"
 #include "attn/cuda/attention/single_query.cuh"
 #include "attn/cuda/attention/step.cuh"
-#include "attn/cuda/attention/weights.cuh"
 
 // Dispatch of the attention kernels:
 //

@@ -86,15 +86,7 @@ __device__ void store_swizzled(bfloat16* to, Index stride, bool add, int rows, i
 #pragma unroll
   for (int i = 0; i < M * W / 16; ++i) {
     const int chunk = 32 * i + lane, row = chunk / (W / 8), col = chunk % (W / 8) * 8;
-    if (row >= rows || col >= width) continue;
-    Pack<bfloat16> pack = load_pack(tile + in_swizzled<W>(row, col));
-    bfloat16* const place = to + row * stride + col;
-    if (add) {
-      const Pack<bfloat16> before = load_pack(place);
-#pragma unroll
-      for (int j = 0; j < 8; ++j) pack.set(j, before[j] + pack[j]);
-    }
-    store_pack(place, pack);
+    if (row < rows && col < width) put_chunk(to + row * stride + col, tile + in_swizzled<W>(row, col), add);
   }
   __syncwarp();  // the tile may be reused
 }

@@ -124,14 +124,4 @@ struct PlainTiles {
   }
 };
 
-/// Reductions over the 16 threads of a row.
-__device__ inline float row_sum(float x) {
-  for (int other = 8; other > 0; other /= 2) x += __shfl_xor_sync(0xffffffffU, x, other);
-  return x;
-}
-__device__ inline float row_max(float x) {
-  for (int other = 8; other > 0; other /= 2) x = fmaxf(x, __shfl_xor_sync(0xffffffffU, x, other));
-  return x;
-}
-
 }  // namespace attn::kernels

@@ -52,7 +52,7 @@ __device__ void multiply_rows(float* products, float factor, const float* x, con
         sum += some;
       }
     }
-    sum = sum_of_row(sum);
+    sum = warp_sum<8>(sum);
     if (j < count && column_of_lane() == 0) products[j] = factor * sum;
   }
 }

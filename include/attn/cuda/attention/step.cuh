@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) 
       for (int s = 0; s < Slices; ++s)
 #pragma unroll
         for (int c = 0; c < 8; ++c) score[i] += q[s][c] * k[i][s][c];
-      score[i] = sum_of_row(score[i]);
+      score[i] = warp_sum<8>(score[i]);
       if (first + i * kGroups + group >= task.keys) score[i] = -INFINITY;
       now = fmaxf(now, score[i]);
     }

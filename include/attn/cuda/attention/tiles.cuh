@@ -113,6 +113,17 @@ __device__ inline void round_rows(std::uint32_t (&a)[4][4], const float (&c)[32]
   for (int k = 0; k < 4; ++k) round_to_a(a[k], c, k);
 }
 
+/// Copies eight elements of a tile, or adds them.
+__device__ inline void put_chunk(bfloat16* to, const bfloat16* from, bool add) {
+  Pack<bfloat16> pack = load_pack(from);
+  if (add) {
+    const Pack<bfloat16> before = load_pack(to);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) pack.set(j, before[j] + pack[j]);
+  }
+  store_pack(to, pack);
+}
+
 /// Scales a warpgroup's 64 rows by a factor per row and writes the first `rows`. They pass through tiles that no other
 /// warpgroup uses, where each warp uses only its own rows, so that stores are coalesced.
 template <int Slices>
@@ -132,14 +143,7 @@ __device__ void store_rows(bfloat16* to, Index stride, bool add, int rows, int w
     for (int i = 0; i < 4; ++i) {
       const int row = 16 * at.warp + 4 * i + at.lane / 8, col = at.lane % 8 * 8;
       if (row >= rows || slice * 64 + col >= width) continue;
-      Pack<bfloat16> pack = load_pack(tiles + slice * kTile + in_tile(row, col));
-      bfloat16* const place = to + row * stride + slice * 64 + col;
-      if (add) {
-        const Pack<bfloat16> before = load_pack(place);
-#pragma unroll
-        for (int j = 0; j < 8; ++j) pack.set(j, before[j] + pack[j]);
-      }
-      store_pack(place, pack);
+      put_chunk(to + row * stride + slice * 64 + col, tiles + slice * kTile + in_tile(row, col), add);
     }
 }
 

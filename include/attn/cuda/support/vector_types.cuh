@@ -53,16 +53,17 @@ bool in_packs(const T* data, Index cols, Index stride) {
   return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && cols % Pack<T>::size == 0 && stride % Pack<T>::size == 0;
 }
 
-// Reductions over the lanes of a warp, in a fixed order; every lane gets the result.
-
-__device__ inline float warp_sum(float x) {
+/// Reductions over groups of `Lanes` adjacent lanes, in a fixed order; every lane gets the result.
+template <int Lanes = 32>
+__device__ float warp_sum(float x) {
 #pragma unroll
-  for (int other = 16; other > 0; other /= 2) x += __shfl_xor_sync(0xffffffffU, x, other);
+  for (int other = Lanes / 2; other > 0; other /= 2) x += __shfl_xor_sync(0xffffffffU, x, other);
   return x;
 }
-__device__ inline float warp_max(float x) {
+template <int Lanes = 32>
+__device__ float warp_max(float x) {
 #pragma unroll
-  for (int other = 16; other > 0; other /= 2) x = fmaxf(x, __shfl_xor_sync(0xffffffffU, x, other));
+  for (int other = Lanes / 2; other > 0; other /= 2) x = fmaxf(x, __shfl_xor_sync(0xffffffffU, x, other));
   return x;
 }
 
