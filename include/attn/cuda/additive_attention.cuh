@@ -58,12 +58,11 @@ __device__ void sum_squashed(const T* x, const T* rows, Index stride, int count,
       const float w = weight(j);
       float row[8];
       load_eight<N>(row, rows + row_offset(j, stride), column, width);
-#pragma unroll
-      for (int k = 0; k < 8; ++k) {
+      unrolled<8>([&](int k) {
         const float t = squash<T>(mine[k] + row[k]);
         slopes[k] += w * (1 - t * t);
         if constexpr (Squashed) squashed[k] += w * t;
-      }
+      });
     }
     sum_of_rows(slopes);
     if constexpr (Squashed) sum_of_rows(squashed);
@@ -76,8 +75,7 @@ template <int N, class T>
 __device__ void put_times(T* row, const T* u, int column, int width, const float (&x)[8], bool add) {
   float product[8];
   load_eight<N>(product, u, column, width);
-#pragma unroll
-  for (int k = 0; k < 8; ++k) product[k] *= x[k];
+  unrolled<8>([&](int k) { product[k] *= x[k]; });
   put_eight<N>(row, column, width, product, add);
 }
 
@@ -120,8 +118,7 @@ __global__ void __launch_bounds__(32 * kRowWarps)
   __syncthreads();
   for (int column = thread; column < task.width; column += 32 * kRowWarps) {
     float sum = 0;
-#pragma unroll
-    for (int i = 0; i < kRowWarps; ++i) sum += additive_du[i * task.width + column];
+    unrolled<kRowWarps>([&](int i) { sum += additive_du[i * task.width + column]; });
     du[column] = sum;
   }
 }

@@ -88,12 +88,11 @@ __global__ void __launch_bounds__(128 * kKeyGroups, 1)
     wait_for_products<1>();  // S, and dK and dV of the previous tile
     attn::settle(s);
     if (tile * kRows < all_see)
-#pragma unroll
-      for (int i = 0; i < 32; ++i)
+      unrolled<32>([&](int i) {
         if (tile * kRows + at.col(i / 4) + i % 2 < first_seer[i / 2 % 2]) s[i] = -INFINITY;
+      });
     std::uint32_t dropped = 0;
-#pragma unroll
-    for (int j = 0; j < 8; ++j) {
+    unrolled<8>([&](int j) {
       const float2 two = *reinterpret_cast<const float2*>(lse + now * kRows + at.col(j));
 #pragma unroll
       for (int i = 4 * j; i < 4 * j + 4; ++i) {
@@ -102,15 +101,12 @@ __global__ void __launch_bounds__(128 * kKeyGroups, 1)
                                 static_cast<std::uint32_t>(mine + at.row(i / 2 % 2))) < dropout.threshold)
           dropped |= 1U << i;
       }
-    }
+    });
     if (Drop) {
-#pragma unroll
-      for (int k = 0; k < 4; ++k)
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          const int c = 8 * k + 2 * i;
-          weights[k][i] = pair(dropped >> c & 1U ? 0 : s[c], dropped >> (c + 1) & 1U ? 0 : s[c + 1]);
-        }
+      unrolled<4, 4>([&](int k, int i) {
+        const int c = 8 * k + 2 * i;
+        weights[k][i] = pair(dropped >> c & 1U ? 0 : s[c], dropped >> (c + 1) & 1U ? 0 : s[c + 1]);
+      });
     } else {
       round_rows(weights, s);
     }
@@ -120,15 +116,14 @@ __global__ void __launch_bounds__(128 * kKeyGroups, 1)
     close_products();
     wait_for_products<1>();  // dP
     attn::settle(dp);
-#pragma unroll
-    for (int j = 0; j < 8; ++j) {
+    unrolled<8>([&](int j) {
       const float2 two = *reinterpret_cast<const float2*>(delta + now * kRows + at.col(j));
 #pragma unroll
       for (int i = 4 * j; i < 4 * j + 4; ++i) {
         if (Drop) dp[i] = dropped >> i & 1U ? 0 : dp[i] * dropout.scale;
         s[i] *= dp[i] - (i % 2 == 0 ? two.x : two.y);
       }
-    }
+    });
     wait_for_products<0>();  // dV: its weights may be overwritten
     round_rows(weights, s);
     attn::settle(weights);
@@ -236,47 +231,41 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
       mma_rows<W, M>(s, k, lanes, queries, step, rest_k);
       mma_rows<W, M>(dp, v, lanes, gradients, step, rest);
       if (query < diagonal + 16 * M - 1)
-#pragma unroll
-        for (int m = 0; m < M; ++m)
-#pragma unroll
-          for (int i = 0; i < kNumbers; ++i)
-            if (query + at.col(i) < diagonal + at.row(m, i / 2 % 2)) s[m][i] = -INFINITY;
+        unrolled<M, kNumbers>([&](int m, int i) {
+          if (query + at.col(i) < diagonal + at.row(m, i / 2 % 2)) s[m][i] = -INFINITY;
+        });
 
       // Weights first: their product runs while their gradients are computed.
       std::uint32_t a[M][kStep / 16][4];
       [[maybe_unused]] std::uint32_t dropped[M] = {};
-#pragma unroll
-      for (int j = 0; j < kStep / 8; ++j) {
+      unrolled<kStep / 8>([&](int j) {
         const int place = slot_row + step + at.col(4 * j);
         const float2 base = *reinterpret_cast<const float2*>(lse + place);
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
+        unrolled<4>([&](int i) {
           const RandomKey key = Drop ? random[place + i % 2] : RandomKey{};
-#pragma unroll
-          for (int m = 0; m < M; ++m) {
+          unrolled<M>([&](int m) {
             float& x = s[m][4 * j + i];
             x = power_of_2(fmaf(x, scale, -(i % 2 == 0 ? base.x : base.y)));
             if (Drop && random_bits(key, static_cast<std::uint32_t>(mine + at.row(m, i / 2))) < dropout.threshold)
               dropped[m] |= 1U << (4 * j + i);
-          }
-        }
-      }
+          });
+        });
+      });
       const auto kept = [&](int m, int i, float x) { return Drop && dropped[m] >> i & 1U ? 0 : x; };
-#pragma unroll
-      for (int m = 0; m < M; ++m)
+      unrolled<M>([&](int m) {
 #pragma unroll
         for (int i = 0; i < kNumbers; i += 2)
           a[m][i / 8][i / 2 % 4] = pair(kept(m, i, s[m][i]), kept(m, i + 1, s[m][i + 1]));
+      });
       mma_columns<W, M>(dv, a, lanes, gradients + col * 2, step);
-#pragma unroll
-      for (int j = 0; j < kStep / 8; ++j) {
+      unrolled<kStep / 8>([&](int j) {
         const float2 mean = *reinterpret_cast<const float2*>(delta + slot_row + step + at.col(4 * j));
-#pragma unroll
-        for (int m = 0; m < M; ++m)
+        unrolled<M>([&](int m) {
 #pragma unroll
           for (int i = 4 * j; i < 4 * j + 4; ++i)
             s[m][i] *= kept(m, i, Drop ? dp[m][i] * dropout.scale : dp[m][i]) - (i % 2 == 0 ? mean.x : mean.y);
-      }
+        });
+      });
       round_all(a, s);
       mma_columns<W, M>(dk, a, lanes, queries + col * 2, step);
     }
@@ -285,11 +274,10 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
 
   if (mine >= task.keys) return;
   float of_dk[M][2], of_dv[M][2];
-#pragma unroll
-  for (int m = 0; m < M; ++m) {
+  unrolled<M>([&](int m) {
     of_dk[m][0] = of_dk[m][1] = static_cast<float>(forward.scale);
     of_dv[m][0] = of_dv[m][1] = Drop ? dropout.scale : 1;
-  }
+  });
   const int rows = task.keys - mine, cols = task.width - col;
   bfloat16* const tile = attention_tiles + own * kColumns;
   store_swizzled<kColumns, M>(task.key(args.dk.to, mine) + col, args.dk.to.stride, args.dk.add, rows, cols, dk, of_dk,

@@ -85,10 +85,7 @@ __global__ void __launch_bounds__(128 * kQueryGroups<Slices>, 1)
     std::uint32_t y[4 * Slices][4], dy[4 * Slices][4];
     load_rows<Slices>(y, results + at.group * kSlot, at.warp);
     load_rows<Slices>(dy, own_gradients, at.warp);
-#pragma unroll
-    for (int k = 0; k < 4 * Slices; ++k)
-#pragma unroll
-      for (int i = 0; i < 4; ++i) delta[i % 2] = dot(y[k][i], dy[k][i], delta[i % 2]);
+    unrolled<4 * Slices, 4>([&](int k, int i) { delta[i % 2] = dot(y[k][i], dy[k][i], delta[i % 2]); });
     note_statistics();
   }
 
@@ -118,28 +115,25 @@ __global__ void __launch_bounds__(128 * kQueryGroups<Slices>, 1)
     wait_for_products<1>();  // S, and dQ of the previous tile
     attn::settle(s);
     if ((tile + 1) * kRows > all_visible)
-#pragma unroll
-      for (int i = 0; i < 32; ++i)
+      unrolled<32>([&](int i) {
         if (tile * kRows + at.col(i / 4) + i % 2 >= visible[i / 2 % 2]) s[i] = -INFINITY;
+      });
     std::uint32_t dropped = 0;
-#pragma unroll
-    for (int i = 0; i < 32; ++i) {
+    unrolled<32>([&](int i) {
       s[i] = power_of_2(fmaf(s[i], scale, -lse[i / 2 % 2]));
       const auto key = static_cast<std::uint32_t>(tile * kRows + at.col(i / 4) + i % 2);
       if (Drop && random_bits(random[i / 2 % 2], key) < dropout.threshold) dropped |= 1U << i;
-    }
+    });
     wait_for_products<0>();
     attn::settle(dp);
-#pragma unroll
-    for (int i = 0; i < 32; ++i)
+    unrolled<32>([&](int i) {
       if (Drop) dp[i] = dropped >> i & 1U ? 0 : dp[i] * dropout.scale;
+    });
     if (tiles == 1) {
-#pragma unroll
-      for (int i = 0; i < 32; ++i) delta[i / 2 % 2] = fmaf(s[i], dp[i], delta[i / 2 % 2]);
+      unrolled<32>([&](int i) { delta[i / 2 % 2] = fmaf(s[i], dp[i], delta[i / 2 % 2]); });
       note_statistics();
     }
-#pragma unroll
-    for (int i = 0; i < 32; ++i) s[i] *= dp[i] - delta[i / 2 % 2];
+    unrolled<32>([&](int i) { s[i] *= dp[i] - delta[i / 2 % 2]; });
     round_rows(rounded, s);
     attn::settle(rounded);
     begin_products();
@@ -195,16 +189,13 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 64 ? 2 : 3)
 
   float lse[M][2], delta[M][2] = {};
   RandomKey random[M][2];
-#pragma unroll
-  for (int m = 0; m < M; ++m)
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int query = mine + at.row(m, half);
-      const float natural = query < task.queries ? forward.lse[task.statistic(query, forward.heads)] : -INFINITY;
-      // The weights of a missing query, or of one that sees no key, are 0.
-      lse[m][half] = natural == -INFINITY ? INFINITY : natural * kLog2E;
-      if (Drop) random[m][half] = task.random_key(forward, query);
-    }
+  unrolled<M, 2>([&](int m, int half) {
+    const int query = mine + at.row(m, half);
+    const float natural = query < task.queries ? forward.lse[task.statistic(query, forward.heads)] : -INFINITY;
+    // The weights of a missing query, or of one that sees no key, are 0.
+    lse[m][half] = natural == -INFINITY ? INFINITY : natural * kLog2E;
+    if (Drop) random[m][half] = task.random_key(forward, query);
+  });
   const int diagonal = mine + causal_shift(task);  // the last key that the warp's first query sees, not clipped to the keys
   const auto scale = static_cast<float>(forward.scale * kLog2E);
   const Dropout::Row dropout = forward.dropout.row(0);
@@ -235,16 +226,12 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 64 ? 2 : 3)
   load_fragments<W>(q, queries, own);
   load_fragments<W>(dy, gradients, own);
   if (!few) {
-#pragma unroll
-    for (int m = 0; m < M; ++m)
-#pragma unroll
-      for (int k = 0; k < W / 16; ++k) {
-        std::uint32_t y[4], d[4];
-        load_matrices(y, lanes.address(shared_address(results + own * W), 16 * m, k));
-        load_matrices(d, lanes.address(rest, 16 * m, k));
-#pragma unroll
-        for (int i = 0; i < 4; ++i) delta[m][i % 2] = dot(y[i], d[i], delta[m][i % 2]);
-      }
+    unrolled<M, W / 16>([&](int m, int k) {
+      std::uint32_t y[4], d[4];
+      load_matrices(y, lanes.address(shared_address(results + own * W), 16 * m, k));
+      load_matrices(d, lanes.address(rest, 16 * m, k));
+      unrolled<4>([&](int i) { delta[m][i % 2] = dot(y[i], d[i], delta[m][i % 2]); });
+    });
     finish_delta();
   } else if (tiles == 0) {
     finish_delta();
@@ -268,35 +255,26 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 64 ? 2 : 3)
       mma_rows<W, M>(s, q, lanes, keys, step, rest_q);
       mma_rows<W, M>(dp, dy, lanes, values, step, rest);
       const bool masked = key + kStep > task.keys || key + kStep - 1 > diagonal;
-#pragma unroll
-      for (int m = 0; m < M; ++m) {
+      unrolled<M>([&](int m) {
         if (masked)
-#pragma unroll
-          for (int i = 0; i < kNumbers; ++i) {
+          unrolled<kNumbers>([&](int i) {
             // Keys of the step that the row sees.
             const int limit = min(task.keys - key, diagonal + at.row(m, i / 2 % 2) + 1 - key);
             if (at.col(i) >= limit) s[m][i] = -INFINITY;
-          }
-#pragma unroll
-        for (int i = 0; i < kNumbers; ++i) {
+          });
+        unrolled<kNumbers>([&](int i) {
           s[m][i] = power_of_2(fmaf(s[m][i], scale, -lse[m][i / 2 % 2]));
           if (Drop)
             dp[m][i] = random_bits(random[m][i / 2 % 2], static_cast<std::uint32_t>(key + at.col(i))) < dropout.threshold
                            ? 0
                            : dp[m][i] * dropout.scale;
-        }
-      }
+        });
+      });
       if (turn < extra) {
-#pragma unroll
-        for (int m = 0; m < M; ++m)
-#pragma unroll
-          for (int i = 0; i < kNumbers; ++i) delta[m][i / 2 % 2] = fmaf(s[m][i], dp[m][i], delta[m][i / 2 % 2]);
+        unrolled<M, kNumbers>([&](int m, int i) { delta[m][i / 2 % 2] = fmaf(s[m][i], dp[m][i], delta[m][i / 2 % 2]); });
         continue;
       }
-#pragma unroll
-      for (int m = 0; m < M; ++m)
-#pragma unroll
-        for (int i = 0; i < kNumbers; ++i) s[m][i] *= dp[m][i] - delta[m][i / 2 % 2];
+      unrolled<M, kNumbers>([&](int m, int i) { s[m][i] *= dp[m][i] - delta[m][i / 2 % 2]; });
       std::uint32_t ds[M][kStep / 16][4];
       round_all(ds, s);
       mma_columns<W, M>(dq, ds, lanes, keys, step);
@@ -306,8 +284,7 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 64 ? 2 : 3)
   __syncthreads();  // all tiles are free
 
   float factor[M][2];
-#pragma unroll
-  for (int m = 0; m < M; ++m) factor[m][0] = factor[m][1] = static_cast<float>(forward.scale);
+  unrolled<M>([&](int m) { factor[m][0] = factor[m][1] = static_cast<float>(forward.scale); });
   if (mine < task.queries)
     store_swizzled<W, M>(task.query(args.dq.to, mine), args.dq.to.stride, args.dq.add, task.queries - mine, task.width, dq,
                          factor, attention_tiles + own * W);

@@ -14,26 +14,21 @@ struct OnlineSoftmax {
   /// Replaces scores by weights.
   template <int N>
   __device__ void step(float (&s)[N]) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
+    unrolled<2>([&](int half) {
       float top = most[half];
-#pragma unroll
-      for (int j = 0; j < N / 4; ++j) top = fmaxf(top, fmaxf(s[4 * j + 2 * half], s[4 * j + 2 * half + 1]));
+      unrolled<N / 4>([&](int j) { top = fmaxf(top, fmaxf(s[4 * j + 2 * half], s[4 * j + 2 * half + 1])); });
       top = quad_max(top);
       const float base = top == -INFINITY ? 0 : top * scale;  // -inf: no visible key yet
       shrink[half] = power_of_2(most[half] * scale - base);
       most[half] = top;
       float total[2] = {};
-#pragma unroll
-      for (int j = 0; j < N / 4; ++j)
-#pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          float& x = s[4 * j + 2 * half + i];
-          x = power_of_2(fmaf(x, scale, -base));
-          total[i] += x;
-        }
+      unrolled<N / 4, 2>([&](int j, int i) {
+        float& x = s[4 * j + 2 * half + i];
+        x = power_of_2(fmaf(x, scale, -base));
+        total[i] += x;
+      });
       sum[half] = sum[half] * shrink[half] + (total[0] + total[1]);
-    }
+    });
   }
 };
 
@@ -87,16 +82,16 @@ __global__ void __launch_bounds__(256, Slices == 1 ? 2 : 1)
   OnlineSoftmax softmax{static_cast<float>(args.scale * kLog2E)};
   const auto weigh = [&](float(&s)[32], int tile) {
     if ((tile + 1) * kRows > all_visible)
-#pragma unroll
-      for (int i = 0; i < 32; ++i)
+      unrolled<32>([&](int i) {
         if (tile * kRows + at.col(i / 4) + i % 2 >= visible[i / 2 % 2]) s[i] = -INFINITY;
+      });
     softmax.step(s);
     if (Drop)
-#pragma unroll
-      for (int i = 0; i < 32; ++i)
+      unrolled<32>([&](int i) {
         if (random_bits(random[i / 2 % 2], static_cast<std::uint32_t>(tile * kRows + at.col(i / 4) + i % 2)) <
             dropout.threshold)
           s[i] = 0;
+      });
   };
 
   wait_for_copies<1>();
@@ -143,9 +138,7 @@ __global__ void __launch_bounds__(256, Slices == 1 ? 2 : 1)
     wait_for_products<0>();
     settle(y);
 #pragma unroll
-    for (auto& numbers : y)
-#pragma unroll
-      for (int i = 0; i < 32; ++i) numbers[i] *= softmax.shrink[i / 2 % 2];
+    for (auto& numbers : y) unrolled<32>([&](int i) { numbers[i] *= softmax.shrink[i / 2 % 2]; });
     round_rows(p, s);
   }
   sync();
@@ -197,12 +190,9 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 96 ? 2 : 3)
   if (tiles > 0) fill_slot(0);
 
   RandomKey random[M][2];
-#pragma unroll
-  for (int m = 0; m < M; ++m)
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      if (Drop) random[m][half] = task.random_key(args, mine + at.row(m, half));
-    }
+  unrolled<M, 2>([&](int m, int half) {
+    if (Drop) random[m][half] = task.random_key(args, mine + at.row(m, half));
+  });
   const int diagonal = mine + causal_shift(task);  // the last key that the warp's first query sees, not clipped to the keys
   const Dropout::Row dropout = args.dropout.row(0);
   const Lanes<W> lanes;
@@ -228,43 +218,36 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 96 ? 2 : 3)
     mma_rows<W, M>(s, q, lanes, keys, 0, shared_address(queries + own * W));
     const bool masked = key + kKeys > task.keys || key + kKeys - 1 > diagonal;
     std::uint32_t p[M][kKeys / 16][4];
-#pragma unroll
-    for (int m = 0; m < M; ++m) {
+    unrolled<M>([&](int m) {
       if (masked)
-#pragma unroll
-        for (int i = 0; i < kKeys / 2; ++i) {
+        unrolled<kKeys / 2>([&](int i) {
           // Keys of the tile that the row sees.
           const int limit = min(task.keys - key, diagonal + at.row(m, i / 2 % 2) + 1 - key);
           if (at.col(i) >= limit) s[m][i] = -INFINITY;
-        }
+        });
       softmax[m].step(s[m]);
       if (Drop)
-#pragma unroll
-        for (int i = 0; i < kKeys / 2; ++i)
+        unrolled<kKeys / 2>([&](int i) {
           if (random_bits(random[m][i / 2 % 2], static_cast<std::uint32_t>(key + at.col(i))) < dropout.threshold)
             s[m][i] = 0;
-#pragma unroll
-      for (int k = 0; k < kKeys / 16; ++k) round_to_a(p[m][k], s[m], k);
-#pragma unroll
-      for (int i = 0; i < W / 2; ++i) y[m][i] *= softmax[m].shrink[i / 2 % 2];
-    }
+        });
+      unrolled<kKeys / 16>([&](int k) { round_to_a(p[m][k], s[m], k); });
+      unrolled<W / 2>([&](int i) { y[m][i] *= softmax[m].shrink[i / 2 % 2]; });
+    });
     mma_columns<W, M>(y, p, lanes, keys + kTileSize * 2, 0);
   }
   wait_for_own_copies<0>();
   __syncthreads();  // the queries' tile is free
 
   float factor[M][2];
-#pragma unroll
-  for (int m = 0; m < M; ++m)
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const float sum = quad_sum(softmax[m].sum[half]);
-      const int query = mine + at.row(m, half);
-      factor[m][half] = sum > 0 ? (Drop ? dropout.scale : 1) / sum : 0;  // 0: the query sees no key
-      if (at.lane % 4 == 0 && query < task.queries)
-        args.lse[task.statistic(query, args.heads)] =
-            sum > 0 ? (softmax[m].most[half] * softmax[m].scale + log2f(sum)) * kLn2 : -INFINITY;
-    }
+  unrolled<M, 2>([&](int m, int half) {
+    const float sum = quad_sum(softmax[m].sum[half]);
+    const int query = mine + at.row(m, half);
+    factor[m][half] = sum > 0 ? (Drop ? dropout.scale : 1) / sum : 0;  // 0: the query sees no key
+    if (at.lane % 4 == 0 && query < task.queries)
+      args.lse[task.statistic(query, args.heads)] =
+          sum > 0 ? (softmax[m].most[half] * softmax[m].scale + log2f(sum)) * kLn2 : -INFINITY;
+  });
   if (mine < task.queries)
     store_swizzled<W, M>(task.query(args.y, mine), args.y.stride, false, task.queries - mine, task.width, y, factor,
                          queries + own * W);

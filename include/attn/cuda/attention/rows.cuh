@@ -21,8 +21,7 @@ __device__ void load_eight(float (&x)[8], const T* row, int column, int width) {
   for (int i = 0; i < 8; i += N) {
     Pack<T, N> pack{};
     if (column + i < width) pack = load_pack<N>(row + column + i);
-#pragma unroll
-    for (int k = 0; k < N; ++k) x[i + k] = pack[k];
+    unrolled<N>([&](int k) { x[i + k] = pack[k]; });
   }
 }
 
@@ -34,8 +33,7 @@ __device__ void put_eight(T* row, int column, int width, const float (&x)[8], bo
     if (column + i >= width) continue;
     Pack<T, N> pack{};
     if (add) pack = load_pack<N>(row + column + i);
-#pragma unroll
-    for (int k = 0; k < N; ++k) pack.set(k, pack[k] + x[i + k]);
+    unrolled<N>([&](int k) { pack.set(k, pack[k] + x[i + k]); });
     store_pack(row + column + i, pack);
   }
 }
@@ -72,12 +70,12 @@ __device__ void score_rows(float* scores, const T* x, const T* u, const T* rows,
       const int j = first + row_of_lane();
       float row[8], sum = 0;
       load_eight<N>(row, rows + row_offset(min(j, count - 1), stride), column, width);
-#pragma unroll
-      for (int k = 0; k < 8; ++k)
+      unrolled<8>([&](int k) {
         if constexpr (Additive)
           sum += last[k] * squash<T>(mine[k] + row[k]);
         else
           sum += mine[k] * row[k];
+      });
       sum = warp_sum<8>(sum);
       if (j < count && column_of_lane() == 0) scores[j] = column > 0 ? scores[j] + sum : sum;
     }
@@ -96,16 +94,15 @@ __device__ void sum_rows(const T* rows, Index stride, int count, int width, cons
     constexpr int kAtOnce = 8;
     for (int mine = row_of_lane(); mine < count; mine += kAtOnce * kRowsAtOnce) {
       float row[kAtOnce][8];  // loads in flight together
-#pragma unroll
-      for (int i = 0; i < kAtOnce; ++i)
+      unrolled<kAtOnce>([&](int i) {
         load_eight<N>(row[i], rows + row_offset(min(mine + i * kRowsAtOnce, count - 1), stride), column, width);
+      });
 #pragma unroll
       for (int i = 0; i < kAtOnce; ++i) {
         const int j = mine + i * kRowsAtOnce;
         if (j >= count) break;
         const float w = weight(j);
-#pragma unroll
-        for (int k = 0; k < 8; ++k) sum[k] += w * row[i][k];
+        unrolled<8>([&](int k) { sum[k] += w * row[i][k]; });
       }
     }
     sum_of_rows(sum);

@@ -11,11 +11,10 @@ namespace attn::kernels {
 /// Calls step(p, j) for each pack of this lane: pack p begins at column j.
 template <int P, int N, class Step>
 __device__ void each_pack(int width, const Step& step) {
-#pragma unroll
-  for (int p = 0; p < P; ++p) {
+  unrolled<P>([&](int p) {
     const int j = (32 * p + lane_of_warp()) * N;
     if (j < width) step(p, j);
-  }
+  });
 }
 
 /// A lane's part of gain and bias.
@@ -47,33 +46,22 @@ __device__ void normalise_row(const LayerNormArgs<Cuda<T>>& args, const Weights&
       const Dropout::Row row = args.dropout.row(i);
       each_pack<P, N>(width, [&](int p, int j) {
         const Factors<N> factors(row, j);
-#pragma unroll
-        for (int k = 0; k < N; ++k) z[p].set(k, z[p][k] + factors[k] * branch[p][k]);
+        unrolled<N>([&](int k) { z[p].set(k, z[p][k] + factors[k] * branch[p][k]); });
         if (args.z.data != nullptr) store_pack(row_of(args.z, i) + j, z[p]);
       });
     } else {
-      each_pack<P, N>(width, [&](int p, int) {
-#pragma unroll
-        for (int k = 0; k < N; ++k) z[p].set(k, z[p][k] + branch[p][k]);
-      });
+      each_pack<P, N>(width, [&](int p, int) { unrolled<N>([&](int k) { z[p].set(k, z[p][k] + branch[p][k]); }); });
     }
   }
   const NormWeights<P, T> weights = get_weights();  // these loads overlap the reductions
   float sum = 0, squares = 0;
-  each_pack<P, N>(width, [&](int p, int) {
-#pragma unroll
-    for (int k = 0; k < N; ++k) sum += z[p][k];
-  });
+  each_pack<P, N>(width, [&](int p, int) { unrolled<N>([&](int k) { sum += z[p][k]; }); });
   const float mean = args.center ? warp_sum(sum) / static_cast<float>(width) : 0;
-  each_pack<P, N>(width, [&](int p, int) {
-#pragma unroll
-    for (int k = 0; k < N; ++k) squares += (z[p][k] - mean) * (z[p][k] - mean);
-  });
+  each_pack<P, N>(width, [&](int p, int) { unrolled<N>([&](int k) { squares += (z[p][k] - mean) * (z[p][k] - mean); }); });
   const float inverse = 1 / sqrtf(warp_sum(squares) / static_cast<float>(width) + args.epsilon);
   each_pack<P, N>(width, [&](int p, int j) {
     Pack<T> y;
-#pragma unroll
-    for (int k = 0; k < N; ++k) y.set(k, (z[p][k] - mean) * inverse * weights.gain[p][k] + weights.bias[p][k]);
+    unrolled<N>([&](int k) { y.set(k, (z[p][k] - mean) * inverse * weights.gain[p][k] + weights.bias[p][k]); });
     put(j, y);
   });
   if (!statistics || lane_of_warp() > 0) return;
@@ -163,14 +151,13 @@ __global__ void __launch_bounds__(32 * kRowWarps) layer_norm_gradient(LayerNormG
     float mean = 0, slope = 0;
     each_pack<P, N>(width, [&](int p, int j) {
       const Pack<T> gain = load_pack(args.gain + j);
-#pragma unroll
-      for (int k = 0; k < N; ++k) {
+      unrolled<N>([&](int k) {
         const float normal = (row.z[p][k] - row.mean) * row.inverse, g = __fmul_rn(row.dy[p][k], gain[k]);
         mean += g;
         slope += g * normal;
         sums[p * N + k] += row.dy[p][k] * normal;
         sums[(P + p) * N + k] += row.dy[p][k];
-      }
+      });
     });
     mean = args.center ? warp_sum(mean) / static_cast<float>(width) : 0;
     slope = warp_sum(slope) / static_cast<float>(width);
@@ -178,14 +165,13 @@ __global__ void __launch_bounds__(32 * kRowWarps) layer_norm_gradient(LayerNormG
     each_pack<P, N>(width, [&](int p, int j) {
       const Pack<T> gain = load_pack(args.gain + j);
       float dz[N];
-#pragma unroll
-      for (int k = 0; k < N; ++k)
+      unrolled<N>([&](int k) {
         dz[k] = (__fmul_rn(row.dy[p][k], gain[k]) - mean - (row.z[p][k] - row.mean) * row.inverse * slope) * row.inverse;
+      });
       put(args.dx, i, j, dz);
       if (args.dbranch.to.data == nullptr) return;
       const Factors<N> factors(dropout, j);
-#pragma unroll
-      for (int k = 0; k < N; ++k) dz[k] *= factors[k];
+      unrolled<N>([&](int k) { dz[k] *= factors[k]; });
       put(args.dbranch, i, j, dz);
     });
     if constexpr (kAhead) row = next;
@@ -199,21 +185,17 @@ __global__ void __launch_bounds__(32 * kRowWarps) layer_norm_gradient(LayerNormG
       __syncthreads();
       const int from = warp - half - first, to = warp - first;
       if (from >= 0 && from < kShared && warp < 2 * half)
-#pragma unroll
-        for (int k = 0; k < kNumbers; ++k) shared[from][k][lane] = sums[k];
+        unrolled<kNumbers>([&](int k) { shared[from][k][lane] = sums[k]; });
       __syncthreads();
-      if (to >= 0 && to < kShared && warp < half)
-#pragma unroll
-        for (int k = 0; k < kNumbers; ++k) sums[k] += shared[to][k][lane];
+      if (to >= 0 && to < kShared && warp < half) unrolled<kNumbers>([&](int k) { sums[k] += shared[to][k][lane]; });
     }
   if (warp > 0) return;
   float* mine = parts + Index{blockIdx.x} * 2 * width;
   each_pack<P, N>(width, [&](int p, int j) {
-#pragma unroll
-    for (int k = 0; k < N; ++k) {
+    unrolled<N>([&](int k) {
       mine[j + k] = sums[p * N + k];
       mine[width + j + k] = sums[(P + p) * N + k];
-    }
+    });
   });
 }
 

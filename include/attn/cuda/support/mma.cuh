@@ -62,10 +62,7 @@ struct Lanes {
 template <int W, int M, int K>
 __device__ void load_fragments(std::uint32_t (&a)[M][K][4], const bfloat16* tile, int first) {
   const Lanes<W> lanes;
-#pragma unroll
-  for (int m = 0; m < M; ++m)
-#pragma unroll
-    for (int k = 0; k < K; ++k) load_matrices(a[m][k], lanes.address(shared_address(tile), first + 16 * m, k));
+  unrolled<M, K>([&](int m, int k) { load_matrices(a[m][k], lanes.address(shared_address(tile), first + 16 * m, k)); });
 }
 
 /// C = A Bᵀ: columns of C are N / 4 * 8 rows of a tile, from row `first` on. `a` holds the first 16 * Held columns of A; the
@@ -73,46 +70,37 @@ __device__ void load_fragments(std::uint32_t (&a)[M][K][4], const bfloat16* tile
 template <int W, int M, int N, int Held>
 __device__ void mma_rows(float (&c)[M][N], const std::uint32_t (&a)[M][Held][4], const Lanes<W>& lanes, std::uint32_t tile,
                          int first, std::uint32_t rest = 0) {
-#pragma unroll
-  for (int m = 0; m < M; ++m)
+  unrolled<M>([&](int m) {
 #pragma unroll
     for (float& x : c[m]) x = 0;
-#pragma unroll
-  for (int k = 0; k < W / 16; ++k) {
+  });
+  unrolled<W / 16>([&](int k) {
     std::uint32_t read[M][4];
-    if (k >= Held)
-#pragma unroll
-      for (int m = 0; m < M; ++m) load_matrices(read[m], lanes.address(rest, 16 * m, k));
-#pragma unroll
-    for (int j = 0; j < N / 8; ++j) {
+    if (k >= Held) unrolled<M>([&](int m) { load_matrices(read[m], lanes.address(rest, 16 * m, k)); });
+    unrolled<N / 8>([&](int j) {
       std::uint32_t b[4];
       load_matrices(b, Lanes<W, true>().address(tile, first + 16 * j, k));
-#pragma unroll
-      for (int m = 0; m < M; ++m) {
+      unrolled<M>([&](int m) {
         const std::uint32_t* const left = k < Held ? a[m][k < Held ? k : 0] : read[m];
         mma(c[m] + 8 * j, left, b[0], b[1]);
         mma(c[m] + 8 * j + 4, left, b[2], b[3]);
-      }
-    }
-  }
+      });
+    });
+  });
 }
 
 /// C += A B: A has 16 * K columns, B is that many rows of a tile, from row `first` on, and its first N * 2 columns.
 template <int W, int M, int N, int K>
 __device__ void mma_columns(float (&c)[M][N], const std::uint32_t (&a)[M][K][4], const Lanes<W>& lanes, std::uint32_t tile,
                             int first) {
-#pragma unroll
-  for (int k = 0; k < K; ++k)
-#pragma unroll
-    for (int j = 0; j < N / 8; ++j) {
-      std::uint32_t b[4];
-      load_transposed(b, lanes.address(tile, first + 16 * k, j));
-#pragma unroll
-      for (int m = 0; m < M; ++m) {
-        mma(c[m] + 8 * j, a[m][k], b[0], b[1]);
-        mma(c[m] + 8 * j + 4, a[m][k], b[2], b[3]);
-      }
-    }
+  unrolled<K, N / 8>([&](int k, int j) {
+    std::uint32_t b[4];
+    load_transposed(b, lanes.address(tile, first + 16 * k, j));
+    unrolled<M>([&](int m) {
+      mma(c[m] + 8 * j, a[m][k], b[0], b[1]);
+      mma(c[m] + 8 * j + 4, a[m][k], b[2], b[3]);
+    });
+  });
 }
 
 }  // namespace attn

@@ -65,8 +65,7 @@ __device__ void put(const Sink<T>& sink, Index i, int j, const float (&numbers)[
   T* place = row_of(sink.to, i) + j;
   Pack<T, N> sum{};
   if (sink.add) sum = load_pack<N>(place);
-#pragma unroll
-  for (int k = 0; k < N; ++k) sum.set(k, sum[k] + numbers[k]);
+  unrolled<N>([&](int k) { sum.set(k, sum[k] + numbers[k]); });
   store_pack(place, sum);
 }
 
@@ -76,11 +75,9 @@ struct Factors {
   float numbers[N];
 
   __device__ Factors(const Dropout::Row& row, int j) {
-#pragma unroll
-    for (int k = 0; k < N; ++k) numbers[k] = 1;
+    unrolled<N>([&](int k) { numbers[k] = 1; });
     if (row.threshold == 0) return;
-#pragma unroll
-    for (int k = 0; k < N; ++k) numbers[k] = row(static_cast<std::uint32_t>(j + k));
+    unrolled<N>([&](int k) { numbers[k] = row(static_cast<std::uint32_t>(j + k)); });
   }
   __device__ float operator[](int k) const { return numbers[k]; }
 };

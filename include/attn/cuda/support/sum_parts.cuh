@@ -24,9 +24,10 @@ struct SumsToVectors {
 
   __device__ float* operator()(Index row, Index col) const {
     float* found = nullptr;
-#pragma unroll
-    for (int i = 0; i < Count; ++i)  // indexing would make the compiler copy the vectors to local memory
+    unrolled<Count>([&](int i) {
+      // indexing would make the compiler copy the vectors to local memory
       if (i == row) found = vectors[i];
+    });
     return found == nullptr ? nullptr : found + col;
   }
 };
@@ -46,10 +47,7 @@ __global__ void __launch_bounds__(Slices* kPartThreads<Slices>)
   T* const place = col < cols ? to(row, col) : nullptr;
   __shared__ Pack<float, N> sums[Slices][kThreads];
   Pack<float, N> sum{};
-  const auto add_pack = [&](const Pack<float, N>& more) {
-#pragma unroll
-    for (int k = 0; k < N; ++k) sum.set(k, sum[k] + more[k]);
-  };
+  const auto add_pack = [&](const Pack<float, N>& more) { unrolled<N>([&](int k) { sum.set(k, sum[k] + more[k]); }); };
   if (place != nullptr) {
 #pragma unroll 8
     for (int i = slice; i < count; i += Slices) add_pack(load_pack<N>(parts + (Index{i} * gridDim.y + row) * stride + col));
@@ -61,8 +59,7 @@ __global__ void __launch_bounds__(Slices* kPartThreads<Slices>)
   for (int i = 1; i < Slices; ++i) add_pack(sums[i][thread]);
   Pack<T, N> result{};
   if (add) result = load_pack<N>(place);
-#pragma unroll
-  for (int k = 0; k < N; ++k) result.set(k, result[k] + sum[k]);
+  unrolled<N>([&](int k) { result.set(k, result[k] + sum[k]); });
   store_pack(place, result);
 }
 
@@ -71,14 +68,11 @@ template <int Numbers>
 __global__ void __launch_bounds__(1024)
     sum_numbers(SumsToVectors<Numbers> to, bool add, const float* parts, Index count, float scale) {
   float sums[Numbers] = {};
-  for (Index i = threadIdx.x; i < count; i += 1024)
-#pragma unroll
-    for (int n = 0; n < Numbers; ++n) sums[n] += parts[i * Numbers + n];
-#pragma unroll
-  for (int n = 0; n < Numbers; ++n) {
+  for (Index i = threadIdx.x; i < count; i += 1024) unrolled<Numbers>([&](int n) { sums[n] += parts[i * Numbers + n]; });
+  unrolled<Numbers>([&](int n) {
     const float sum = scale * block_sum<32>(sums[n]);
     if (threadIdx.x == 0) *to.vectors[n] = (add ? *to.vectors[n] : 0) + sum;
-  }
+  });
 }
 
 inline constexpr int kSumThreads = 256, kSumLanes = 16;  // threads per block, and those side by side along a row
@@ -97,23 +91,22 @@ __global__ void __launch_bounds__(kSumThreads) column_sums(Matrix<const T> x, In
   if (column < x.cols)
     for (Index i = begin + thread / kSumLanes; i < end; i += kAtOnce * kRows) {
       Pack<T, N> numbers[kAtOnce], gates[Gated ? kAtOnce : 1];
-#pragma unroll
-      for (int r = 0; r < kAtOnce; ++r) {  // without branches, so that the loads are in flight together
+      unrolled<kAtOnce>([&](int r) {
+        // without branches, so that the loads are in flight together
         const Index at = min(i + r * kRows, end - 1);
         numbers[r] = load_pack<N>(row_of(x, at) + column);
         if constexpr (Gated) gates[r] = load_pack<N>(row_of(gate, at) + column);
-      }
+      });
 #pragma unroll
       for (int r = 0; r < kAtOnce; ++r) {
         if (i + r * kRows >= end) continue;
         if constexpr (Gated) {
-#pragma unroll
-          for (int k = 0; k < N; ++k)
+          unrolled<N>([&](int k) {
             if (!(gates[r][k] > 0)) numbers[r].set(k, 0);
+          });
           store_pack(gated + (i + r * kRows) * x.stride + column, numbers[r]);
         }
-#pragma unroll
-        for (int k = 0; k < N; ++k) sum[k] += numbers[r][k];
+        unrolled<N>([&](int k) { sum[k] += numbers[r][k]; });
       }
     }
   if (Gated && sums == nullptr) return;
@@ -124,14 +117,11 @@ __global__ void __launch_bounds__(kSumThreads) column_sums(Matrix<const T> x, In
         for (int j = thread; j < kColumns; j += kSumThreads) {
           float total[4] = {};
 #pragma unroll 4
-          for (int i = 0; i < count; i += 4)
-#pragma unroll
-            for (int k = 0; k < 4; ++k) total[k] += shared[i + k][j];
+          for (int i = 0; i < count; i += 4) unrolled<4>([&](int k) { total[k] += shared[i + k][j]; });
           shared[0][j] = (total[0] + total[1]) + (total[2] + total[3]);
         }
       };
-#pragma unroll
-  for (int k = 0; k < N; ++k) shared[thread / kSumLanes][lane * N + k] = sum[k];
+  unrolled<N>([&](int k) { shared[thread / kSumLanes][lane * N + k] = sum[k]; });
   __syncthreads();
   add_rows(kRows);
   if (gridDim.y > 1) {

@@ -24,6 +24,21 @@ __device__ T from_float(float x) {
     return __float2bfloat16(x);
 }
 
+/// Calls visit(i) for i = 0 to N - 1, or visit(i, j) for j = 0 to N - 1 in each of M turns, without a loop, so that arrays that
+/// they index stay in registers.
+template <int N, class Visit>
+__device__ __forceinline__ void unrolled(const Visit& visit) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) visit(i);
+}
+template <int M, int N, class Visit>
+__device__ __forceinline__ void unrolled(const Visit& visit) {
+#pragma unroll
+  for (int i = 0; i < M; ++i)
+#pragma unroll
+    for (int j = 0; j < N; ++j) visit(i, j);
+}
+
 /// N elements that are loaded or stored at once, by default 16 bytes: 4 floats or 8 bfloat16.
 template <class T, int N = 16 / sizeof(T)>
 struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) Pack {
