@@ -61,21 +61,17 @@ __global__ void __launch_bounds__(128 * kKeyGroups, 1)
   std::uint32_t weights[4][4];
   float dk[Slices][32], dv[Slices][32];
 
-  const auto sync = [&] {
-    wait_for_copies<0>();
-    __syncthreads();  // the next tile has arrived, and the slot to fill is free
-  };
   const auto fill_next = [&](int tile) {
     if (tile + 1 < tiles) fill_queries(tile + 1, (tile + 1) % 3);
     close_copies();
   };
   if (!busy) {
-    for (int tile = start; tile < tiles; ++tile) sync(), fill_next(tile);
+    for (int tile = start; tile < tiles; ++tile) wait_for_tile(), fill_next(tile);
     return;
   }
   int tile = start;
   do {
-    sync();
+    wait_for_tile();
     const int now = tile % 3;
     const bfloat16 *q = queries + now * kSlot, *dy = gradients + now * kSlot;
     float s[32], dp[32];
@@ -86,7 +82,7 @@ __global__ void __launch_bounds__(128 * kKeyGroups, 1)
     close_products();
     fill_next(tile);
     wait_for_products<1>();  // S, and dK and dV of the previous tile
-    attn::settle(s);
+    settle(s);
     if (tile * kRows < all_see)
       unrolled<32>([&](int i) {
         if (tile * kRows + at.col(i / 4) + i % 2 < first_seer[i / 2 % 2]) s[i] = -INFINITY;
@@ -110,12 +106,12 @@ __global__ void __launch_bounds__(128 * kKeyGroups, 1)
     } else {
       round_rows(weights, s);
     }
-    attn::settle(weights);
+    settle(weights);
     begin_products();
     multiply_columns<Slices>(dv, weights, dy, tile > start);
     close_products();
     wait_for_products<1>();  // dP
-    attn::settle(dp);
+    settle(dp);
     unrolled<8>([&](int j) {
       const float2 two = *reinterpret_cast<const float2*>(delta + now * kRows + at.col(j));
 #pragma unroll
@@ -126,7 +122,7 @@ __global__ void __launch_bounds__(128 * kKeyGroups, 1)
     });
     wait_for_products<0>();  // dV: its weights may be overwritten
     round_rows(weights, s);
-    attn::settle(weights);
+    settle(weights);
     begin_products();
     multiply_columns<Slices>(dk, weights, q, tile > start);
     close_products();

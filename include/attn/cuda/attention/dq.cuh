@@ -67,15 +67,14 @@ __global__ void __launch_bounds__(128 * kQueryGroups<Slices>, 1)
   // If one tile holds all keys, delta is summed from P * dP instead of dY * Y: delta cancels most of dP for a query with
   // few keys, and Y is rounded.
   const auto note_statistics = [&] {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
+    unrolled<2>([&](int half) {
       delta[half] = quad_sum(delta[half]);
       const int query = mine + at.row(half);
-      if (at.lane % 4 != 0 || query >= task.queries) continue;
+      if (at.lane % 4 != 0 || query >= task.queries) return;
       const Index place = task.head * forward.q.rows + task.first_query + query;
       statistics.lse[place] = lse[half];
       statistics.delta[place] = delta[half];
-    }
+    });
   };
   std::uint32_t rounded[4][4];
   float dq[Slices][32];
@@ -89,21 +88,17 @@ __global__ void __launch_bounds__(128 * kQueryGroups<Slices>, 1)
     note_statistics();
   }
 
-  const auto sync = [&] {
-    wait_for_copies<0>();
-    __syncthreads();  // the next tile has arrived, and the slot to fill is free
-  };
   const auto fill_next = [&](int tile) {
     if (tile + 1 < tiles) fill_keys(tile + 1, (tile + 1) % 3);
     close_copies();
   };
   if (!busy) {
-    for (int tile = 0; tile < tiles; ++tile) sync(), fill_next(tile);
+    for (int tile = 0; tile < tiles; ++tile) wait_for_tile(), fill_next(tile);
     return;
   }
   int tile = 0;
   do {
-    sync();
+    wait_for_tile();
     const bfloat16 *k = keys + tile % 3 * kSlot, *v = values + tile % 3 * kSlot;
     float s[32], dp[32];
     begin_products();
@@ -113,7 +108,7 @@ __global__ void __launch_bounds__(128 * kQueryGroups<Slices>, 1)
     close_products();
     fill_next(tile);
     wait_for_products<1>();  // S, and dQ of the previous tile
-    attn::settle(s);
+    settle(s);
     if ((tile + 1) * kRows > all_visible)
       unrolled<32>([&](int i) {
         if (tile * kRows + at.col(i / 4) + i % 2 >= visible[i / 2 % 2]) s[i] = -INFINITY;
@@ -125,7 +120,7 @@ __global__ void __launch_bounds__(128 * kQueryGroups<Slices>, 1)
       if (Drop && random_bits(random[i / 2 % 2], key) < dropout.threshold) dropped |= 1U << i;
     });
     wait_for_products<0>();
-    attn::settle(dp);
+    settle(dp);
     unrolled<32>([&](int i) {
       if (Drop) dp[i] = dropped >> i & 1U ? 0 : dp[i] * dropout.scale;
     });
@@ -135,7 +130,7 @@ __global__ void __launch_bounds__(128 * kQueryGroups<Slices>, 1)
     }
     unrolled<32>([&](int i) { s[i] *= dp[i] - delta[i / 2 % 2]; });
     round_rows(rounded, s);
-    attn::settle(rounded);
+    settle(rounded);
     begin_products();
     multiply_columns<Slices>(dq, rounded, k, tile > 0);
     close_products();
@@ -202,17 +197,14 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 64 ? 2 : 3)
   const Lanes<W> lanes;
 
   const auto finish_delta = [&] {
-#pragma unroll
-    for (int m = 0; m < M; ++m)
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        delta[m][half] = quad_sum(delta[m][half]);
-        const int query = mine + at.row(m, half);
-        if (at.lane % 4 != 0 || query >= task.queries) continue;
-        const Index place = task.head * forward.q.rows + task.first_query + query;
-        statistics.lse[place] = lse[m][half];
-        statistics.delta[place] = delta[m][half];
-      }
+    unrolled<M, 2>([&](int m, int half) {
+      delta[m][half] = quad_sum(delta[m][half]);
+      const int query = mine + at.row(m, half);
+      if (at.lane % 4 != 0 || query >= task.queries) return;
+      const Index place = task.head * forward.q.rows + task.first_query + query;
+      statistics.lse[place] = lse[m][half];
+      statistics.delta[place] = delta[m][half];
+    });
   };
 
   // Where registers are scarce, Q and dY are partly read from their tiles; then no slot overlaps these.

@@ -98,32 +98,29 @@ __global__ void __launch_bounds__(256, Slices == 1 ? 2 : 1)
   __syncthreads();
   if (busy) {
     load_rows<Slices>(q, own, at.warp);
-    attn::settle(q);
+    settle(q);
     float s[32];
     begin_products();
     multiply_rows<Slices>(s, q, keys);
     close_products();
     wait_for_products<0>();
-    attn::settle(s);
+    settle(s);
     weigh(s, 0);
     round_rows(p, s);
   }
-  const auto sync = [&] {
-    wait_for_copies<0>();
-    __syncthreads();  // this tile's keys and the previous tile's values have arrived; older slots are free
-  };
+  // A turn waits for its tile's keys and the previous tile's values.
   const auto fill_next = [&](int tile) {
     fill_values(tile);
     if (tile + 1 < tiles) fill_keys(tile + 1);
     close_copies();
   };
   if (!busy) {
-    for (int tile = 1; tile < tiles; ++tile) sync(), fill_next(tile);
-    return sync();
+    for (int tile = 1; tile < tiles; ++tile) wait_for_tile(), fill_next(tile);
+    return wait_for_tile();
   }
   for (int tile = 1; tile < tiles; ++tile) {
-    sync();
-    attn::settle(p);
+    wait_for_tile();
+    settle(p);
     settle(y);
     float s[32];
     begin_products();
@@ -133,16 +130,15 @@ __global__ void __launch_bounds__(256, Slices == 1 ? 2 : 1)
     close_products();
     fill_next(tile);
     wait_for_products<1>();
-    attn::settle(s);
+    settle(s);
     weigh(s, tile);
     wait_for_products<0>();
     settle(y);
-#pragma unroll
-    for (auto& numbers : y) unrolled<32>([&](int i) { numbers[i] *= softmax.shrink[i / 2 % 2]; });
+    unrolled<Slices, 32>([&](int slice, int i) { y[slice][i] *= softmax.shrink[i / 2 % 2]; });
     round_rows(p, s);
   }
-  sync();
-  attn::settle(p);
+  wait_for_tile();
+  settle(p);
   settle(y);
   begin_products();
   multiply_columns<Slices>(y, p, values + (tiles - 1) % 2 * kSlot, tiles > 1);
@@ -201,8 +197,7 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 96 ? 2 : 3)
   std::uint32_t q[M][kCaches][4];
   float y[M][W / 2] = {};
   OnlineSoftmax softmax[M];
-#pragma unroll
-  for (OnlineSoftmax& rows : softmax) rows.scale = static_cast<float>(args.scale * kLog2E);
+  unrolled<M>([&](int m) { softmax[m].scale = static_cast<float>(args.scale * kLog2E); });
 
   wait_for_own_copies<0>();
   __syncthreads();

@@ -147,8 +147,7 @@ __global__ void __launch_bounds__(kSingleThreads)
     for (int column = column_of_lane(); column < width; column += 64) {
       float product[8];
       load_staged(product, with, column);
-#pragma unroll
-      for (float& number : product) number *= weight;
+      unrolled<8>([&](int k) { product[k] *= weight; });
       put_eight<N>(row, column, width, product, add);
     }
   };

@@ -28,13 +28,10 @@ struct StepSums {
     const float now = fmaxf(most, other(most)), mine = factor(most, now);
     sum *= mine;
     sum += other(sum);
-#pragma unroll
-    for (auto& slice : y)
-#pragma unroll
-      for (float& number : slice) {
-        number *= mine;
-        number += other(number);
-      }
+    unrolled<Slices, 8>([&](int s, int c) {
+      y[s][c] *= mine;
+      y[s][c] += other(y[s][c]);
+    });
     most = now;
   }
 };
@@ -66,8 +63,7 @@ __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) 
   float q[Slices][8];
   unrolled<Slices>([&](int s) {
     load_eight<N>(q[s], task.query(args.q, 0), column_of_lane() + 64 * s, task.width);
-#pragma unroll
-    for (float& number : q[s]) number *= scale;
+    unrolled<8>([&](int c) { q[s][c] *= scale; });
   });
 
   StepSums<Slices> mine;
@@ -95,10 +91,7 @@ __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) 
     });
     const float before = mine.factor(mine.most, now);
     mine.sum *= before;
-#pragma unroll
-    for (auto& slice : mine.y)
-#pragma unroll
-      for (float& number : slice) number *= before;
+    unrolled<Slices, 8>([&](int s, int c) { mine.y[s][c] *= before; });
     unrolled<kAtOnce>([&](int i) {
       const bool seen = first + i * kGroups + group < task.keys;
       const float weight = seen ? expf(score[i] - now) : 0;
@@ -139,8 +132,7 @@ __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) 
   if (column >= task.value_width) return;
   float y[8] = {};
   unrolled<Warps, 8>([&](int w, int c) { y[c] += factors[w] * ys[w][column + c]; });
-#pragma unroll
-  for (float& number : y) number = sum == 0 ? 0 : number / sum;
+  unrolled<8>([&](int c) { y[c] = sum == 0 ? 0 : y[c] / sum; });
   put_eight<N>(task.query_values(args.y, 0), column, task.value_width, y, false);
 }
 

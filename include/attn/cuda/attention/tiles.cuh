@@ -70,6 +70,12 @@ __device__ void fill(bfloat16* tiles, const Matrix<T>& matrix, int first, int ro
   }
 }
 
+/// Waits until a tile that all threads copied has arrived, and until all of them are done with the slot to fill next.
+__device__ inline void wait_for_tile() {
+  wait_for_copies<0>();
+  __syncthreads();
+}
+
 /// Issues C = A Bᵀ: A in registers, the rows of B in tiles.
 template <int Slices>
 __device__ void multiply_rows(float (&c)[32], const std::uint32_t (&a)[4 * Slices][4], const bfloat16* tiles) {
@@ -91,12 +97,6 @@ __device__ void multiply_columns(float (&c)[Slices][32], const std::uint32_t (&a
   unrolled<Slices, 4>([&](int slice, int k) {
     multiply<ColumnsIn::columns>(c[slice], a[k], describe_tile<ColumnsIn::columns>(tiles + slice * kTile, k), add || k > 0);
   });
-}
-
-template <int Slices>
-__device__ void settle(float (&c)[Slices][32]) {
-#pragma unroll
-  for (auto& slice : c) attn::settle(slice);
 }
 
 /// Loads a warpgroup's 64 rows of tiles as operand A.
@@ -131,14 +131,11 @@ __device__ void store_rows(bfloat16* to, Index stride, bool add, int rows, int w
           pair(c[slice][i] * factor[i / 2 % 2], c[slice][i + 1] * factor[i / 2 % 2]);
   });
   __syncwarp();
-#pragma unroll
-  for (int slice = 0; slice < Slices; ++slice)
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int row = 16 * at.warp + 4 * i + at.lane / 8, col = at.lane % 8 * 8;
-      if (row >= rows || slice * 64 + col >= width) continue;
-      put_chunk(to + row * stride + slice * 64 + col, tiles + slice * kTile + in_tile(row, col), add);
-    }
+  unrolled<Slices, 4>([&](int slice, int i) {
+    const int row = 16 * at.warp + 4 * i + at.lane / 8, col = at.lane % 8 * 8;
+    if (row >= rows || slice * 64 + col >= width) return;
+    put_chunk(to + row * stride + slice * 64 + col, tiles + slice * kTile + in_tile(row, col), add);
+  });
 }
 
 }  // namespace attn::kernels

@@ -74,12 +74,11 @@ __device__ void wait_for_copies() {
 template <int Rows, int Threads>
 __device__ void fill_tile(bfloat16* tile, const bfloat16* from, Index stride, int rows, int cols, int thread) {
   static_assert(Rows * 8 % Threads == 0);
-#pragma unroll
-  for (int i = 0; i < Rows * 8 / Threads; ++i) {
+  unrolled<Rows * 8 / Threads>([&](int i) {
     const int chunk = i * Threads + thread, row = chunk / 8, col = chunk % 8 * 8;
     const bool there = row < rows && col < cols;
     copy_chunk(tile + in_tile(row, col), there ? from + row * stride + col : from, there);
-  }
+  });
 }
 
 // ---- Reading A from a tile into registers ----
@@ -129,17 +128,11 @@ __device__ void wait_for_products() {
 
 /// The compiler sees no dependency between the registers of a product and the instructions that start it and wait for it.
 /// This adds one: values are computed before it and used after it.
-template <int N>
-__device__ void settle(float (&c)[N]) {
-#pragma unroll
-  for (float& x : c) asm volatile("" : "+f"(x)::"memory");
-}
-template <int M, int N>
-__device__ void settle(std::uint32_t (&a)[M][N]) {
-#pragma unroll
-  for (auto& row : a)
-#pragma unroll
-    for (std::uint32_t& x : row) asm volatile("" : "+r"(x)::"memory");
+__device__ inline void settle(float& x) { asm volatile("" : "+f"(x)::"memory"); }
+__device__ inline void settle(std::uint32_t& x) { asm volatile("" : "+r"(x)::"memory"); }
+template <class T, int N>
+__device__ void settle(T (&all)[N]) {
+  unrolled<N>([&](int i) { settle(all[i]); });
 }
 
 /// Matrix descriptor of rows or columns 16 k to 16 k + 15 of a tile. Groups of 8 rows are 1024 bytes apart. Tiles side by

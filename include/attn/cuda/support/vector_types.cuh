@@ -97,8 +97,7 @@ template <int Warps>
 __device__ float block_sum(float x) {
   const float* const parts = share_by_warps<Warps>(warp_sum(x));
   float sum = 0;
-#pragma unroll
-  for (int i = 0; i < Warps; ++i) sum += parts[i];
+  unrolled<Warps>([&](int i) { sum += parts[i]; });
   return sum;
 }
 template <int Warps>
