@@ -29,6 +29,8 @@ struct GemmArgs {
 
 namespace gemm_detail {
 
+inline void check(cublasStatus_t status) { check_cuda(status, "product"); }
+
 template <class T>
 constexpr cudaDataType_t kType = std::is_same_v<T, float> ? CUDA_R_32F : CUDA_R_16BF;
 
@@ -48,8 +50,7 @@ struct Description {
 
   Description(const GemmArgs<In, Out>& args, bool tf32) {
     const bool fast = std::is_same_v<In, float> && tf32;
-    check_cuda(cublasLtMatmulDescInit(&operation, fast ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F),
-               "product");
+    check(cublasLtMatmulDescInit(&operation, fast ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F));
     set(CUBLASLT_MATMUL_DESC_TRANSA, args.b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(CUBLASLT_MATMUL_DESC_TRANSB, args.a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(CUBLASLT_MATMUL_DESC_EPILOGUE, args.epilogue);
@@ -61,21 +62,18 @@ struct Description {
 
   template <class Value>
   void set(cublasLtMatmulDescAttributes_t what, const Value& value) {
-    check_cuda(cublasLtMatmulDescSetAttribute(&operation, what, &value, sizeof(value)), "product");
+    check(cublasLtMatmulDescSetAttribute(&operation, what, &value, sizeof(value)));
   }
 
  private:
   template <class T>
   static void lay(cublasLtMatrixLayoutOpaque_t& layout, Matrix<T> matrix, Index count, Index step) {
-    check_cuda(cublasLtMatrixLayoutInit(&layout, kType<std::remove_const_t<T>>, static_cast<std::uint64_t>(matrix.cols),
-                                        static_cast<std::uint64_t>(matrix.rows), matrix.stride),
-               "product");
+    check(cublasLtMatrixLayoutInit(&layout, kType<std::remove_const_t<T>>, static_cast<std::uint64_t>(matrix.cols),
+                                   static_cast<std::uint64_t>(matrix.rows), matrix.stride));
     if (count == 1) return;
     const auto products = static_cast<std::int32_t>(count);
-    check_cuda(cublasLtMatrixLayoutSetAttribute(&layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &products, sizeof products),
-               "product");
-    check_cuda(cublasLtMatrixLayoutSetAttribute(&layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &step, sizeof step),
-               "product");
+    check(cublasLtMatrixLayoutSetAttribute(&layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &products, sizeof products));
+    check(cublasLtMatrixLayoutSetAttribute(&layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &step, sizeof step));
   }
 };
 
@@ -112,9 +110,9 @@ template <class T, class In, class Out>
 cublasLtMatmulAlgo_t choose(Cuda<T>& device, const GemmArgs<In, Out>& args) {
   Description<In, Out> description(args, device.options().tf32);
   cublasLtMatmulPreferenceOpaque_t preference;
-  check_cuda(cublasLtMatmulPreferenceInit(&preference), "product");
+  check(cublasLtMatmulPreferenceInit(&preference));
   const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t what, auto value) {
-    check_cuda(cublasLtMatmulPreferenceSetAttribute(&preference, what, &value, sizeof(value)), "product");
+    check(cublasLtMatmulPreferenceSetAttribute(&preference, what, &value, sizeof(value)));
   };
   prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{Plans::kWorkspace});
   prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
