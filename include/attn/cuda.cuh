@@ -38,7 +38,6 @@
 #include "attn/cuda/sum_of_squares.cuh"
 #include "attn/cuda/support/convert.cuh"
 #include "attn/cuda/support/step_graph.cuh"
-#include "attn/cuda/support/watched_counts.cuh"
 #include "attn/cuda/top_k.cuh"
 #include "attn/ops/linear_argmax.hpp"
 #include "attn/ops/op_list.hpp"

@@ -1,8 +1,5 @@
 // The attention and projection kernels that use tensor cores, for kernel_resources.py.
-#include "attn/cuda/attention/backward.cuh"
-#include "attn/cuda/attention/forward.cuh"
-#include "attn/cuda/attention/mma_backward.cuh"
-#include "attn/cuda/attention/mma_forward.cuh"
+#include "attn/cuda/attention.cuh"
 #include "attn/cuda/ragged_projection.cuh"
 
 namespace attn {

@@ -2,7 +2,6 @@
 #include <cfloat>
 
 #include "attn/cuda/device.cuh"
-#include "attn/cuda/support/row_exponentials.cuh"
 #include "attn/cuda/support/rows.cuh"
 #include "attn/cuda/support/sum_parts.cuh"
 #include "attn/ops/cross_entropy.hpp"

@@ -11,11 +11,8 @@
 #include "attn/core/repeated_step.hpp"
 #include "attn/cuda/gpus.cuh"
 #include "attn/cuda/matmul/plans.cuh"
-#include "attn/cuda/support/deferred_op.cuh"
 #include "attn/cuda/support/launch.cuh"
 #include "attn/cuda/support/memory.cuh"
-#include "attn/cuda/support/pinned.cuh"
-#include "attn/cuda/support/staging.cuh"
 #include "attn/cuda/support/vector_types.cuh"
 
 namespace attn {
@@ -23,6 +20,44 @@ namespace attn {
 struct CudaOptions {
   int gpu = 0;        // CUDA device index
   bool tf32 = false;  // Cuda<float>: round the operands of matrix products to TF32, for tensor cores
+};
+
+/// An op that waits because the next op may fuse it: a product in a decoder fuses the layer norm of its input. Otherwise the
+/// device runs it before anything else reaches the stream, so the delay is not observable.
+class DeferredOp {
+ public:
+  template <class Device, class Args>
+  void set(Device& device, const Args& args, void (*run)(Device&, const Args&)) {
+    static_assert(std::is_trivially_copyable_v<Args> && sizeof(Args) <= sizeof(args_));
+    std::memcpy(args_, &args, sizeof(Args));
+    device_ = &device;
+    call_ = reinterpret_cast<void (*)()>(run);
+    run_ = [](const DeferredOp& op) {
+      Args arguments;
+      std::memcpy(&arguments, op.args_, sizeof(Args));
+      reinterpret_cast<void (*)(Device&, const Args&)>(op.call_)(*static_cast<Device*>(op.device_), arguments);
+    };
+  }
+
+  /// The arguments of the deferred op if `run` runs it, else null. The op stays deferred.
+  template <class Device, class Args>
+  const Args* arguments_of(void (*run)(Device&, const Args&)) const {
+    return run_ != nullptr && call_ == reinterpret_cast<void (*)()>(run) ? reinterpret_cast<const Args*>(args_) : nullptr;
+  }
+
+  void run() {
+    if (run_ == nullptr) return;
+    const DeferredOp op = *this;
+    forget();
+    op.run_(op);
+  }
+  void forget() { run_ = nullptr; }
+
+ private:
+  alignas(std::max_align_t) std::byte args_[256] = {};
+  void* device_ = nullptr;
+  void (*call_)() = nullptr;
+  void (*run_)(const DeferredOp&) = nullptr;
 };
 
 /// A GPU device. Cuda<bfloat16> computes with bfloat16 activations and weights and keeps sums, statistics, parameter
@@ -142,7 +177,11 @@ requires(sizeof(T) > 0) class Cuda<T> {
   /// Pinned host integers that kernels write to. They belong to the last caller.
   std::int32_t* pinned(Index count) {
     use();
-    return pinned_.numbers(count);
+    if (pinned_.size() < count) {
+      pinned_ = {};
+      pinned_ = Buffer<std::int32_t, PinnedMemory>(count, "pinned memory for counts");
+    }
+    return pinned_.data();
   }
 
   /// Counters for blocks that detect which of them is last. All are 0; a kernel resets those that it uses.
@@ -171,7 +210,7 @@ requires(sizeof(T) > 0) class Cuda<T> {
   KernelChoice kernels_;
   mutable DeferredOp deferred_op_;
   Staging staging_;
-  Pinned pinned_;
+  Buffer<std::int32_t, PinnedMemory> pinned_;
   Buffer<std::byte, Memory> workspace_;
   Buffer<unsigned, Memory> tickets_;
 };

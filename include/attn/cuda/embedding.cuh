@@ -2,7 +2,6 @@
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/overlap.cuh"
 #include "attn/cuda/support/rows.cuh"
-#include "attn/cuda/support/sentence_of.cuh"
 #include "attn/cuda/support/sort.cuh"
 #include "attn/ops/embedding.hpp"
 

@@ -1,8 +1,7 @@
 #pragma once
 #include <algorithm>
 
-#include "attn/cuda/layer_norm/forward.cuh"
-#include "attn/cuda/layer_norm/gradient.cuh"
+#include "attn/cuda/layer_norm/kernels.cuh"
 #include "attn/cuda/support/sum_parts.cuh"
 
 // Rows of up to 8 packs per lane stay in a warp's registers, in their storage precision:

@@ -1,7 +1,7 @@
 #pragma once
 #include "attn/cuda/matmul/few_rows.cuh"
 #include "attn/cuda/matmul/gemm.cuh"
-#include "attn/cuda/support/column_sums.cuh"
+#include "attn/cuda/support/sum_parts.cuh"
 #include "attn/ops/linear.hpp"
 
 namespace attn {

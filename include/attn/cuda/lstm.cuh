@@ -6,7 +6,6 @@
 #include "attn/cuda/lstm/backward.cuh"
 #include "attn/cuda/lstm/forward.cuh"
 #include "attn/cuda/lstm/step.cuh"
-#include "attn/cuda/support/cooperative_launch.cuh"
 
 namespace attn {
 namespace lstm_detail {

@@ -96,8 +96,8 @@ __global__ void __launch_bounds__(kFewThreads, kCellLeavesRoom<Eights> ? 2 : 1)
 #pragma unroll
         for (int pair = 0; pair < 2; ++pair) {
           const uint4 a = w[2 * pair], b = w[2 * pair + 1];
-          multiply_16(sums[pair][e], a.x, b.x, a.y, b.y, v.x, v.y);
-          multiply_16(sums[pair][e], a.z, b.z, a.w, b.w, v.z, v.w);
+          mma(sums[pair][e], a.x, b.x, a.y, b.y, v.x, v.y);
+          mma(sums[pair][e], a.z, b.z, a.w, b.w, v.z, v.w);
         }
       }
       ask_weights(i, chunk + (i + Ahead) * step);

@@ -1,6 +1,5 @@
 #pragma once
 #include "attn/cuda/device.cuh"
-#include "attn/cuda/support/row_exponentials.cuh"
 #include "attn/cuda/support/rows.cuh"
 #include "attn/ops/reduce_columns.hpp"
 

@@ -1,7 +1,6 @@
 #pragma once
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/rows.cuh"
-#include "attn/cuda/support/sentence_of.cuh"
 #include "attn/ops/rotary.hpp"
 
 namespace attn {

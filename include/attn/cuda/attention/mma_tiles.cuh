@@ -58,14 +58,13 @@ __device__ void fill_swizzled(bfloat16* tile, const Matrix<T>& matrix, int first
   const bfloat16* from = matrix.data + row_offset(first + row, matrix.stride) + (task.head * task.width + col);
   const Index step = row_offset(kStep, matrix.stride);
   tile += in_swizzled<W>(row, col);
-#pragma unroll
-  for (int i = 0; i < Rows / kStep; ++i) {
+  unrolled<Rows / kStep>([&](int i) {
 #pragma unroll
     for (int side = 0; side < W; side += 128)
       if (side + col < W)
         copy_chunk(tile + i * kStep * W + side, from + side, side + col < task.width && row + i * kStep < rows);
     from += step;
-  }
+  });
 }
 
 /// Scales a warp's 16 * M rows by a factor per row and writes the first `rows`. They pass through a tile of 16 * M rows
@@ -74,38 +73,26 @@ template <int W, int M>
 __device__ void store_swizzled(bfloat16* to, Index stride, bool add, int rows, int width, const float (&c)[M][W / 2],
                                const float (&factor)[M][2], bfloat16* tile) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-#pragma unroll
-  for (int m = 0; m < M; ++m)
+  unrolled<M>([&](int m) {
 #pragma unroll
     for (int i = 0; i < W / 2; i += 2) {
       const int half = i / 2 % 2, row = 16 * m + lane / 4 + 8 * half, col = i / 4 * 8 + lane % 4 * 2;
       *reinterpret_cast<std::uint32_t*>(tile + in_swizzled<W>(row, col)) =
           pair(c[m][i] * factor[m][half], c[m][i + 1] * factor[m][half]);
     }
+  });
   __syncwarp();
-#pragma unroll
-  for (int i = 0; i < M * W / 16; ++i) {
+  unrolled<M * W / 16>([&](int i) {
     const int chunk = 32 * i + lane, row = chunk / (W / 8), col = chunk % (W / 8) * 8;
-    if (row >= rows || col >= width) continue;
-    Pack<bfloat16> pack = load_pack(tile + in_swizzled<W>(row, col));
-    bfloat16* const place = to + row * stride + col;
-    if (add) {
-      const Pack<bfloat16> before = load_pack(place);
-#pragma unroll
-      for (int j = 0; j < 8; ++j) pack.set(j, before[j] + pack[j]);
-    }
-    store_pack(place, pack);
-  }
+    if (row < rows && col < width) put_chunk(to + row * stride + col, tile + in_swizzled<W>(row, col), add);
+  });
   __syncwarp();  // the tile may be reused
 }
 
 /// Rounds scores or their gradients to operand A of the next product.
 template <int M, int N>
 __device__ void round_all(std::uint32_t (&a)[M][N / 8][4], const float (&c)[M][N]) {
-#pragma unroll
-  for (int m = 0; m < M; ++m)
-#pragma unroll
-    for (int k = 0; k < N / 8; ++k) round_to_a(a[m][k], c[m], k);
+  unrolled<M, N / 8>([&](int m, int k) { round_to_a(a[m][k], c[m], k); });
 }
 
 /// Position of a lane's accumulators in the warp's 16 * M rows.

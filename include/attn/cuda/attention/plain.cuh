@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
         p[i][j] = key + tiles.x() + 16 * j < visible ? p[i][j] * scale : -INFINITY;
         top = fmaxf(top, p[i][j]);
       }
-      top = row_max(top);
+      top = warp_max<16>(top);
       const float base = top == -INFINITY ? 0 : top, shrink = expf(most[i] - base);
       if (drop) factors.key = task.random_key(args, query);
       for (auto& columns : y)
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
         total += p[i][j];
         if (drop) p[i][j] *= factors(key + tiles.x() + 16 * j);
       }
-      sum[i] = sum[i] * shrink + row_sum(total);
+      sum[i] = sum[i] * shrink + warp_sum<16>(total);
       most[i] = top;
     }
     tiles.add_weighted(y, p, key_value_rows(task, args.v, key, out_col));
@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
     lse[i] = forward.lse[task.statistic(query, forward.heads)];
   }
   if (!one)
-    for (float& number : delta) number = row_sum(number);
+    for (float& number : delta) number = warp_sum<16>(number);
 
   for (int key = 0; key < seen; key += 64) {
     tiles.scores(p, query_rows(task, forward.q, first), key_rows(task, forward.k, key));
@@ -106,14 +106,14 @@ __global__ void __launch_bounds__(PlainTiles::kThreads)
       }
       float more = 0;
       for (int j = 0; j < 4; ++j) more += p[i][j];
-      sum[i] += row_sum(more);
+      sum[i] += warp_sum<16>(more);
       norm[i] = sum[i] > 0 ? 1 / sum[i] : 1;
       if (one) {
         for (int j = 0; j < 4; ++j) {
           p[i][j] *= norm[i];
           delta[i] += p[i][j] * dp[i][j];
         }
-        delta[i] = row_sum(delta[i]);
+        delta[i] = warp_sum<16>(delta[i]);
       }
       for (int j = 0; j < 4; ++j) p[i][j] *= dp[i][j] - delta[i];
     }

@@ -48,19 +48,16 @@ struct PlainTiles {
     }
   }
   __device__ void put(const Numbers& numbers) {
-    for (int i = 0; i < 4; ++i)
-      for (int j = 0; j < 4; ++j) a[y() + 16 * i][x() + 16 * j] = numbers[i][j];
+    unrolled<4, 4>([&](int i, int j) { a[y() + 16 * i][x() + 16 * j] = numbers[i][j]; });
   }
   __device__ static void add(Numbers& out, const Numbers& sum) {
-    for (int i = 0; i < 4; ++i)
-      for (int j = 0; j < 4; ++j) out[i][j] += sum[i][j];
+    unrolled<4, 4>([&](int i, int j) { out[i][j] += sum[i][j]; });
   }
   /// out = A Bᵀ, summed in groups of 16 terms to limit rounding errors. The blocks of a cluster need the same scores: each
   /// sums over some of the columns, and add_up() adds their results.
   template <class T>
   __device__ void scores(Numbers& out, const Rows<T>& from_a, const Rows<T>& from_b) {
-    for (auto& row : out)
-      for (float& number : row) number = 0;
+    unrolled<4, 4>([&](int i, int j) { out[i][j] = 0; });
     const int blocks = cluster_blocks();
     for (int chunk = 64 * cluster_rank(); chunk < from_a.cols; chunk += 64 * blocks) {
       __syncthreads();
@@ -71,8 +68,7 @@ struct PlainTiles {
         Numbers sum = {};
 #pragma unroll 4
         for (int k = some; k < some + 16; ++k)
-          for (int i = 0; i < 4; ++i)
-            for (int j = 0; j < 4; ++j) sum[i][j] += a[y() + 16 * i][k] * b[x() + 16 * j][k];
+          unrolled<4, 4>([&](int i, int j) { sum[i][j] += a[y() + 16 * i][k] * b[x() + 16 * j][k]; });
         add(out, sum);
       }
     }
@@ -85,8 +81,7 @@ struct PlainTiles {
     sync_cluster();
     for (int rank = 0; rank < blocks; ++rank) {
       const float* its = of_rank(&a[y()][x()], rank);
-      for (int i = 0; i < 4; ++i)
-        for (int j = 0; j < 4; ++j) out[i][j] = its[16 * i * 65 + 16 * j] + (rank == 0 ? 0 : out[i][j]);
+      unrolled<4, 4>([&](int i, int j) { out[i][j] = its[16 * i * 65 + 16 * j] + (rank == 0 ? 0 : out[i][j]); });
     }
     sync_cluster();  // all blocks have read
   }
@@ -104,8 +99,7 @@ struct PlainTiles {
         Numbers sum = {};
 #pragma unroll 4
         for (int k = some; k < some + 16; ++k)
-          for (int i = 0; i < 4; ++i)
-            for (int j = 0; j < 4; ++j) sum[i][j] += a[y() + 16 * i][k] * b[k][x() + 16 * j];
+          unrolled<4, 4>([&](int i, int j) { sum[i][j] += a[y() + 16 * i][k] * b[k][x() + 16 * j]; });
         add(out[slice], sum);
       }
     }
@@ -114,24 +108,13 @@ struct PlainTiles {
   __device__ static void store(const Numbers (&numbers)[Slices], float factor, const Rows<T>& to, bool add) {
 #pragma unroll
     for (int slice = 0; slice < Slices; ++slice)
-      for (int i = 0; i < 4; ++i)
-        for (int j = 0; j < 4; ++j) {
-          const int row = y() + 16 * i, col = 64 * slice + x() + 16 * j;
-          if (row >= to.rows || col >= to.cols) continue;
-          T& place = to.data[row * to.stride + col];
-          place = from_float<T>(factor * numbers[slice][i][j] + (add ? to_float(place) : 0));
-        }
+      unrolled<4, 4>([&](int i, int j) {
+        const int row = y() + 16 * i, col = 64 * slice + x() + 16 * j;
+        if (row >= to.rows || col >= to.cols) return;
+        T& place = to.data[row * to.stride + col];
+        place = from_float<T>(factor * numbers[slice][i][j] + (add ? to_float(place) : 0));
+      });
   }
 };
-
-/// Reductions over the 16 threads of a row.
-__device__ inline float row_sum(float x) {
-  for (int other = 8; other > 0; other /= 2) x += __shfl_xor_sync(0xffffffffU, x, other);
-  return x;
-}
-__device__ inline float row_max(float x) {
-  for (int other = 8; other > 0; other /= 2) x = fmaxf(x, __shfl_xor_sync(0xffffffffU, x, other));
-  return x;
-}
 
 }  // namespace attn::kernels

@@ -6,7 +6,8 @@
 // at once: eight lanes per row, eight of 64 columns per lane. It reads packs of N columns if rows begin on 16-byte
 // boundaries and are whole packs long, else N = 1.
 
-namespace attn::kernels {
+namespace attn {
+namespace kernels {
 
 inline constexpr int kRowsAtOnce = 4;  // rows per warp
 
@@ -20,8 +21,7 @@ __device__ void load_eight(float (&x)[8], const T* row, int column, int width) {
   for (int i = 0; i < 8; i += N) {
     Pack<T, N> pack{};
     if (column + i < width) pack = load_pack<N>(row + column + i);
-#pragma unroll
-    for (int k = 0; k < N; ++k) x[i + k] = pack[k];
+    unrolled<N>([&](int k) { x[i + k] = pack[k]; });
   }
 }
 
@@ -33,18 +33,12 @@ __device__ void put_eight(T* row, int column, int width, const float (&x)[8], bo
     if (column + i >= width) continue;
     Pack<T, N> pack{};
     if (add) pack = load_pack<N>(row + column + i);
-#pragma unroll
-    for (int k = 0; k < N; ++k) pack.set(k, pack[k] + x[i + k]);
+    unrolled<N>([&](int k) { pack.set(k, pack[k] + x[i + k]); });
     store_pack(row + column + i, pack);
   }
 }
 
-/// Reductions over the eight lanes of a row, and over the four rows.
-__device__ inline float sum_of_row(float x) {
-#pragma unroll
-  for (int other = 4; other > 0; other /= 2) x += __shfl_xor_sync(0xffffffffU, x, other);
-  return x;
-}
+/// The sum over the four rows.
 __device__ inline void sum_of_rows(float (&x)[8]) {
 #pragma unroll
   for (float& number : x) {
@@ -76,13 +70,13 @@ __device__ void score_rows(float* scores, const T* x, const T* u, const T* rows,
       const int j = first + row_of_lane();
       float row[8], sum = 0;
       load_eight<N>(row, rows + row_offset(min(j, count - 1), stride), column, width);
-#pragma unroll
-      for (int k = 0; k < 8; ++k)
+      unrolled<8>([&](int k) {
         if constexpr (Additive)
           sum += last[k] * squash<T>(mine[k] + row[k]);
         else
           sum += mine[k] * row[k];
-      sum = sum_of_row(sum);
+      });
+      sum = warp_sum<8>(sum);
       if (j < count && column_of_lane() == 0) scores[j] = column > 0 ? scores[j] + sum : sum;
     }
   }
@@ -100,16 +94,15 @@ __device__ void sum_rows(const T* rows, Index stride, int count, int width, cons
     constexpr int kAtOnce = 8;
     for (int mine = row_of_lane(); mine < count; mine += kAtOnce * kRowsAtOnce) {
       float row[kAtOnce][8];  // loads in flight together
-#pragma unroll
-      for (int i = 0; i < kAtOnce; ++i)
+      unrolled<kAtOnce>([&](int i) {
         load_eight<N>(row[i], rows + row_offset(min(mine + i * kRowsAtOnce, count - 1), stride), column, width);
+      });
 #pragma unroll
       for (int i = 0; i < kAtOnce; ++i) {
         const int j = mine + i * kRowsAtOnce;
         if (j >= count) break;
         const float w = weight(j);
-#pragma unroll
-        for (int k = 0; k < 8; ++k) sum[k] += w * row[i][k];
+        unrolled<8>([&](int k) { sum[k] += w * row[i][k]; });
       }
     }
     sum_of_rows(sum);
@@ -132,4 +125,34 @@ struct Softmax {
   __device__ float log_sum_exp() const { return most + logf(sum); }
 };
 
-}  // namespace attn::kernels
+/// The attention weights, for inspection. A warp writes a query's scores to its row of the result and turns them into
+/// weights in place.
+template <bool Additive, int N, class T>
+__global__ void __launch_bounds__(32 * kRowWarps)
+    attention_weights(const AttentionArgs<Cuda<T>> args, const T* u, const AttentionBlocks blocks, Matrix<float> weights) {
+  const AttentionTask<T> task(args, blocks);
+  const int query = task.block * kRowWarps + static_cast<int>(threadIdx.x) / 32;
+  if (query >= task.queries) return;
+  const int visible = task.visible(query);
+  float* row = row_of(weights, task.head * args.q.rows + task.first_query + query);
+  score_rows<Additive, N>(row, task.query(args.q, query), u, task.key(args.k, 0), args.k.stride, visible, task.width);
+  const auto scale = static_cast<float>(args.scale);
+  for (int j = lane_of_warp(); j < visible; j += 32) row[j] *= scale;
+  const Softmax softmax(row, visible);  // more accurate than from a rounded log-sum-exp
+  for (int j = lane_of_warp(); j < weights.cols; j += 32) row[j] = j < visible ? softmax(row[j]) : 0;
+}
+
+}  // namespace kernels
+
+/// Weights of dot-product attention, or of additive attention with u.
+template <bool Additive, class T>
+void weights_of_attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args, const T* u, Matrix<float> weights) {
+  const kernels::AttentionBlocks blocks(args, args.queries, kRowWarps);
+  const Index width = args.q.cols / args.heads;
+  with_packs<T>(in_packs(args.q, args.k) && width % Pack<T>::size == 0 && in_packs(u, width, width), [&]<int N>() {
+    launch(device, "the weights of attention", {blocks.all, 32 * kRowWarps}, kernels::attention_weights<Additive, N, T>,
+           args, u, blocks, weights);
+  });
+}
+
+}  // namespace attn

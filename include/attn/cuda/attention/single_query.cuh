@@ -40,19 +40,17 @@ __device__ void multiply_rows(float* products, float factor, const float* x, con
     constexpr int kAtOnce = 8;
     for (int first = column_of_lane(); first < width; first += kAtOnce * 64) {
       float b[kAtOnce][8];  // loads in flight together
-#pragma unroll
-      for (int i = 0; i < kAtOnce; ++i) load_eight<N>(b[i], row, first + 64 * i, width);
+      unrolled<kAtOnce>([&](int i) { load_eight<N>(b[i], row, first + 64 * i, width); });
 #pragma unroll
       for (int i = 0; i < kAtOnce; ++i) {
         if (first + 64 * i >= width) break;
         float a[8], some = 0;  // partial sum, to limit rounding errors
         load_staged(a, x, first + 64 * i);
-#pragma unroll
-        for (int k = 0; k < 8; ++k) some += a[k] * b[i][k];
+        unrolled<8>([&](int k) { some += a[k] * b[i][k]; });
         sum += some;
       }
     }
-    sum = sum_of_row(sum);
+    sum = warp_sum<8>(sum);
     if (j < count && column_of_lane() == 0) products[j] = factor * sum;
   }
 }
@@ -149,8 +147,7 @@ __global__ void __launch_bounds__(kSingleThreads)
     for (int column = column_of_lane(); column < width; column += 64) {
       float product[8];
       load_staged(product, with, column);
-#pragma unroll
-      for (float& number : product) number *= weight;
+      unrolled<8>([&](int k) { product[k] *= weight; });
       put_eight<N>(row, column, width, product, add);
     }
   };

@@ -28,13 +28,10 @@ struct StepSums {
     const float now = fmaxf(most, other(most)), mine = factor(most, now);
     sum *= mine;
     sum += other(sum);
-#pragma unroll
-    for (auto& slice : y)
-#pragma unroll
-      for (float& number : slice) {
-        number *= mine;
-        number += other(number);
-      }
+    unrolled<Slices, 8>([&](int s, int c) {
+      y[s][c] *= mine;
+      y[s][c] += other(y[s][c]);
+    });
     most = now;
   }
 };
@@ -64,58 +61,43 @@ __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) 
   if (task.queries == 0) return;
   const auto scale = static_cast<float>(args.scale);
   float q[Slices][8];
-#pragma unroll
-  for (int s = 0; s < Slices; ++s) {
+  unrolled<Slices>([&](int s) {
     load_eight<N>(q[s], task.query(args.q, 0), column_of_lane() + 64 * s, task.width);
-#pragma unroll
-    for (float& number : q[s]) number *= scale;
-  }
+    unrolled<8>([&](int c) { q[s][c] *= scale; });
+  });
 
   StepSums<Slices> mine;
   const T* const newest_key = row_of(append.from, Appends ? task.first_query : 0) + task.head * task.width;
   const T* const newest_value = newest_key + args.k.cols - task.head * (task.width - task.value_width);
   for (int first = 0; first < task.keys; first += kGroups * kAtOnce) {
     float k[kAtOnce][Slices][8], v[kAtOnce][Slices][8], score[kAtOnce];
-#pragma unroll
-    for (int i = 0; i < kAtOnce; ++i) {
+    unrolled<kAtOnce>([&](int i) {
       const int j = min(first + i * kGroups + group, task.keys - 1);
       const int row = row_of_key(j);
       const T *key = task.in_row(args.k, row, task.width), *value = task.in_row(args.v, row, task.value_width);
       if (Appends && j == task.keys - 1) key = newest_key, value = newest_value;
-#pragma unroll
-      for (int s = 0; s < Slices; ++s) {
+      unrolled<Slices>([&](int s) {
         load_eight<N>(k[i][s], key, column_of_lane() + 64 * s, task.width);
         load_eight<N>(v[i][s], value, column_of_lane() + 64 * s, task.value_width);
-      }
-    }
+      });
+    });
     float now = mine.most;
-#pragma unroll
-    for (int i = 0; i < kAtOnce; ++i) {
+    unrolled<kAtOnce>([&](int i) {
       score[i] = 0;
-#pragma unroll
-      for (int s = 0; s < Slices; ++s)
-#pragma unroll
-        for (int c = 0; c < 8; ++c) score[i] += q[s][c] * k[i][s][c];
-      score[i] = sum_of_row(score[i]);
+      unrolled<Slices, 8>([&](int s, int c) { score[i] += q[s][c] * k[i][s][c]; });
+      score[i] = warp_sum<8>(score[i]);
       if (first + i * kGroups + group >= task.keys) score[i] = -INFINITY;
       now = fmaxf(now, score[i]);
-    }
+    });
     const float before = mine.factor(mine.most, now);
     mine.sum *= before;
-#pragma unroll
-    for (auto& slice : mine.y)
-#pragma unroll
-      for (float& number : slice) number *= before;
-#pragma unroll
-    for (int i = 0; i < kAtOnce; ++i) {
+    unrolled<Slices, 8>([&](int s, int c) { mine.y[s][c] *= before; });
+    unrolled<kAtOnce>([&](int i) {
       const bool seen = first + i * kGroups + group < task.keys;
       const float weight = seen ? expf(score[i] - now) : 0;
       mine.sum += weight;
-#pragma unroll
-      for (int s = 0; s < Slices; ++s)
-#pragma unroll
-        for (int c = 0; c < 8; ++c) mine.y[s][c] += weight * v[i][s][c];
-    }
+      unrolled<Slices, 8>([&](int s, int c) { mine.y[s][c] += weight * v[i][s][c]; });
+    });
     mine.most = now;
   }
   if (Appends && group < 2) {  // one writes the key, one the value
@@ -123,12 +105,11 @@ __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) 
     const Index column = group == 0 ? task.head * task.width : args.k.cols + task.head * task.value_width;
     T* const to = row_of(append.to, append.row[task.first_query]) + column;
     const T* const from = row_of(append.from, task.first_query) + column;
-#pragma unroll
-    for (int s = 0; s < Slices; ++s) {
+    unrolled<Slices>([&](int s) {
       float x[8];
       load_eight<N>(x, from, column_of_lane() + 64 * s, width);
       put_eight<N>(to, column_of_lane() + 64 * s, width, x, false);
-    }
+    });
   }
   mine.meet(8);
   mine.meet(16);
@@ -136,30 +117,22 @@ __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) 
   __shared__ float sums[Warps][2], ys[Warps][Slices * 64];
   if (row_of_lane() == 0) {
     if (column_of_lane() == 0) sums[warp][0] = mine.most, sums[warp][1] = mine.sum;
-#pragma unroll
-    for (int s = 0; s < Slices; ++s)
-#pragma unroll
-      for (int c = 0; c < 8; ++c) ys[warp][64 * s + column_of_lane() + c] = mine.y[s][c];
+    unrolled<Slices, 8>([&](int s, int c) { ys[warp][64 * s + column_of_lane() + c] = mine.y[s][c]; });
   }
   __syncthreads();
   float most = sums[0][0], sum = 0, factors[Warps];
 #pragma unroll
   for (int w = 1; w < Warps; ++w) most = fmaxf(most, sums[w][0]);
-#pragma unroll
-  for (int w = 0; w < Warps; ++w) {
+  unrolled<Warps>([&](int w) {
     factors[w] = mine.factor(sums[w][0], most);
     sum += factors[w] * sums[w][1];
-  }
+  });
   if (threadIdx.x == 0) args.lse[task.statistic(0, args.heads)] = most + logf(sum);
   const int column = static_cast<int>(threadIdx.x) * 8;
   if (column >= task.value_width) return;
   float y[8] = {};
-#pragma unroll
-  for (int w = 0; w < Warps; ++w)
-#pragma unroll
-    for (int c = 0; c < 8; ++c) y[c] += factors[w] * ys[w][column + c];
-#pragma unroll
-  for (float& number : y) number = sum == 0 ? 0 : number / sum;
+  unrolled<Warps, 8>([&](int w, int c) { y[c] += factors[w] * ys[w][column + c]; });
+  unrolled<8>([&](int c) { y[c] = sum == 0 ? 0 : y[c] / sum; });
   put_eight<N>(task.query_values(args.y, 0), column, task.value_width, y, false);
 }
 

@@ -63,29 +63,17 @@ struct AttentionTask {
   /// The first query that sees a key.
   __device__ int first_to_see(int key) const { return causal ? max(key - (keys - queries), 0) : 0; }
 
-  /// A row of this head in a matrix of queries or of keys.
-  template <class U>
-  __device__ U* query(const Matrix<U>& m, int i) const {
-    return m.data + row_offset(first_query + i, m.stride) + head * width;
-  }
-  template <class U>
-  __device__ U* key(const Matrix<U>& m, int i) const {
-    return m.data + row_offset(first_key + i, m.stride) + head * width;
-  }
-  /// The same in a matrix with the width of values.
-  template <class U>
-  __device__ U* query_values(const Matrix<U>& m, int i) const {
-    return m.data + row_offset(first_query + i, m.stride) + head * value_width;
-  }
-  template <class U>
-  __device__ U* key_values(const Matrix<U>& m, int i) const {
-    return m.data + row_offset(first_key + i, m.stride) + head * value_width;
-  }
   /// The columns of this head in a row, with `width` columns per head.
   template <class U>
   __device__ U* in_row(const Matrix<U>& m, int row, int width) const {
     return m.data + row_offset(row, m.stride) + head * width;
   }
+  /// A row of this head in a matrix of queries or of keys.
+  __device__ auto* query(const auto& m, int i) const { return in_row(m, first_query + i, width); }
+  __device__ auto* key(const auto& m, int i) const { return in_row(m, first_key + i, width); }
+  /// The same in a matrix with the width of values.
+  __device__ auto* query_values(const auto& m, int i) const { return in_row(m, first_query + i, value_width); }
+  __device__ auto* key_values(const auto& m, int i) const { return in_row(m, first_key + i, value_width); }
   /// Index of a query's statistics (log-sum-exp, delta), one per head.
   __device__ Index statistic(int query, int heads) const { return Index{first_query + query} * heads + head; }
   /// The random key of a query's dropout.

@@ -62,55 +62,60 @@ __device__ void fill(bfloat16* tiles, const Matrix<T>& matrix, int first, int ro
 #pragma unroll
   for (int i = 0; i < kRows / 16; ++i) {
     if (row >= kRows - i * step) break;
-#pragma unroll
-    for (int side = 0; side < Slices; ++side)
+    unrolled<Slices>([&](int side) {
       copy_chunk(tiles + side * kTile, from + side * 64, row < rows - i * step && side * 64 + col < task.width);
+    });
     tiles += step * 64;
     from += row_offset(step, matrix.stride);
   }
 }
 
+/// Waits until a tile that all threads copied has arrived, and until all of them are done with the slot to fill next.
+__device__ inline void wait_for_tile() {
+  wait_for_copies<0>();
+  __syncthreads();
+}
+
 /// Issues C = A Bᵀ: A in registers, the rows of B in tiles.
 template <int Slices>
 __device__ void multiply_rows(float (&c)[32], const std::uint32_t (&a)[4 * Slices][4], const bfloat16* tiles) {
-#pragma unroll
-  for (int k = 0; k < 4 * Slices; ++k)
+  unrolled<4 * Slices>([&](int k) {
     multiply<ColumnsIn::rows>(c, a[k], describe_tile<ColumnsIn::rows>(tiles + k / 4 * kTile, k % 4), k > 0);
+  });
 }
 /// The same with A in tiles.
 template <int Slices>
 __device__ void multiply_rows(float (&c)[32], const bfloat16* a, const bfloat16* tiles) {
-#pragma unroll
-  for (int k = 0; k < 4 * Slices; ++k)
+  unrolled<4 * Slices>([&](int k) {
     multiply<ColumnsIn::rows>(c, describe_tile<ColumnsIn::rows>(a + k / 4 * kTile, k % 4),
                               describe_tile<ColumnsIn::rows>(tiles + k / 4 * kTile, k % 4), k > 0);
+  });
 }
 /// Issues C = A B or C += A B: A, 64 x 64, in registers, B in tiles.
 template <int Slices>
 __device__ void multiply_columns(float (&c)[Slices][32], const std::uint32_t (&a)[4][4], const bfloat16* tiles, bool add) {
-#pragma unroll
-  for (int slice = 0; slice < Slices; ++slice)
-#pragma unroll
-    for (int k = 0; k < 4; ++k)
-      multiply<ColumnsIn::columns>(c[slice], a[k], describe_tile<ColumnsIn::columns>(tiles + slice * kTile, k),
-                                   add || k > 0);
-}
-
-template <int Slices>
-__device__ void settle(float (&c)[Slices][32]) {
-#pragma unroll
-  for (auto& slice : c) attn::settle(slice);
+  unrolled<Slices, 4>([&](int slice, int k) {
+    multiply<ColumnsIn::columns>(c[slice], a[k], describe_tile<ColumnsIn::columns>(tiles + slice * kTile, k), add || k > 0);
+  });
 }
 
 /// Loads a warpgroup's 64 rows of tiles as operand A.
 template <int Slices>
 __device__ void load_rows(std::uint32_t (&a)[4 * Slices][4], const bfloat16* tiles, int warp) {
-#pragma unroll
-  for (int k = 0; k < 4 * Slices; ++k) load_a(a[k], tiles + k / 4 * kTile, 16 * warp, k % 4);
+  unrolled<4 * Slices>([&](int k) { load_a(a[k], tiles + k / 4 * kTile, 16 * warp, k % 4); });
 }
 __device__ inline void round_rows(std::uint32_t (&a)[4][4], const float (&c)[32]) {
-#pragma unroll
-  for (int k = 0; k < 4; ++k) round_to_a(a[k], c, k);
+  unrolled<4>([&](int k) { round_to_a(a[k], c, k); });
+}
+
+/// Copies eight elements of a tile, or adds them.
+__device__ inline void put_chunk(bfloat16* to, const bfloat16* from, bool add) {
+  Pack<bfloat16> pack = load_pack(from);
+  if (add) {
+    const Pack<bfloat16> before = load_pack(to);
+    unrolled<8>([&](int j) { pack.set(j, before[j] + pack[j]); });
+  }
+  store_pack(to, pack);
 }
 
 /// Scales a warpgroup's 64 rows by a factor per row and writes the first `rows`. They pass through tiles that no other
@@ -119,28 +124,18 @@ template <int Slices>
 __device__ void store_rows(bfloat16* to, Index stride, bool add, int rows, int width, const float (&c)[Slices][32],
                            const float (&factor)[2], bfloat16* tiles, const ThreadPosition& at) {
   __syncwarp();
-#pragma unroll
-  for (int slice = 0; slice < Slices; ++slice)
+  unrolled<Slices>([&](int slice) {
 #pragma unroll
     for (int i = 0; i < 32; i += 2)
       *reinterpret_cast<std::uint32_t*>(tiles + slice * kTile + in_tile(at.row(i / 2 % 2), at.col(i / 4))) =
           pair(c[slice][i] * factor[i / 2 % 2], c[slice][i + 1] * factor[i / 2 % 2]);
+  });
   __syncwarp();
-#pragma unroll
-  for (int slice = 0; slice < Slices; ++slice)
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int row = 16 * at.warp + 4 * i + at.lane / 8, col = at.lane % 8 * 8;
-      if (row >= rows || slice * 64 + col >= width) continue;
-      Pack<bfloat16> pack = load_pack(tiles + slice * kTile + in_tile(row, col));
-      bfloat16* const place = to + row * stride + slice * 64 + col;
-      if (add) {
-        const Pack<bfloat16> before = load_pack(place);
-#pragma unroll
-        for (int j = 0; j < 8; ++j) pack.set(j, before[j] + pack[j]);
-      }
-      store_pack(place, pack);
-    }
+  unrolled<Slices, 4>([&](int slice, int i) {
+    const int row = 16 * at.warp + 4 * i + at.lane / 8, col = at.lane % 8 * 8;
+    if (row >= rows || slice * 64 + col >= width) return;
+    put_chunk(to + row * stride + slice * 64 + col, tiles + slice * kTile + in_tile(row, col), add);
+  });
 }
 
 }  // namespace attn::kernels

@@ -1,5 +1,5 @@
 #pragma once
-#include "attn/cuda/support/multiply_16.cuh"
+#include "attn/cuda/support/mma.cuh"
 #include "attn/cuda/support/vector_types.cuh"
 
 // The product of one LSTM step: a warp multiplies the states of 16 sentences by some columns of weights. A matrix
@@ -50,8 +50,8 @@ __device__ void multiply_some(bfloat16, float (&c)[Tiles][4], int first, int til
       if (j >= tiles) break;
       const Pack<bfloat16> pack = weights(8 * j + lane / 4, begin + k * kLstmChunk);
       const uint4 b = *reinterpret_cast<const uint4*>(&pack);
-      multiply_16(c[j], a[k][0].x, a[k][1].x, a[k][0].y, a[k][1].y, b.x, b.y);
-      multiply_16(c[j], a[k][0].z, a[k][1].z, a[k][0].w, a[k][1].w, b.z, b.w);
+      mma(c[j], a[k][0].x, a[k][1].x, a[k][0].y, a[k][1].y, b.x, b.y);
+      mma(c[j], a[k][0].z, a[k][1].z, a[k][0].w, a[k][1].w, b.z, b.w);
     }
 }
 

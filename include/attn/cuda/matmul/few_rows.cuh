@@ -1,6 +1,6 @@
 #pragma once
 #include "attn/cuda/layer_norm.cuh"
-#include "attn/cuda/support/multiply_16.cuh"
+#include "attn/cuda/support/mma.cuh"
 #include "attn/cuda/support/overlap.cuh"
 #include "attn/cuda/support/rows.cuh"
 #include "attn/ops/linear.hpp"
@@ -32,21 +32,16 @@ __global__ void __launch_bounds__(kFewThreads)
             rows = min(static_cast<int>(args.x.rows) - first_row, 8 * Eights);
   const int place = lane / 4, terms = lane % 4 * 8;  // this lane's row of 8, and its terms of 32
   const bfloat16* rows_of_weights[2 * Tiles];        // two per tile
-#pragma unroll
-  for (int i = 0; i < 2 * Tiles; ++i)
-    rows_of_weights[i] = row_of(args.weight, min(first + 8 * i + place, outputs - 1)) + terms;
+  unrolled<2 * Tiles>(
+      [&](int i) { rows_of_weights[i] = row_of(args.weight, min(first + 8 * i + place, outputs - 1)) + terms; });
   const auto eight_terms = [](const bfloat16* row, int chunk) {
     return *reinterpret_cast<const uint4*>(row + chunk * kFewTerms);
   };
   const bfloat16* inputs[Eights];
   uint4 weights[Ahead][2 * Tiles], x[Ahead][Eights];
   const auto load_weights = [&](int begin) {
-#pragma unroll
-    for (int i = 0; i < Ahead; ++i) {
-#pragma unroll
-      for (int t = 0; t < 2 * Tiles; ++t)
-        weights[i][t] = eight_terms(rows_of_weights[t], min(begin + i * kFewWarps, chunks - 1));
-    }
+    unrolled<Ahead, 2 * Tiles>(
+        [&](int i, int t) { weights[i][t] = eight_terms(rows_of_weights[t], min(begin + i * kFewWarps, chunks - 1)); });
   };
 
   struct Nothing {
@@ -57,8 +52,7 @@ __global__ void __launch_bounds__(kFewThreads)
     load_weights(warp);
   } else {
     for (int chunk = warp; chunk < chunks; chunk += kFewWarps)
-#pragma unroll
-      for (int t = 0; t < 2 * Tiles; ++t) prefetch(rows_of_weights[t] + chunk * kFewTerms);
+      unrolled<2 * Tiles>([&](int t) { prefetch(rows_of_weights[t] + chunk * kFewTerms); });
   }
   wait_for_earlier();
   let_next_begin();
@@ -75,47 +69,38 @@ __global__ void __launch_bounds__(kFewThreads)
     __syncthreads();
     inputs[0] = normalised[min(place, rows - 1)] + terms;
   } else {
-#pragma unroll
-    for (int e = 0; e < Eights; ++e) inputs[e] = row_of(args.x, first_row + min(8 * e + place, rows - 1)) + terms;
+    unrolled<Eights>([&](int e) { inputs[e] = row_of(args.x, first_row + min(8 * e + place, rows - 1)) + terms; });
   }
 
   float sums[Tiles][Eights][4] = {};
   for (int begin = warp; begin < chunks; begin += kFewWarps * Ahead) {
     if constexpr (!Normalise) load_weights(begin);  // loads in flight together
-#pragma unroll
-    for (int i = 0; i < Ahead; ++i)
-#pragma unroll
-      for (int e = 0; e < Eights; ++e) x[i][e] = eight_terms(inputs[e], min(begin + i * kFewWarps, chunks - 1));
+    unrolled<Ahead, Eights>(
+        [&](int i, int e) { x[i][e] = eight_terms(inputs[e], min(begin + i * kFewWarps, chunks - 1)); });
 #pragma unroll
     for (int i = 0; i < Ahead; ++i) {
       if (begin + i * kFewWarps >= chunks) break;
-#pragma unroll
-      for (int t = 0; t < Tiles; ++t) {
+      unrolled<Tiles>([&](int t) {
         const uint4 a = weights[i][2 * t], b = weights[i][2 * t + 1];
-#pragma unroll
-        for (int e = 0; e < Eights; ++e) {
-          multiply_16(sums[t][e], a.x, b.x, a.y, b.y, x[i][e].x, x[i][e].y);
-          multiply_16(sums[t][e], a.z, b.z, a.w, b.w, x[i][e].z, x[i][e].w);
-        }
-      }
+        unrolled<Eights>([&](int e) {
+          mma(sums[t][e], a.x, b.x, a.y, b.y, x[i][e].x, x[i][e].y);
+          mma(sums[t][e], a.z, b.z, a.w, b.w, x[i][e].z, x[i][e].w);
+        });
+      });
     }
   }
 
   // A lane's sums are those of outputs `place` and `place` + 8 with two rows of x.
   const int row = lane % 4 * 2;
-#pragma unroll
-  for (int t = 0; t < Tiles; ++t)
-#pragma unroll
-    for (int e = 0; e < Eights; ++e)
-#pragma unroll
-      for (int i = 0; i < 4; ++i) parts[warp][8 * e + row + i % 2][kFewOutputs * t + place + i / 2 * 8] = sums[t][e][i];
+  unrolled<Tiles, Eights>([&](int t, int e) {
+    unrolled<4>([&](int i) { parts[warp][8 * e + row + i % 2][kFewOutputs * t + place + i / 2 * 8] = sums[t][e][i]; });
+  });
   __syncthreads();
   for (int i = static_cast<int>(threadIdx.x); i < rows * kOutputs; i += kFewThreads) {
     const int r = i / kOutputs, output = i % kOutputs;
     if (first + output >= outputs) continue;
     float y = args.bias != nullptr ? to_float(args.bias[first + output]) : 0;
-#pragma unroll
-    for (int w = 0; w < kFewWarps; ++w) y += parts[w][r][output];
+    unrolled<kFewWarps>([&](int w) { y += parts[w][r][output]; });
     row_of(args.y, first_row + r)[first + output] = from_float<bfloat16>(args.relu ? fmaxf(y, 0) : y);
   }
 }

@@ -13,13 +13,13 @@ namespace attn {
 /// so shapes are equal if their rows round up to the same size. This avoids repeated heuristic queries.
 class Plans {
  public:
-  using Key = std::array<Index, 12>;  // shape and layout of a product, with rows rounded up: see product.cuh
+  using Key = std::array<Index, 12>;  // shape and layout of a product, with rows rounded up: see gemm.cuh
 
   explicit Plans(CudaMemory memory = {}) : memory_(memory) {}
 
   /// Rounds `rows` up to the next eighth of a power of two.
   static constexpr Index rounded(Index rows) {
-    const Index step = apart(rows);
+    const Index step = rows <= 16 ? 16 : Index{1} << (std::bit_width(static_cast<std::uint64_t>(rows - 1)) - 4);
     return (rows + step - 1) / step * step;
   }
 
@@ -42,11 +42,6 @@ class Plans {
   std::size_t capacity() const { return static_cast<std::size_t>(workspace_.size()); }
 
  private:
-  /// The distance between rounded sizes near `rows`.
-  static constexpr Index apart(Index rows) {
-    return rows <= 16 ? 16 : Index{1} << (std::bit_width(static_cast<std::uint64_t>(rows - 1)) - 4);
-  }
-
   std::map<Key, cublasLtMatmulAlgo_t> plans_;
   CudaMemory memory_;
   Buffer<std::byte, CudaMemory> workspace_;

@@ -10,65 +10,49 @@
 namespace attn {
 namespace kernels {
 
-/// Barrier for all threads of the cluster. Writes to global memory before it are visible after it to loads that bypass L1.
+// sync_cluster(): a barrier for all threads of the cluster. Writes to global memory before it are visible after it to loads
+//     that bypass L1.
+// cluster_blocks(), cluster_rank(): the number of blocks in the cluster, and the rank of this block.
+// of_rank(shared, rank): the same address in the shared memory of another block of the cluster.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 __device__ inline void sync_cluster() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;\n" ::: "memory");
-#else
-  __syncthreads();  // without clusters
-#endif
 }
-
-/// The number of blocks in the cluster, and the rank of this block.
 __device__ inline int cluster_blocks() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   int count;
   asm("mov.u32 %0, %%cluster_nctarank;\n" : "=r"(count));
   return count;
-#else
-  return 1;
-#endif
 }
 __device__ inline int cluster_rank() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   int rank;
   asm("mov.u32 %0, %%cluster_ctarank;\n" : "=r"(rank));
   return rank;
-#else
-  return 0;
-#endif
 }
-
-/// The same address in the shared memory of another block of the cluster.
 template <class T>
 __device__ const T* of_rank(const T* shared, int rank) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   std::uint64_t place;
   asm("mapa.u64 %0, %1, %2;\n" : "=l"(place) : "l"(shared), "r"(rank));
   return reinterpret_cast<const T*>(place);
-#else
-  return shared;
-#endif
 }
+#else  // without clusters
+__device__ inline void sync_cluster() { __syncthreads(); }
+__device__ inline int cluster_blocks() { return 1; }
+__device__ inline int cluster_rank() { return 0; }
+template <class T>
+__device__ const T* of_rank(const T* shared, int) {
+  return shared;
+}
+#endif
 
 }  // namespace kernels
 
 inline constexpr unsigned kClusterEverywhere = 8;  // blocks per cluster that every GPU with clusters supports
 
-inline cudaLaunchConfig_t cluster_configuration(Spread spread, dim3 cluster, cudaStream_t stream,
-                                                cudaLaunchAttribute& attribute) {
+inline cudaLaunchAttribute cluster_attribute(dim3 cluster) {
+  cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = cluster.x;
-  attribute.val.clusterDim.y = cluster.y;
-  attribute.val.clusterDim.z = 1;
-  cudaLaunchConfig_t configuration{};
-  configuration.gridDim = spread.blocks;
-  configuration.blockDim = dim3(spread.threads);
-  configuration.dynamicSmemBytes = spread.shared;
-  configuration.stream = stream;
-  configuration.attrs = &attribute;
-  configuration.numAttrs = 1;
-  return configuration;
+  attribute.val.clusterDim = {cluster.x, cluster.y, 1};
+  return attribute;
 }
 
 /// Allows a kernel to use clusters of any size that the GPU supports.
@@ -88,8 +72,8 @@ int clusters_at_once(const Device& device, const char* what, Spread spread, unsi
   if (!is_new) return place->second;
   allow_clusters(what, kernel);
   allow_shared(what, reinterpret_cast<const void*>(kernel), spread.shared);
-  cudaLaunchAttribute attribute{};
-  const cudaLaunchConfig_t configuration = cluster_configuration(spread, dim3(blocks), nullptr, attribute);
+  cudaLaunchAttribute attribute = cluster_attribute(dim3(blocks));
+  const cudaLaunchConfig_t configuration = launch_configuration(spread, nullptr, attribute);
   if (cudaOccupancyMaxActiveClusters(&place->second, kernel, &configuration) != cudaSuccess) {
     (void)cudaGetLastError();  // unsupported cluster size
     place->second = 0;
@@ -102,13 +86,9 @@ template <class Device, class... Parameters, class... Arguments>
 void launch_in_clusters(Device& device, const char* what, Spread spread, dim3 cluster, void (*kernel)(Parameters...),
                         const Arguments&... arguments) {
   if (cluster.x * cluster.y <= 1) return launch(device, what, spread, kernel, arguments...);
-  if (spread.blocks.x == 0) return;
-  const cudaStream_t stream = device.stream();
+  device.use();
   if (cluster.x * cluster.y > kClusterEverywhere) allow_clusters(what, kernel);
-  allow_shared(what, reinterpret_cast<const void*>(kernel), spread.shared);
-  cudaLaunchAttribute attribute{};
-  const cudaLaunchConfig_t configuration = cluster_configuration(spread, cluster, stream, attribute);
-  check_cuda(cudaLaunchKernelEx(&configuration, kernel, static_cast<Parameters>(arguments)...), what);
+  launch_with(cluster_attribute(cluster), device, what, spread, kernel, arguments...);
 }
 
 }  // namespace attn

@@ -10,8 +10,7 @@ __global__ void __launch_bounds__(256) convert(const float* from, T* to, Index c
   for_each_pack<N>(count, [&]<int M>(Index at) {
     const Pack<float, M> numbers = load_pack<M>(from + at);
     Pack<T, M> rounded;
-#pragma unroll
-    for (int k = 0; k < M; ++k) rounded.set(k, numbers[k]);
+    unrolled<M>([&](int k) { rounded.set(k, numbers[k]); });
     store_pack(to + at, rounded);
   });
 }

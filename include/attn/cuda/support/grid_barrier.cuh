@@ -1,11 +1,12 @@
 #pragma once
-#include "attn/core/types.hpp"
+#include "attn/cuda/support/launch.cuh"
 
 // Grid barrier for the blocks of a cooperative launch. Writes before the barrier are visible to all blocks after it: the
 // threads of a block synchronise, one of them arrives with a release addition and waits with acquire loads, and the second
 // __syncthreads lets the others continue.
 
-namespace attn::kernels {
+namespace attn {
+namespace kernels {
 
 __device__ inline void arrive(unsigned* ticket) {
   asm volatile("red.release.gpu.global.add.u32 [%0], 1;\n" ::"l"(ticket) : "memory");
@@ -39,4 +40,22 @@ __device__ inline void leave_blocks(unsigned* ticket, unsigned blocks) {
   ticket[1] = 0;
 }
 
-}  // namespace attn::kernels
+}  // namespace kernels
+
+/// launch() for a kernel with a grid barrier: all blocks run concurrently, or the launch fails.
+template <class Device, class... Parameters, class... Arguments>
+void launch_cooperative(Device& device, const char* what, Spread spread, void (*kernel)(Parameters...),
+                        const Arguments&... arguments) {
+  if (spread.blocks.x == 0 || spread.blocks.y == 0 || spread.blocks.z == 0) return;
+  const cudaStream_t stream = device.stream();
+  allow_shared(what, reinterpret_cast<const void*>(kernel), spread.shared);
+  const auto start = [&](Parameters... parameters) {
+    void* places[] = {static_cast<void*>(&parameters)...};
+    check_cuda(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), spread.blocks, dim3(spread.threads),
+                                           places, spread.shared, stream),
+               what);
+  };
+  start(static_cast<Parameters>(arguments)...);
+}
+
+}  // namespace attn

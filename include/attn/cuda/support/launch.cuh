@@ -45,4 +45,18 @@ void launch(Device& device, const char* what, Spread spread, void (*kernel)(Para
   check_cuda(cudaGetLastError(), what);
 }
 
+inline cudaLaunchConfig_t launch_configuration(const Spread& spread, cudaStream_t stream, cudaLaunchAttribute& attribute) {
+  return {spread.blocks, dim3(spread.threads), spread.shared, stream, &attribute, 1};
+}
+
+/// launch() with a launch attribute.
+template <class Device, class... Parameters, class... Arguments>
+void launch_with(cudaLaunchAttribute attribute, Device& device, const char* what, Spread spread,
+                 void (*kernel)(Parameters...), const Arguments&... arguments) {
+  if (spread.blocks.x == 0 || spread.blocks.y == 0 || spread.blocks.z == 0) return;
+  const cudaLaunchConfig_t configuration = launch_configuration(spread, device.stream(), attribute);
+  allow_shared(what, reinterpret_cast<const void*>(kernel), spread.shared);
+  check_cuda(cudaLaunchKernelEx(&configuration, kernel, static_cast<Parameters>(arguments)...), what);
+}
+
 }  // namespace attn

@@ -24,14 +24,17 @@ __device__ constexpr int in_swizzled(int row, int col) {
   return row * W + ((col >> 3 ^ swizzle<W>(row)) << 3) + (col & 7);
 }
 
-/// C += A B, 16 x 8 with 16 terms.
-__device__ inline void mma(float* c, const std::uint32_t* a, std::uint32_t b0, std::uint32_t b1) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+/// C += A B, 16 x 8 with 16 terms. Lane l holds rows l / 4 (a0, a2) and l / 4 + 8 (a1, a3) of A and column l / 4 of B: terms
+/// 2 * (l % 4) and the next in a0, a1 and b0, those 8 further on in a2, a3 and b1.
+__device__ inline void mma(float* c, std::uint32_t a0, std::uint32_t a1, std::uint32_t a2, std::uint32_t a3,
+                           std::uint32_t b0, std::uint32_t b1) {
   asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
       "%3};\n"
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-#endif
+      : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+__device__ inline void mma(float* c, const std::uint32_t* a, std::uint32_t b0, std::uint32_t b1) {
+  mma(c, a[0], a[1], a[2], a[3], b0, b1);
 }
 
 /// A lane's share of the addresses for ldmatrix.x4 in tiles of width W: four 8 x 8 matrices of a 16 x 16 tile, so
@@ -55,25 +58,11 @@ struct Lanes {
   }
 };
 
-__device__ inline void load_matrices(std::uint32_t (&to)[4], std::uint32_t from) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
-               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(from));
-}
-__device__ inline void load_transposed(std::uint32_t (&to)[4], std::uint32_t from) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\n"
-               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(from));
-}
-
 /// Loads columns 0 to 16 * K - 1 of 16 * M rows of a tile, from row `first` on, as A.
 template <int W, int M, int K>
 __device__ void load_fragments(std::uint32_t (&a)[M][K][4], const bfloat16* tile, int first) {
   const Lanes<W> lanes;
-#pragma unroll
-  for (int m = 0; m < M; ++m)
-#pragma unroll
-    for (int k = 0; k < K; ++k) load_matrices(a[m][k], lanes.address(shared_address(tile), first + 16 * m, k));
+  unrolled<M, K>([&](int m, int k) { load_matrices(a[m][k], lanes.address(shared_address(tile), first + 16 * m, k)); });
 }
 
 /// C = A Bᵀ: columns of C are N / 4 * 8 rows of a tile, from row `first` on. `a` holds the first 16 * Held columns of A; the
@@ -81,46 +70,37 @@ __device__ void load_fragments(std::uint32_t (&a)[M][K][4], const bfloat16* tile
 template <int W, int M, int N, int Held>
 __device__ void mma_rows(float (&c)[M][N], const std::uint32_t (&a)[M][Held][4], const Lanes<W>& lanes, std::uint32_t tile,
                          int first, std::uint32_t rest = 0) {
-#pragma unroll
-  for (int m = 0; m < M; ++m)
+  unrolled<M>([&](int m) {
 #pragma unroll
     for (float& x : c[m]) x = 0;
-#pragma unroll
-  for (int k = 0; k < W / 16; ++k) {
+  });
+  unrolled<W / 16>([&](int k) {
     std::uint32_t read[M][4];
-    if (k >= Held)
-#pragma unroll
-      for (int m = 0; m < M; ++m) load_matrices(read[m], lanes.address(rest, 16 * m, k));
-#pragma unroll
-    for (int j = 0; j < N / 8; ++j) {
+    if (k >= Held) unrolled<M>([&](int m) { load_matrices(read[m], lanes.address(rest, 16 * m, k)); });
+    unrolled<N / 8>([&](int j) {
       std::uint32_t b[4];
       load_matrices(b, Lanes<W, true>().address(tile, first + 16 * j, k));
-#pragma unroll
-      for (int m = 0; m < M; ++m) {
+      unrolled<M>([&](int m) {
         const std::uint32_t* const left = k < Held ? a[m][k < Held ? k : 0] : read[m];
         mma(c[m] + 8 * j, left, b[0], b[1]);
         mma(c[m] + 8 * j + 4, left, b[2], b[3]);
-      }
-    }
-  }
+      });
+    });
+  });
 }
 
 /// C += A B: A has 16 * K columns, B is that many rows of a tile, from row `first` on, and its first N * 2 columns.
 template <int W, int M, int N, int K>
 __device__ void mma_columns(float (&c)[M][N], const std::uint32_t (&a)[M][K][4], const Lanes<W>& lanes, std::uint32_t tile,
                             int first) {
-#pragma unroll
-  for (int k = 0; k < K; ++k)
-#pragma unroll
-    for (int j = 0; j < N / 8; ++j) {
-      std::uint32_t b[4];
-      load_transposed(b, lanes.address(tile, first + 16 * k, j));
-#pragma unroll
-      for (int m = 0; m < M; ++m) {
-        mma(c[m] + 8 * j, a[m][k], b[0], b[1]);
-        mma(c[m] + 8 * j + 4, a[m][k], b[2], b[3]);
-      }
-    }
+  unrolled<K, N / 8>([&](int k, int j) {
+    std::uint32_t b[4];
+    load_transposed(b, lanes.address(tile, first + 16 * k, j));
+    unrolled<M>([&](int m) {
+      mma(c[m] + 8 * j, a[m][k], b[0], b[1]);
+      mma(c[m] + 8 * j + 4, a[m][k], b[2], b[3]);
+    });
+  });
 }
 
 }  // namespace attn

@@ -33,20 +33,10 @@ template <class Device, class... Parameters, class... Arguments>
 void launch_overlapping(Device& device, const char* what, Spread spread, void (*kernel)(Parameters...),
                         const Arguments&... arguments) {
   if (!device.has_clusters()) return launch(device, what, spread, kernel, arguments...);
-  if (spread.blocks.x == 0 || spread.blocks.y == 0 || spread.blocks.z == 0) return;
-  const cudaStream_t stream = device.stream();
-  allow_shared(what, reinterpret_cast<const void*>(kernel), spread.shared);
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = spread.blocks;
-  config.blockDim = dim3(spread.threads);
-  config.dynamicSmemBytes = spread.shared;
-  config.stream = stream;
-  config.attrs = &early;
-  config.numAttrs = 1;
-  check_cuda(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), what);
+  launch_with(early, device, what, spread, kernel, arguments...);
 }
 
 }  // namespace attn

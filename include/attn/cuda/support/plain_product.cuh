@@ -31,30 +31,20 @@ __device__ void add_plain(float (&c)[4][4], const T* a, Index a_stride, int rows
     fill_plain<TermsInRowB>(tile_b, TermsInRowB ? b + first : b + first * b_stride, b_stride, cols, terms - first);
     __syncthreads();
     float sum[4][4] = {};
-#pragma unroll
-    for (int t = 0; t < kPlainTerms; ++t)
-#pragma unroll
-      for (int i = 0; i < 4; ++i)
-#pragma unroll
-        for (int j = 0; j < 4; ++j) sum[i][j] += tile_a[t][y + 16 * i] * tile_b[t][x + 16 * j];
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-#pragma unroll
-      for (int j = 0; j < 4; ++j) c[i][j] += sum[i][j];
+    unrolled<kPlainTerms, 4>(
+        [&](int t, int i) { unrolled<4>([&](int j) { sum[i][j] += tile_a[t][y + 16 * i] * tile_b[t][x + 16 * j]; }); });
+    unrolled<4, 4>([&](int i, int j) { c[i][j] += sum[i][j]; });
   }
 }
 
 template <class T>
 __device__ void put_plain(T* to, Index stride, const float (&c)[4][4], int rows, int cols, bool add) {
   const int x = static_cast<int>(threadIdx.x) % 16, y = static_cast<int>(threadIdx.x) / 16;
-#pragma unroll
-  for (int i = 0; i < 4; ++i)
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      if (y + 16 * i >= rows || x + 16 * j >= cols) continue;
-      T& place = to[(y + 16 * i) * stride + x + 16 * j];
-      place = from_float<T>(c[i][j] + (add ? to_float(place) : 0));
-    }
+  unrolled<4, 4>([&](int i, int j) {
+    if (y + 16 * i >= rows || x + 16 * j >= cols) return;
+    T& place = to[(y + 16 * i) * stride + x + 16 * j];
+    place = from_float<T>(c[i][j] + (add ? to_float(place) : 0));
+  });
 }
 
 }  // namespace attn::kernels

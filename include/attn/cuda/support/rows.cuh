@@ -1,7 +1,9 @@
 #pragma once
 #include <algorithm>
+#include <cfloat>
 
 #include "attn/core/matrix.hpp"
+#include "attn/core/ragged.hpp"
 #include "attn/cuda/support/launch.cuh"
 #include "attn/cuda/support/vector_types.cuh"
 #include "attn/ops/dropout.hpp"
@@ -63,8 +65,7 @@ __device__ void put(const Sink<T>& sink, Index i, int j, const float (&numbers)[
   T* place = row_of(sink.to, i) + j;
   Pack<T, N> sum{};
   if (sink.add) sum = load_pack<N>(place);
-#pragma unroll
-  for (int k = 0; k < N; ++k) sum.set(k, sum[k] + numbers[k]);
+  unrolled<N>([&](int k) { sum.set(k, sum[k] + numbers[k]); });
   store_pack(place, sum);
 }
 
@@ -74,11 +75,9 @@ struct Factors {
   float numbers[N];
 
   __device__ Factors(const Dropout::Row& row, int j) {
-#pragma unroll
-    for (int k = 0; k < N; ++k) numbers[k] = 1;
+    unrolled<N>([&](int k) { numbers[k] = 1; });
     if (row.threshold == 0) return;
-#pragma unroll
-    for (int k = 0; k < N; ++k) numbers[k] = row(static_cast<std::uint32_t>(j + k));
+    unrolled<N>([&](int k) { numbers[k] = row(static_cast<std::uint32_t>(j + k)); });
   }
   __device__ float operator[](int k) const { return numbers[k]; }
 };
@@ -90,6 +89,62 @@ __device__ void for_each_pack(Index count, const Step& step) {
   if (at + N <= count) return step.template operator()<N>(at);
 #pragma unroll 1
   for (; at < count; ++at) step.template operator()<1>(at);
+}
+
+namespace kernels {
+
+/// Warp-level: the last sentence that begins at row i or earlier, or -1. Each search step compares 32 sentences.
+__device__ inline int sentence_of(const Ragged& rows, Index i) {
+  int first = 0, count = static_cast<int>(rows.count);
+  while (true) {
+    const int step = (count + 31) / 32, place = lane_of_warp() * step;
+    const bool begun = place < count && rows.begin[first + place] <= i;
+    const int found = __popc(__ballot_sync(0xffffffffU, begun)) - 1;
+    if (found < 0 || step <= 1) return found < 0 ? -1 : first + found;
+    first += found * step;
+    count = min(step, count - found * step);
+  }
+}
+
+/// e^x: accurate in float, else by the hardware's ex2, which for x <= 0 is accurate to 1e-6 of the sum.
+template <class T>
+__device__ float exponential(float x) {
+  if constexpr (std::is_same_v<T, float>) return expf(x);
+  float power;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x * 1.44269504f));
+  return power;
+}
+
+/// The maximum of a row, and the sum of exp(x - maximum). The sum is 0 for a row that is empty or all -inf.
+struct RowExponentials {
+  float most, sum;
+};
+
+/// All 32 * Warps threads of a block call this and get the result. Each thread rescales its sum when its maximum grows.
+template <int Warps, class T>
+__device__ RowExponentials row_exponentials(const T* row, int count) {
+  float most = -FLT_MAX, sum = 0;
+  for (int j = static_cast<int>(threadIdx.x); j < count; j += 32 * Warps) {
+    const float x = to_float(row[j]);
+    if (x > most) {
+      sum *= exponential<T>(most - x);
+      most = x;
+    }
+    sum += exponential<T>(x - most);
+  }
+  const float peak = block_max<Warps>(most);
+  return {peak, block_sum<Warps>(sum * exponential<T>(most - peak))};
+}
+
+}  // namespace kernels
+
+/// Calls run<Warps>() with the warps per block for a row of `cols` columns.
+template <class Run>
+void with_row_warps(Index cols, const Run& run) {
+  if (cols <= 256)
+    run.template operator()<1>();
+  else
+    run.template operator()<8>();
 }
 
 }  // namespace attn

@@ -35,11 +35,10 @@ static __global__ void __launch_bounds__(kDigits)
   __shared__ int digits[kDigits];
   digits[threadIdx.x] = 0;
   __syncthreads();
-#pragma unroll
-  for (int k = 0; k < kRounds; ++k) {
+  unrolled<kRounds>([&](int k) {
     const int i = static_cast<int>(blockIdx.x * kTileRows + k * kDigits + threadIdx.x);
     if (i < count) atomicAdd(&digits[digit_of(token_at(tokens, from, i).token, shift)], 1);
-  }
+  });
   __syncthreads();
   counts[blockIdx.x * kDigits + threadIdx.x] = digits[threadIdx.x];
 }
@@ -69,13 +68,12 @@ static __global__ void __launch_bounds__(kDigits)
   __syncthreads();
   TokenAt rows[kRounds];
   int digits[kRounds];  // -1 after the last row
-#pragma unroll
-  for (int k = 0; k < kRounds; ++k) {
+  unrolled<kRounds>([&](int k) {
     const bool there = first + 32 * k < count;
     rows[k] = there ? token_at(tokens, from, first + 32 * k) : TokenAt{};
     digits[k] = there ? digit_of(rows[k].token, shift) : -1;
     if (there) atomicAdd(&places[warp][digits[k]], 1);
-  }
+  });
 
   int all = 0, before = 0;  // occurrences of the digit threadIdx.x, in all tiles and in earlier ones
 #pragma unroll 8
@@ -91,8 +89,7 @@ static __global__ void __launch_bounds__(kDigits)
     place += here;
   }
   __syncthreads();
-#pragma unroll
-  for (int k = 0; k < kRounds; ++k) {
+  unrolled<kRounds>([&](int k) {
     const unsigned same = __match_any_sync(0xffffffffU, digits[k]);
     const int rank = __popc(same & ((1U << lane) - 1));
     const int begin = digits[k] < 0 ? 0 : places[warp][digits[k]];
@@ -102,7 +99,7 @@ static __global__ void __launch_bounds__(kDigits)
       if (rank == 0) places[warp][digits[k]] = begin + __popc(same);
     }
     __syncwarp();
-  }
+  });
 }
 
 }  // namespace kernels

@@ -18,6 +18,15 @@
 
 namespace attn {
 
+// Hopper's instructions; nothing in code for other GPUs, which never runs it.
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#define ATTN_HOPPER(...) asm volatile(__VA_ARGS__)
+#else
+#define ATTN_HOPPER(...)
+#endif
+#define ATTN_EIGHT_SUMS(c, i) \
+  "+f"(c[i]), "+f"(c[i + 1]), "+f"(c[i + 2]), "+f"(c[i + 3]), "+f"(c[i + 4]), "+f"(c[i + 5]), "+f"(c[i + 6]), "+f"(c[i + 7])
+
 enum class ColumnsIn { rows, columns };  // columns of B as rows or columns of a tile
 
 inline constexpr int kTile = 64 * 64;  // elements of a tile of 64 rows
@@ -47,11 +56,7 @@ __device__ inline void copy_word(void* to, const void* from) {
 }
 __device__ inline void close_copies() { asm volatile("cp.async.commit_group;\n"); }
 /// Makes a thread's own writes to shared memory visible to the matrix instructions. A barrier must follow.
-__device__ inline void show_writes() {
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory");
-#endif
-}
+__device__ inline void show_writes() { ATTN_HOPPER("fence.proxy.async.shared::cta;\n" ::: "memory"); }
 /// Waits until all but the newest `Pending` groups of this thread's copies have arrived.
 template <int Pending>
 __device__ void wait_for_own_copies() {
@@ -69,31 +74,36 @@ __device__ void wait_for_copies() {
 template <int Rows, int Threads>
 __device__ void fill_tile(bfloat16* tile, const bfloat16* from, Index stride, int rows, int cols, int thread) {
   static_assert(Rows * 8 % Threads == 0);
-#pragma unroll
-  for (int i = 0; i < Rows * 8 / Threads; ++i) {
+  unrolled<Rows * 8 / Threads>([&](int i) {
     const int chunk = i * Threads + thread, row = chunk / 8, col = chunk % 8 * 8;
     const bool there = row < rows && col < cols;
     copy_chunk(tile + in_tile(row, col), there ? from + row * stride + col : from, there);
-  }
+  });
 }
 
 // ---- Reading A from a tile into registers ----
 
+__device__ inline void load_matrices(std::uint32_t (&to)[4], std::uint32_t from) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(from));
+}
+__device__ inline void load_transposed(std::uint32_t (&to)[4], std::uint32_t from) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\n"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(from));
+}
+
 /// Loads rows `first` to first + 15 of columns 16 k to 16 k + 15 of a tile, as one warp's part of A.
 __device__ inline void load_a(std::uint32_t (&a)[4], const bfloat16* tile, int first, int k) {
   const int lane = static_cast<int>(threadIdx.x) % 32, row = first + lane % 16, col = 16 * k + lane / 16 * 8;
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
-               : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3])
-               : "r"(shared_address(tile + in_tile(row, col))));
+  load_matrices(a, shared_address(tile + in_tile(row, col)));
 }
-
 /// The same for the transposed tile: rows 16 k to 16 k + 15 of columns `first` to first + 15, transposed.
 __device__ inline void load_a_transposed(std::uint32_t (&a)[4], const bfloat16* tile, int first, int k) {
   const int lane = static_cast<int>(threadIdx.x) % 32, row = 16 * k + lane / 16 * 8 + lane % 8,
             col = first + lane / 8 % 2 * 8;
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\n"
-               : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3])
-               : "r"(shared_address(tile + in_tile(row, col))));
+  load_transposed(a, shared_address(tile + in_tile(row, col)));
 }
 
 /// Rounds columns 16 k to 16 k + 15 of C, as A.
@@ -108,37 +118,21 @@ __device__ void round_to_a(std::uint32_t (&a)[4], const float (&c)[N], int k) {
 // ---- Multiplying ----
 
 /// Call before the first matrix instruction, and whenever registers that one reads or writes were accessed since the last.
-__device__ inline void begin_products() {
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory");
-#endif
-}
-__device__ inline void close_products() {
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  asm volatile("wgmma.commit_group.sync.aligned;\n" ::: "memory");
-#endif
-}
+__device__ inline void begin_products() { ATTN_HOPPER("wgmma.fence.sync.aligned;\n" ::: "memory"); }
+__device__ inline void close_products() { ATTN_HOPPER("wgmma.commit_group.sync.aligned;\n" ::: "memory"); }
 /// Waits until all but the newest `Pending` groups of products are done.
 template <int Pending>
 __device__ void wait_for_products() {
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  asm volatile("wgmma.wait_group.sync.aligned %0;\n" ::"n"(Pending) : "memory");
-#endif
+  ATTN_HOPPER("wgmma.wait_group.sync.aligned %0;\n" ::"n"(Pending) : "memory");
 }
 
 /// The compiler sees no dependency between the registers of a product and the instructions that start it and wait for it.
 /// This adds one: values are computed before it and used after it.
-template <int N>
-__device__ void settle(float (&c)[N]) {
-#pragma unroll
-  for (float& x : c) asm volatile("" : "+f"(x)::"memory");
-}
-template <int M, int N>
-__device__ void settle(std::uint32_t (&a)[M][N]) {
-#pragma unroll
-  for (auto& row : a)
-#pragma unroll
-    for (std::uint32_t& x : row) asm volatile("" : "+r"(x)::"memory");
+__device__ inline void settle(float& x) { asm volatile("" : "+f"(x)::"memory"); }
+__device__ inline void settle(std::uint32_t& x) { asm volatile("" : "+r"(x)::"memory"); }
+template <class T, int N>
+__device__ void settle(T (&all)[N]) {
+  unrolled<N>([&](int i) { settle(all[i]); });
 }
 
 /// Matrix descriptor of rows or columns 16 k to 16 k + 15 of a tile. Groups of 8 rows are 1024 bytes apart. Tiles side by
@@ -153,45 +147,34 @@ __device__ std::uint64_t describe_tile(const bfloat16* tile, int k, std::uint32_
 /// C += A B, 64 x 64 with 16 terms: A from registers. The first product may set C instead (add = false).
 template <ColumnsIn Of>
 __device__ void multiply(float (&c)[32], const std::uint32_t (&a)[4], std::uint64_t b, bool add = true) {
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  asm volatile(
+  ATTN_HOPPER(
       "{\n.reg .pred p;\nsetp.ne.b32 p, %37, 0;\n"
       "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
       "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
       "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
       "}, {%32, %33, %34, %35}, %36, p, 1, 1, %38;\n}\n"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]), "+f"(c[7]), "+f"(c[8]),
-        "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]), "+f"(c[13]), "+f"(c[14]), "+f"(c[15]), "+f"(c[16]), "+f"(c[17]),
-        "+f"(c[18]), "+f"(c[19]), "+f"(c[20]), "+f"(c[21]), "+f"(c[22]), "+f"(c[23]), "+f"(c[24]), "+f"(c[25]), "+f"(c[26]),
-        "+f"(c[27]), "+f"(c[28]), "+f"(c[29]), "+f"(c[30]), "+f"(c[31])
+      : ATTN_EIGHT_SUMS(c, 0), ATTN_EIGHT_SUMS(c, 8), ATTN_EIGHT_SUMS(c, 16), ATTN_EIGHT_SUMS(c, 24)
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)),
         "n"(Of == ColumnsIn::columns ? 1 : 0));
-#endif
 }
 
 /// C += A B, 64 x 64 with 16 terms: A also from a tile, described by describe_tile<ColumnsIn::rows>.
 template <ColumnsIn Of>
 __device__ void multiply(float (&c)[32], std::uint64_t a, std::uint64_t b, bool add = true) {
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  asm volatile(
+  ATTN_HOPPER(
       "{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\n"
       "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
       "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
       "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
       "}, %32, %33, p, 1, 1, 0, %35;\n}\n"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]), "+f"(c[7]), "+f"(c[8]),
-        "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]), "+f"(c[13]), "+f"(c[14]), "+f"(c[15]), "+f"(c[16]), "+f"(c[17]),
-        "+f"(c[18]), "+f"(c[19]), "+f"(c[20]), "+f"(c[21]), "+f"(c[22]), "+f"(c[23]), "+f"(c[24]), "+f"(c[25]), "+f"(c[26]),
-        "+f"(c[27]), "+f"(c[28]), "+f"(c[29]), "+f"(c[30]), "+f"(c[31])
+      : ATTN_EIGHT_SUMS(c, 0), ATTN_EIGHT_SUMS(c, 8), ATTN_EIGHT_SUMS(c, 16), ATTN_EIGHT_SUMS(c, 24)
       : "l"(a), "l"(b), "r"(static_cast<int>(add)), "n"(Of == ColumnsIn::columns ? 1 : 0));
-#endif
 }
 
 /// C += A B, 64 x 128 with 16 terms: A from registers. The first product may set C instead (add = false).
 template <ColumnsIn Of>
 __device__ void multiply(float (&c)[64], const std::uint32_t (&a)[4], std::uint64_t b, bool add = true) {
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  asm volatile(
+  ATTN_HOPPER(
       "{\n.reg .pred p;\nsetp.ne.b32 p, %69, 0;\n"
       "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
       "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
@@ -199,17 +182,13 @@ __device__ void multiply(float (&c)[64], const std::uint32_t (&a)[4], std::uint6
       "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
       "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
       "}, {%64, %65, %66, %67}, %68, p, 1, 1, %70;\n}\n"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]), "+f"(c[7]), "+f"(c[8]),
-        "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]), "+f"(c[13]), "+f"(c[14]), "+f"(c[15]), "+f"(c[16]), "+f"(c[17]),
-        "+f"(c[18]), "+f"(c[19]), "+f"(c[20]), "+f"(c[21]), "+f"(c[22]), "+f"(c[23]), "+f"(c[24]), "+f"(c[25]), "+f"(c[26]),
-        "+f"(c[27]), "+f"(c[28]), "+f"(c[29]), "+f"(c[30]), "+f"(c[31]), "+f"(c[32]), "+f"(c[33]), "+f"(c[34]), "+f"(c[35]),
-        "+f"(c[36]), "+f"(c[37]), "+f"(c[38]), "+f"(c[39]), "+f"(c[40]), "+f"(c[41]), "+f"(c[42]), "+f"(c[43]), "+f"(c[44]),
-        "+f"(c[45]), "+f"(c[46]), "+f"(c[47]), "+f"(c[48]), "+f"(c[49]), "+f"(c[50]), "+f"(c[51]), "+f"(c[52]), "+f"(c[53]),
-        "+f"(c[54]), "+f"(c[55]), "+f"(c[56]), "+f"(c[57]), "+f"(c[58]), "+f"(c[59]), "+f"(c[60]), "+f"(c[61]), "+f"(c[62]),
-        "+f"(c[63])
+      : ATTN_EIGHT_SUMS(c, 0), ATTN_EIGHT_SUMS(c, 8), ATTN_EIGHT_SUMS(c, 16), ATTN_EIGHT_SUMS(c, 24),
+        ATTN_EIGHT_SUMS(c, 32), ATTN_EIGHT_SUMS(c, 40), ATTN_EIGHT_SUMS(c, 48), ATTN_EIGHT_SUMS(c, 56)
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)),
         "n"(Of == ColumnsIn::columns ? 1 : 0));
-#endif
 }
+
+#undef ATTN_EIGHT_SUMS
+#undef ATTN_HOPPER
 
 }  // namespace attn

@@ -24,6 +24,21 @@ __device__ T from_float(float x) {
     return __float2bfloat16(x);
 }
 
+/// Calls visit(i) for i = 0 to N - 1, or visit(i, j) for j = 0 to N - 1 in each of M turns, without a loop, so that arrays that
+/// they index stay in registers.
+template <int N, class Visit>
+__device__ __forceinline__ void unrolled(const Visit& visit) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) visit(i);
+}
+template <int M, int N, class Visit>
+__device__ __forceinline__ void unrolled(const Visit& visit) {
+#pragma unroll
+  for (int i = 0; i < M; ++i)
+#pragma unroll
+    for (int j = 0; j < N; ++j) visit(i, j);
+}
+
 /// N elements that are loaded or stored at once, by default 16 bytes: 4 floats or 8 bfloat16.
 template <class T, int N = 16 / sizeof(T)>
 struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) Pack {
@@ -53,41 +68,41 @@ bool in_packs(const T* data, Index cols, Index stride) {
   return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && cols % Pack<T>::size == 0 && stride % Pack<T>::size == 0;
 }
 
-// Reductions over the lanes of a warp, in a fixed order; every lane gets the result.
-
-__device__ inline float warp_sum(float x) {
+/// Reductions over groups of `Lanes` adjacent lanes, in a fixed order; every lane gets the result.
+template <int Lanes = 32>
+__device__ float warp_sum(float x) {
 #pragma unroll
-  for (int other = 16; other > 0; other /= 2) x += __shfl_xor_sync(0xffffffffU, x, other);
+  for (int other = Lanes / 2; other > 0; other /= 2) x += __shfl_xor_sync(0xffffffffU, x, other);
   return x;
 }
-__device__ inline float warp_max(float x) {
+template <int Lanes = 32>
+__device__ float warp_max(float x) {
 #pragma unroll
-  for (int other = 16; other > 0; other /= 2) x = fmaxf(x, __shfl_xor_sync(0xffffffffU, x, other));
+  for (int other = Lanes / 2; other > 0; other /= 2) x = fmaxf(x, __shfl_xor_sync(0xffffffffU, x, other));
   return x;
 }
 
-/// The sum over a block of 32 * Warps threads; every thread gets it. Synchronises the block.
+/// The warps' results of a block of 32 * Warps threads, for every thread to combine in order. Synchronises the block.
 template <int Warps>
-__device__ float block_sum(float x) {
+__device__ const float* share_by_warps(float x) {
   __shared__ float parts[Warps];
-  x = warp_sum(x);
   __syncthreads();  // the parts of an earlier call have been read
   if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = x;
   __syncthreads();
-  float sum = 0;
-#pragma unroll
-  for (int i = 0; i < Warps; ++i) sum += parts[i];
-  return sum;
+  return parts;
 }
 
-/// The same for the maximum.
+/// Reductions over a block of 32 * Warps threads; every thread gets the result. They synchronise the block.
+template <int Warps>
+__device__ float block_sum(float x) {
+  const float* const parts = share_by_warps<Warps>(warp_sum(x));
+  float sum = 0;
+  unrolled<Warps>([&](int i) { sum += parts[i]; });
+  return sum;
+}
 template <int Warps>
 __device__ float block_max(float x) {
-  __shared__ float parts[Warps];
-  x = warp_max(x);
-  __syncthreads();
-  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = x;
-  __syncthreads();
+  const float* const parts = share_by_warps<Warps>(warp_max(x));
   float most = parts[0];
 #pragma unroll
   for (int i = 1; i < Warps; ++i) most = fmaxf(most, parts[i]);
