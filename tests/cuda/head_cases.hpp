@@ -1,7 +1,7 @@
 #pragma once
 #include <algorithm>
 
-#include "attn/ops/repeat_heads.hpp"
+#include "attn/ops/move_rows.hpp"
 #include "attn/ops/rotary.hpp"
 #include "cuda/guarded.hpp"
 #include "cuda/reduction_cases.hpp"

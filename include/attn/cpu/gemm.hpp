@@ -2,7 +2,7 @@
 #include "attn/cpu/bfloat16_product.hpp"
 #include "attn/cpu/eigen.hpp"
 #include "attn/cpu/few_rows.hpp"
-#include "attn/cpu/panels.hpp"
+#include "attn/cpu/tile.hpp"
 
 namespace attn::cpu {
 

@@ -6,8 +6,8 @@
 #include "attn/cpu/cross_entropy.hpp"
 #include "attn/cpu/device.hpp"
 #include "attn/cpu/eigen.hpp"
+#include "attn/ops/operands.hpp"
 #include "attn/ops/softmax.hpp"
-#include "attn/ops/zero_outside.hpp"
 
 namespace attn {
 

@@ -3,7 +3,7 @@
 #include "attn/cuda/support/row_exponentials.cuh"
 #include "attn/cuda/support/rows.cuh"
 #include "attn/cuda/support/sum_parts.cuh"
-#include "attn/ops/kl_divergence.hpp"
+#include "attn/ops/cross_entropy.hpp"
 
 namespace attn {
 namespace kernels {

@@ -2,7 +2,7 @@
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/row_exponentials.cuh"
 #include "attn/cuda/support/rows.cuh"
-#include "attn/ops/reduce_columns.hpp"
+#include "attn/ops/reductions.hpp"
 
 namespace attn {
 namespace kernels {

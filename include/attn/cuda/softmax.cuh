@@ -2,8 +2,8 @@
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/row_exponentials.cuh"
 #include "attn/cuda/support/rows.cuh"
+#include "attn/ops/operands.hpp"
 #include "attn/ops/softmax.hpp"
-#include "attn/ops/zero_outside.hpp"
 
 namespace attn {
 namespace kernels {

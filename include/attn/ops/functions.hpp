@@ -3,7 +3,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "attn/ops/dual.hpp"
+#include "attn/ops/number.hpp"
 
 // Functions of numbers, as types for expressions (ops/expression.hpp). A function is a struct with
 //

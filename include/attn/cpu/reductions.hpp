@@ -1,0 +1,146 @@
+#pragma once
+#include <algorithm>
+
+#include "attn/cpu/device.hpp"
+#include "attn/cpu/eigen.hpp"
+#include "attn/ops/operands.hpp"
+#include "attn/ops/reductions.hpp"
+
+namespace attn {
+
+template <class T>
+void reduce_all(Cpu<T>& device, const ReduceAllArgs<Cpu<T>>& args) {
+  const Index block = cpu::worthwhile_rows(args.x.cols);  // fixed blocks: the same bits for any number of threads
+  const Index blocks = (args.x.rows + block - 1) / block;
+  T* sums = device.results(blocks);
+  device.parallel(blocks, [&](Index b, int) {
+    sums[b] = 0;
+    for (Index i = b * block; i < std::min(args.x.rows, (b + 1) * block); ++i) sums[b] += cpu::row_array(args.x, i).sum();
+  });
+  T total = 0;
+  for (Index b = 0; b < blocks; ++b) total += sums[b];
+  *args.y += T(args.scale) * total;
+}
+
+template <class T>
+void fill(Cpu<T>& device, const FillArgs<Cpu<T>>& args) {
+  const Matrix<T> y = args.y.to;
+  const T value = T(args.value);
+  device.parallel_ranges(y.rows, cpu::worthwhile_rows(y.cols), [&](Index first, Index last, int) {
+    for (Index i = first; i < last; ++i)
+      cpu::put(cpu::row_array(y, i), cpu::RowArray<T>::PlainObject::Constant(y.cols, value), args.y.add);
+  });
+}
+
+namespace cpu {
+
+/// The maximum of two numbers; NaN if one is NaN.
+template <class T>
+T larger(T a, T b) {
+  return a > b || a != a ? a : b;
+}
+
+/// Whether x is the maximum found by `larger`.
+template <class T>
+bool is_largest(T x, T most) {
+  return x == most || (x != x && most != most);
+}
+
+}  // namespace cpu
+
+template <class T>
+void reduce_columns(Cpu<T>& device, const ReduceColumnsArgs<Cpu<T>>& args) {
+  const Index cols = args.x.cols;
+  check_reduced_columns(args.kind, cols);
+  device.parallel_ranges(args.x.rows, cpu::worthwhile_rows(cols), [&](Index first, Index last, int) {
+    for (Index i = first; i < last; ++i) {
+      const auto x = cpu::row_array(args.x, i);
+      T& y = args.y(i, 0);
+      if (args.kind == Reduction::max) {
+        y = x[0];
+        for (Index j = 1; j < cols; ++j) y = cpu::larger(x[j], y);
+      } else {
+        y = args.kind == Reduction::sum ? x.sum() : x.sum() / static_cast<T>(cols);
+      }
+    }
+  });
+}
+
+template <class T>
+void reduce_columns_gradient(Cpu<T>& device, const ReduceColumnsGradientArgs<Cpu<T>>& args) {
+  const Index cols = args.dx.to.cols;
+  check_reduced_columns(args.kind, cols);
+  device.parallel_ranges(args.dx.to.rows, cpu::worthwhile_rows(cols), [&](Index first, Index last, int) {
+    for (Index i = first; i < last; ++i) {
+      auto dx = cpu::row_array(args.dx.to, i);
+      const T dy = args.dy(i, 0);
+      if (args.kind == Reduction::max) {
+        if (!args.dx.add) dx = T(0);
+        Index j = 0;
+        while (j < cols && !cpu::is_largest(args.x(i, j), args.y(i, 0))) ++j;
+        if (j < cols) dx[j] += dy;
+      } else {
+        const T each = args.kind == Reduction::sum ? dy : dy / static_cast<T>(cols);
+        cpu::put(dx, cpu::RowArray<T>::PlainObject::Constant(cols, each), args.dx.add);
+      }
+    }
+  });
+}
+
+template <class T>
+void reduce_rows(Cpu<T>& device, const ReduceRowsArgs<Cpu<T>>& args) {
+  refuse_lists("reduce_rows", args.rows);
+  device.parallel(args.rows.count, [&](Index s, int) {
+    const Index begin = args.rows.begin[s], end = args.rows.end[s];
+    auto y = cpu::row_array(args.y, s);
+    if (begin == end) {
+      y = T(0);
+      return;
+    }
+    y = cpu::row_array(args.x, args.kind == RowReduction::last ? end - 1 : begin);
+    if (args.kind == RowReduction::first || args.kind == RowReduction::last) return;
+    for (Index i = begin + 1; i < end; ++i) {
+      const auto x = cpu::row_array(args.x, i);
+      if (args.kind == RowReduction::max)
+        for (Index c = 0; c < args.x.cols; ++c) y[c] = cpu::larger(x[c], y[c]);
+      else
+        y += x;
+    }
+    if (args.kind == RowReduction::mean) y /= static_cast<T>(end - begin);
+  });
+}
+
+template <class T>
+void reduce_rows_gradient(Cpu<T>& device, const ReduceRowsGradientArgs<Cpu<T>>& args) {
+  refuse_lists("reduce_rows_gradient", args.rows);
+  zero_outside(device, args.rows, args.dx);
+  device.parallel(args.rows.count, [&](Index s, int) {
+    const Index begin = args.rows.begin[s], end = args.rows.end[s];
+    const Matrix<T> dx = args.dx.to.row_range(begin, end - begin);
+    if (begin == end) return;
+    const auto dy = cpu::row_array(args.dy, s);
+    switch (args.kind) {
+      case RowReduction::sum:
+        for (Index i = 0; i < dx.rows; ++i) cpu::put(cpu::row_array(dx, i), dy, args.dx.add);
+        return;
+      case RowReduction::mean:
+        for (Index i = 0; i < dx.rows; ++i) cpu::put(cpu::row_array(dx, i), dy / static_cast<T>(dx.rows), args.dx.add);
+        return;
+      case RowReduction::max:
+        if (!args.dx.add) cpu::clear(dx);
+        for (Index c = 0; c < dx.cols; ++c) {
+          Index i = 0;
+          while (i < dx.rows && !cpu::is_largest(args.x(begin + i, c), args.y(s, c))) ++i;
+          if (i < dx.rows) dx(i, c) += dy[c];
+        }
+        return;
+      case RowReduction::first:
+      case RowReduction::last:
+        if (!args.dx.add) cpu::clear(dx);
+        cpu::row_array(dx, args.kind == RowReduction::first ? 0 : dx.rows - 1) += dy;
+        return;
+    }
+  });
+}
+
+}  // namespace attn

@@ -1,0 +1,95 @@
+#pragma once
+#include "attn/core/error.hpp"
+#include "attn/core/matrix.hpp"
+#include "attn/core/ragged.hpp"
+
+// reduce_all   y[0] += scale * sum of all elements of x, in a fixed order
+//
+// Its gradient is fill.
+
+namespace attn {
+
+template <class Device>
+struct ReduceAllArgs {
+  Matrix<const typename Device::Scalar> x;
+  typename Device::Real* y;  // 1, accumulates
+  double scale = 1;
+};
+
+// fill   sets every element of y to a number or adds the number; the gradient of reduce_all
+
+template <class Device>
+struct FillArgs {
+  double value;
+  Sink<typename Device::Scalar> y;
+};
+
+// Reduces each row to one number: torch.sum, mean and max over the last dimension.
+//
+//   reduce_columns            y[i] = sum, mean or max over j of x[i, j]
+//   reduce_columns_gradient   sum: dx[i, j] = dy[i]
+//                             mean: dx[i, j] = dy[i] / cols
+//                             max: dx[i, j] = dy[i] for the first j with x[i, j] = y[i], else 0
+//
+// The maximum of a row that contains NaN is NaN. The sum of 0 columns is 0; mean and max need at least one column.
+
+enum class Reduction { sum, mean, max };
+
+template <class Device>
+struct ReduceColumnsArgs {
+  using Scalar = typename Device::Scalar;
+  Reduction kind = Reduction::sum;
+  Matrix<const Scalar> x;  // rows x cols
+  Matrix<Scalar> y;        // rows x 1
+};
+
+template <class Device>
+struct ReduceColumnsGradientArgs {
+  using Scalar = typename Device::Scalar;
+  Reduction kind = Reduction::sum;
+  Matrix<const Scalar> x;   // rows x cols
+  Matrix<const Scalar> y;   // rows x 1; read for max only
+  Matrix<const Scalar> dy;  // rows x 1
+  Sink<Scalar> dx;          // rows x cols
+};
+
+/// Throws an Error for the mean or maximum of 0 columns.
+inline void check_reduced_columns(Reduction kind, Index cols) {
+  require(kind == Reduction::sum || cols > 0, "reduce_columns: ", kind == Reduction::mean ? "mean" : "max",
+          " of 0 columns; pass a matrix with at least one column");
+}
+
+// Reduces the rows of each sentence to one row: sentence pooling.
+//
+//   reduce_rows            y[s, c] = sum, mean, max, first or last of x[i, c] over the rows i of sentence s
+//   reduce_rows_gradient   sum: dx[i, c] = dy[s, c]
+//                          mean: dx[i, c] = dy[s, c] / length(s)
+//                          max: dx[i, c] = dy[s, c] for the first row i of s with x[i, c] = y[s, c], else 0
+//                          first, last: dx[i, c] = dy[s, c] for that row, else 0
+//
+// An empty sentence gives a row of 0. The maximum of a column that contains NaN is NaN. Rows of x outside all sentences
+// have gradient 0.
+
+enum class RowReduction { sum, mean, max, first, last };
+
+template <class Device>
+struct ReduceRowsArgs {
+  using Scalar = typename Device::Scalar;
+  RowReduction kind = RowReduction::sum;
+  Matrix<const Scalar> x;  // rows x cols
+  Ragged rows;
+  Matrix<Scalar> y;  // sentences x cols
+};
+
+template <class Device>
+struct ReduceRowsGradientArgs {
+  using Scalar = typename Device::Scalar;
+  RowReduction kind = RowReduction::sum;
+  Matrix<const Scalar> x;  // rows x cols; read for max only
+  Matrix<const Scalar> y;  // sentences x cols; read for max only
+  Ragged rows;
+  Matrix<const Scalar> dy;  // sentences x cols
+  Sink<Scalar> dx;          // rows x cols
+};
+
+}  // namespace attn
