@@ -1,7 +1,6 @@
 #pragma once
-#include "attn/core/matrix.hpp"
-#include "attn/core/ragged.hpp"
 #include "attn/ops/dropout.hpp"
+#include "attn/ops/operands.hpp"
 
 // Multi-head attention over ragged sentences. Head h owns columns h * d to (h + 1) * d - 1, with d = width / heads. Values,
 // and so results, may have a different width than keys. For each sentence:
@@ -24,27 +23,26 @@ inline constexpr int widest_listed = 128;  // maximum head width for keys with r
 
 template <class Device>
 struct AttentionArgs {
-  using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> q;  // query rows x width
-  Matrix<const Scalar> k;  // key rows x width
-  Matrix<const Scalar> v;  // key rows x value width
-  Ragged queries, keys;    // the same number of sentences
+  InputOf<Device> q;     // query rows x width
+  InputOf<Device> k;     // key rows x width
+  InputOf<Device> v;     // key rows x value width
+  Ragged queries, keys;  // the same number of sentences
   int heads = 1;
   double scale = 1;
   bool causal = false;
   bool prefetch_keys = false;  // keys and values predate the op that computes q: a device may prefetch them
   Dropout dropout = {};        // of the weights; row h * query rows + i, column key
-  Matrix<Scalar> y;            // query rows x value width
+  OutputOf<Device> y;          // query rows x value width
   typename Device::Real* lse;  // query rows x heads
 };
 
 template <class Device>
 struct AttentionGradientArgs {
   AttentionArgs<Device> forward;
-  Matrix<const typename Device::Scalar> dy;  // query rows x value width
-  Sink<typename Device::Scalar> dq;          // query rows x width
-  Sink<typename Device::Scalar> dk;          // key rows x width
-  Sink<typename Device::Scalar> dv;          // key rows x value width
+  InputOf<Device> dy;  // query rows x value width
+  SinkOf<Device> dq;   // query rows x width
+  SinkOf<Device> dk;   // key rows x width
+  SinkOf<Device> dv;   // key rows x value width
 };
 
 template <class Device>
@@ -82,26 +80,24 @@ void check_lists(const AttentionArgs<Device>& args) {
 
 template <class Device>
 struct AdditiveAttentionArgs {
-  using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> q;  // query rows x width
-  Matrix<const Scalar> k;  // key rows x width
-  const Scalar* u;         // width
-  Matrix<const Scalar> v;  // key rows x value width
-  Ragged queries, keys;    // the same number of sentences
+  InputOf<Device> q;                 // query rows x width
+  InputOf<Device> k;                 // key rows x width
+  const typename Device::Scalar* u;  // width
+  InputOf<Device> v;                 // key rows x value width
+  Ragged queries, keys;              // the same number of sentences
   bool causal = false;
-  Matrix<Scalar> y;            // query rows x value width
+  OutputOf<Device> y;          // query rows x value width
   typename Device::Real* lse;  // query rows
 };
 
 template <class Device>
 struct AdditiveAttentionGradientArgs {
-  using Scalar = typename Device::Scalar;
   AdditiveAttentionArgs<Device> forward;
-  Matrix<const Scalar> dy;    // query rows x value width
-  Sink<Scalar> dq;            // query rows x width
-  Sink<Scalar> dk;            // key rows x width
+  InputOf<Device> dy;         // query rows x value width
+  SinkOf<Device> dq;          // query rows x width
+  SinkOf<Device> dk;          // key rows x width
   typename Device::Real* du;  // width, accumulates
-  Sink<Scalar> dv;            // key rows x value width
+  SinkOf<Device> dv;          // key rows x value width
 };
 
 template <class Device>

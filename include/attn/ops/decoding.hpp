@@ -1,8 +1,7 @@
 #pragma once
 #include "attn/core/error.hpp"
-#include "attn/core/matrix.hpp"
-#include "attn/core/types.hpp"
 #include "attn/ops/linear.hpp"
+#include "attn/ops/operands.hpp"
 
 // argmax   best[i] = the column of the largest logit of row i, excluding `except`; the first of equal ones
 
@@ -10,9 +9,9 @@ namespace attn {
 
 template <class Device>
 struct ArgmaxArgs {
-  Matrix<const typename Device::Scalar> logits;  // rows x classes
-  Token* best;                                   // rows
-  Token except = -1;                             // a class to exclude, or -1
+  InputOf<Device> logits;  // rows x classes
+  Token* best;             // rows
+  Token except = -1;       // a class to exclude, or -1
 };
 
 // linear_argmax   best[i] = the column of the largest element of row i of x Wᵀ + b, excluding `except`; the first of equals
@@ -22,13 +21,12 @@ struct ArgmaxArgs {
 
 template <class Device>
 struct LinearArgmaxArgs {
-  using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> x;        // rows x in
-  Matrix<const Scalar> weight;   // classes x in
-  const Scalar* bias = nullptr;  // classes, or none
-  Matrix<Scalar> logits;         // rows x classes: scratch; contents afterwards unspecified
-  Token* best;                   // rows
-  Token except = -1;             // a class to exclude, or -1
+  InputOf<Device> x;                              // rows x in
+  InputOf<Device> weight;                         // classes x in
+  const typename Device::Scalar* bias = nullptr;  // classes, or none
+  OutputOf<Device> logits;                        // rows x classes: scratch; contents afterwards unspecified
+  Token* best;                                    // rows
+  Token except = -1;                              // a class to exclude, or -1
 };
 
 template <class Device>
@@ -49,14 +47,13 @@ void linear_argmax(Device& device, const LinearArgmaxArgs<Device>& args) {
 
 template <class Device>
 struct TopKArgs {
-  using Real = typename Device::Real;
-  Matrix<const typename Device::Scalar> logits;  // rows x classes
-  Matrix<Token> best;                            // rows x k
-  Matrix<Real> log_probabilities;                // rows x k
-  const Token* except = nullptr;                 // excluded classes in any order, or null
-  Index excepted = 0;                            // size of `except`
-  const Token* only = nullptr;                   // rows: the one class to choose, or -1; nullptr for no such rows
-  bool renormalize = false;                      // exclude `except` from the log-sum-exp
+  InputOf<Device> logits;                           // rows x classes
+  Matrix<Token> best;                               // rows x k
+  Matrix<typename Device::Real> log_probabilities;  // rows x k
+  const Token* except = nullptr;                    // excluded classes in any order, or null
+  Index excepted = 0;                               // size of `except`
+  const Token* only = nullptr;                      // rows: the one class to choose, or -1; nullptr for no such rows
+  bool renormalize = false;                         // exclude `except` from the log-sum-exp
 };
 
 // greedy_step   the last part of a greedy decoding step, entirely on the device; rows keep their places:

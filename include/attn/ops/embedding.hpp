@@ -1,6 +1,6 @@
 #pragma once
-#include "attn/core/ragged.hpp"
 #include "attn/ops/dropout.hpp"
+#include "attn/ops/operands.hpp"
 
 // Embeds token ids.
 //
@@ -17,23 +17,21 @@ enum class SinusoidOrder { alternating, halves };
 
 template <class Device>
 struct EmbeddingArgs {
-  using Scalar = typename Device::Scalar;
   const Token* tokens;  // rows
   Ragged rows;
-  Matrix<const Scalar> table;           // vocabulary x width
-  Matrix<const Scalar> positions = {};  // at least first_position + longest x width, or none
+  InputOf<Device> table;           // vocabulary x width
+  InputOf<Device> positions = {};  // at least first_position + longest x width, or none
   Index first_position = 0;
   const std::int32_t* first_positions = nullptr;  // per sentence, on the device; overrides first_position; or null
   double scale = 1;
   Dropout dropout = {};
-  Matrix<Scalar> y;  // rows x width
+  OutputOf<Device> y;  // rows x width
 };
 
 template <class Device>
 struct EmbeddingGradientArgs {
-  using Scalar = typename Device::Scalar;
-  const Token* tokens;      // rows
-  Matrix<const Scalar> dy;  // rows x width
+  const Token* tokens;  // rows
+  InputOf<Device> dy;   // rows x width
   double scale = 1;
   Dropout dropout = {};
   Matrix<typename Device::Real> dtable;  // vocabulary x width, accumulates

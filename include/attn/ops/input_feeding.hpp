@@ -1,6 +1,6 @@
 #pragma once
-#include "attn/core/ragged.hpp"
 #include "attn/ops/dropout.hpp"
+#include "attn/ops/operands.hpp"
 
 // The decoder of an input-feeding model over a batch: all steps of all sentences in one op. Step t of a sentence is row
 // r:
@@ -22,34 +22,32 @@ namespace attn {
 /// One layer of the decoder's LSTM.
 template <class Device>
 struct InputFeedingLayer {
-  using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> input;      // 4 width x width: F or Wₗ
-  Matrix<const Scalar> recurrent;  // 4 width x width: Rₗ
-  const Scalar* bias = nullptr;    // 4 width; layer 0: null, the gates include it
-  Dropout dropout = {};            // of the layer's input: row, column of `below`; layer 0: none
-  Matrix<Scalar> gates;            // rows x 4 width; in, layer 0: the embeddings' part; out: activated
-  Matrix<Scalar> c;                // rows x width
-  Matrix<Scalar> below;            // rows x width: the layer's input: a', or dropout(hₗ₋₁)
-  Matrix<Scalar> before;           // rows x width: hₗ'
+  InputOf<Device> input;                          // 4 width x width: F or Wₗ
+  InputOf<Device> recurrent;                      // 4 width x width: Rₗ
+  const typename Device::Scalar* bias = nullptr;  // 4 width; layer 0: null, the gates include it
+  Dropout dropout = {};                           // of the layer's input: row, column of `below`; layer 0: none
+  OutputOf<Device> gates;                         // rows x 4 width; in, layer 0: the embeddings' part; out: activated
+  OutputOf<Device> c;                             // rows x width
+  OutputOf<Device> below;                         // rows x width: the layer's input: a', or dropout(hₗ₋₁)
+  OutputOf<Device> before;                        // rows x width: hₗ'
 };
 
 template <class Device>
 struct InputFeedingArgs {
-  using Scalar = typename Device::Scalar;
   static constexpr int kMostLayers = 8;
   Ragged rows;                // of the target
   const std::int32_t* order;  // sentences by decreasing length
   int layers = 1;
   InputFeedingLayer<Device> layer[kMostLayers];
-  Matrix<const Scalar> keys;    // source rows x width
-  Matrix<const Scalar> values;  // source rows x value width
-  Ragged source;                // the same number of sentences
-  double scale = 1;             // of scores
-  Matrix<const Scalar> mix;     // width x (width + the columns of V that M reads): M
-  Dropout dropout = {};         // of a
-  Matrix<Scalar> seen;          // rows x (width + value width): h and c
-  Matrix<Scalar> fed;           // rows x width: a
-  typename Device::Real* lse;   // rows: log-sum-exp of the scores
+  InputOf<Device> keys;        // source rows x width
+  InputOf<Device> values;      // source rows x value width
+  Ragged source;               // the same number of sentences
+  double scale = 1;            // of scores
+  InputOf<Device> mix;         // width x (width + the columns of V that M reads): M
+  Dropout dropout = {};        // of a
+  OutputOf<Device> seen;       // rows x (width + value width): h and c
+  OutputOf<Device> fed;        // rows x width: a
+  typename Device::Real* lse;  // rows: log-sum-exp of the scores
 
   ATTN_BOTH constexpr Index width() const { return fed.cols; }
   ATTN_BOTH constexpr Index context() const { return mix.cols - fed.cols; }  // columns of c that M reads
@@ -57,11 +55,10 @@ struct InputFeedingArgs {
 
 template <class Device>
 struct InputFeedingGradientArgs {
-  using Scalar = typename Device::Scalar;
   InputFeedingArgs<Device> forward;  // its gates become their gradients
-  Matrix<const Scalar> dfed = {};    // rows x width, or empty: 0
-  Matrix<Scalar> dcontext;           // rows x value width; in: contributions to dc from other ops; out: the total
-  Matrix<Scalar> dmix;               // rows x width, set: gradient of M [h; c]
+  InputOf<Device> dfed = {};         // rows x width, or empty: 0
+  OutputOf<Device> dcontext;         // rows x value width; in: contributions to dc from other ops; out: the total
+  OutputOf<Device> dmix;             // rows x width, set: gradient of M [h; c]
 };
 
 }  // namespace attn

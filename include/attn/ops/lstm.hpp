@@ -1,9 +1,8 @@
 #pragma once
 #include <array>
 
-#include "attn/core/matrix.hpp"
-#include "attn/core/ragged.hpp"
 #include "attn/ops/linear.hpp"
+#include "attn/ops/operands.hpp"
 
 // One LSTM layer over ragged sentences. The caller computes the input side of all rows in one product (gates = x Wᵀ + b);
 // this op is the recurrence. For each row, with the states h' and c' of the previous step:
@@ -24,27 +23,25 @@ namespace attn {
 
 template <class Device>
 struct LstmArgs {
-  using Scalar = typename Device::Scalar;
-  Matrix<Scalar> gates;  // rows x 4 width: i, f, g, o; in: x Wᵀ + b; out: activated
+  OutputOf<Device> gates;  // rows x 4 width: i, f, g, o; in: x Wᵀ + b; out: activated
   Ragged rows;
-  const std::int32_t* order;                // sentences by decreasing length
-  Matrix<const Scalar> recurrent;           // 4 width x width: R
-  Matrix<const Scalar> h0 = {}, c0 = {};    // sentences x width, or none: 0
-  bool reverse = false;                     // process each sentence from its end to its start
-  bool keep = true;                         // store gates, c and previous for the gradient
-  Matrix<Scalar> h, c;                      // rows x width: the states after each row's step
-  Matrix<Scalar> previous;                  // rows x width: the h before each row's step
-  Matrix<Scalar> last_h = {}, last_c = {};  // sentences x width, or none: the states after each sentence's last step
+  const std::int32_t* order;                  // sentences by decreasing length
+  InputOf<Device> recurrent;                  // 4 width x width: R
+  InputOf<Device> h0 = {}, c0 = {};           // sentences x width, or none: 0
+  bool reverse = false;                       // process each sentence from its end to its start
+  bool keep = true;                           // store gates, c and previous for the gradient
+  OutputOf<Device> h, c;                      // rows x width: the states after each row's step
+  OutputOf<Device> previous;                  // rows x width: the h before each row's step
+  OutputOf<Device> last_h = {}, last_c = {};  // sentences x width, or none: the states after each sentence's last step
 };
 
 template <class Device>
 struct LstmGradientArgs {
-  using Scalar = typename Device::Scalar;
   LstmArgs<Device> forward;
-  Matrix<const Scalar> dh = {};                     // rows x width, or empty: 0
-  Matrix<const Scalar> dlast_h = {}, dlast_c = {};  // sentences x width, or none: 0
-  Matrix<Scalar> dgates;                            // rows x 4 width, set; may overwrite the forward gates
-  Sink<Scalar> dh0 = {}, dc0 = {};                  // sentences x width, or none
+  InputOf<Device> dh = {};                     // rows x width, or empty: 0
+  InputOf<Device> dlast_h = {}, dlast_c = {};  // sentences x width, or none: 0
+  OutputOf<Device> dgates;                     // rows x 4 width, set; may overwrite the forward gates
+  SinkOf<Device> dh0 = {}, dc0 = {};           // sentences x width, or none
 };
 
 template <class Device, std::size_t Ways>
@@ -64,16 +61,15 @@ void lstm_gradient(Device& device, const std::array<LstmGradientArgs<Device>, Wa
 
 template <class Device>
 struct LstmCellArgs {
-  using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> x;                 // rows x in
-  Matrix<const Scalar> input;             // 4 width x in: W
-  const Scalar* bias;                     // 4 width
-  Matrix<const Scalar> recurrent;         // 4 width x width: R
-  Matrix<const Scalar> h0 = {}, c0 = {};  // rows x width, or none: 0
-  Ragged rows;                            // sentences of one row each: 0, 1, 2, ...
-  Matrix<Scalar> gates, c, previous;      // scratch memory, shaped as for lstm
-  Matrix<Scalar> h;                       // rows x width: h after the step
-  Matrix<Scalar> last_h, last_c;          // rows x width: a copy of h, and c
+  InputOf<Device> x;                    // rows x in
+  InputOf<Device> input;                // 4 width x in: W
+  const typename Device::Scalar* bias;  // 4 width
+  InputOf<Device> recurrent;            // 4 width x width: R
+  InputOf<Device> h0 = {}, c0 = {};     // rows x width, or none: 0
+  Ragged rows;                          // sentences of one row each: 0, 1, 2, ...
+  OutputOf<Device> gates, c, previous;  // scratch memory, shaped as for lstm
+  OutputOf<Device> h;                   // rows x width: h after the step
+  OutputOf<Device> last_h, last_c;      // rows x width: a copy of h, and c
 };
 
 /// The step as two ops.

@@ -1,6 +1,5 @@
 #pragma once
-#include "attn/core/matrix.hpp"
-#include "attn/core/ragged.hpp"
+#include "attn/ops/operands.hpp"
 
 // copy_rows   rows[to[i]] = rows[from[i]]: duplicates the keys and values of a hypothesis in a cache. No row is both read
 //             and written, and none is written twice.
@@ -9,8 +8,8 @@ namespace attn {
 
 template <class Device>
 struct CopyRowsArgs {
-  Matrix<typename Device::Scalar> rows;  // cache rows x width
-  const std::int32_t *from, *to;         // count
+  OutputOf<Device> rows;          // cache rows x width
+  const std::int32_t *from, *to;  // count
   Index count = 0;
 };
 
@@ -19,18 +18,16 @@ struct CopyRowsArgs {
 
 template <class Device>
 struct GatherRowsArgs {
-  using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> from;  // source rows x width
-  const std::int32_t* row;    // rows
-  Matrix<Scalar> to;          // rows x width
+  InputOf<Device> from;     // source rows x width
+  const std::int32_t* row;  // rows
+  OutputOf<Device> to;      // rows x width
 };
 
 template <class Device>
 struct GatherRowsGradientArgs {
-  using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> dto;  // rows x width
-  const std::int32_t* row;   // rows, all different
-  Sink<Scalar> dfrom;        // source rows x width
+  InputOf<Device> dto;      // rows x width
+  const std::int32_t* row;  // rows, all different
+  SinkOf<Device> dfrom;     // source rows x width
 };
 
 // scatter_rows   to[row[i]] = from[i]: appends new keys and values to a cache
@@ -40,10 +37,9 @@ struct GatherRowsGradientArgs {
 
 template <class Device>
 struct ScatterRowsArgs {
-  using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> from;  // rows x width
-  const std::int32_t* row;    // rows, all different
-  Matrix<Scalar> to;          // destination rows x width
+  InputOf<Device> from;     // rows x width
+  const std::int32_t* row;  // rows, all different
+  OutputOf<Device> to;      // destination rows x width
   bool appends = false;
 };
 
@@ -54,18 +50,16 @@ struct ScatterRowsArgs {
 
 template <class Device>
 struct RepeatRowsArgs {
-  using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> x;  // sentences x cols
+  InputOf<Device> x;  // sentences x cols
   Ragged rows;
-  Matrix<Scalar> y;  // rows x cols
+  OutputOf<Device> y;  // rows x cols
 };
 
 template <class Device>
 struct RepeatRowsGradientArgs {
-  using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> dy;  // rows x cols
+  InputOf<Device> dy;  // rows x cols
   Ragged rows;
-  Sink<Scalar> dx;  // sentences x cols
+  SinkOf<Device> dx;  // sentences x cols
 };
 
 // Repeats each head for grouped-query attention (Ainslie et al. 2023), where several query heads share a key-value head.
@@ -75,20 +69,18 @@ struct RepeatRowsGradientArgs {
 
 template <class Device>
 struct RepeatHeadsArgs {
-  using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> x;  // rows x heads * d
-  Index width;             // d
+  InputOf<Device> x;  // rows x heads * d
+  Index width;        // d
   Index times;
-  Matrix<Scalar> y;  // rows x times * heads * d
+  OutputOf<Device> y;  // rows x times * heads * d
 };
 
 template <class Device>
 struct RepeatHeadsGradientArgs {
-  using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> dy;  // rows x times * heads * d
-  Index width;              // d
+  InputOf<Device> dy;  // rows x times * heads * d
+  Index width;         // d
   Index times;
-  Sink<Scalar> dx;  // rows x heads * d
+  SinkOf<Device> dx;  // rows x heads * d
 };
 
 }  // namespace attn

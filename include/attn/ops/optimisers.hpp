@@ -1,6 +1,6 @@
 #pragma once
 #include "attn/core/parameter.hpp"
-#include "attn/core/types.hpp"
+#include "attn/ops/operands.hpp"
 
 namespace attn {
 
@@ -62,11 +62,10 @@ struct AdamOptions {
 
 template <class Device>
 struct AdamArgs {
-  using Scalar = typename Device::Scalar;
   using Real = typename Device::Real;
-  Real *value, *gradient, *m, *v;  // count; gradients are 0 afterwards
-  Real* largest_v = nullptr;       // count, for AMSGrad
-  Scalar* compute = nullptr;       // count: the copy in compute precision, if separate from value
+  Real *value, *gradient, *m, *v;              // count; gradients are 0 afterwards
+  Real* largest_v = nullptr;                   // count, for AMSGrad
+  typename Device::Scalar* compute = nullptr;  // count: the copy in compute precision, if separate from value
   Index count;
   const Real* squares = nullptr;  // 1: the gradients' sum of squares, for clipping
   AdamOptions options;
@@ -98,11 +97,10 @@ struct SgdOptions {
 
 template <class Device>
 struct SgdArgs {
-  using Scalar = typename Device::Scalar;
   using Real = typename Device::Real;
-  Real *value, *gradient;     // count; gradients are 0 afterwards
-  Real* momentum = nullptr;   // count: b; null without momentum
-  Scalar* compute = nullptr;  // count: the copy in compute precision, if separate from value
+  Real *value, *gradient;                      // count; gradients are 0 afterwards
+  Real* momentum = nullptr;                    // count: b; null without momentum
+  typename Device::Scalar* compute = nullptr;  // count: the copy in compute precision, if separate from value
   Index count;
   const Real* squares = nullptr;  // 1: the gradients' sum of squares, for clipping
   SgdOptions options;
@@ -128,10 +126,8 @@ struct MovingAverageArgs {
 
 template <class Device>
 struct ExchangeAverageArgs {
-  using Scalar = typename Device::Scalar;
-  using Real = typename Device::Real;
-  Real *value, *average;      // count
-  Scalar* compute = nullptr;  // count: the copy in compute precision, if separate from value
+  typename Device::Real *value, *average;      // count
+  typename Device::Scalar* compute = nullptr;  // count: the copy in compute precision, if separate from value
   Index count;
 };
 

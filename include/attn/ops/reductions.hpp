@@ -1,7 +1,6 @@
 #pragma once
 #include "attn/core/error.hpp"
-#include "attn/core/matrix.hpp"
-#include "attn/core/ragged.hpp"
+#include "attn/ops/operands.hpp"
 
 // reduce_all   y[0] += scale * sum of all elements of x, in a fixed order
 //
@@ -11,7 +10,7 @@ namespace attn {
 
 template <class Device>
 struct ReduceAllArgs {
-  Matrix<const typename Device::Scalar> x;
+  InputOf<Device> x;
   typename Device::Real* y;  // 1, accumulates
   double scale = 1;
 };
@@ -21,7 +20,7 @@ struct ReduceAllArgs {
 template <class Device>
 struct FillArgs {
   double value;
-  Sink<typename Device::Scalar> y;
+  SinkOf<Device> y;
 };
 
 // Reduces each row to one number: torch.sum, mean and max over the last dimension.
@@ -37,20 +36,18 @@ enum class Reduction { sum, mean, max };
 
 template <class Device>
 struct ReduceColumnsArgs {
-  using Scalar = typename Device::Scalar;
   Reduction kind = Reduction::sum;
-  Matrix<const Scalar> x;  // rows x cols
-  Matrix<Scalar> y;        // rows x 1
+  InputOf<Device> x;   // rows x cols
+  OutputOf<Device> y;  // rows x 1
 };
 
 template <class Device>
 struct ReduceColumnsGradientArgs {
-  using Scalar = typename Device::Scalar;
   Reduction kind = Reduction::sum;
-  Matrix<const Scalar> x;   // rows x cols
-  Matrix<const Scalar> y;   // rows x 1; read for max only
-  Matrix<const Scalar> dy;  // rows x 1
-  Sink<Scalar> dx;          // rows x cols
+  InputOf<Device> x;   // rows x cols
+  InputOf<Device> y;   // rows x 1; read for max only
+  InputOf<Device> dy;  // rows x 1
+  SinkOf<Device> dx;   // rows x cols
 };
 
 /// Throws an Error for the mean or maximum of 0 columns.
@@ -74,22 +71,20 @@ enum class RowReduction { sum, mean, max, first, last };
 
 template <class Device>
 struct ReduceRowsArgs {
-  using Scalar = typename Device::Scalar;
   RowReduction kind = RowReduction::sum;
-  Matrix<const Scalar> x;  // rows x cols
+  InputOf<Device> x;  // rows x cols
   Ragged rows;
-  Matrix<Scalar> y;  // sentences x cols
+  OutputOf<Device> y;  // sentences x cols
 };
 
 template <class Device>
 struct ReduceRowsGradientArgs {
-  using Scalar = typename Device::Scalar;
   RowReduction kind = RowReduction::sum;
-  Matrix<const Scalar> x;  // rows x cols; read for max only
-  Matrix<const Scalar> y;  // sentences x cols; read for max only
+  InputOf<Device> x;  // rows x cols; read for max only
+  InputOf<Device> y;  // sentences x cols; read for max only
   Ragged rows;
-  Matrix<const Scalar> dy;  // sentences x cols
-  Sink<Scalar> dx;          // rows x cols
+  InputOf<Device> dy;  // sentences x cols
+  SinkOf<Device> dx;   // rows x cols
 };
 
 }  // namespace attn

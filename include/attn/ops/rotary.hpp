@@ -1,6 +1,5 @@
 #pragma once
-#include "attn/core/matrix.hpp"
-#include "attn/core/ragged.hpp"
+#include "attn/ops/operands.hpp"
 
 // Rotary position embedding of Su et al. 2021, in the layout of GPT-NeoX and Llama: in each head of d columns, columns j
 // and j + d/2 are the coordinates of a point that rotates by p / base^(2j / d) at position p.
@@ -15,14 +14,13 @@ namespace attn {
 
 template <class Device>
 struct RotaryArgs {
-  using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> x;  // rows x heads * d
+  InputOf<Device> x;  // rows x heads * d
   Ragged rows;
-  Matrix<const Scalar> table;  // at least first_position + longest x d: d/2 sines, then d/2 cosines (SinusoidOrder::halves)
+  InputOf<Device> table;  // at least first_position + longest x d: d/2 sines, then d/2 cosines (SinusoidOrder::halves)
   Index first_position = 0;
   const std::int32_t* first_positions = nullptr;  // per sentence, on the device; overrides first_position; or null
   bool inverse = false;
-  Sink<Scalar> y;  // rows x heads * d; may be x
+  SinkOf<Device> y;  // rows x heads * d; may be x
 };
 
 }  // namespace attn

@@ -1,6 +1,5 @@
 #pragma once
-#include "attn/core/matrix.hpp"
-#include "attn/core/ragged.hpp"
+#include "attn/ops/operands.hpp"
 
 // Softmax or log-softmax of each row.
 //
@@ -36,18 +35,16 @@ inline void check_mask(const char* op, const RaggedMask& mask, Index cols) {
 /// x and y must not overlap.
 template <class Device>
 struct SoftmaxArgs {
-  using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> x;  // rows x cols
-  Matrix<Scalar> y;        // rows x cols
+  InputOf<Device> x;   // rows x cols
+  OutputOf<Device> y;  // rows x cols
   bool log = false;
   RaggedMask mask = {};
 };
 
 template <class Device>
 struct SoftmaxGradientArgs {
-  using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> y, dy;  // rows x cols
-  Sink<Scalar> dx;             // rows x cols
+  InputOf<Device> y, dy;  // rows x cols
+  SinkOf<Device> dx;      // rows x cols
   bool log = false;
   RaggedMask mask = {};
 };
