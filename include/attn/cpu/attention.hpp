@@ -1,6 +1,4 @@
 #pragma once
-#include <limits>
-
 #include "attn/cpu/device.hpp"
 #include "attn/cpu/dropout.hpp"
 #include "attn/cpu/eigen.hpp"
@@ -14,19 +12,28 @@ namespace cpu {
 
 inline constexpr Index kQueryBlock = 64;  // queries per block: memory grows linearly with the keys
 
-/// One head of one sentence: its slices of the operands, and the number of keys that each query sees.
-template <class T>
-struct Head {
-  const AttentionArgs<Cpu<T>>& args;
-  Index head, first_query, first_key, queries, keys;
+/// The queries and keys of one sentence, and the number of keys that each query sees.
+struct AttentionSentence {
+  Index first_query, first_key, queries, keys;
+  bool causal;
 
-  Head(const AttentionArgs<Cpu<T>>& a, Index sentence, Index h)
-      : args(a),
-        head(h),
-        first_query(a.queries.begin[sentence]),
-        first_key(a.keys.begin[sentence]),
-        queries(a.queries.length(sentence)),
-        keys(a.keys.length(sentence)) {}
+  AttentionSentence(const auto& args, Index sentence)
+      : first_query(args.queries.begin[sentence]),
+        first_key(args.keys.begin[sentence]),
+        queries(args.queries.length(sentence)),
+        keys(args.keys.length(sentence)),
+        causal(args.causal) {}
+
+  Index visible(Index query) const { return causal ? std::clamp<Index>(keys - queries + query + 1, 0, keys) : keys; }
+};
+
+/// One head of one sentence, with its slices of the operands.
+template <class T>
+struct Head : AttentionSentence {
+  const AttentionArgs<Cpu<T>>& args;
+  Index head;
+
+  Head(const AttentionArgs<Cpu<T>>& a, Index sentence, Index h) : AttentionSentence(a, sentence), args(a), head(h) {}
 
   template <class U>
   Matrix<U> of_queries(Matrix<U> m, Index from, Index count) const {
@@ -41,7 +48,6 @@ struct Head {
     const Index width = m.cols / args.heads;  // of values may differ from that of keys
     return m.columns(head * width, width);
   }
-  Index visible(Index query) const { return args.causal ? std::clamp<Index>(keys - queries + query + 1, 0, keys) : keys; }
   T& lse(Index query) const { return args.lse[(first_query + query) * args.heads + head]; }
 
   /// The dropout factors of a query's weights.
@@ -72,20 +78,11 @@ void attention(Cpu<T>& device, const AttentionArgs<Cpu<T>>& args) {
       for (Index i = 0; i < count; ++i) {
         const Index visible = head.visible(from + i);
         std::fill(weights.row(i) + visible, weights.row(i) + seen, T(0));
-        if (visible == 0) {
-          head.lse(from + i) = -std::numeric_limits<T>::infinity();
-          continue;
-        }
-        auto row = cpu::array(weights.row(i), visible);
-        const T most = row.maxCoeff();
-        row = (row - most).exp();
-        const T sum = row.sum();
-        row /= sum;
-        head.lse(from + i) = most + std::log(sum);
+        head.lse(from + i) = cpu::softmax_in_place(weights.row(i), visible);
         if (args.dropout.active()) {
           T* factors = space + cpu::kQueryBlock * head.keys;
           head.dropout_factors(from + i, visible, factors);
-          row *= cpu::array(factors, visible);
+          cpu::array(weights.row(i), visible) *= cpu::array(factors, visible);
         }
       }
       const auto y = head.of_queries(args.y, from, count);
@@ -164,21 +161,14 @@ void attention_weights(Cpu<T>& device, const AttentionWeightsArgs<Cpu<T>>& args)
 
 namespace cpu {
 
-/// The queries and keys of one sentence.
+/// One sentence, with its scores.
 template <class T>
-struct AdditiveSentence {
+struct AdditiveSentence : AttentionSentence {
   const AdditiveAttentionArgs<Cpu<T>>& args;
-  Index first_query, first_key, queries, keys;
 
-  AdditiveSentence(const AdditiveAttentionArgs<Cpu<T>>& a, Index sentence)
-      : args(a),
-        first_query(a.queries.begin[sentence]),
-        first_key(a.keys.begin[sentence]),
-        queries(a.queries.length(sentence)),
-        keys(a.keys.length(sentence)) {}
+  AdditiveSentence(const AdditiveAttentionArgs<Cpu<T>>& a, Index sentence) : AttentionSentence(a, sentence), args(a) {}
 
   Index width() const { return args.q.cols; }
-  Index visible(Index query) const { return args.causal ? std::clamp<Index>(keys - queries + query + 1, 0, keys) : keys; }
 
   /// Returns the score of a query and a key, and writes T_ij to `squashed`.
   T score(Index query, Index key, T* squashed) const {
@@ -201,15 +191,9 @@ void additive_attention(Cpu<T>& device, const AdditiveAttentionArgs<Cpu<T>>& arg
       const Index row = sentence.first_query + i, visible = sentence.visible(i);
       auto y = cpu::row_array(args.y, row);
       y.setZero();
-      args.lse[row] = -std::numeric_limits<T>::infinity();
-      if (visible == 0) continue;
       for (Index j = 0; j < visible; ++j) scores[j] = sentence.score(i, j, squashed);
-      auto p = cpu::array(scores, visible);
-      const T most = p.maxCoeff();
-      p = (p - most).exp();
-      const T sum = p.sum();
-      args.lse[row] = most + std::log(sum);
-      for (Index j = 0; j < visible; ++j) y += scores[j] / sum * cpu::row_array(args.v, sentence.first_key + j);
+      args.lse[row] = cpu::softmax_in_place(scores, visible);
+      for (Index j = 0; j < visible; ++j) y += scores[j] * cpu::row_array(args.v, sentence.first_key + j);
     }
   });
 }

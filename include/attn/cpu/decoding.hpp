@@ -1,6 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -192,7 +191,7 @@ void step_of_beam(const BeamStepArgs<Cpu<T>>& args, Index sentence) {
     Index continues = 0;
   };
   const Index beam = args.beam, k = args.best.cols, first = sentence * beam;
-  std::array<Row, max_graph_beam + 1> rows;  // the best so far, and one to drop
+  Row rows[max_graph_beam + 1];  // the best so far, and one to drop
   Index count = 0;
   for (Index i = first; i < first + beam; ++i)
     for (Index j = 0; j < k; ++j) {
@@ -204,24 +203,22 @@ void step_of_beam(const BeamStepArgs<Cpu<T>>& args, Index sentence) {
       if (!(args.totals[i] > kNone) || token < 0 || !(log_probability > T(kNone)) || token == args.end) continue;
       const Row candidate{args.totals[i] + double{log_probability}, token, i};
       Index place = count;  // after equal candidates
-      for (; place > 0 && rows[static_cast<std::size_t>(place - 1)].total < candidate.total; --place)
-        rows[static_cast<std::size_t>(place)] = rows[static_cast<std::size_t>(place - 1)];
-      rows[static_cast<std::size_t>(place)] = candidate;
+      for (; place > 0 && rows[place - 1].total < candidate.total; --place) rows[place] = rows[place - 1];
+      rows[place] = candidate;
       count = std::min(count + 1, beam);
     }
-  for (Index r = count; r < beam; ++r) rows[static_cast<std::size_t>(r)] = {kNone, 0, first + r};
+  for (Index r = count; r < beam; ++r) rows[r] = {kNone, 0, first + r};
 
   const Index filled = args.ends[first] - first * args.table.cols;
-  std::array<std::int32_t, max_graph_beam> column;
+  std::int32_t column[max_graph_beam];
   for (Index t = 0; t < filled; ++t) {
-    for (std::size_t r = 0; r < static_cast<std::size_t>(beam); ++r) column[r] = args.table(rows[r].continues, t);
-    for (std::size_t r = 0; r < static_cast<std::size_t>(beam); ++r)
-      args.table(first + static_cast<Index>(r), t) = column[r];
+    for (Index r = 0; r < beam; ++r) column[r] = args.table(rows[r].continues, t);
+    for (Index r = 0; r < beam; ++r) args.table(first + r, t) = column[r];
   }
   for (Index r = 0; r < beam; ++r) {
     const Index i = first + r;
-    args.tokens[i] = rows[static_cast<std::size_t>(r)].token;
-    args.totals[i] = rows[static_cast<std::size_t>(r)].total;
+    args.tokens[i] = rows[r].token;
+    args.totals[i] = rows[r].total;
     ++args.newest[i], ++args.ends[i], ++args.positions[i];
     if (filled < args.table.cols) args.table(i, filled) = args.newest[i];
   }

@@ -53,19 +53,10 @@ void few_rows_transposed(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, T al
   const Index wide = c.cols - c.cols % kTile, tall = c.rows - c.rows % kTile;
   for (Index j = 0; j < wide; j += kTile) {
     for (Index i = 0; i < tall; i += kTile) dot_tile<kTile, kTile>(a, i, b, j, c, alpha);
-    switch (c.rows - tall) {
-      case 3:
-        dot_tile<3, kTile>(a, tall, b, j, c, alpha);
-        break;
-      case 2:
-        dot_tile<2, kTile>(a, tall, b, j, c, alpha);
-        break;
-      case 1:
-        dot_tile<1, kTile>(a, tall, b, j, c, alpha);
-        break;
-      default:
-        break;
-    }
+    const Index rest = c.rows - tall;
+    if (rest == 3) dot_tile<3, kTile>(a, tall, b, j, c, alpha);
+    if (rest == 2) dot_tile<2, kTile>(a, tall, b, j, c, alpha);
+    if (rest == 1) dot_tile<1, kTile>(a, tall, b, j, c, alpha);
   }
   for (Index j = wide; j < c.cols; ++j) {
     for (Index i = 0; i < tall; i += kTile) dot_tile<kTile, 1>(a, i, b, j, c, alpha);

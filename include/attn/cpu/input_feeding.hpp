@@ -28,13 +28,10 @@ class FeedingPanels {
 
  private:
   Index gates() const { return size(args_.layer[0].input); }
-  Index size(const Matrix<const T>& weight) const {
-    return transposed_ ? Panels<T>::size(weight.cols, weight.rows) : Panels<T>::size(weight.rows, weight.cols);
-  }
-  Panels<T> at(Index place, const Matrix<const T>& weight) const {
-    return transposed_ ? Panels<T>(memory_ + place, weight.cols, weight.rows)
-                       : Panels<T>(memory_ + place, weight.rows, weight.cols);
-  }
+  Index depth(const Matrix<const T>& weight) const { return transposed_ ? weight.cols : weight.rows; }
+  Index cols(const Matrix<const T>& weight) const { return transposed_ ? weight.rows : weight.cols; }
+  Index size(const Matrix<const T>& weight) const { return Panels<T>::size(depth(weight), cols(weight)); }
+  Panels<T> at(Index place, const Matrix<const T>& weight) const { return {memory_ + place, depth(weight), cols(weight)}; }
 
   const InputFeedingArgs<Cpu<T>>& args_;
   bool transposed_;
@@ -73,18 +70,11 @@ void feeding_attention(Cpu<T>& device, int thread, const InputFeedingArgs<Cpu<T>
   const Index first = args.source.begin[sentence], count = args.source.length(sentence), width = args.width();
   const Matrix<T> p = weights.columns(0, count), c = args.seen.row_range(row, 1).columns(width, args.values.cols);
   clear(c);
-  args.lse[row] = -std::numeric_limits<T>::infinity();
-  if (count == 0) return;
   clear(p);
   gemm<false, true>(device, thread, Matrix<const T>(args.seen.row_range(row, 1).columns(0, width)),
                     args.keys.row_range(first, count), p, T(args.scale));
-  auto numbers = array(p.data, count);
-  const T most = numbers.maxCoeff();
-  numbers = (numbers - most).exp();
-  const T sum = numbers.sum();
-  numbers /= sum;
-  args.lse[row] = most + std::log(sum);
-  gemm(device, thread, Matrix<const T>(p), args.values.row_range(first, count), c);
+  args.lse[row] = softmax_in_place(p.data, count);
+  if (count > 0) gemm(device, thread, Matrix<const T>(p), args.values.row_range(first, count), c);
 }
 
 /// dh += the gradient of the state through its scores.
