@@ -1,8 +1,8 @@
 #pragma once
 #include <algorithm>
 
+#include "attn/ops/embedding.hpp"
 #include "attn/ops/move_rows.hpp"
-#include "attn/ops/rotary.hpp"
 #include "cuda/guarded.hpp"
 #include "cuda/reduction_cases.hpp"
 

@@ -163,10 +163,10 @@ class Bfloat16Product {
     for (Index l = 0; l < few; l += kLarge)
       for (Index k = 0; k < depth; k += kDepth) {
         const Index deep = std::min(kDepth, depth - k), lines = std::min(kLarge, few - l);
-        wide ? pack_left(a, l, lines, k, deep, large) : pack_right(b, l, lines, k, deep, large);
+        wide ? pack<TransposeA>(a, l, lines, k, deep, large) : pack<!TransposeB>(b, l, lines, k, deep, large);
         for (Index s = 0; s < many; s += kSmall) {
           const Index count = std::min(kSmall, many - s);
-          wide ? pack_right(b, s, count, k, deep, small) : pack_left(a, s, count, k, deep, small);
+          wide ? pack<!TransposeB>(b, s, count, k, deep, small) : pack<TransposeA>(a, s, count, k, deep, small);
           const Index i = wide ? l : s, j = wide ? s : l, rows = wide ? lines : count, cols = wide ? count : lines;
           const auto to = c.row_range(i, rows).columns(j, cols);
           const auto from = k == 0 ? base.row_range(i, rows).columns(j, cols) : Matrix<const float>(to);
@@ -176,17 +176,13 @@ class Bfloat16Product {
   }
 
  private:
-  static void pack_left(const Matrix<const float>& a, Index i, Index rows, Index k, Index deep, bfloat16_t* to) {
-    if constexpr (TransposeA)
-      Bfloat16Tile::pack_columns(a.row_range(k, deep).columns(i, rows), to);
+  /// Packs some lines, which are the columns of `from`, or its rows.
+  template <bool Columns>
+  static void pack(const Matrix<const float>& from, Index line, Index lines, Index k, Index deep, bfloat16_t* to) {
+    if constexpr (Columns)
+      Bfloat16Tile::pack_columns(from.row_range(k, deep).columns(line, lines), to);
     else
-      Bfloat16Tile::pack_rows(a.row_range(i, rows).columns(k, deep), to);
-  }
-  static void pack_right(const Matrix<const float>& b, Index j, Index cols, Index k, Index deep, bfloat16_t* to) {
-    if constexpr (TransposeB)
-      Bfloat16Tile::pack_rows(b.row_range(j, cols).columns(k, deep), to);
-    else
-      Bfloat16Tile::pack_columns(b.row_range(k, deep).columns(j, cols), to);
+      Bfloat16Tile::pack_rows(from.row_range(line, lines).columns(k, deep), to);
   }
 };
 

@@ -176,6 +176,12 @@ requires(sizeof(T) > 0) class Cpu<T> {
       work(blocks * i / ranges * grain, std::min(count, blocks * (i + 1) / ranges * grain), thread);
     });
   }
+  /// work(i) for each of some rows of this width, on several threads if that is faster.
+  void parallel_rows(Index rows, Index cols, const auto& work) {
+    parallel_ranges(rows, cpu::worthwhile_rows(cols), [&](Index first, Index last, int) {
+      for (Index i = first; i < last; ++i) work(i);
+    });
+  }
 
   /// Scratch memory of one thread, at least `count` values. Contents are lost at the thread's next call with the same slot.
   T* workspace(int thread, Index count, int slot = 0) {

@@ -1,7 +1,7 @@
 #pragma once
 #include "attn/cpu/attention.hpp"
 #include "attn/cpu/lstm.hpp"
-#include "attn/ops/input_feeding.hpp"
+#include "attn/ops/lstm.hpp"
 
 // Sentences are independent: each thread takes some of them through all steps, as in cpu/lstm.hpp.
 
@@ -37,15 +37,6 @@ class FeedingPanels {
   bool transposed_;
   T* memory_;
 };
-
-/// The layout of the target's sentences, for lstm_groups.
-template <class T>
-LstmArgs<Cpu<T>> feeding_layout(const InputFeedingArgs<Cpu<T>>& args) {
-  LstmArgs<Cpu<T>> layout{};
-  layout.rows = args.rows;
-  layout.order = args.order;
-  return layout;
-}
 
 /// Cuts matrices from one piece of a thread's memory. Each row starts on a 64-byte boundary. Eigen computes values before a
 /// boundary with other instructions, so bits would otherwise depend on the layout of the memory.
@@ -102,9 +93,8 @@ void feeding_attention_gradient(Cpu<T>& device, int thread, const InputFeedingGr
 template <class T>
 void input_feeding(Cpu<T>& device, const InputFeedingArgs<Cpu<T>>& args) {
   const Index width = args.width(), layers = args.layers;
-  const LstmArgs<Cpu<T>> layout = cpu::feeding_layout(args);
   const cpu::FeedingPanels<T> panels(device, args, true);
-  cpu::lstm_groups(device, layout, [&](const cpu::LstmGroup<T>& group, int thread) {
+  cpu::lstm_groups(device, args.rows, args.order, false, [&](const cpu::LstmGroup& group, int thread) {
     const Index count = group.count(), in = args.mix.cols;
     const auto padded = cpu::Carving<T>::stride;
     cpu::Carving<T> carve{device.workspace(thread,
@@ -162,9 +152,8 @@ template <class T>
 void input_feeding_gradient(Cpu<T>& device, const InputFeedingGradientArgs<Cpu<T>>& args) {
   const InputFeedingArgs<Cpu<T>>& f = args.forward;
   const Index width = f.width(), layers = f.layers;
-  const LstmArgs<Cpu<T>> layout = cpu::feeding_layout(f);
   const cpu::FeedingPanels<T> panels(device, f, false);
-  cpu::lstm_groups(device, layout, [&](const cpu::LstmGroup<T>& group, int thread) {
+  cpu::lstm_groups(device, f.rows, f.order, false, [&](const cpu::LstmGroup& group, int thread) {
     const Index count = group.count(), in = f.mix.cols;
     const auto padded = cpu::Carving<T>::stride;
     cpu::Carving<T> carve{device.workspace(thread,

@@ -12,18 +12,19 @@ namespace attn {
 namespace cpu {
 
 /// Every stride-th sentence of the order. All threads get long and short ones, and the active ones are still a prefix.
-template <class T>
 struct LstmGroup {
-  const LstmArgs<Cpu<T>>& args;
+  const Ragged& rows;
+  const std::int32_t* order;
+  bool reverse;
   Index first, stride;
 
-  Index count() const { return (args.rows.count - first + stride - 1) / stride; }
-  Index sentence(Index i) const { return args.order[first + i * stride]; }
-  Index length(Index i) const { return args.rows.length(sentence(i)); }
+  Index count() const { return (rows.count - first + stride - 1) / stride; }
+  Index sentence(Index i) const { return order[first + i * stride]; }
+  Index length(Index i) const { return rows.length(sentence(i)); }
   /// The row of sentence i at step t.
   Index row(Index i, Index t) const {
     const Index s = sentence(i);
-    return args.reverse ? args.rows.end[s] - 1 - t : args.rows.begin[s] + t;
+    return reverse ? rows.end[s] - 1 - t : rows.begin[s] + t;
   }
 };
 
@@ -31,10 +32,10 @@ inline constexpr Index kLstmSentences = 48;  // maximum per group: a step's valu
 
 /// work(group, thread) for groups that together contain all sentences.
 template <class T, class Work>
-void lstm_groups(Cpu<T>& device, const LstmArgs<Cpu<T>>& args, const Work& work) {
+void lstm_groups(Cpu<T>& device, const Ragged& rows, const std::int32_t* order, bool reverse, const Work& work) {
   const Index threads = device.threads(), most = kLstmSentences * threads;
-  const Index groups = std::min(args.rows.count, (args.rows.count + most - 1) / most * threads);
-  device.parallel(groups, [&](Index first, int thread) { work(LstmGroup<T>{args, first, groups}, thread); });
+  const Index groups = std::min(rows.count, (rows.count + most - 1) / most * threads);
+  device.parallel(groups, [&](Index first, int thread) { work(LstmGroup{rows, order, reverse, first, groups}, thread); });
 }
 
 template <class T>
@@ -201,7 +202,7 @@ void lstm(Cpu<T>& device, const LstmArgs<Cpu<T>>& args) {
   if (args.rows.longest > 1 || !args.h0.empty()) recurrent.emplace(device, args.recurrent);
   if (!args.keep && !args.h0.empty() && args.rows.longest == 1 && args.rows.rows == args.rows.count)
     return cpu::lstm_one_step(device, args, *recurrent);
-  cpu::lstm_groups(device, args, [&](const cpu::LstmGroup<T>& group, int thread) {
+  cpu::lstm_groups(device, args.rows, args.order, args.reverse, [&](const cpu::LstmGroup& group, int thread) {
     const Index count = group.count();
     const Index scratch = recurrent ? recurrent->room(count, width) : 0;
     T* const room = device.workspace(thread, scratch + 6 * count * width, 1);
@@ -241,7 +242,7 @@ void lstm_gradient(Cpu<T>& device, const LstmGradientArgs<Cpu<T>>& args) {
   const Index width = f.h.cols;
   cpu::Panels<T> recurrent(device, 4 * width, width);
   if (f.rows.longest > 1 || !args.dh0.to.empty()) recurrent.fill(device, f.recurrent, false);
-  cpu::lstm_groups(device, f, [&](const cpu::LstmGroup<T>& group, int thread) {
+  cpu::lstm_groups(device, f.rows, f.order, f.reverse, [&](const cpu::LstmGroup& group, int thread) {
     const Index count = group.count();
     T* space = device.workspace(thread, 6 * count * width, 1);
     const Matrix<T> dgates(space, count, 4 * width);  // of one step

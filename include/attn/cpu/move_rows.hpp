@@ -10,17 +10,15 @@ namespace attn {
 
 template <class T>
 void copy_rows(Cpu<T>& device, const CopyRowsArgs<Cpu<T>>& args) {
-  device.parallel_ranges(args.count, cpu::worthwhile_rows(args.rows.cols), [&](Index first, Index last, int) {
-    for (Index i = first; i < last; ++i)
-      std::copy_n(args.rows.row(args.from[i]), args.rows.cols, args.rows.row(args.to[i]));
+  device.parallel_rows(args.count, args.rows.cols, [&](Index i) {
+    std::copy_n(args.rows.row(args.from[i]), args.rows.cols, args.rows.row(args.to[i]));
   });
 }
 
 template <class T>
 void gather_rows(Cpu<T>& device, const GatherRowsArgs<Cpu<T>>& args) {
-  device.parallel_ranges(args.to.rows, cpu::worthwhile_rows(args.to.cols), [&](Index first, Index last, int) {
-    for (Index i = first; i < last; ++i) std::copy_n(args.from.row(args.row[i]), args.to.cols, args.to.row(i));
-  });
+  device.parallel_rows(args.to.rows, args.to.cols,
+                       [&](Index i) { std::copy_n(args.from.row(args.row[i]), args.to.cols, args.to.row(i)); });
 }
 
 template <class T>
@@ -31,9 +29,8 @@ void gather_rows_gradient(Cpu<T>&, const GatherRowsGradientArgs<Cpu<T>>& args) {
 
 template <class T>
 void scatter_rows(Cpu<T>& device, const ScatterRowsArgs<Cpu<T>>& args) {
-  device.parallel_ranges(args.from.rows, cpu::worthwhile_rows(args.from.cols), [&](Index first, Index last, int) {
-    for (Index i = first; i < last; ++i) std::copy_n(args.from.row(i), args.from.cols, args.to.row(args.row[i]));
-  });
+  device.parallel_rows(args.from.rows, args.from.cols,
+                       [&](Index i) { std::copy_n(args.from.row(i), args.from.cols, args.to.row(args.row[i])); });
 }
 
 template <class T>
@@ -57,23 +54,20 @@ void repeat_rows_gradient(Cpu<T>& device, const RepeatRowsGradientArgs<Cpu<T>>& 
 
 template <class T>
 void repeat_heads(Cpu<T>& device, const RepeatHeadsArgs<Cpu<T>>& args) {
-  device.parallel_ranges(args.x.rows, cpu::worthwhile_rows(args.y.cols), [&](Index first, Index last, int) {
-    for (Index i = first; i < last; ++i)
-      for (Index h = 0; h * args.width < args.y.cols; ++h)
-        cpu::array(args.y.row(i) + h * args.width, args.width) =
-            cpu::array(args.x.row(i) + h / args.times * args.width, args.width);
+  device.parallel_rows(args.x.rows, args.y.cols, [&](Index i) {
+    for (Index h = 0; h * args.width < args.y.cols; ++h)
+      std::copy_n(args.x.row(i) + h / args.times * args.width, args.width, args.y.row(i) + h * args.width);
   });
 }
 
 template <class T>
 void repeat_heads_gradient(Cpu<T>& device, const RepeatHeadsGradientArgs<Cpu<T>>& args) {
   const Matrix<T> dx = args.dx.to;
-  device.parallel_ranges(dx.rows, cpu::worthwhile_rows(args.dy.cols), [&](Index first, Index last, int) {
-    for (Index i = first; i < last; ++i)
-      for (Index h = 0; h * args.width < args.dy.cols; ++h) {
-        auto to = cpu::array(dx.row(i) + h / args.times * args.width, args.width);
-        cpu::put(to, cpu::array(args.dy.row(i) + h * args.width, args.width), args.dx.add || h % args.times != 0);
-      }
+  device.parallel_rows(dx.rows, args.dy.cols, [&](Index i) {
+    for (Index h = 0; h * args.width < args.dy.cols; ++h) {
+      auto to = cpu::array(dx.row(i) + h / args.times * args.width, args.width);
+      cpu::put(to, cpu::array(args.dy.row(i) + h * args.width, args.width), args.dx.add || h % args.times != 0);
+    }
   });
 }
 

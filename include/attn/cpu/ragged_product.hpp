@@ -11,13 +11,18 @@ namespace cpu {
 
 inline constexpr Index kProductRows = 64;  // of a sentence's result per task
 
-/// work(s, first, count, thread) for blocks of rows of each sentence.
+/// work(s, first, y, thread) for blocks y of each sentence's rows, from row `first` of the sentence on. Sets the sink's rows to
+/// 0 unless it adds.
 template <class T, class Work>
-void for_each_block(Cpu<T>& device, const Ragged& rows, const Work& work) {
+void for_each_block(Cpu<T>& device, const Ragged& rows, const Sink<T>& sink, const Work& work) {
+  zero_outside(device, rows, sink);
   const Index blocks = (rows.longest + kProductRows - 1) / kProductRows;
   device.parallel(rows.count * blocks, [&](Index task, int thread) {
     const Index s = task / blocks, first = task % blocks * kProductRows, length = rows.length(s);
-    if (first < length) work(s, first, std::min(kProductRows, length - first), thread);
+    if (first >= length) return;
+    const Matrix<T> y = sink.to.row_range(rows.begin[s] + first, std::min(kProductRows, length - first));
+    if (!sink.add) clear(y);
+    work(s, first, y, thread);
   });
 }
 
@@ -26,12 +31,9 @@ void for_each_block(Cpu<T>& device, const Ragged& rows, const Work& work) {
 template <class T>
 void ragged_scores(Cpu<T>& device, const RaggedScoresArgs<Cpu<T>>& args) {
   check_ragged_product("ragged_scores", args.a_rows, args.b_rows, args.y.to.cols);
-  zero_outside(device, args.a_rows, args.y);
-  cpu::for_each_block(device, args.a_rows, [&](Index s, Index first, Index count, int thread) {
+  cpu::for_each_block(device, args.a_rows, args.y, [&](Index s, Index first, const Matrix<T>& y, int thread) {
     const Index row = args.a_rows.begin[s] + first, keys = args.b_rows.length(s);
-    const Matrix<T> y = args.y.to.row_range(row, count);
-    if (!args.y.add) cpu::clear(y);
-    cpu::gemm<false, true>(device, thread, args.a.row_range(row, count), args.b.row_range(args.b_rows.begin[s], keys),
+    cpu::gemm<false, true>(device, thread, args.a.row_range(row, y.rows), args.b.row_range(args.b_rows.begin[s], keys),
                            y.columns(0, keys), T(args.scale), args.a_rows.length(s));
   });
 }
@@ -39,12 +41,9 @@ void ragged_scores(Cpu<T>& device, const RaggedScoresArgs<Cpu<T>>& args) {
 template <class T>
 void ragged_mix(Cpu<T>& device, const RaggedMixArgs<Cpu<T>>& args) {
   check_ragged_product("ragged_mix", args.a_rows, args.b_rows, args.w.cols);
-  zero_outside(device, args.a_rows, args.y);
-  cpu::for_each_block(device, args.a_rows, [&](Index s, Index first, Index count, int thread) {
+  cpu::for_each_block(device, args.a_rows, args.y, [&](Index s, Index first, const Matrix<T>& y, int thread) {
     const Index row = args.a_rows.begin[s] + first, keys = args.b_rows.length(s);
-    const Matrix<T> y = args.y.to.row_range(row, count);
-    if (!args.y.add) cpu::clear(y);
-    cpu::gemm(device, thread, args.w.row_range(row, count).columns(0, keys), args.b.row_range(args.b_rows.begin[s], keys),
+    cpu::gemm(device, thread, args.w.row_range(row, y.rows).columns(0, keys), args.b.row_range(args.b_rows.begin[s], keys),
               y, T(args.scale), args.a_rows.length(s));
   });
 }
@@ -52,12 +51,9 @@ void ragged_mix(Cpu<T>& device, const RaggedMixArgs<Cpu<T>>& args) {
 template <class T>
 void ragged_mix_transposed(Cpu<T>& device, const RaggedMixTransposedArgs<Cpu<T>>& args) {
   check_ragged_product("ragged_mix_transposed", args.a_rows, args.b_rows, args.w.cols);
-  zero_outside(device, args.b_rows, args.y);
-  cpu::for_each_block(device, args.b_rows, [&](Index s, Index first, Index count, int thread) {
+  cpu::for_each_block(device, args.b_rows, args.y, [&](Index s, Index first, const Matrix<T>& y, int thread) {
     const Index row = args.a_rows.begin[s], queries = args.a_rows.length(s);
-    const Matrix<T> y = args.y.to.row_range(args.b_rows.begin[s] + first, count);
-    if (!args.y.add) cpu::clear(y);
-    cpu::gemm<true, false>(device, thread, args.w.row_range(row, queries).columns(first, count),
+    cpu::gemm<true, false>(device, thread, args.w.row_range(row, queries).columns(first, y.rows),
                            args.x.row_range(row, queries), y, T(args.scale), args.b_rows.length(s));
   });
 }

@@ -26,9 +26,8 @@ template <class T>
 void fill(Cpu<T>& device, const FillArgs<Cpu<T>>& args) {
   const Matrix<T> y = args.y.to;
   const T value = T(args.value);
-  device.parallel_ranges(y.rows, cpu::worthwhile_rows(y.cols), [&](Index first, Index last, int) {
-    for (Index i = first; i < last; ++i)
-      cpu::put(cpu::row_array(y, i), cpu::RowArray<T>::PlainObject::Constant(y.cols, value), args.y.add);
+  device.parallel_rows(y.rows, y.cols, [&](Index i) {
+    cpu::put(cpu::row_array(y, i), cpu::RowArray<T>::PlainObject::Constant(y.cols, value), args.y.add);
   });
 }
 
@@ -52,16 +51,14 @@ template <class T>
 void reduce_columns(Cpu<T>& device, const ReduceColumnsArgs<Cpu<T>>& args) {
   const Index cols = args.x.cols;
   check_reduced_columns(args.kind, cols);
-  device.parallel_ranges(args.x.rows, cpu::worthwhile_rows(cols), [&](Index first, Index last, int) {
-    for (Index i = first; i < last; ++i) {
-      const auto x = cpu::row_array(args.x, i);
-      T& y = args.y(i, 0);
-      if (args.kind == Reduction::max) {
-        y = x[0];
-        for (Index j = 1; j < cols; ++j) y = cpu::larger(x[j], y);
-      } else {
-        y = args.kind == Reduction::sum ? x.sum() : x.sum() / static_cast<T>(cols);
-      }
+  device.parallel_rows(args.x.rows, cols, [&](Index i) {
+    const auto x = cpu::row_array(args.x, i);
+    T& y = args.y(i, 0);
+    if (args.kind == Reduction::max) {
+      y = x[0];
+      for (Index j = 1; j < cols; ++j) y = cpu::larger(x[j], y);
+    } else {
+      y = args.kind == Reduction::sum ? x.sum() : x.sum() / static_cast<T>(cols);
     }
   });
 }
@@ -70,19 +67,17 @@ template <class T>
 void reduce_columns_gradient(Cpu<T>& device, const ReduceColumnsGradientArgs<Cpu<T>>& args) {
   const Index cols = args.dx.to.cols;
   check_reduced_columns(args.kind, cols);
-  device.parallel_ranges(args.dx.to.rows, cpu::worthwhile_rows(cols), [&](Index first, Index last, int) {
-    for (Index i = first; i < last; ++i) {
-      auto dx = cpu::row_array(args.dx.to, i);
-      const T dy = args.dy(i, 0);
-      if (args.kind == Reduction::max) {
-        if (!args.dx.add) dx = T(0);
-        Index j = 0;
-        while (j < cols && !cpu::is_largest(args.x(i, j), args.y(i, 0))) ++j;
-        if (j < cols) dx[j] += dy;
-      } else {
-        const T each = args.kind == Reduction::sum ? dy : dy / static_cast<T>(cols);
-        cpu::put(dx, cpu::RowArray<T>::PlainObject::Constant(cols, each), args.dx.add);
-      }
+  device.parallel_rows(args.dx.to.rows, cols, [&](Index i) {
+    auto dx = cpu::row_array(args.dx.to, i);
+    const T dy = args.dy(i, 0);
+    if (args.kind == Reduction::max) {
+      if (!args.dx.add) dx = T(0);
+      Index j = 0;
+      while (j < cols && !cpu::is_largest(args.x(i, j), args.y(i, 0))) ++j;
+      if (j < cols) dx[j] += dy;
+    } else {
+      const T each = args.kind == Reduction::sum ? dy : dy / static_cast<T>(cols);
+      cpu::put(dx, cpu::RowArray<T>::PlainObject::Constant(cols, each), args.dx.add);
     }
   });
 }

@@ -16,12 +16,7 @@ namespace cpu {
 /// work(i, seen) for each row i that the mask covers. Row i sees its first `seen` columns.
 template <class T, class Work>
 void for_each_masked_row(Cpu<T>& device, const RaggedMask& mask, Index rows, Index cols, const Work& work) {
-  if (!mask.active()) {
-    device.parallel_ranges(rows, worthwhile_rows(cols), [&](Index first, Index last, int) {
-      for (Index i = first; i < last; ++i) work(i, cols);
-    });
-    return;
-  }
+  if (!mask.active()) return device.parallel_rows(rows, cols, [&](Index i) { work(i, cols); });
   device.parallel(mask.queries.count, [&](Index s, int) {
     const Index begin = mask.queries.begin[s], queries = mask.queries.length(s), keys = mask.keys.length(s);
     for (Index i = 0; i < queries; ++i)

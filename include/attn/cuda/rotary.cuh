@@ -2,7 +2,7 @@
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/rows.cuh"
 #include "attn/cuda/support/sentence_of.cuh"
-#include "attn/ops/rotary.hpp"
+#include "attn/ops/embedding.hpp"
 
 namespace attn {
 namespace kernels {
