@@ -1,4 +1,4 @@
-#include "attn/cpu/packed_linear.hpp"
+#include "attn/cpu/linear.hpp"
 
 #include <doctest/doctest.h>
 

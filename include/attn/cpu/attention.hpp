@@ -62,6 +62,23 @@ struct Head : AttentionSentence {
   }
 };
 
+/// One sentence, with its scores.
+template <class T>
+struct AdditiveSentence : AttentionSentence {
+  const AdditiveAttentionArgs<Cpu<T>>& args;
+
+  AdditiveSentence(const AdditiveAttentionArgs<Cpu<T>>& a, Index sentence) : AttentionSentence(a, sentence), args(a) {}
+
+  Index width() const { return args.q.cols; }
+
+  /// Returns the score of a query and a key, and writes T_ij to `squashed`.
+  T score(Index query, Index key, T* squashed) const {
+    auto t = array(squashed, width());
+    t = (row_array(args.q, first_query + query) + row_array(args.k, first_key + key)).tanh();
+    return (t * array(args.u, width())).sum();
+  }
+};
+
 }  // namespace cpu
 
 template <class T>
@@ -158,27 +175,6 @@ void attention_weights(Cpu<T>& device, const AttentionWeightsArgs<Cpu<T>>& args)
     }
   });
 }
-
-namespace cpu {
-
-/// One sentence, with its scores.
-template <class T>
-struct AdditiveSentence : AttentionSentence {
-  const AdditiveAttentionArgs<Cpu<T>>& args;
-
-  AdditiveSentence(const AdditiveAttentionArgs<Cpu<T>>& a, Index sentence) : AttentionSentence(a, sentence), args(a) {}
-
-  Index width() const { return args.q.cols; }
-
-  /// Returns the score of a query and a key, and writes T_ij to `squashed`.
-  T score(Index query, Index key, T* squashed) const {
-    auto t = array(squashed, width());
-    t = (row_array(args.q, first_query + query) + row_array(args.k, first_key + key)).tanh();
-    return (t * array(args.u, width())).sum();
-  }
-};
-
-}  // namespace cpu
 
 template <class T>
 void additive_attention(Cpu<T>& device, const AdditiveAttentionArgs<Cpu<T>>& args) {

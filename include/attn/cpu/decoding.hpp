@@ -13,34 +13,6 @@
 
 namespace attn {
 
-template <class T>
-void argmax(Cpu<T>& device, const ArgmaxArgs<Cpu<T>>& args) {
-  constexpr Index kBlock = 512;
-  device.parallel_ranges(args.logits.rows, 1, [&](Index first, Index last, int) {
-    for (Index i = first; i < last; ++i) {
-      const T* row = args.logits.row(i);
-      const auto best = [&](Index from, Index to) {  // finds its block with vector instructions, then its place
-        Index block = from;
-        T most = cpu::largest(row + from, std::min(kBlock, to - from));
-        for (Index next = from + kBlock; next < to; next += kBlock) {
-          const T here = cpu::largest(row + next, std::min(kBlock, to - next));
-          if (here > most) most = here, block = next;
-        }
-        const T* end = row + std::min(to, block + kBlock);
-        const T* place = std::find(row + block, end, most);
-        return place < end ? place - row : 0;  // not found: the row holds NaN
-      };
-      const Index cols = args.logits.cols, hole = args.except;
-      if (hole < 0 || hole >= cols || cols == 1) {  // a single class cannot be excluded
-        args.best[i] = static_cast<Token>(best(0, cols));
-      } else {
-        const Index left = hole > 0 ? best(0, hole) : best(1, cols), right = hole + 1 < cols ? best(hole + 1, cols) : left;
-        args.best[i] = static_cast<Token>(row[right] > row[left] ? right : left);
-      }
-    }
-  });
-}
-
 namespace cpu {
 
 /// Argmax over outputs of int8 weights, without storing the outputs. Each thread takes some panels, in order, so ties go to
@@ -70,20 +42,6 @@ inline void largest_int8(Cpu<float>& device, const LinearArgmaxArgs<Cpu<float>>&
   }
 }
 
-}  // namespace cpu
-
-template <class T>
-void linear_argmax(Cpu<T>& device, const LinearArgmaxArgs<Cpu<T>>& args) {
-  if constexpr (std::is_same_v<T, float>)
-    if (device.options().int8_weights)
-      if (const auto* packed = device.weights().template find<cpu::Int8Weights<>>(args.weight); packed != nullptr)
-        return cpu::largest_int8(device, args, *packed);
-  linear(device, {.x = args.x, .weight = args.weight, .bias = args.bias, .y = args.logits});
-  argmax(device, {.logits = args.logits, .best = args.best, .except = args.except});
-}
-
-namespace cpu {
-
 /// Writes the maximum of each `block` numbers of a row, and returns that of all. Ignores NaN.
 template <class T>
 T largest_of_blocks(const T* row, Index count, Index block, T* largest) {
@@ -106,7 +64,89 @@ T largest_of_blocks(const T* row, Index count, Index block, T* largest) {
   return most;
 }
 
+/// The step of one sentence.
+template <class T>
+void step_of_beam(const BeamStepArgs<Cpu<T>>& args, Index sentence) {
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  struct Row {
+    double total = kNone;
+    Token token = 0;
+    Index continues = 0;
+  };
+  const Index beam = args.beam, k = args.best.cols, first = sentence * beam;
+  Row rows[max_graph_beam + 1];  // the best so far, and one to drop
+  Index count = 0;
+  for (Index i = first; i < first + beam; ++i)
+    for (Index j = 0; j < k; ++j) {
+      const Token token = args.best(i, j);
+      const T log_probability = args.log_probabilities(i, j);
+      const Index at = (args.step[sentence] * args.best.rows + i) * k + j;
+      args.logged[at] = token;
+      args.logged_probabilities[at] = log_probability;
+      if (!(args.totals[i] > kNone) || token < 0 || !(log_probability > T(kNone)) || token == args.end) continue;
+      const Row candidate{args.totals[i] + double{log_probability}, token, i};
+      Index place = count;  // after equal candidates
+      for (; place > 0 && rows[place - 1].total < candidate.total; --place) rows[place] = rows[place - 1];
+      rows[place] = candidate;
+      count = std::min(count + 1, beam);
+    }
+  for (Index r = count; r < beam; ++r) rows[r] = {kNone, 0, first + r};
+
+  const Index filled = args.ends[first] - first * args.table.cols;
+  std::int32_t column[max_graph_beam];
+  for (Index t = 0; t < filled; ++t) {
+    for (Index r = 0; r < beam; ++r) column[r] = args.table(rows[r].continues, t);
+    for (Index r = 0; r < beam; ++r) args.table(first + r, t) = column[r];
+  }
+  for (Index r = 0; r < beam; ++r) {
+    const Index i = first + r;
+    args.tokens[i] = rows[r].token;
+    args.totals[i] = rows[r].total;
+    ++args.newest[i], ++args.ends[i], ++args.positions[i];
+    if (filled < args.table.cols) args.table(i, filled) = args.newest[i];
+  }
+  ++args.step[sentence];
+}
+
 }  // namespace cpu
+
+template <class T>
+void argmax(Cpu<T>& device, const ArgmaxArgs<Cpu<T>>& args) {
+  constexpr Index kBlock = 512;
+  device.parallel_ranges(args.logits.rows, 1, [&](Index first, Index last, int) {
+    for (Index i = first; i < last; ++i) {
+      const T* row = args.logits.row(i);
+      const auto best = [&](Index from, Index to) {  // finds its block with vector instructions, then its place
+        Index block = from;
+        T most = cpu::largest(row + from, std::min(kBlock, to - from));
+        for (Index next = from + kBlock; next < to; next += kBlock) {
+          const T here = cpu::largest(row + next, std::min(kBlock, to - next));
+          if (here > most) most = here, block = next;
+        }
+        const T* end = row + std::min(to, block + kBlock);
+        const T* place = std::find(row + block, end, most);
+        return place < end ? place - row : 0;  // not found: the row holds NaN
+      };
+      const Index cols = args.logits.cols, hole = args.except;
+      if (hole < 0 || hole >= cols || cols == 1) {  // a single class cannot be excluded
+        args.best[i] = static_cast<Token>(best(0, cols));
+      } else {
+        const Index left = hole > 0 ? best(0, hole) : best(1, cols), right = hole + 1 < cols ? best(hole + 1, cols) : left;
+        args.best[i] = static_cast<Token>(row[right] > row[left] ? right : left);
+      }
+    }
+  });
+}
+
+template <class T>
+void linear_argmax(Cpu<T>& device, const LinearArgmaxArgs<Cpu<T>>& args) {
+  if constexpr (std::is_same_v<T, float>)
+    if (device.options().int8_weights)
+      if (const auto* packed = device.weights().template find<cpu::Int8Weights<>>(args.weight); packed != nullptr)
+        return cpu::largest_int8(device, args, *packed);
+  linear(device, {.x = args.x, .weight = args.weight, .bias = args.bias, .y = args.logits});
+  argmax(device, {.logits = args.logits, .best = args.best, .except = args.except});
+}
 
 template <class T>
 void top_k(Cpu<T>& device, const TopKArgs<Cpu<T>>& args) {
@@ -178,54 +218,6 @@ void greedy_step(Cpu<T>&, const GreedyStepArgs<Cpu<T>>& args) {
   args.remaining[*args.step] = remaining;
   ++*args.step;
 }
-
-namespace cpu {
-
-/// The step of one sentence.
-template <class T>
-void step_of_beam(const BeamStepArgs<Cpu<T>>& args, Index sentence) {
-  constexpr double kNone = -std::numeric_limits<double>::infinity();
-  struct Row {
-    double total = kNone;
-    Token token = 0;
-    Index continues = 0;
-  };
-  const Index beam = args.beam, k = args.best.cols, first = sentence * beam;
-  Row rows[max_graph_beam + 1];  // the best so far, and one to drop
-  Index count = 0;
-  for (Index i = first; i < first + beam; ++i)
-    for (Index j = 0; j < k; ++j) {
-      const Token token = args.best(i, j);
-      const T log_probability = args.log_probabilities(i, j);
-      const Index at = (args.step[sentence] * args.best.rows + i) * k + j;
-      args.logged[at] = token;
-      args.logged_probabilities[at] = log_probability;
-      if (!(args.totals[i] > kNone) || token < 0 || !(log_probability > T(kNone)) || token == args.end) continue;
-      const Row candidate{args.totals[i] + double{log_probability}, token, i};
-      Index place = count;  // after equal candidates
-      for (; place > 0 && rows[place - 1].total < candidate.total; --place) rows[place] = rows[place - 1];
-      rows[place] = candidate;
-      count = std::min(count + 1, beam);
-    }
-  for (Index r = count; r < beam; ++r) rows[r] = {kNone, 0, first + r};
-
-  const Index filled = args.ends[first] - first * args.table.cols;
-  std::int32_t column[max_graph_beam];
-  for (Index t = 0; t < filled; ++t) {
-    for (Index r = 0; r < beam; ++r) column[r] = args.table(rows[r].continues, t);
-    for (Index r = 0; r < beam; ++r) args.table(first + r, t) = column[r];
-  }
-  for (Index r = 0; r < beam; ++r) {
-    const Index i = first + r;
-    args.tokens[i] = rows[r].token;
-    args.totals[i] = rows[r].total;
-    ++args.newest[i], ++args.ends[i], ++args.positions[i];
-    if (filled < args.table.cols) args.table(i, filled) = args.newest[i];
-  }
-  ++args.step[sentence];
-}
-
-}  // namespace cpu
 
 template <class T>
 void beam_step(Cpu<T>& device, const BeamStepArgs<Cpu<T>>& args) {

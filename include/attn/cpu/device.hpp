@@ -2,8 +2,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -22,6 +22,10 @@
 #include "attn/core/repeated_step.hpp"
 
 namespace attn::cpu {
+
+/// Copying this number of values takes longer than waking the other threads; worthwhile_rows is the same in rows.
+inline constexpr Index kWorthwhile = 1 << 14;
+inline Index worthwhile_rows(Index cols) { return std::max<Index>(1, kWorthwhile / std::max<Index>(1, cols)); }
 
 /// Packed copies of constant weights (of inference models), in the order and precision that products read. Packs at first
 /// use. Thread-safe, because devices that run one model share it.
@@ -77,14 +81,6 @@ struct CpuOptions {
   bool bfloat16_products = false;  // Cpu<float>: round the operands of matrix products to bfloat16; sums stay float
   bool int8_weights = false;       // Cpu<float>: round weights of inference models and their inputs to int8
 };
-
-namespace cpu {
-
-/// Copying this number of values takes longer than waking the other threads; worthwhile_rows is the same in rows.
-inline constexpr Index kWorthwhile = 1 << 14;
-inline Index worthwhile_rows(Index cols) { return std::max<Index>(1, kWorthwhile / std::max<Index>(1, cols)); }
-
-}  // namespace cpu
 
 /// Whether the compiler may use instructions for bf16 matrix products (ARM's BF16).
 #ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
@@ -185,7 +181,7 @@ requires(sizeof(T) > 0) class Cpu<T> {
 
   /// Scratch memory of one thread, at least `count` values. Contents are lost at the thread's next call with the same slot.
   T* workspace(int thread, Index count, int slot = 0) {
-    auto& place = workspaces_[static_cast<std::size_t>(thread)].slots[slot];
+    auto& place = workspaces_[static_cast<std::size_t>(thread)][static_cast<std::size_t>(slot)];
     if (place.size() < count) place = Buffer<T, Memory>(count + count / 4);
     return place.data();
   }
@@ -199,25 +195,21 @@ requires(sizeof(T) > 0) class Cpu<T> {
   /// Bytes of allocated scratch memory, and bytes of memory of the machine.
   Index scratch() const {
     Index numbers = results_.size();
-    for (const Workspace& one : workspaces_)
-      for (const auto& slot : one.slots) numbers += slot.size();
+    for (const auto& workspace : workspaces_)
+      for (const auto& slot : workspace) numbers += slot.size();
     return numbers * Index{sizeof(T)};
   }
   Index memory() const { return Index{::sysconf(_SC_PHYS_PAGES)} * Index{::sysconf(_SC_PAGE_SIZE)}; }
 
  private:
-  struct Workspace {
-    Buffer<T, Memory> slots[2];
-  };
-
   /// Grows the workspaces of all threads to the largest. Tasks are scheduled dynamically, so any thread may need that size
   /// in a later step, which should not allocate.
   void level_workspaces() {
-    for (std::size_t slot = 0; slot < std::size(workspaces_[0].slots); ++slot) {
+    for (std::size_t slot = 0; slot < 2; ++slot) {
       Index most = 0;
-      for (const Workspace& one : workspaces_) most = std::max<Index>(most, one.slots[slot].size());
-      for (Workspace& one : workspaces_)
-        if (one.slots[slot].size() < most) one.slots[slot] = Buffer<T, Memory>(most);
+      for (const auto& workspace : workspaces_) most = std::max<Index>(most, workspace[slot].size());
+      for (auto& workspace : workspaces_)
+        if (workspace[slot].size() < most) workspace[slot] = Buffer<T, Memory>(most);
     }
   }
 
@@ -228,7 +220,7 @@ requires(sizeof(T) > 0) class Cpu<T> {
 
   CpuOptions options_;
   std::shared_ptr<cpu::PackedWeights<T>> weights_ = std::make_shared<cpu::PackedWeights<T>>();
-  std::vector<Workspace> workspaces_;
+  std::vector<std::array<Buffer<T, Memory>, 2>> workspaces_;  // of each thread: two slots
   Buffer<T, Memory> results_;
   std::unique_ptr<ThreadPool> pool_;
 };

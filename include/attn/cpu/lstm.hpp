@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "attn/cpu/eigen.hpp"
-#include "attn/cpu/packed_linear.hpp"
+#include "attn/cpu/linear.hpp"
 #include "attn/ops/lstm.hpp"
 
 // Sentences are independent, so each thread takes some of them from start to end without synchronisation.

@@ -4,7 +4,6 @@
 #include "attn/cpu/device.hpp"
 #include "attn/cpu/eigen.hpp"
 #include "attn/ops/move_rows.hpp"
-#include "attn/ops/operands.hpp"
 
 namespace attn {
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "attn/cpu/gemm.hpp"
-#include "attn/ops/operands.hpp"
 #include "attn/ops/ragged_product.hpp"
 
 namespace attn {

@@ -3,7 +3,6 @@
 
 #include "attn/cpu/device.hpp"
 #include "attn/cpu/eigen.hpp"
-#include "attn/ops/operands.hpp"
 #include "attn/ops/reductions.hpp"
 
 namespace attn {
@@ -114,26 +113,18 @@ void reduce_rows_gradient(Cpu<T>& device, const ReduceRowsGradientArgs<Cpu<T>>& 
     const Matrix<T> dx = args.dx.to.row_range(begin, end - begin);
     if (begin == end) return;
     const auto dy = cpu::row_array(args.dy, s);
-    switch (args.kind) {
-      case RowReduction::sum:
-        for (Index i = 0; i < dx.rows; ++i) cpu::put(cpu::row_array(dx, i), dy, args.dx.add);
-        return;
-      case RowReduction::mean:
-        for (Index i = 0; i < dx.rows; ++i) cpu::put(cpu::row_array(dx, i), dy / static_cast<T>(dx.rows), args.dx.add);
-        return;
-      case RowReduction::max:
-        if (!args.dx.add) cpu::clear(dx);
-        for (Index c = 0; c < dx.cols; ++c) {
-          Index i = 0;
-          while (i < dx.rows && !cpu::is_largest(args.x(begin + i, c), args.y(s, c))) ++i;
-          if (i < dx.rows) dx(i, c) += dy[c];
-        }
-        return;
-      case RowReduction::first:
-      case RowReduction::last:
-        if (!args.dx.add) cpu::clear(dx);
-        cpu::row_array(dx, args.kind == RowReduction::first ? 0 : dx.rows - 1) += dy;
-        return;
+    if (args.kind == RowReduction::sum) {
+      for (Index i = 0; i < dx.rows; ++i) cpu::put(cpu::row_array(dx, i), dy, args.dx.add);
+    } else if (args.kind == RowReduction::mean) {
+      for (Index i = 0; i < dx.rows; ++i) cpu::put(cpu::row_array(dx, i), dy / static_cast<T>(dx.rows), args.dx.add);
+    } else {
+      if (!args.dx.add) cpu::clear(dx);
+      if (args.kind != RowReduction::max) cpu::row_array(dx, args.kind == RowReduction::first ? 0 : dx.rows - 1) += dy;
+      for (Index c = 0; c < dx.cols && args.kind == RowReduction::max; ++c) {
+        Index i = 0;
+        while (i < dx.rows && !cpu::is_largest(args.x(begin + i, c), args.y(s, c))) ++i;
+        if (i < dx.rows) dx(i, c) += dy[c];
+      }
     }
   });
 }

@@ -6,7 +6,6 @@
 #include "attn/cpu/cross_entropy.hpp"
 #include "attn/cpu/device.hpp"
 #include "attn/cpu/eigen.hpp"
-#include "attn/ops/operands.hpp"
 #include "attn/ops/softmax.hpp"
 
 namespace attn {
