@@ -17,7 +17,6 @@
 #include "attn/cpu/optimisers.hpp"
 #include "attn/cpu/ragged_product.hpp"
 #include "attn/cpu/reductions.hpp"
-#include "attn/cpu/softmax.hpp"
 #include "attn/ops/op_list.hpp"
 
 #ifdef ATTN_OPS_ELSEWHERE

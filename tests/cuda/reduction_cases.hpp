@@ -4,7 +4,6 @@
 #include "attn/ops/move_rows.hpp"
 #include "attn/ops/ragged_product.hpp"
 #include "attn/ops/reductions.hpp"
-#include "attn/ops/softmax.hpp"
 #include "cuda/guarded.hpp"
 
 // Softmax, reductions and products of ragged activations. Operands hold NaN where an op must not read.

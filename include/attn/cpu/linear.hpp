@@ -9,19 +9,29 @@
 #include "attn/cpu/bfloat16_product.hpp"
 #endif
 
-// linear with packed weights that the device keeps. A value's bits depend neither on the number of rows nor on the tiling.
-
 namespace attn::cpu {
 
-/// work(top, bottom, left, right, thread) over parts of a rows x cols result. Cuts columns at multiples of `panel`, or rows
-/// if that gives too few parts.
+/// work(part, top, left, thread) for parts of a result that start at row `top` and column `left`. Cuts rows or columns, at
+/// multiples of their grain.
 template <class T, class Work>
-void panel_parts(Cpu<T>& device, Index rows, Index cols, Index panel, const Work& work) {
-  if (cols < panel * device.threads())
-    device.parallel_ranges(rows, 8, [&](Index first, Index last, int thread) { work(first, last, 0, cols, thread); });
+void for_each_part(Cpu<T>& device, const Matrix<T>& y, Index row_grain, Index col_grain, bool cut_rows, const Work& work) {
+  if (cut_rows)
+    device.parallel_ranges(y.rows, row_grain, [&](Index first, Index last, int thread) {
+      work(y.row_range(first, last - first), first, Index{0}, thread);
+    });
   else
-    device.parallel_ranges(cols, panel, [&](Index first, Index last, int thread) { work(0, rows, first, last, thread); });
+    device.parallel_ranges(y.cols, col_grain, [&](Index first, Index last, int thread) {
+      work(y.columns(first, last - first), Index{0}, first, thread);
+    });
 }
+/// Cuts columns, or rows if that would give too few parts. A task copies the columns of the right side that it uses into panels,
+/// unless they are packed, and reads the rows of the left side in place.
+template <class T, class Work>
+void for_each_part(Cpu<T>& device, const Matrix<T>& y, Index row_grain, Index col_grain, const Work& work) {
+  for_each_part(device, y, row_grain, col_grain, y.cols < col_grain * device.threads(), work);
+}
+
+// Packed weights that the device keeps. A value's bits depend neither on the number of rows nor on the tiling.
 
 /// Packed weights in the device's precision.
 template <class T>
@@ -36,15 +46,14 @@ class PanelWeights {
 
   void run(Cpu<T>& device, const LinearArgs<Cpu<T>>& args) const {
     constexpr Index kTogether = 60;  // rows that stay in the L2 cache for all panels
-    const auto& y = args.y;
-    panel_parts(device, y.rows, y.cols, Panels<T>::kColumns, [&](Index top, Index bottom, Index left, Index right, int) {
-      const Panels<T> panels(values_.data() + left * depth_, depth_, right - left);
-      for (Index i = top; i < bottom; i += kTogether) {
-        const auto part = y.row_range(i, std::min(kTogether, bottom - i)).columns(left, right - left);
+    for_each_part(device, args.y, 8, Panels<T>::kColumns, [&](const Matrix<T>& y, Index top, Index left, int) {
+      const Panels<T> panels(values_.data() + left * depth_, depth_, y.cols);
+      for (Index i = 0; i < y.rows; i += kTogether) {
+        const auto part = y.row_range(i, std::min(kTogether, y.rows - i));
         if (args.bias == nullptr || depth_ == 0) start(part, args.bias == nullptr ? nullptr : args.bias + left);
         const Matrix<const T> base =
             args.bias != nullptr ? Matrix<const T>(args.bias + left, part.rows, part.cols, 0) : Matrix<const T>(part);
-        panels.multiply(args.x.row_range(i, part.rows), part, 1, base);
+        panels.multiply(args.x.row_range(top + i, part.rows), part, 1, base);
         if (args.relu)
           for (Index r = 0; r < part.rows; ++r) row_array(part, r) = row_array(part, r).max(T(0));
       }
@@ -78,11 +87,9 @@ inline void run_int8(Cpu<float>& device, const LinearArgs<Cpu<float>>& args, con
   const Index rows = args.x.rows, depth = args.x.cols;
   const Rows x(device.results((Rows::bytes(rows, depth) + 3) / 4), rows, depth);
   quantise_rows(device, args.x, x);
-  panel_parts(device, rows, args.y.cols, Int8Weights<>::kColumns,
-              [&](Index top, Index bottom, Index left, Index right, int) {
-                weights.multiply(x, top, left, args.bias, args.relu,
-                                 args.y.row_range(top, bottom - top).columns(left, right - left));
-              });
+  for_each_part(device, args.y, 8, Int8Weights<>::kColumns, [&](const Matrix<float>& y, Index top, Index left, int) {
+    weights.multiply(x, top, left, args.bias, args.relu, y);
+  });
 }
 
 #ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
@@ -96,14 +103,14 @@ class Bfloat16Weights {
   }
 
   void run(Cpu<float>& device, const LinearArgs<Cpu<float>>& args) const {
-    panel_parts(device, args.y.rows, args.y.cols, 64, [&](Index top, Index bottom, Index left, Index right, int thread) {
+    for_each_part(device, args.y, 8, 64, [&](const Matrix<float>& y, Index top, Index left, int thread) {
       auto* space = reinterpret_cast<bfloat16_t*>(device.workspace(thread, size(kTogether, depth_) / 2 + 1));
-      for (Index i = top; i < bottom; i += kTogether) {
-        const auto part = args.y.row_range(i, std::min(kTogether, bottom - i)).columns(left, right - left);
+      for (Index i = 0; i < y.rows; i += kTogether) {
+        const auto part = y.row_range(i, std::min(kTogether, y.rows - i));
         for (Index r = 0; r < part.rows; ++r)
           args.bias == nullptr ? std::fill_n(part.row(r), part.cols, 0.0F)
                                : std::copy_n(args.bias + left, part.cols, part.row(r));
-        Bfloat16Tile::pack_rows(args.x.row_range(i, part.rows), space);
+        Bfloat16Tile::pack_rows(args.x.row_range(top + i, part.rows), space);
         Bfloat16Tile::multiply(space, values_.data() + Bfloat16Tile::offset(depth_, left), depth_, part, 1, part);
         if (args.relu)
           for (Index r = 0; r < part.rows; ++r) row_array(part, r) = row_array(part, r).max(0.0F);
@@ -190,22 +197,6 @@ class RecurrentWeights {
   Panels<T> panels_;
 };
 
-}  // namespace attn::cpu
-
-namespace attn {
-
-namespace cpu {
-
-/// work(top, bottom, left, right, thread) over tiles of a rows x cols result. Cuts the side that needs less copying: every
-/// task that uses columns of the right side copies them into panels. Rows of the left side are only copied if transposed.
-template <bool TransposeA = false, class T, class Work>
-void tiles(Cpu<T>& device, Index rows, Index cols, const Work& work) {
-  if (TransposeA ? rows >= cols : cols < 32 * device.threads())
-    device.parallel_ranges(rows, 20, [&](Index first, Index last, int thread) { work(first, last, 0, cols, thread); });
-  else
-    device.parallel_ranges(cols, 32, [&](Index first, Index last, int thread) { work(0, rows, first, last, thread); });
-}
-
 /// sums += the sum of the rows of a matrix.
 template <class T>
 void add_rows(Cpu<T>& device, Matrix<const T> x, T* sums) {
@@ -215,13 +206,14 @@ void add_rows(Cpu<T>& device, Matrix<const T> x, T* sums) {
   });
 }
 
-}  // namespace cpu
+}  // namespace attn::cpu
+
+namespace attn {
 
 template <class T>
 void linear(Cpu<T>& device, const LinearArgs<Cpu<T>>& args) {
   if (cpu::linear_packed(device, args)) return;
-  cpu::tiles(device, args.y.rows, args.y.cols, [&](Index top, Index bottom, Index left, Index right, int thread) {
-    const auto y = args.y.row_range(top, bottom - top).columns(left, right - left);
+  cpu::for_each_part(device, args.y, 20, 32, [&](const Matrix<T>& y, Index top, Index left, int thread) {
     if (!args.bias) cpu::clear(y);
     const Matrix<const T> base = args.bias ? Matrix<const T>(args.bias + left, y.rows, y.cols, 0) : Matrix<const T>(y);
     cpu::gemm_from<false, true, T>(base, device, thread, args.x.row_range(top, y.rows), args.weight.row_range(left, y.cols),
@@ -233,8 +225,7 @@ void linear(Cpu<T>& device, const LinearArgs<Cpu<T>>& args) {
 
 template <class T>
 void linear_input_gradient(Cpu<T>& device, const LinearInputGradientArgs<Cpu<T>>& args) {
-  cpu::tiles(device, args.dx.to.rows, args.dx.to.cols, [&](Index top, Index bottom, Index left, Index right, int thread) {
-    const auto dx = args.dx.to.row_range(top, bottom - top).columns(left, right - left);
+  cpu::for_each_part(device, args.dx.to, 20, 32, [&](const Matrix<T>& dx, Index top, Index left, int thread) {
     if (!args.dx.add) cpu::clear(dx);
     cpu::gemm(device, thread, args.dy.row_range(top, dx.rows), args.weight.columns(left, dx.cols), dx, T(args.scale),
               args.dx.to.rows);
@@ -248,12 +239,10 @@ void linear_input_gradient(Cpu<T>& device, const LinearInputGradientArgs<Cpu<T>>
 
 template <class T>
 void linear_weight_gradient(Cpu<T>& device, const LinearWeightGradientArgs<Cpu<T>>& args) {
-  cpu::tiles<true>(device, args.dweight.rows, args.dweight.cols,
-                   [&](Index top, Index bottom, Index left, Index right, int thread) {
-                     const auto dweight = args.dweight.row_range(top, bottom - top).columns(left, right - left);
-                     cpu::gemm<true, false>(device, thread, args.dy.columns(top, dweight.rows),
-                                            args.x.columns(left, dweight.cols), dweight);
-                   });
+  const bool tall = args.dweight.rows >= args.dweight.cols;  // the left side is transposed, so its rows are copied as well
+  cpu::for_each_part(device, args.dweight, 20, 32, tall, [&](const Matrix<T>& dweight, Index top, Index left, int thread) {
+    cpu::gemm<true, false>(device, thread, args.dy.columns(top, dweight.rows), args.x.columns(left, dweight.cols), dweight);
+  });
   if (args.dbias) cpu::add_rows<T>(device, args.dy, args.dbias);
 }
 

@@ -3,7 +3,7 @@
 #include "attn/cuda/support/row_exponentials.cuh"
 #include "attn/cuda/support/rows.cuh"
 #include "attn/ops/operands.hpp"
-#include "attn/ops/softmax.hpp"
+#include "attn/ops/reductions.hpp"
 
 namespace attn {
 namespace kernels {

@@ -2,7 +2,6 @@
 #include "attn/core/ragged.hpp"
 #include "attn/ops/move_rows.hpp"
 #include "attn/ops/reductions.hpp"
-#include "attn/ops/softmax.hpp"
 #include "attn/tape/arithmetic.hpp"
 
 namespace attn {
