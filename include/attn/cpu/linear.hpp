@@ -24,8 +24,8 @@ void for_each_part(Cpu<T>& device, const Matrix<T>& y, Index row_grain, Index co
       work(y.columns(first, last - first), Index{0}, first, thread);
     });
 }
-/// Cuts columns, or rows if that would give too few parts. A task copies the columns of the right side that it uses into panels,
-/// unless they are packed, and reads the rows of the left side in place.
+/// Cuts columns, or rows if that would give too few parts. Unless weights are packed, every task copies the columns that it
+/// uses into panels; it reads rows in place.
 template <class T, class Work>
 void for_each_part(Cpu<T>& device, const Matrix<T>& y, Index row_grain, Index col_grain, const Work& work) {
   for_each_part(device, y, row_grain, col_grain, y.cols < col_grain * device.threads(), work);

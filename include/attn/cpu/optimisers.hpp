@@ -22,8 +22,8 @@ void sum_of_squares(Cpu<T>& device, const SumOfSquaresArgs<Cpu<T>>& args) {
 
 namespace cpu {
 
-/// update(at, value, gradient, rate, decay) for consecutive pieces of the flat buffers, with clipped gradients, which are set
-/// to 0 afterwards. A piece stays in the nearest cache while `update` makes several passes over it, and all its blocks have
+/// update(at, value, gradient, rate, decay) for consecutive pieces of the flat buffers. Gradients are clipped before and 0
+/// afterwards. A piece stays in the nearest cache while `update` makes several passes over it, and all its blocks have
 /// equal factors. Skips the step if the gradients are not finite.
 template <class T>
 void update_parameters(Cpu<T>& device, const auto& args, const auto& update) {

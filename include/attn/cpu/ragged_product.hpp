@@ -10,8 +10,8 @@ namespace cpu {
 
 inline constexpr Index kProductRows = 64;  // of a sentence's result per task
 
-/// work(s, first, y, thread) for blocks y of each sentence's rows, from row `first` of the sentence on. Sets the sink's rows to
-/// 0 unless it adds.
+/// work(s, first, y, thread) for blocks y of each sentence's rows, from row `first` of the sentence on. Sets them to 0 unless
+/// the sink adds.
 template <class T, class Work>
 void for_each_block(Cpu<T>& device, const Ragged& rows, const Sink<T>& sink, const Work& work) {
   zero_outside(device, rows, sink);
