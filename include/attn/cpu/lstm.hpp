@@ -43,13 +43,11 @@ T* row_or_none(const Matrix<T>& matrix, Index i) {
   return matrix.empty() ? nullptr : matrix.row(i);
 }
 
-/// Copies a row, or zeros if it is null.
+/// Copies the states of a group's sentences, or zeros if there are none.
 template <class T>
-void copy_row(const T* from, T* to, Index width) {
-  if (from != nullptr)
-    std::copy_n(from, width, to);
-  else
-    std::fill_n(to, width, T(0));
+void load_states(const LstmGroup& group, const Matrix<const T>& states, const Matrix<T>& to) {
+  if (states.empty()) return clear(to);
+  for (Index i = 0; i < to.rows; ++i) std::copy_n(states.row(group.sentence(i)), to.cols, to.row(i));
 }
 
 /// A packet of values of a row. The last packet may be partial; the same instructions compute its values.
@@ -95,7 +93,6 @@ struct Packets {
   static void over(Index first, Index last, const auto& work) {
     for (Index at = first; at < last; at += kLanes) work(Packets{at, std::min(kLanes, last - at)});
   }
-  static void over(Index width, const auto& work) { over(0, width, work); }
 };
 
 /// The inputs and outputs of a step for one row. A null input is 0; a null output is not written.
@@ -137,7 +134,7 @@ void lstm_row_gradient(Index width, const T* gates, const T* c_before, const T* 
                        T* dgates) {
   using namespace Eigen::internal;
   using P = Packets<T>;
-  P::over(width, [=](const P& p) {
+  P::over(0, width, [=](const P& p) {
     const auto slope = [](const auto& a, const auto& b) { return psub(a, pmul(a, b)); };  // a (1 - b)
     const auto i = p.load(gates), f = p.load(gates + width), g = p.load(gates + 2 * width), o = p.load(gates + 3 * width);
     const auto squashed = P::tanh(p.load(c));
@@ -209,10 +206,8 @@ void lstm(Cpu<T>& device, const LstmArgs<Cpu<T>>& args) {
     T* const space = room + scratch;
     const Matrix<T> z(space, count, 4 * width);  // h Rᵀ
     const Matrix<T> h(space + 4 * count * width, count, width), c(space + 5 * count * width, count, width);
-    for (Index i = 0; i < count; ++i) {
-      cpu::copy_row(cpu::row_or_none(args.h0, group.sentence(i)), h.row(i), width);
-      cpu::copy_row(cpu::row_or_none(args.c0, group.sentence(i)), c.row(i), width);
-    }
+    cpu::load_states(group, args.h0, h);
+    cpu::load_states(group, args.c0, c);
     Index active = count;
     for (Index t = 0; t < group.length(0); ++t) {
       while (group.length(active - 1) <= t) --active;
@@ -247,10 +242,8 @@ void lstm_gradient(Cpu<T>& device, const LstmGradientArgs<Cpu<T>>& args) {
     T* space = device.workspace(thread, 6 * count * width, 1);
     const Matrix<T> dgates(space, count, 4 * width);  // of one step
     const Matrix<T> dh(space + 4 * count * width, count, width), dc(space + 5 * count * width, count, width);
-    for (Index i = 0; i < count; ++i) {
-      cpu::copy_row(cpu::row_or_none(args.dlast_h, group.sentence(i)), dh.row(i), width);
-      cpu::copy_row(cpu::row_or_none(args.dlast_c, group.sentence(i)), dc.row(i), width);
-    }
+    cpu::load_states(group, args.dlast_h, dh);
+    cpu::load_states(group, args.dlast_c, dc);
     Index active = 0;
     for (Index t = group.length(0) - 1; t >= 0; --t) {
       while (active < count && group.length(active) > t) ++active;

@@ -33,15 +33,14 @@ struct SmoothedLabel {
 
 template <class Device>
 struct CrossEntropyArgs {
-  using Real = typename Device::Real;
   OutputOf<Device> logits;  // rows x classes; becomes the gradient if `gradient`
   const Token* labels;      // rows
   Smoothing smoothing = Smoothing::uniform;
-  double amount = 0;      // e
-  bool gradient = false;  // whether to replace the logits by their gradient
-  double scale = 1;       // of the gradient
-  Real* nll;              // 1, accumulates
-  Real* loss;             // 1, accumulates
+  double amount = 0;            // e
+  bool gradient = false;        // whether to replace the logits by their gradient
+  double scale = 1;             // of the gradient
+  typename Device::Real* nll;   // 1, accumulates
+  typename Device::Real* loss;  // 1, accumulates
 };
 
 template <class Device>

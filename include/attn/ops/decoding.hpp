@@ -99,18 +99,17 @@ inline constexpr Index max_graph_beam = 16;
 
 template <class Device>
 struct BeamStepArgs {
-  using Real = typename Device::Real;
-  Matrix<const Token> best;              // rows x k, k <= beam + 1; -1: no choice
-  Matrix<const Real> log_probabilities;  // rows x k
-  Index beam;                            // rows per sentence, at most max_graph_beam
+  Matrix<const Token> best;                               // rows x k, k <= beam + 1; -1: no choice
+  Matrix<const typename Device::Real> log_probabilities;  // rows x k
+  Index beam;                                             // rows per sentence, at most max_graph_beam
   Token end;
-  Token* tokens;                            // rows: input of the next step
-  double* totals;                           // rows
-  std::int32_t* step;                       // of each sentence
-  Token* logged;                            // steps x rows x k: choices
-  Real* logged_probabilities;               // steps x rows x k
-  Matrix<std::int32_t> table;               // rows x capacity
-  std::int32_t *newest, *ends, *positions;  // rows
+  Token* tokens;                                // rows: input of the next step
+  double* totals;                               // rows
+  std::int32_t* step;                           // of each sentence
+  Token* logged;                                // steps x rows x k: choices
+  typename Device::Real* logged_probabilities;  // steps x rows x k
+  Matrix<std::int32_t> table;                   // rows x capacity
+  std::int32_t *newest, *ends, *positions;      // rows
 };
 
 template <class Device>

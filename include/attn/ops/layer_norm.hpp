@@ -31,14 +31,13 @@ struct LayerNormArgs {
 
 template <class Device>
 struct LayerNormGradientArgs {
-  using Real = typename Device::Real;
-  InputOf<Device> z, dy;                 // rows x width
-  const typename Device::Scalar* gain;   // width
-  const Real *mean, *inverse_deviation;  // rows
-  Dropout dropout = {};                  // of the branch
-  SinkOf<Device> dx;                     // rows x width
-  SinkOf<Device> dbranch = {};           // rows x width, or empty
-  Real *dgain, *dbias;                   // width, accumulate; no dbias without centring
+  InputOf<Device> z, dy;                                  // rows x width
+  const typename Device::Scalar* gain;                    // width
+  const typename Device::Real *mean, *inverse_deviation;  // rows
+  Dropout dropout = {};                                   // of the branch
+  SinkOf<Device> dx;                                      // rows x width
+  SinkOf<Device> dbranch = {};                            // rows x width, or empty
+  typename Device::Real *dgain, *dbias;                   // width, accumulate; no dbias without centring
   bool center = true;
 };
 

@@ -31,11 +31,10 @@ struct LinearInputGradientArgs {
 
 template <class Device>
 struct LinearWeightGradientArgs {
-  using Real = typename Device::Real;
-  InputOf<Device> dy;     // rows x out
-  InputOf<Device> x;      // rows x in
-  Matrix<Real> dweight;   // out x in, accumulates
-  Real* dbias = nullptr;  // out, accumulates, or none
+  InputOf<Device> dy;                      // rows x out
+  InputOf<Device> x;                       // rows x in
+  Matrix<typename Device::Real> dweight;   // out x in, accumulates
+  typename Device::Real* dbias = nullptr;  // out, accumulates, or none
 };
 
 }  // namespace attn

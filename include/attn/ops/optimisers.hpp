@@ -24,10 +24,9 @@ struct UpdateFactors {
 
 template <class Device>
 struct SumOfSquaresArgs {
-  using Real = typename Device::Real;
-  const Real* x;  // count
+  const typename Device::Real* x;  // count
   Index count;
-  Real* total;  // 1, set
+  typename Device::Real* total;  // 1, set
 };
 
 /// Records steps skipped because of non-finite gradients.
@@ -117,9 +116,8 @@ struct SgdArgs {
 
 template <class Device>
 struct MovingAverageArgs {
-  using Real = typename Device::Real;
-  const Real* value;  // count
-  Real* average;      // count
+  const typename Device::Real* value;  // count
+  typename Device::Real* average;      // count
   Index count;
   double decay;
 };
