@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "attn/checkpoint/safetensors.hpp"
-#include "attn/ops/adam.hpp"
+#include "attn/ops/optimisers.hpp"
 #include "attn/train/train_options.hpp"
 
 /// A row of an experiment's table: a model and the paper's results for it.

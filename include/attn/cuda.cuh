@@ -39,7 +39,7 @@
 #include "attn/cuda/support/convert.cuh"
 #include "attn/cuda/support/step_graph.cuh"
 #include "attn/cuda/top_k.cuh"
-#include "attn/ops/linear_argmax.hpp"
+#include "attn/ops/decoding.hpp"
 #include "attn/ops/op_list.hpp"
 #include "attn/parallel/through_host.cuh"
 

@@ -1,9 +1,8 @@
-#include "attn/cpu/packed_linear.hpp"
+#include "attn/cpu/linear.hpp"
 
 #include <doctest/doctest.h>
 
 #include "attn/core/network.hpp"
-#include "attn/cpu/linear.hpp"
 #include "support/tensor.hpp"
 
 using attn::Cpu;

@@ -1,4 +1,4 @@
-#include "attn/cpu/panels.hpp"
+#include "attn/cpu/tile.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "attn/cpu/recurrent_weights.hpp"
+#include "attn/cpu/linear.hpp"
 
 #include <doctest/doctest.h>
 

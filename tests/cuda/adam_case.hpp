@@ -1,5 +1,5 @@
 #pragma once
-#include "attn/ops/adam.hpp"
+#include "attn/ops/optimisers.hpp"
 #include "cuda/guarded.hpp"
 
 /// count, steps, decay, coupled, amsgrad, clip. All of it in float, whatever the device computes in; the copy that models

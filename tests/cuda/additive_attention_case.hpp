@@ -1,5 +1,5 @@
 #pragma once
-#include "attn/ops/additive_attention.hpp"
+#include "attn/ops/attention.hpp"
 #include "cuda/attention_case.hpp"
 
 /// width, value_width, causal; bound: of queries and keys; weight: of u; add: to what the gradients' places hold. In bfloat16 the

@@ -1,5 +1,5 @@
 #pragma once
-#include "attn/ops/beam_step.hpp"
+#include "attn/ops/decoding.hpp"
 #include "cuda/guarded.hpp"
 
 /// sentences, beam, steps; words: of the vocabulary, whose 0 ends; values: different log-probabilities, some of them

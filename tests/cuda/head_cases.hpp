@@ -1,8 +1,8 @@
 #pragma once
 #include <algorithm>
 
-#include "attn/ops/repeat_heads.hpp"
-#include "attn/ops/rotary.hpp"
+#include "attn/ops/embedding.hpp"
+#include "attn/ops/move_rows.hpp"
 #include "cuda/guarded.hpp"
 #include "cuda/reduction_cases.hpp"
 

@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "attn/ops/attention.hpp"
-#include "attn/ops/input_feeding.hpp"
 #include "attn/ops/linear.hpp"
+#include "attn/ops/lstm.hpp"
 #include "cuda/guarded.hpp"
 
 /// The op and what the tape does after its gradient. targets, sources: lengths; width; value: columns that are mixed; more: columns

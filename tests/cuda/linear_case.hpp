@@ -1,6 +1,6 @@
 #pragma once
 #include "attn/ops/linear.hpp"
-#include "attn/ops/ragged_projection.hpp"
+#include "attn/ops/ragged_product.hpp"
 #include "cuda/guarded.hpp"
 
 /// rows, in, out, gap; relu, no_bias; gate, scale, add: of the input's gradient; with a gate, the sums of its rows too.

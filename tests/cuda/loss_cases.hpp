@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "attn/ops/cross_entropy.hpp"
-#include "attn/ops/kl_divergence.hpp"
 #include "cuda/guarded.hpp"
 
 // Losses of logits that stay as they are. Both: rows, classes, gap, bound, scale, upstream: a factor on the device; add.

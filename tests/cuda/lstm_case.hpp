@@ -4,7 +4,6 @@
 
 #include "attn/ops/linear.hpp"
 #include "attn/ops/lstm.hpp"
-#include "attn/ops/lstm_cell.hpp"
 #include "cuda/guarded.hpp"
 
 /// A layer as the tape runs it. lengths, in, width; states: initial ones, which have gradients; reverse; gap: beside h and the last

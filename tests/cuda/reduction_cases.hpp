@@ -1,13 +1,9 @@
 #pragma once
 #include <algorithm>
 
-#include "attn/ops/fill.hpp"
+#include "attn/ops/move_rows.hpp"
 #include "attn/ops/ragged_product.hpp"
-#include "attn/ops/reduce_all.hpp"
-#include "attn/ops/reduce_columns.hpp"
-#include "attn/ops/reduce_rows.hpp"
-#include "attn/ops/repeat_rows.hpp"
-#include "attn/ops/softmax.hpp"
+#include "attn/ops/reductions.hpp"
 #include "cuda/guarded.hpp"
 
 // Softmax, reductions and products of ragged activations. Operands hold NaN where an op must not read.

@@ -1,10 +1,8 @@
 #pragma once
-#include "attn/ops/copy_rows.hpp"
+#include "attn/ops/decoding.hpp"
 #include "attn/ops/expression.hpp"
-#include "attn/ops/gather_rows.hpp"
-#include "attn/ops/greedy_step.hpp"
 #include "attn/ops/layer_norm.hpp"
-#include "attn/ops/scatter_rows.hpp"
+#include "attn/ops/move_rows.hpp"
 #include "cuda/guarded.hpp"
 
 // Ops that treat each row alone. All: rows, width, gap.

@@ -1,10 +1,9 @@
 #pragma once
 #include <cmath>
 
-#include "attn/ops/argmax.hpp"
 #include "attn/ops/cross_entropy.hpp"
+#include "attn/ops/decoding.hpp"
 #include "attn/ops/embedding.hpp"
-#include "attn/ops/top_k.hpp"
 #include "cuda/guarded.hpp"
 
 /// lengths, vocabulary, kinds: how many different tokens there are; width, gap; positions, first or each sentence's firsts; scale, dropout.

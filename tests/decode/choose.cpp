@@ -1,6 +1,6 @@
 #include "attn/decode/choose.hpp"
 
-#include "attn/ops/top_k.hpp"
+#include "attn/ops/decoding.hpp"
 #include "support/model_tools.hpp"
 #include "support/table_steps.hpp"
 

@@ -1,4 +1,4 @@
-#include "attn/ops/adam.hpp"
+#include "attn/ops/optimisers.hpp"
 
 #include <doctest/doctest.h>
 

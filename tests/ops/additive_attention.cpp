@@ -1,4 +1,4 @@
-#include "attn/ops/additive_attention.hpp"
+#include "attn/ops/attention.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "attn/ops/gather_rows.hpp"
+#include "attn/ops/move_rows.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "attn/ops/greedy_step.hpp"
+#include "attn/ops/decoding.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "attn/ops/input_feeding.hpp"
+#include "attn/ops/lstm.hpp"
 
 #include <doctest/doctest.h>
 

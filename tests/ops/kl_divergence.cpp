@@ -1,4 +1,4 @@
-#include "attn/ops/kl_divergence.hpp"
+#include "attn/ops/cross_entropy.hpp"
 
 #include <doctest/doctest.h>
 

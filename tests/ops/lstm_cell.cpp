@@ -1,4 +1,4 @@
-#include "attn/ops/lstm_cell.hpp"
+#include "attn/ops/lstm.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "attn/ops/moving_average.hpp"
+#include "attn/ops/optimisers.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "attn/ops/ragged_projection.hpp"
+#include "attn/ops/ragged_product.hpp"
 
 #include <doctest/doctest.h>
 

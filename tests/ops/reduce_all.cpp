@@ -1,9 +1,8 @@
-#include "attn/ops/reduce_all.hpp"
+#include "attn/ops/reductions.hpp"
 
 #include <doctest/doctest.h>
 
 #include "attn/cpu.hpp"
-#include "attn/ops/fill.hpp"
 #include "support/gradients.hpp"
 #include "support/threads.hpp"
 

@@ -1,4 +1,4 @@
-#include "attn/ops/reduce_columns.hpp"
+#include "attn/ops/reductions.hpp"
 
 #include <doctest/doctest.h>
 

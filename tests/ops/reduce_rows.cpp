@@ -1,4 +1,4 @@
-#include "attn/ops/reduce_rows.hpp"
+#include "attn/ops/reductions.hpp"
 
 #include <doctest/doctest.h>
 

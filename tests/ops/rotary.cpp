@@ -1,4 +1,4 @@
-#include "attn/ops/rotary.hpp"
+#include "attn/ops/embedding.hpp"
 
 #include <doctest/doctest.h>
 

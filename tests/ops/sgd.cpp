@@ -1,4 +1,4 @@
-#include "attn/ops/sgd.hpp"
+#include "attn/ops/optimisers.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "attn/ops/softmax.hpp"
+#include "attn/ops/reductions.hpp"
 
 #include <doctest/doctest.h>
 

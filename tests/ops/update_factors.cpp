@@ -1,4 +1,4 @@
-#include "attn/ops/update_factors.hpp"
+#include "attn/ops/optimisers.hpp"
 
 #include <doctest/doctest.h>
 

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "attn/ops/adam.hpp"
-#include "attn/ops/sgd.hpp"
+#include "attn/ops/optimisers.hpp"
 #include "support/tensor.hpp"
 
 // Compares steps of Adam and SGD with a table of update factors on a device with a double-precision version on the host.

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "attn/ops/adam.hpp"
+#include "attn/ops/optimisers.hpp"
 #include "attn/parallel/data_parallel.hpp"
 #include "attn/run/device_options.hpp"
 #include "attn/run/model_presets.hpp"

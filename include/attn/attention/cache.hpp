@@ -1,8 +1,7 @@
 #pragma once
 #include <algorithm>
 
-#include "attn/ops/copy_rows.hpp"
-#include "attn/ops/scatter_rows.hpp"
+#include "attn/ops/move_rows.hpp"
 #include "attn/tape/attention.hpp"
 #include "attn/tape/embedding.hpp"
 

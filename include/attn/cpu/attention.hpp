@@ -1,7 +1,7 @@
 #pragma once
-#include <limits>
-
+#include "attn/cpu/device.hpp"
 #include "attn/cpu/dropout.hpp"
+#include "attn/cpu/eigen.hpp"
 #include "attn/cpu/gemm.hpp"
 #include "attn/cpu/one_query.hpp"
 #include "attn/ops/attention.hpp"
@@ -12,19 +12,28 @@ namespace cpu {
 
 inline constexpr Index kQueryBlock = 64;  // queries per block: memory grows linearly with the keys
 
-/// One head of one sentence: its slices of the operands, and the number of keys that each query sees.
-template <class T>
-struct Head {
-  const AttentionArgs<Cpu<T>>& args;
-  Index head, first_query, first_key, queries, keys;
+/// The queries and keys of one sentence, and the number of keys that each query sees.
+struct AttentionSentence {
+  Index first_query, first_key, queries, keys;
+  bool causal;
 
-  Head(const AttentionArgs<Cpu<T>>& a, Index sentence, Index h)
-      : args(a),
-        head(h),
-        first_query(a.queries.begin[sentence]),
-        first_key(a.keys.begin[sentence]),
-        queries(a.queries.length(sentence)),
-        keys(a.keys.length(sentence)) {}
+  AttentionSentence(const auto& args, Index sentence)
+      : first_query(args.queries.begin[sentence]),
+        first_key(args.keys.begin[sentence]),
+        queries(args.queries.length(sentence)),
+        keys(args.keys.length(sentence)),
+        causal(args.causal) {}
+
+  Index visible(Index query) const { return causal ? std::clamp<Index>(keys - queries + query + 1, 0, keys) : keys; }
+};
+
+/// One head of one sentence, with its slices of the operands.
+template <class T>
+struct Head : AttentionSentence {
+  const AttentionArgs<Cpu<T>>& args;
+  Index head;
+
+  Head(const AttentionArgs<Cpu<T>>& a, Index sentence, Index h) : AttentionSentence(a, sentence), args(a), head(h) {}
 
   template <class U>
   Matrix<U> of_queries(Matrix<U> m, Index from, Index count) const {
@@ -39,7 +48,6 @@ struct Head {
     const Index width = m.cols / args.heads;  // of values may differ from that of keys
     return m.columns(head * width, width);
   }
-  Index visible(Index query) const { return args.causal ? std::clamp<Index>(keys - queries + query + 1, 0, keys) : keys; }
   T& lse(Index query) const { return args.lse[(first_query + query) * args.heads + head]; }
 
   /// The dropout factors of a query's weights.
@@ -51,6 +59,23 @@ struct Head {
   void scores(Cpu<T>& device, int thread, Index from, Matrix<T> out) const {
     clear(out);
     gemm<false, true>(device, thread, of_queries(args.q, from, out.rows), of_keys(args.k, out.cols), out, T(args.scale));
+  }
+};
+
+/// One sentence, with its scores.
+template <class T>
+struct AdditiveSentence : AttentionSentence {
+  const AdditiveAttentionArgs<Cpu<T>>& args;
+
+  AdditiveSentence(const AdditiveAttentionArgs<Cpu<T>>& a, Index sentence) : AttentionSentence(a, sentence), args(a) {}
+
+  Index width() const { return args.q.cols; }
+
+  /// Returns the score of a query and a key, and writes T_ij to `squashed`.
+  T score(Index query, Index key, T* squashed) const {
+    auto t = array(squashed, width());
+    t = (row_array(args.q, first_query + query) + row_array(args.k, first_key + key)).tanh();
+    return (t * array(args.u, width())).sum();
   }
 };
 
@@ -70,20 +95,11 @@ void attention(Cpu<T>& device, const AttentionArgs<Cpu<T>>& args) {
       for (Index i = 0; i < count; ++i) {
         const Index visible = head.visible(from + i);
         std::fill(weights.row(i) + visible, weights.row(i) + seen, T(0));
-        if (visible == 0) {
-          head.lse(from + i) = -std::numeric_limits<T>::infinity();
-          continue;
-        }
-        auto row = cpu::array(weights.row(i), visible);
-        const T most = row.maxCoeff();
-        row = (row - most).exp();
-        const T sum = row.sum();
-        row /= sum;
-        head.lse(from + i) = most + std::log(sum);
+        head.lse(from + i) = cpu::softmax_in_place(weights.row(i), visible);
         if (args.dropout.active()) {
           T* factors = space + cpu::kQueryBlock * head.keys;
           head.dropout_factors(from + i, visible, factors);
-          row *= cpu::array(factors, visible);
+          cpu::array(weights.row(i), visible) *= cpu::array(factors, visible);
         }
       }
       const auto y = head.of_queries(args.y, from, count);
@@ -156,6 +172,89 @@ void attention_weights(Cpu<T>& device, const AttentionWeightsArgs<Cpu<T>>& args)
       head.scores(device, thread, i, rows.row_range(i, 1).columns(0, visible));
       auto row = cpu::array(rows.row(i), visible);
       row = (row - head.lse(i)).exp();
+    }
+  });
+}
+
+template <class T>
+void additive_attention(Cpu<T>& device, const AdditiveAttentionArgs<Cpu<T>>& args) {
+  refuse_lists("additive_attention", args.keys);
+  device.parallel(args.queries.count, [&](Index task, int thread) {
+    const cpu::AdditiveSentence<T> sentence(args, task);
+    T* squashed = device.workspace(thread, sentence.width() + sentence.keys);
+    T* scores = squashed + sentence.width();
+    for (Index i = 0; i < sentence.queries; ++i) {
+      const Index row = sentence.first_query + i, visible = sentence.visible(i);
+      auto y = cpu::row_array(args.y, row);
+      y.setZero();
+      for (Index j = 0; j < visible; ++j) scores[j] = sentence.score(i, j, squashed);
+      args.lse[row] = cpu::softmax_in_place(scores, visible);
+      for (Index j = 0; j < visible; ++j) y += scores[j] * cpu::row_array(args.v, sentence.first_key + j);
+    }
+  });
+}
+
+template <class T>
+void additive_attention_gradient(Cpu<T>& device, const AdditiveAttentionGradientArgs<Cpu<T>>& args) {
+  refuse_lists("additive_attention_gradient", args.forward.keys);
+  const AdditiveAttentionArgs<Cpu<T>>& f = args.forward;
+  const Index width = f.q.cols;
+  const Matrix<T> parts(device.results(f.queries.count * width), f.queries.count, width);  // of du, one row per sentence
+  device.parallel(f.queries.count, [&](Index task, int thread) {
+    const cpu::AdditiveSentence<T> sentence(f, task);
+    const auto dk = args.dk.to.row_range(sentence.first_key, sentence.keys);
+    const auto dv = args.dv.to.row_range(sentence.first_key, sentence.keys);
+    const auto dq = args.dq.to.row_range(sentence.first_query, sentence.queries);
+    // Clear all before adding anything: queries, keys and values may share a matrix, and so may their gradients.
+    if (!args.dq.add) cpu::clear(dq);
+    if (!args.dk.add) cpu::clear(dk);
+    if (!args.dv.add) cpu::clear(dv);
+    auto du = cpu::row_array(parts, task);
+    du.setZero();
+    T* space = device.workspace(thread, (sentence.keys + 1) * width + 2 * sentence.keys);
+    const Matrix<T> squashed(space, sentence.keys, width);
+    auto sum = cpu::array(squashed.row(sentence.keys), width);
+    const auto u = cpu::array(f.u, width);
+    T* weights = squashed.row(sentence.keys + 1);
+    T* dweights = weights + sentence.keys;
+    for (Index i = 0; i < sentence.queries; ++i) {
+      const Index row = sentence.first_query + i, visible = sentence.visible(i);
+      if (visible == 0) continue;
+      const auto dy = cpu::row_array(args.dy, row);
+      for (Index j = 0; j < visible; ++j) {
+        weights[j] = std::exp(sentence.score(i, j, squashed.row(j)) - f.lse[row]);
+        dweights[j] = (dy * cpu::row_array(f.v, sentence.first_key + j)).sum();
+        cpu::row_array(dv, j) += weights[j] * dy;
+      }
+      auto p = cpu::array(weights, visible), dp = cpu::array(dweights, visible);
+      dp = (p * (dp - (p * dp).sum())).eval();  // dS
+      sum.setZero();
+      for (Index j = 0; j < visible; ++j) {
+        auto t = cpu::row_array(squashed, j);
+        du += dweights[j] * t;
+        t = dweights[j] * (u - u * t * t);
+        cpu::row_array(dk, j) += t;
+        sum += t;
+      }
+      cpu::row_array(dq, i) += sum;
+    }
+  });
+  auto du = cpu::array(args.du, width);
+  for (Index i = 0; i < parts.rows; ++i) du += cpu::row_array(parts, i);
+}
+
+template <class T>
+void additive_attention_weights(Cpu<T>& device, const AdditiveAttentionWeightsArgs<Cpu<T>>& args) {
+  refuse_lists("additive_attention_weights", args.forward.keys);
+  const AdditiveAttentionArgs<Cpu<T>>& f = args.forward;
+  device.parallel(f.queries.count, [&](Index task, int thread) {
+    const cpu::AdditiveSentence<T> sentence(f, task);
+    T* squashed = device.workspace(thread, sentence.width());
+    for (Index i = 0; i < sentence.queries; ++i) {
+      const Index row = sentence.first_query + i, visible = sentence.visible(i);
+      auto weights = cpu::row_array(args.weights, row);
+      weights.setZero();
+      for (Index j = 0; j < visible; ++j) weights[j] = std::exp(sentence.score(i, j, squashed) - f.lse[row]);
     }
   });
 }

@@ -2,11 +2,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
-#include <iterator>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <tuple>
 #include <type_traits>
+#include <typeindex>
 #include <vector>
 
 #include "attn/core/error.hpp"
@@ -16,7 +20,59 @@
 #include "attn/core/parallel_for.hpp"
 #include "attn/core/position_tables.hpp"
 #include "attn/core/repeated_step.hpp"
-#include "attn/cpu/packed_weights.hpp"
+
+namespace attn::cpu {
+
+/// Copying this number of values takes longer than waking the other threads; worthwhile_rows is the same in rows.
+inline constexpr Index kWorthwhile = 1 << 14;
+inline Index worthwhile_rows(Index cols) { return std::max<Index>(1, kWorthwhile / std::max<Index>(1, cols)); }
+
+/// Packed copies of constant weights (of inference models), in the order and precision that products read. Packs at first
+/// use. Thread-safe, because devices that run one model share it.
+template <class T>
+class PackedWeights {
+ public:
+  /// Declares these numbers constant. Drops packed copies of earlier contents.
+  void cache(const T* values, Index count) {
+    const std::lock_guard lock(mutex_);
+    forget_range(values, count);
+    if (count > 0) cached_[values] = count;
+  }
+
+  /// Allows these numbers to change or to be freed.
+  void forget(const T* values, Index count) {
+    const std::lock_guard lock(mutex_);
+    forget_range(values, count);
+  }
+
+  /// Packed(weights), made at the first call; null if the weights are not cached.
+  template <class Packed>
+  const Packed* find(Matrix<const T> weights) {
+    const std::lock_guard lock(mutex_);
+    auto range = cached_.upper_bound(weights.data);
+    if (range == cached_.begin()) return nullptr;
+    --range;
+    if (weights.data + weights.rows * weights.cols > range->first + range->second || weights.stride != weights.cols)
+      return nullptr;
+    std::shared_ptr<const void>& entry = packed_[{weights.data, weights.rows, typeid(Packed)}];
+    if (entry == nullptr) entry = std::make_shared<const Packed>(weights);
+    return static_cast<const Packed*>(entry.get());
+  }
+
+ private:
+  void forget_range(const T* values, Index count) {
+    cached_.erase(values);
+    const auto first = [&](const T* at) { return packed_.lower_bound({at, -1, typeid(void)}); };
+    packed_.erase(first(values), first(values + count));
+  }
+
+  std::mutex mutex_;
+  std::map<const T*, Index> cached_;  // begin and length of ranges
+  std::map<std::tuple<const T*, Index, std::type_index>, std::shared_ptr<const void>>
+      packed_;  // by first value, rows, type
+};
+
+}  // namespace attn::cpu
 
 namespace attn {
 
@@ -25,14 +81,6 @@ struct CpuOptions {
   bool bfloat16_products = false;  // Cpu<float>: round the operands of matrix products to bfloat16; sums stay float
   bool int8_weights = false;       // Cpu<float>: round weights of inference models and their inputs to int8
 };
-
-namespace cpu {
-
-/// Copying this number of values takes longer than waking the other threads; worthwhile_rows is the same in rows.
-inline constexpr Index kWorthwhile = 1 << 14;
-inline Index worthwhile_rows(Index cols) { return std::max<Index>(1, kWorthwhile / std::max<Index>(1, cols)); }
-
-}  // namespace cpu
 
 /// Whether the compiler may use instructions for bf16 matrix products (ARM's BF16, AVX512-BF16, AMX).
 #if defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC) || defined(__AVX512BF16__)
@@ -124,10 +172,16 @@ requires(sizeof(T) > 0) class Cpu<T> {
       work(blocks * i / ranges * grain, std::min(count, blocks * (i + 1) / ranges * grain), thread);
     });
   }
+  /// work(i) for each of some rows of this width, on several threads if that is faster.
+  void parallel_rows(Index rows, Index cols, const auto& work) {
+    parallel_ranges(rows, cpu::worthwhile_rows(cols), [&](Index first, Index last, int) {
+      for (Index i = first; i < last; ++i) work(i);
+    });
+  }
 
   /// Scratch memory of one thread, at least `count` values. Contents are lost at the thread's next call with the same slot.
   T* workspace(int thread, Index count, int slot = 0) {
-    auto& place = workspaces_[static_cast<std::size_t>(thread)].slots[slot];
+    auto& place = workspaces_[static_cast<std::size_t>(thread)][static_cast<std::size_t>(slot)];
     if (place.size() < count) place = Buffer<T, Memory>(count + count / 4);
     return place.data();
   }
@@ -141,25 +195,21 @@ requires(sizeof(T) > 0) class Cpu<T> {
   /// Bytes of allocated scratch memory, and bytes of memory of the machine.
   Index scratch() const {
     Index numbers = results_.size();
-    for (const Workspace& one : workspaces_)
-      for (const auto& slot : one.slots) numbers += slot.size();
+    for (const auto& workspace : workspaces_)
+      for (const auto& slot : workspace) numbers += slot.size();
     return numbers * Index{sizeof(T)};
   }
   Index memory() const { return Index{::sysconf(_SC_PHYS_PAGES)} * Index{::sysconf(_SC_PAGE_SIZE)}; }
 
  private:
-  struct Workspace {
-    Buffer<T, Memory> slots[2];
-  };
-
   /// Grows the workspaces of all threads to the largest. Tasks are scheduled dynamically, so any thread may need that size
   /// in a later step, which should not allocate.
   void level_workspaces() {
-    for (std::size_t slot = 0; slot < std::size(workspaces_[0].slots); ++slot) {
+    for (std::size_t slot = 0; slot < 2; ++slot) {
       Index most = 0;
-      for (const Workspace& one : workspaces_) most = std::max<Index>(most, one.slots[slot].size());
-      for (Workspace& one : workspaces_)
-        if (one.slots[slot].size() < most) one.slots[slot] = Buffer<T, Memory>(most);
+      for (const auto& workspace : workspaces_) most = std::max<Index>(most, workspace[slot].size());
+      for (auto& workspace : workspaces_)
+        if (workspace[slot].size() < most) workspace[slot] = Buffer<T, Memory>(most);
     }
   }
 
@@ -170,7 +220,7 @@ requires(sizeof(T) > 0) class Cpu<T> {
 
   CpuOptions options_;
   std::shared_ptr<cpu::PackedWeights<T>> weights_ = std::make_shared<cpu::PackedWeights<T>>();
-  std::vector<Workspace> workspaces_;
+  std::vector<std::array<Buffer<T, Memory>, 2>> workspaces_;  // of each thread: two slots
   Buffer<T, Memory> results_;
   std::unique_ptr<ThreadPool> pool_;
 };

@@ -17,12 +17,9 @@ void factors(const Dropout& dropout, Index i, Index first, Index count, T* out) 
 /// to (+)= dropout(from) for one row. buffer: as wide as the row.
 template <class T>
 void drop_row(const Dropout& dropout, Index i, const T* from, T* to, Index count, bool add, T* buffer) {
-  if (dropout.active()) {
-    factors(dropout, i, 0, count, buffer);
-    put(array(to, count), array(from, count) * array(buffer, count), add);
-  } else {
-    put(array(to, count), array(from, count), add);
-  }
+  if (!dropout.active()) return put(array(to, count), array(from, count), add);
+  factors(dropout, i, 0, count, buffer);
+  put(array(to, count), array(from, count) * array(buffer, count), add);
 }
 
 }  // namespace cpu

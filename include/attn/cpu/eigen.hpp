@@ -1,6 +1,8 @@
 #pragma once
 #include <Eigen/Core>
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "attn/core/matrix.hpp"
 
@@ -38,6 +40,18 @@ void put(auto&& place, const auto& values, bool add) {
 template <class T>
 void clear(Matrix<T> matrix) {
   for (Index i = 0; i < matrix.rows; ++i) std::fill_n(matrix.row(i), matrix.cols, T(0));
+}
+
+/// Replaces a row by its softmax. Returns its log-sum-exp: -infinity if the row is empty.
+template <class T>
+T softmax_in_place(T* row, Index count) {
+  if (count == 0) return -std::numeric_limits<T>::infinity();
+  auto numbers = array(row, count);
+  const T most = numbers.maxCoeff();
+  numbers = (numbers - most).exp();
+  const T sum = numbers.sum();
+  numbers /= sum;
+  return most + std::log(sum);
 }
 
 }  // namespace attn::cpu

@@ -1,7 +1,9 @@
 #pragma once
 #include <cmath>
 
+#include "attn/cpu/device.hpp"
 #include "attn/cpu/dropout.hpp"
+#include "attn/cpu/eigen.hpp"
 #include "attn/ops/embedding.hpp"
 
 namespace attn {
@@ -54,6 +56,26 @@ void sinusoid(Cpu<T>&, Matrix<T> positions, SinusoidOrder order = SinusoidOrder:
           static_cast<double>(p) * std::pow(base, -static_cast<double>(twice) / static_cast<double>(positions.cols));
       positions(p, j) = static_cast<T>(sine ? std::sin(angle) : std::cos(angle));
     }
+}
+
+template <class T>
+void rotary(Cpu<T>& device, const RotaryArgs<Cpu<T>>& args) {
+  const Index width = args.table.cols, half = width / 2;
+  device.parallel(args.rows.count, [&](Index s, int) {
+    const Index first = args.first_positions ? args.first_positions[s] : args.first_position;
+    for (Index i = args.rows.begin[s]; i < args.rows.end[s]; ++i) {
+      const T* angle = args.table.row(first + i - args.rows.begin[s]);
+      for (Index column = 0; column < args.x.cols; column += width) {
+        const T* x = args.x.row(i) + column;
+        T* y = args.y.to.row(i) + column;
+        for (Index j = 0; j < half; ++j) {
+          const T a = x[j], b = x[j + half], sine = args.inverse ? -angle[j] : angle[j], cosine = angle[j + half];
+          args.y.put(y[j], a * cosine - b * sine);
+          args.y.put(y[j + half], b * cosine + a * sine);
+        }
+      }
+    }
+  });
 }
 
 }  // namespace attn

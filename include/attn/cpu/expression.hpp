@@ -3,7 +3,7 @@
 
 #include "attn/cpu/device.hpp"
 #include "attn/cpu/pack.hpp"
-#include "attn/ops/expression_tree.hpp"
+#include "attn/ops/expression.hpp"
 
 namespace attn {
 
@@ -38,30 +38,19 @@ void for_each_pack(Index cols, const Visit& visit) {
   if (j < cols) visit(j, SomeLanes<T>{cols - j});
 }
 
-/// Reads a leaf along one row.
+/// Reads a leaf along one row: numbers from memory, or one number for all columns.
 template <class T, class L>
-struct LeafReader;
-template <class T>
-struct LeafReader<T, DenseLeaf<T>> {
+struct LeafReader {
   const T* row = nullptr;
   void begin(const DenseLeaf<T>& leaf, Index i) { row = leaf.value.row(i); }
-  Pack<T> read(Index j, const auto& lanes) const { return lanes.load(row + j); }
-};
-template <class T>
-struct LeafReader<T, RowLeaf<T, T>> {
-  const T* row = nullptr;
   void begin(const RowLeaf<T, T>& leaf, Index) { row = leaf.value; }
   Pack<T> read(Index j, const auto& lanes) const { return lanes.load(row + j); }
 };
-template <class T>
-struct LeafReader<T, ColumnLeaf<T>> {
+template <class T, class L>
+requires std::is_same_v<L, ColumnLeaf<T>> || std::is_same_v<L, ScalarLeaf>
+struct LeafReader<T, L> {
   Pack<T> number;
   void begin(const ColumnLeaf<T>& leaf, Index i) { number = *leaf.value.row(i); }
-  Pack<T> read(Index, const auto&) const { return number; }
-};
-template <class T>
-struct LeafReader<T, ScalarLeaf> {
-  Pack<T> number;
   void begin(const ScalarLeaf& leaf, Index) { number = leaf.value; }
   Pack<T> read(Index, const auto&) const { return number; }
 };

@@ -1,7 +1,7 @@
 #pragma once
 #include "attn/cpu/attention.hpp"
 #include "attn/cpu/lstm.hpp"
-#include "attn/ops/input_feeding.hpp"
+#include "attn/ops/lstm.hpp"
 
 // Sentences are independent: each thread takes some of them through all steps, as in cpu/lstm.hpp.
 
@@ -28,27 +28,15 @@ class FeedingPanels {
 
  private:
   Index gates() const { return size(args_.layer[0].input); }
-  Index size(const Matrix<const T>& weight) const {
-    return transposed_ ? Panels<T>::size(weight.cols, weight.rows) : Panels<T>::size(weight.rows, weight.cols);
-  }
-  Panels<T> at(Index place, const Matrix<const T>& weight) const {
-    return transposed_ ? Panels<T>(memory_ + place, weight.cols, weight.rows)
-                       : Panels<T>(memory_ + place, weight.rows, weight.cols);
-  }
+  Index depth(const Matrix<const T>& weight) const { return transposed_ ? weight.cols : weight.rows; }
+  Index cols(const Matrix<const T>& weight) const { return transposed_ ? weight.rows : weight.cols; }
+  Index size(const Matrix<const T>& weight) const { return Panels<T>::size(depth(weight), cols(weight)); }
+  Panels<T> at(Index place, const Matrix<const T>& weight) const { return {memory_ + place, depth(weight), cols(weight)}; }
 
   const InputFeedingArgs<Cpu<T>>& args_;
   bool transposed_;
   T* memory_;
 };
-
-/// The layout of the target's sentences, for lstm_groups.
-template <class T>
-LstmArgs<Cpu<T>> feeding_layout(const InputFeedingArgs<Cpu<T>>& args) {
-  LstmArgs<Cpu<T>> layout{};
-  layout.rows = args.rows;
-  layout.order = args.order;
-  return layout;
-}
 
 /// Cuts matrices from one piece of a thread's memory. Each row starts on a 64-byte boundary. Eigen computes values before a
 /// boundary with other instructions, so bits would otherwise depend on the layout of the memory.
@@ -73,18 +61,11 @@ void feeding_attention(Cpu<T>& device, int thread, const InputFeedingArgs<Cpu<T>
   const Index first = args.source.begin[sentence], count = args.source.length(sentence), width = args.width();
   const Matrix<T> p = weights.columns(0, count), c = args.seen.row_range(row, 1).columns(width, args.values.cols);
   clear(c);
-  args.lse[row] = -std::numeric_limits<T>::infinity();
-  if (count == 0) return;
   clear(p);
   gemm<false, true>(device, thread, Matrix<const T>(args.seen.row_range(row, 1).columns(0, width)),
                     args.keys.row_range(first, count), p, T(args.scale));
-  auto numbers = array(p.data, count);
-  const T most = numbers.maxCoeff();
-  numbers = (numbers - most).exp();
-  const T sum = numbers.sum();
-  numbers /= sum;
-  args.lse[row] = most + std::log(sum);
-  gemm(device, thread, Matrix<const T>(p), args.values.row_range(first, count), c);
+  args.lse[row] = softmax_in_place(p.data, count);
+  if (count > 0) gemm(device, thread, Matrix<const T>(p), args.values.row_range(first, count), c);
 }
 
 /// dh += the gradient of the state through its scores.
@@ -112,9 +93,8 @@ void feeding_attention_gradient(Cpu<T>& device, int thread, const InputFeedingGr
 template <class T>
 void input_feeding(Cpu<T>& device, const InputFeedingArgs<Cpu<T>>& args) {
   const Index width = args.width(), layers = args.layers;
-  const LstmArgs<Cpu<T>> layout = cpu::feeding_layout(args);
   const cpu::FeedingPanels<T> panels(device, args, true);
-  cpu::lstm_groups(device, layout, [&](const cpu::LstmGroup<T>& group, int thread) {
+  cpu::lstm_groups(device, args.rows, args.order, false, [&](const cpu::LstmGroup& group, int thread) {
     const Index count = group.count(), in = args.mix.cols;
     const auto padded = cpu::Carving<T>::stride;
     cpu::Carving<T> carve{device.workspace(thread,
@@ -160,7 +140,7 @@ void input_feeding(Cpu<T>& device, const InputFeedingArgs<Cpu<T>>& args) {
       panels.mix().multiply(x.row_range(0, active), fed);
       for (Index i = 0; i < active; ++i) {
         const Index row = group.row(i, t);
-        cpu::Packets<T>::over(width, [&](const auto& p) { p.store(fed.row(i), p.tanh(p.load(fed.row(i)))); });
+        cpu::Packets<T>::over(0, width, [&](const auto& p) { p.store(fed.row(i), p.tanh(p.load(fed.row(i)))); });
         cpu::drop_row(args.dropout, row, fed.row(i), fed.row(i), width, false, buffer);
         std::copy_n(fed.row(i), width, args.fed.row(row));
       }
@@ -172,9 +152,8 @@ template <class T>
 void input_feeding_gradient(Cpu<T>& device, const InputFeedingGradientArgs<Cpu<T>>& args) {
   const InputFeedingArgs<Cpu<T>>& f = args.forward;
   const Index width = f.width(), layers = f.layers;
-  const LstmArgs<Cpu<T>> layout = cpu::feeding_layout(f);
   const cpu::FeedingPanels<T> panels(device, f, false);
-  cpu::lstm_groups(device, layout, [&](const cpu::LstmGroup<T>& group, int thread) {
+  cpu::lstm_groups(device, f.rows, f.order, false, [&](const cpu::LstmGroup& group, int thread) {
     const Index count = group.count(), in = f.mix.cols;
     const auto padded = cpu::Carving<T>::stride;
     cpu::Carving<T> carve{device.workspace(thread,

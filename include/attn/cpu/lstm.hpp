@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "attn/cpu/eigen.hpp"
-#include "attn/cpu/recurrent_weights.hpp"
+#include "attn/cpu/linear.hpp"
 #include "attn/ops/lstm.hpp"
 
 // Sentences are independent, so each thread takes some of them from start to end without synchronisation.
@@ -12,18 +12,19 @@ namespace attn {
 namespace cpu {
 
 /// Every stride-th sentence of the order. All threads get long and short ones, and the active ones are still a prefix.
-template <class T>
 struct LstmGroup {
-  const LstmArgs<Cpu<T>>& args;
+  const Ragged& rows;
+  const std::int32_t* order;
+  bool reverse;
   Index first, stride;
 
-  Index count() const { return (args.rows.count - first + stride - 1) / stride; }
-  Index sentence(Index i) const { return args.order[first + i * stride]; }
-  Index length(Index i) const { return args.rows.length(sentence(i)); }
+  Index count() const { return (rows.count - first + stride - 1) / stride; }
+  Index sentence(Index i) const { return order[first + i * stride]; }
+  Index length(Index i) const { return rows.length(sentence(i)); }
   /// The row of sentence i at step t.
   Index row(Index i, Index t) const {
     const Index s = sentence(i);
-    return args.reverse ? args.rows.end[s] - 1 - t : args.rows.begin[s] + t;
+    return reverse ? rows.end[s] - 1 - t : rows.begin[s] + t;
   }
 };
 
@@ -31,10 +32,10 @@ inline constexpr Index kLstmSentences = 48;  // maximum per group: a step's valu
 
 /// work(group, thread) for groups that together contain all sentences.
 template <class T, class Work>
-void lstm_groups(Cpu<T>& device, const LstmArgs<Cpu<T>>& args, const Work& work) {
+void lstm_groups(Cpu<T>& device, const Ragged& rows, const std::int32_t* order, bool reverse, const Work& work) {
   const Index threads = device.threads(), most = kLstmSentences * threads;
-  const Index groups = std::min(args.rows.count, (args.rows.count + most - 1) / most * threads);
-  device.parallel(groups, [&](Index first, int thread) { work(LstmGroup<T>{args, first, groups}, thread); });
+  const Index groups = std::min(rows.count, (rows.count + most - 1) / most * threads);
+  device.parallel(groups, [&](Index first, int thread) { work(LstmGroup{rows, order, reverse, first, groups}, thread); });
 }
 
 template <class T>
@@ -42,13 +43,11 @@ T* row_or_none(const Matrix<T>& matrix, Index i) {
   return matrix.empty() ? nullptr : matrix.row(i);
 }
 
-/// Copies a row, or zeros if it is null.
+/// Copies the states of a group's sentences, or zeros if there are none.
 template <class T>
-void copy_row(const T* from, T* to, Index width) {
-  if (from != nullptr)
-    std::copy_n(from, width, to);
-  else
-    std::fill_n(to, width, T(0));
+void load_states(const LstmGroup& group, const Matrix<const T>& states, const Matrix<T>& to) {
+  if (states.empty()) return clear(to);
+  for (Index i = 0; i < to.rows; ++i) std::copy_n(states.row(group.sentence(i)), to.cols, to.row(i));
 }
 
 /// A packet of values of a row. The last packet may be partial; the same instructions compute its values.
@@ -94,7 +93,6 @@ struct Packets {
   static void over(Index first, Index last, const auto& work) {
     for (Index at = first; at < last; at += kLanes) work(Packets{at, std::min(kLanes, last - at)});
   }
-  static void over(Index width, const auto& work) { over(0, width, work); }
 };
 
 /// The inputs and outputs of a step for one row. A null input is 0; a null output is not written.
@@ -136,7 +134,7 @@ void lstm_row_gradient(Index width, const T* gates, const T* c_before, const T* 
                        T* dgates) {
   using namespace Eigen::internal;
   using P = Packets<T>;
-  P::over(width, [=](const P& p) {
+  P::over(0, width, [=](const P& p) {
     const auto slope = [](const auto& a, const auto& b) { return psub(a, pmul(a, b)); };  // a (1 - b)
     const auto i = p.load(gates), f = p.load(gates + width), g = p.load(gates + 2 * width), o = p.load(gates + 3 * width);
     const auto squashed = P::tanh(p.load(c));
@@ -201,17 +199,15 @@ void lstm(Cpu<T>& device, const LstmArgs<Cpu<T>>& args) {
   if (args.rows.longest > 1 || !args.h0.empty()) recurrent.emplace(device, args.recurrent);
   if (!args.keep && !args.h0.empty() && args.rows.longest == 1 && args.rows.rows == args.rows.count)
     return cpu::lstm_one_step(device, args, *recurrent);
-  cpu::lstm_groups(device, args, [&](const cpu::LstmGroup<T>& group, int thread) {
+  cpu::lstm_groups(device, args.rows, args.order, args.reverse, [&](const cpu::LstmGroup& group, int thread) {
     const Index count = group.count();
     const Index scratch = recurrent ? recurrent->room(count, width) : 0;
     T* const room = device.workspace(thread, scratch + 6 * count * width, 1);
     T* const space = room + scratch;
     const Matrix<T> z(space, count, 4 * width);  // h Rᵀ
     const Matrix<T> h(space + 4 * count * width, count, width), c(space + 5 * count * width, count, width);
-    for (Index i = 0; i < count; ++i) {
-      cpu::copy_row(cpu::row_or_none(args.h0, group.sentence(i)), h.row(i), width);
-      cpu::copy_row(cpu::row_or_none(args.c0, group.sentence(i)), c.row(i), width);
-    }
+    cpu::load_states(group, args.h0, h);
+    cpu::load_states(group, args.c0, c);
     Index active = count;
     for (Index t = 0; t < group.length(0); ++t) {
       while (group.length(active - 1) <= t) --active;
@@ -241,15 +237,13 @@ void lstm_gradient(Cpu<T>& device, const LstmGradientArgs<Cpu<T>>& args) {
   const Index width = f.h.cols;
   cpu::Panels<T> recurrent(device, 4 * width, width);
   if (f.rows.longest > 1 || !args.dh0.to.empty()) recurrent.fill(device, f.recurrent, false);
-  cpu::lstm_groups(device, f, [&](const cpu::LstmGroup<T>& group, int thread) {
+  cpu::lstm_groups(device, f.rows, f.order, f.reverse, [&](const cpu::LstmGroup& group, int thread) {
     const Index count = group.count();
     T* space = device.workspace(thread, 6 * count * width, 1);
     const Matrix<T> dgates(space, count, 4 * width);  // of one step
     const Matrix<T> dh(space + 4 * count * width, count, width), dc(space + 5 * count * width, count, width);
-    for (Index i = 0; i < count; ++i) {
-      cpu::copy_row(cpu::row_or_none(args.dlast_h, group.sentence(i)), dh.row(i), width);
-      cpu::copy_row(cpu::row_or_none(args.dlast_c, group.sentence(i)), dc.row(i), width);
-    }
+    cpu::load_states(group, args.dlast_h, dh);
+    cpu::load_states(group, args.dlast_c, dc);
     Index active = 0;
     for (Index t = group.length(0) - 1; t >= 0; --t) {
       while (active < count && group.length(active) > t) ++active;

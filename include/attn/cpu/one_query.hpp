@@ -1,7 +1,5 @@
 #pragma once
-#include <Eigen/Core>
-#include <limits>
-
+#include "attn/core/tuple.hpp"
 #include "attn/cpu/device.hpp"
 #include "attn/cpu/eigen.hpp"
 #include "attn/ops/attention.hpp"
@@ -60,30 +58,17 @@ void attend_one_query(const AttentionArgs<Cpu<T>>& args, Index query, Index firs
   }
   T* y = args.y.row(query) + first * value_width;
   std::fill_n(y, heads * value_width, T(0));
-  for (Index h = 0; h < heads; ++h) {
-    T& lse = args.lse[query * args.heads + first + h];
-    lse = -std::numeric_limits<T>::infinity();
-    if (keys == 0) continue;
-    auto weights = array(room + h * stride, keys);
-    const T most = weights.maxCoeff();
-    weights = (weights - most).exp();
-    const T sum = weights.sum();
-    weights /= sum;
-    lse = most + std::log(sum);
-  }
+  for (Index h = 0; h < heads; ++h) args.lse[query * args.heads + first + h] = softmax_in_place(room + h * stride, keys);
+  const auto add_values = [&]<int R>(StaticIndex<R>, Index j) {
+    const T* rows[R];
+    for (int r = 0; r < R; ++r) rows[r] = args.v.row(row(j + r)) + first * value_width;
+    for (Index h = 0; h < heads; ++h)
+      add_weighted(room + h * stride + j, rows, h * value_width, value_width, y + h * value_width);
+  };
   constexpr int kTogether = 4;
   Index j = 0;
-  for (; j + kTogether <= keys; j += kTogether) {
-    const T* rows[kTogether];
-    for (int r = 0; r < kTogether; ++r) rows[r] = args.v.row(row(j + r)) + first * value_width;
-    for (Index h = 0; h < heads; ++h)
-      add_weighted(room + h * stride + j, rows, h * value_width, value_width, y + h * value_width);
-  }
-  for (; j < keys; ++j) {
-    const T* rows[1] = {args.v.row(row(j)) + first * value_width};
-    for (Index h = 0; h < heads; ++h)
-      add_weighted(room + h * stride + j, rows, h * value_width, value_width, y + h * value_width);
-  }
+  for (; j + kTogether <= keys; j += kTogether) add_values(StaticIndex<kTogether>{}, j);
+  for (; j < keys; ++j) add_values(StaticIndex<1>{}, j);
 }
 
 /// Attention with at most one query per sentence, which sees all keys.

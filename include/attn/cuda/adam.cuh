@@ -3,7 +3,7 @@
 
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/sum_of_squares.cuh"
-#include "attn/ops/adam.hpp"
+#include "attn/ops/optimisers.hpp"
 
 namespace attn {
 namespace kernels {

@@ -2,7 +2,7 @@
 #include "attn/cuda/attention/rows.cuh"
 #include "attn/cuda/support/overlap.cuh"
 #include "attn/cuda/support/sum_parts.cuh"
-#include "attn/ops/additive_attention.hpp"
+#include "attn/ops/attention.hpp"
 
 // The gradient takes three kernels. The first uses a warp per query: it recomputes the weights P and dS and sums dQ and the
 // block's part of du. The second uses a warp per key and sums dK and dV. The third adds up du. P and dS are kept in memory;

@@ -2,7 +2,7 @@
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/overlap.cuh"
 #include "attn/cuda/support/rows.cuh"
-#include "attn/ops/beam_step.hpp"
+#include "attn/ops/decoding.hpp"
 
 namespace attn {
 namespace kernels {

@@ -1,7 +1,7 @@
 #pragma once
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/rows.cuh"
-#include "attn/ops/fill.hpp"
+#include "attn/ops/reductions.hpp"
 
 namespace attn {
 namespace kernels {

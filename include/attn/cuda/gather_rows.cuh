@@ -2,7 +2,7 @@
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/overlap.cuh"
 #include "attn/cuda/support/rows.cuh"
-#include "attn/ops/gather_rows.hpp"
+#include "attn/ops/move_rows.hpp"
 
 namespace attn {
 namespace kernels {

@@ -1,7 +1,7 @@
 #pragma once
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/overlap.cuh"
-#include "attn/ops/greedy_step.hpp"
+#include "attn/ops/decoding.hpp"
 
 namespace attn {
 namespace kernels {

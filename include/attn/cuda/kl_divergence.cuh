@@ -2,7 +2,7 @@
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/rows.cuh"
 #include "attn/cuda/support/sum_parts.cuh"
-#include "attn/ops/kl_divergence.hpp"
+#include "attn/ops/cross_entropy.hpp"
 
 namespace attn {
 namespace kernels {

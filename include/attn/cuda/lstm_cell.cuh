@@ -4,7 +4,7 @@
 #include "attn/cuda/linear.cuh"
 #include "attn/cuda/lstm.cuh"
 #include "attn/cuda/support/tensor_core.cuh"
-#include "attn/ops/lstm_cell.hpp"
+#include "attn/ops/lstm.hpp"
 
 // One step of an LSTM layer in one bfloat16 kernel, as in a recurrent decoder. A block computes 8 units, i.e. 32 rows of
 // the weights, for up to 64 sentences, so that weights are read once and x and h' rarely. Its warps split the terms, some

@@ -1,7 +1,7 @@
 #pragma once
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/rows.cuh"
-#include "attn/ops/moving_average.hpp"
+#include "attn/ops/optimisers.hpp"
 
 namespace attn {
 namespace kernels {

@@ -2,8 +2,8 @@
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/plain_product.cuh"
 #include "attn/cuda/support/rows.cuh"
+#include "attn/ops/operands.hpp"
 #include "attn/ops/ragged_product.hpp"
-#include "attn/ops/zero_outside.hpp"
 
 // The reference path: one block per tile of 64 x 64, in float. Fused attention, which never stores its scores, is in
 // cuda/attention.cuh.

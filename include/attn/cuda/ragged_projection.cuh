@@ -4,7 +4,7 @@
 #include "attn/cuda/matmul/gemm.cuh"
 #include "attn/cuda/ragged_projection/mma.cuh"
 #include "attn/cuda/support/sum_parts.cuh"
-#include "attn/ops/ragged_projection.hpp"
+#include "attn/ops/ragged_product.hpp"
 
 // y_s = E x_s and dx_s = Eᵀ dy_s share one kernel. With few long sentences, the sums of y are split
 // into parts, which a second launch adds. dE += dy_s x_sᵀ is small, with long sums: groups of sentences are the parts.

@@ -4,7 +4,7 @@
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/rows.cuh"
 #include "attn/cuda/support/sum_parts.cuh"
-#include "attn/ops/reduce_all.hpp"
+#include "attn/ops/reductions.hpp"
 
 namespace attn {
 namespace kernels {

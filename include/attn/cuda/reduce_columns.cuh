@@ -1,7 +1,7 @@
 #pragma once
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/rows.cuh"
-#include "attn/ops/reduce_columns.hpp"
+#include "attn/ops/reductions.hpp"
 
 namespace attn {
 namespace kernels {

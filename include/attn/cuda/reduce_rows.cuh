@@ -4,8 +4,8 @@
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/reduce_columns.cuh"
 #include "attn/cuda/support/rows.cuh"
-#include "attn/ops/reduce_rows.hpp"
-#include "attn/ops/zero_outside.hpp"
+#include "attn/ops/operands.hpp"
+#include "attn/ops/reductions.hpp"
 
 namespace attn {
 namespace kernels {

@@ -1,7 +1,7 @@
 #pragma once
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/rows.cuh"
-#include "attn/ops/repeat_heads.hpp"
+#include "attn/ops/move_rows.hpp"
 
 namespace attn {
 namespace kernels {

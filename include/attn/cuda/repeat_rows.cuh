@@ -1,6 +1,6 @@
 #pragma once
 #include "attn/cuda/reduce_rows.cuh"
-#include "attn/ops/repeat_rows.hpp"
+#include "attn/ops/move_rows.hpp"
 
 // Repeating a row is the gradient of a sum of rows, and vice versa.
 

@@ -1,7 +1,7 @@
 #pragma once
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/rows.cuh"
-#include "attn/ops/rotary.hpp"
+#include "attn/ops/embedding.hpp"
 
 namespace attn {
 namespace kernels {

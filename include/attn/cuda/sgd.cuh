@@ -1,7 +1,7 @@
 #pragma once
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/sum_of_squares.cuh"
-#include "attn/ops/sgd.hpp"
+#include "attn/ops/optimisers.hpp"
 
 namespace attn {
 namespace kernels {

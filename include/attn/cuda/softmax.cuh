@@ -1,8 +1,8 @@
 #pragma once
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/rows.cuh"
-#include "attn/ops/softmax.hpp"
-#include "attn/ops/zero_outside.hpp"
+#include "attn/ops/operands.hpp"
+#include "attn/ops/reductions.hpp"
 
 namespace attn {
 namespace kernels {

@@ -4,7 +4,7 @@
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/rows.cuh"
 #include "attn/cuda/support/sum_parts.cuh"
-#include "attn/ops/sum_of_squares.hpp"
+#include "attn/ops/optimisers.hpp"
 
 namespace attn {
 namespace kernels {

@@ -5,7 +5,7 @@
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/overlap.cuh"
 #include "attn/cuda/support/rows.cuh"
-#include "attn/ops/top_k.hpp"
+#include "attn/ops/decoding.hpp"
 
 namespace attn {
 namespace kernels {

@@ -5,7 +5,7 @@
 #include "attn/core/batch.hpp"
 #include "attn/core/network.hpp"
 #include "attn/decode/decoder_model.hpp"
-#include "attn/ops/top_k.hpp"
+#include "attn/ops/decoding.hpp"
 #include "attn/tape/batch.hpp"
 
 namespace attn {

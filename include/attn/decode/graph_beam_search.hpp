@@ -8,8 +8,7 @@
 #include "attn/core/step_graph.hpp"
 #include "attn/decode/beam.hpp"
 #include "attn/decode/decoder_model.hpp"
-#include "attn/ops/beam_step.hpp"
-#include "attn/ops/top_k.hpp"
+#include "attn/ops/decoding.hpp"
 #include "attn/tape/embedding.hpp"
 
 namespace attn {
@@ -20,7 +19,7 @@ inline bool fits_beam_graph(const SearchOptions& options) {
          options.allowed_tokens.empty() && !options.sampling;
 }
 
-/// Beam search (decode/search.hpp) with one CUDA graph per step. The device selects the live hypotheses (ops/beam_step.hpp)
+/// Beam search (decode/search.hpp) with one CUDA graph per step. The device selects the live hypotheses (ops/decoding.hpp)
 /// and logs the choices. Every `look_every` steps, the host replays the log with the rules of beam_search to get
 /// hypotheses, scores and ends. Finished sentences stay in the batch until they are half of it. Results equal those of
 /// beam_search, apart from rounding in products of more rows.

@@ -6,8 +6,7 @@
 #include "attn/core/watched_counts.hpp"
 #include "attn/decode/decoder_model.hpp"
 #include "attn/decode/greedy_options.hpp"
-#include "attn/ops/argmax.hpp"
-#include "attn/ops/greedy_step.hpp"
+#include "attn/ops/decoding.hpp"
 #include "attn/tape/embedding.hpp"
 
 namespace attn {

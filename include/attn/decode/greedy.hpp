@@ -6,7 +6,7 @@
 #include "attn/decode/decoder_model.hpp"
 #include "attn/decode/graph_greedy.hpp"
 #include "attn/decode/greedy_options.hpp"
-#include "attn/ops/argmax.hpp"
+#include "attn/ops/decoding.hpp"
 #include "attn/tape/embedding.hpp"
 
 namespace attn {

@@ -7,7 +7,7 @@
 #include "attn/decode/choose.hpp"
 #include "attn/decode/decoder_model.hpp"
 #include "attn/decode/decoding_steps.hpp"
-#include "attn/ops/top_k.hpp"
+#include "attn/ops/decoding.hpp"
 #include "attn/tape/embedding.hpp"
 
 namespace attn {

@@ -29,7 +29,7 @@ class ActiveSentences : public PlacedRows<Device> {
   }
 
   /// A fixed set of rows for CUDA-graph replay. All step inputs live on the device, in memory of the tape, and are updated
-  /// there (ops/greedy_step.hpp). Until end_graph(), advance() ignores its tokens and uploads nothing.
+  /// there (ops/decoding.hpp). Until end_graph(), advance() ignores its tokens and uploads nothing.
   struct GraphRows {
     Token* tokens = nullptr;           // input of the next step
     std::int32_t* counters = nullptr;  // each step must add 1
@@ -47,7 +47,7 @@ class ActiveSentences : public PlacedRows<Device> {
   }
 
   /// The same for beam search, where hypotheses move between the rows of their sentence. A table lists the cache rows of
-  /// each hypothesis, so nothing is copied (ops/beam_step.hpp). Only for caches read by single-query attention. Rows may
+  /// each hypothesis, so nothing is copied (ops/decoding.hpp). Only for caches read by single-query attention. Rows may
   /// repeat at the first begin_beam_graph(). Afterwards they can be dropped and begun again, but not advanced.
   struct BeamGraphRows {
     Token* tokens = nullptr;

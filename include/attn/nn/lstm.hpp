@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "attn/ops/scatter_rows.hpp"
+#include "attn/ops/move_rows.hpp"
 #include "attn/tape/arithmetic.hpp"
 #include "attn/tape/columns.hpp"
 #include "attn/tape/gather_rows.hpp"

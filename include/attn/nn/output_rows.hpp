@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "attn/nn/output.hpp"
-#include "attn/ops/gather_rows.hpp"
-#include "attn/ops/linear_argmax.hpp"
+#include "attn/ops/decoding.hpp"
+#include "attn/ops/move_rows.hpp"
 
 namespace attn {
 

@@ -1,6 +1,6 @@
 #pragma once
-#include "attn/core/ragged.hpp"
 #include "attn/ops/dropout.hpp"
+#include "attn/ops/operands.hpp"
 
 // Multi-head attention over ragged sentences. Head h owns columns h * d to (h + 1) * d - 1, with d = width / heads. Values,
 // and so results, may have a different width than keys. For each sentence:
@@ -23,27 +23,26 @@ inline constexpr int widest_listed = 128;  // maximum head width for keys with r
 
 template <class Device>
 struct AttentionArgs {
-  using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> q;  // query rows x width
-  Matrix<const Scalar> k;  // key rows x width
-  Matrix<const Scalar> v;  // key rows x value width
-  Ragged queries, keys;    // the same number of sentences
+  InputOf<Device> q;     // query rows x width
+  InputOf<Device> k;     // key rows x width
+  InputOf<Device> v;     // key rows x value width
+  Ragged queries, keys;  // the same number of sentences
   int heads = 1;
   double scale = 1;
   bool causal = false;
   bool prefetch_keys = false;  // keys and values predate the op that computes q: a device may prefetch them
   Dropout dropout = {};        // of the weights; row h * query rows + i, column key
-  Matrix<Scalar> y;            // query rows x value width
+  OutputOf<Device> y;          // query rows x value width
   typename Device::Real* lse;  // query rows x heads
 };
 
 template <class Device>
 struct AttentionGradientArgs {
   AttentionArgs<Device> forward;
-  Matrix<const typename Device::Scalar> dy;  // query rows x value width
-  Sink<typename Device::Scalar> dq;          // query rows x width
-  Sink<typename Device::Scalar> dk;          // key rows x width
-  Sink<typename Device::Scalar> dv;          // key rows x value width
+  InputOf<Device> dy;  // query rows x value width
+  SinkOf<Device> dq;   // query rows x width
+  SinkOf<Device> dk;   // key rows x width
+  SinkOf<Device> dv;   // key rows x value width
 };
 
 template <class Device>
@@ -66,5 +65,46 @@ void check_lists(const AttentionArgs<Device>& args) {
   refuse_lists("attention", args.queries);
   if (!may_list_keys(args)) refuse_lists("attention with several queries per sentence, dropout or wide heads", args.keys);
 }
+
+// Attention with a small network as its score. The caller projects queries and keys to the network's width (one product
+// each). For each sentence, with T_ij = tanh(q_i + k_j) and the last layer u of the network:
+//
+//   additive_attention            S_ij = u · T_ij,  P = softmax(S),  Y = P V
+//   additive_attention_gradient   dV = Pᵀ dY,  dP = dY Vᵀ,  dS = P * (dP - rowsum(P * dP)),
+//                                 du += sum over i, j of dS_ij T_ij,  G_ij = dS_ij u * (1 - T_ij²),
+//                                 dq_i = sum over j of G_ij,  dk_j = sum over i of G_ij
+//   additive_attention_weights    P, recomputed from the log-sum-exps for inspection
+//
+// Causal as above: query i sees keys 0 to m - n + i, and a query without visible keys gives 0. T and P are not stored, only
+// each row's log-sum-exp. Bahdanau et al. 2014.
+
+template <class Device>
+struct AdditiveAttentionArgs {
+  InputOf<Device> q;                 // query rows x width
+  InputOf<Device> k;                 // key rows x width
+  const typename Device::Scalar* u;  // width
+  InputOf<Device> v;                 // key rows x value width
+  Ragged queries, keys;              // the same number of sentences
+  bool causal = false;
+  OutputOf<Device> y;          // query rows x value width
+  typename Device::Real* lse;  // query rows
+};
+
+template <class Device>
+struct AdditiveAttentionGradientArgs {
+  AdditiveAttentionArgs<Device> forward;
+  InputOf<Device> dy;         // query rows x value width
+  SinkOf<Device> dq;          // query rows x width
+  SinkOf<Device> dk;          // key rows x width
+  typename Device::Real* du;  // width, accumulates
+  SinkOf<Device> dv;          // key rows x value width
+};
+
+template <class Device>
+struct AdditiveAttentionWeightsArgs {
+  AdditiveAttentionArgs<Device> forward;
+  /// Column j is key j of the sentence; 0 for keys that the query does not see.
+  Matrix<typename Device::Real> weights;  // query rows x longest key count
+};
 
 }  // namespace attn

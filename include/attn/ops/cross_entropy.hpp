@@ -1,5 +1,5 @@
 #pragma once
-#include "attn/core/matrix.hpp"
+#include "attn/ops/operands.hpp"
 
 // Softmax, cross-entropy with smoothed labels, and the gradient, in place over the logits.
 //
@@ -33,28 +33,49 @@ struct SmoothedLabel {
 
 template <class Device>
 struct CrossEntropyArgs {
-  using Scalar = typename Device::Scalar;
-  using Real = typename Device::Real;
-  Matrix<Scalar> logits;  // rows x classes; becomes the gradient if `gradient`
-  const Token* labels;    // rows
+  OutputOf<Device> logits;  // rows x classes; becomes the gradient if `gradient`
+  const Token* labels;      // rows
   Smoothing smoothing = Smoothing::uniform;
-  double amount = 0;      // e
-  bool gradient = false;  // whether to replace the logits by their gradient
-  double scale = 1;       // of the gradient
-  Real* nll;              // 1, accumulates
-  Real* loss;             // 1, accumulates
+  double amount = 0;            // e
+  bool gradient = false;        // whether to replace the logits by their gradient
+  double scale = 1;             // of the gradient
+  typename Device::Real* nll;   // 1, accumulates
+  typename Device::Real* loss;  // 1, accumulates
 };
 
 template <class Device>
 struct CrossEntropyGradientArgs {
-  using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> logits;  // rows x classes
-  const Token* labels;          // rows
+  InputOf<Device> logits;  // rows x classes
+  const Token* labels;     // rows
   Smoothing smoothing = Smoothing::uniform;
   double amount = 0;  // e
   double scale = 1;
   const typename Device::Real* upstream = nullptr;  // 1, on the device; nullptr: 1
-  Sink<Scalar> dlogits;                             // rows x classes
+  SinkOf<Device> dlogits;                           // rows x classes
+};
+
+// The Kullback-Leibler divergence between soft targets p and softmax(logits), as in knowledge distillation.
+//
+//   kl_divergence            y[0] += scale * sum over rows and classes of p * (log(p) - log_softmax(logits)),   0 log 0 = 0
+//   kl_divergence_gradient   dlogits = scale * upstream[0] * (softmax(logits) * sum(p) - p)
+//
+// torch.nn.functional.kl_div(log_softmax(logits), p, reduction="sum"). The targets are constants.
+
+template <class Device>
+struct KlDivergenceArgs {
+  InputOf<Device> logits;  // rows x classes
+  InputOf<Device> target;  // rows x classes: p, probabilities
+  double scale = 1;
+  typename Device::Real* y;  // 1, accumulates
+};
+
+template <class Device>
+struct KlDivergenceGradientArgs {
+  InputOf<Device> logits;  // rows x classes
+  InputOf<Device> target;  // rows x classes: p, probabilities
+  double scale = 1;
+  const typename Device::Real* upstream = nullptr;  // 1, on the device; nullptr: 1
+  SinkOf<Device> dlogits;                           // rows x classes
 };
 
 }  // namespace attn

@@ -1,6 +1,6 @@
 #pragma once
-#include "attn/core/matrix.hpp"
 #include "attn/core/random.hpp"
+#include "attn/ops/operands.hpp"
 
 namespace attn {
 
@@ -29,9 +29,8 @@ struct Dropout {
 /// dropout: y = dropout(x); x and y may be the same matrix. It is its own gradient: dx = dropout(dy) with the same mask.
 template <class Device>
 struct DropoutArgs {
-  using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> x;  // rows x width
-  Sink<Scalar> y;          // rows x width
+  InputOf<Device> x;  // rows x width
+  SinkOf<Device> y;   // rows x width
   Dropout dropout;
 };
 

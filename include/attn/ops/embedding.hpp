@@ -1,6 +1,6 @@
 #pragma once
-#include "attn/core/ragged.hpp"
 #include "attn/ops/dropout.hpp"
+#include "attn/ops/operands.hpp"
 
 // Embeds token ids.
 //
@@ -17,26 +17,44 @@ enum class SinusoidOrder { alternating, halves };
 
 template <class Device>
 struct EmbeddingArgs {
-  using Scalar = typename Device::Scalar;
   const Token* tokens;  // rows
   Ragged rows;
-  Matrix<const Scalar> table;           // vocabulary x width
-  Matrix<const Scalar> positions = {};  // at least first_position + longest x width, or none
+  InputOf<Device> table;           // vocabulary x width
+  InputOf<Device> positions = {};  // at least first_position + longest x width, or none
   Index first_position = 0;
   const std::int32_t* first_positions = nullptr;  // per sentence, on the device; overrides first_position; or null
   double scale = 1;
   Dropout dropout = {};
-  Matrix<Scalar> y;  // rows x width
+  OutputOf<Device> y;  // rows x width
 };
 
 template <class Device>
 struct EmbeddingGradientArgs {
-  using Scalar = typename Device::Scalar;
-  const Token* tokens;      // rows
-  Matrix<const Scalar> dy;  // rows x width
+  const Token* tokens;  // rows
+  InputOf<Device> dy;   // rows x width
   double scale = 1;
   Dropout dropout = {};
   Matrix<typename Device::Real> dtable;  // vocabulary x width, accumulates
+};
+
+// Rotary position embedding of Su et al. 2021, in the layout of GPT-NeoX and Llama: in each head of d columns, columns j
+// and j + d/2 are the coordinates of a point that rotates by p / base^(2j / d) at position p.
+//
+//   rotary   y[j]       = x[j] cos - x[j + d/2] sin
+//            y[j + d/2] = x[j + d/2] cos + x[j] sin
+//
+// p = first_position + i - the first row of its sentence, as for embedding. `inverse` rotates back, which is the
+// gradient. Rows outside all sentences are not touched.
+
+template <class Device>
+struct RotaryArgs {
+  InputOf<Device> x;  // rows x heads * d
+  Ragged rows;
+  InputOf<Device> table;  // at least first_position + longest x d: d/2 sines, then d/2 cosines (SinusoidOrder::halves)
+  Index first_position = 0;
+  const std::int32_t* first_positions = nullptr;  // per sentence, on the device; overrides first_position; or null
+  bool inverse = false;
+  SinkOf<Device> y;  // rows x heads * d; may be x
 };
 
 }  // namespace attn

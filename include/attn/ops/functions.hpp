@@ -3,7 +3,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "attn/ops/dual.hpp"
+#include "attn/ops/number.hpp"
 
 // Functions of numbers, as types for expressions (ops/expression.hpp). A function is a struct with
 //
@@ -92,17 +92,13 @@ inline constexpr bool is_constant = requires {
       return {{BY_A, BY_B}};                                                                                       \
     }                                                                                                              \
   }
-#define ATTN_COMPARISON(Name, OPERATOR)                   \
-  struct Name {                                           \
-    static constexpr bool constant = true;                \
-    template <class T>                                    \
-    ATTN_BOTH static T value(T a, T b) {                  \
-      return where(a OPERATOR b, T(1), T(0));             \
-    }                                                     \
-    template <class T>                                    \
-    ATTN_BOTH static Partials<T, 2> derivative(T, T, T) { \
-      return {{T(0), T(0)}};                              \
-    }                                                     \
+#define ATTN_COMPARISON(Name, OPERATOR)       \
+  struct Name {                               \
+    static constexpr bool constant = true;    \
+    template <class T>                        \
+    ATTN_BOTH static T value(T a, T b) {      \
+      return where(a OPERATOR b, T(1), T(0)); \
+    }                                         \
   }
 
 namespace functions {
@@ -136,56 +132,35 @@ ATTN_UNARY(Square, x* x, x + x);
 ATTN_UNARY(Erf, erf(x), T(1.1283791670955126) * exp(-x * x));  // 2/√π exp(-x²)
 ATTN_UNARY(Reciprocal, reciprocal(x), -y* y);
 
-/// x sigmoid(x)
-struct Silu {
-  template <class T>
-  ATTN_BOTH static T value(T x) {
-    return silu(x);
-  }
-  template <class T>
-  ATTN_BOTH static T derivative(T x, T) {
-    const T s = sigmoid(x);
-    return s * (T(1) + x * (T(1) - s));
-  }
-};
+template <class T>
+ATTN_BOTH T silu_derivative(T x) {
+  const T s = sigmoid(x);
+  return s * (T(1) + x * (T(1) - s));
+}
+ATTN_UNARY(Silu, silu(x), silu_derivative(x));
 
-/// The tanh approximation of GELU.
-struct Gelu {
-  template <class T>
-  ATTN_BOTH static T value(T x) {
-    return gelu(x);
-  }
-  template <class T>
-  ATTN_BOTH static T derivative(T x, T) {
-    using namespace gelu_numbers;
-    const T near = maximum(minimum(x, T(flat)), T(-flat)), t = tanh_in_gelu(near);  // the cube of a huge x overflows
-    return T(0.5) * (T(1) + t + near * (T(1) - t * t) * T(slope) * (T(1) + T(3 * cube) * near * near));
-  }
-};
+/// The derivative of the tanh approximation of GELU.
+template <class T>
+ATTN_BOTH T gelu_derivative(T x) {
+  using namespace gelu_numbers;
+  const T near = maximum(minimum(x, T(flat)), T(-flat)), t = tanh_in_gelu(near);  // the cube of a huge x overflows
+  return T(0.5) * (T(1) + t + near * (T(1) - t * t) * T(slope) * (T(1) + T(3 * cube) * near * near));
+}
+ATTN_UNARY(Gelu, gelu(x), gelu_derivative(x));
 
-/// Exact GELU, with the error function.
-struct GeluExact {
-  template <class T>
-  ATTN_BOTH static T value(T x) {
-    return gelu_exact(x);
-  }
-  template <class T>
-  ATTN_BOTH static T derivative(T x, T) {
-    using namespace gelu_numbers;
-    const T density_at_x = T(density) * exp(T(-0.5) * x * x);
-    return T(0.5) * (T(1) + erf(x * T(root_half))) + x * density_at_x;
-  }
-};
+template <class T>
+ATTN_BOTH T gelu_exact_derivative(T x) {
+  using namespace gelu_numbers;
+  const T density_at_x = T(density) * exp(T(-0.5) * x * x);
+  return T(0.5) * (T(1) + erf(x * T(root_half))) + x * density_at_x;
+}
+ATTN_UNARY(GeluExact, gelu_exact(x), gelu_exact_derivative(x));
 
 /// condition != 0 ? a : b. The condition gets no gradient.
 struct Where {
   template <class T>
   ATTN_BOTH static T value(T condition, T a, T b) {
     return where(condition != T(0), a, b);
-  }
-  template <class T>
-  ATTN_BOTH static Partials<T, 3> derivative(T condition, T, T, T) {
-    return {{T(0), where(condition != T(0), T(1), T(0)), where(condition != T(0), T(0), T(1))}};
   }
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/ops/dropout.hpp"
+#include "attn/ops/operands.hpp"
 
 // Residual connection, dropout and layer normalisation in one pass over the rows.
 //
@@ -17,30 +18,26 @@ namespace attn {
 
 template <class Device>
 struct LayerNormArgs {
-  using Scalar = typename Device::Scalar;
-  using Real = typename Device::Real;
-  Matrix<const Scalar> x;            // rows x width
-  Matrix<const Scalar> branch = {};  // s: rows x width, or empty
-  Dropout dropout = {};              // of the branch
-  const Scalar *gain, *bias;         // width; no bias without centring
-  Matrix<Scalar> z = {};             // rows x width, or empty: written if there is a branch
-  Matrix<Scalar> y;                  // rows x width
-  Real *mean, *inverse_deviation;    // rows, kept for the gradient
+  InputOf<Device> x;                                // rows x width
+  InputOf<Device> branch = {};                      // s: rows x width, or empty
+  Dropout dropout = {};                             // of the branch
+  const typename Device::Scalar *gain, *bias;       // width; no bias without centring
+  OutputOf<Device> z = {};                          // rows x width, or empty: written if there is a branch
+  OutputOf<Device> y;                               // rows x width
+  typename Device::Real *mean, *inverse_deviation;  // rows, kept for the gradient
   float epsilon = 1e-5f;
   bool center = true;
 };
 
 template <class Device>
 struct LayerNormGradientArgs {
-  using Scalar = typename Device::Scalar;
-  using Real = typename Device::Real;
-  Matrix<const Scalar> z, dy;            // rows x width
-  const Scalar* gain;                    // width
-  const Real *mean, *inverse_deviation;  // rows
-  Dropout dropout = {};                  // of the branch
-  Sink<Scalar> dx;                       // rows x width
-  Sink<Scalar> dbranch = {};             // rows x width, or empty
-  Real *dgain, *dbias;                   // width, accumulate; no dbias without centring
+  InputOf<Device> z, dy;                                  // rows x width
+  const typename Device::Scalar* gain;                    // width
+  const typename Device::Real *mean, *inverse_deviation;  // rows
+  Dropout dropout = {};                                   // of the branch
+  SinkOf<Device> dx;                                      // rows x width
+  SinkOf<Device> dbranch = {};                            // rows x width, or empty
+  typename Device::Real *dgain, *dbias;                   // width, accumulate; no dbias without centring
   bool center = true;
 };
 

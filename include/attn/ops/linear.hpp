@@ -1,5 +1,5 @@
 #pragma once
-#include "attn/core/matrix.hpp"
+#include "attn/ops/operands.hpp"
 
 // The matrix products of every layer, with fused epilogues.
 //
@@ -12,33 +12,29 @@ namespace attn {
 
 template <class Device>
 struct LinearArgs {
-  using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> x;        // rows x in
-  Matrix<const Scalar> weight;   // out x in
-  const Scalar* bias = nullptr;  // out, or none
-  Matrix<Scalar> y;              // rows x out
+  InputOf<Device> x;                              // rows x in
+  InputOf<Device> weight;                         // out x in
+  const typename Device::Scalar* bias = nullptr;  // out, or none
+  OutputOf<Device> y;                             // rows x out
   bool relu = false;
 };
 
 template <class Device>
 struct LinearInputGradientArgs {
-  using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> dy;         // rows x out
-  Matrix<const Scalar> weight;     // out x in
-  Sink<Scalar> dx;                 // rows x in
-  Matrix<const Scalar> gate = {};  // rows x in: masks dx where gate <= 0; not together with dx.add
+  InputOf<Device> dy;         // rows x out
+  InputOf<Device> weight;     // out x in
+  SinkOf<Device> dx;          // rows x in
+  InputOf<Device> gate = {};  // rows x in: masks dx where gate <= 0; not together with dx.add
   double scale = 1;
   typename Device::Real* sums = nullptr;  // in, accumulates: the column sums of dx; only with a gate; or null
 };
 
 template <class Device>
 struct LinearWeightGradientArgs {
-  using Scalar = typename Device::Scalar;
-  using Real = typename Device::Real;
-  Matrix<const Scalar> dy;  // rows x out
-  Matrix<const Scalar> x;   // rows x in
-  Matrix<Real> dweight;     // out x in, accumulates
-  Real* dbias = nullptr;    // out, accumulates, or none
+  InputOf<Device> dy;                      // rows x out
+  InputOf<Device> x;                       // rows x in
+  Matrix<typename Device::Real> dweight;   // out x in, accumulates
+  typename Device::Real* dbias = nullptr;  // out, accumulates, or none
 };
 
 }  // namespace attn

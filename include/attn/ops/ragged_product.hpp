@@ -1,6 +1,5 @@
 #pragma once
-#include "attn/core/matrix.hpp"
-#include "attn/core/ragged.hpp"
+#include "attn/ops/operands.hpp"
 
 // Matrix products of two activations, per sentence. A_s and B_s are the rows of sentence s, and B_s has m rows:
 //
@@ -19,35 +18,32 @@ namespace attn {
 
 template <class Device>
 struct RaggedScoresArgs {
-  using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> a;  // rows of a x width
+  InputOf<Device> a;  // rows of a x width
   Ragged a_rows;
-  Matrix<const Scalar> b;  // rows of b x width
-  Ragged b_rows;           // the same number of sentences
+  InputOf<Device> b;  // rows of b x width
+  Ragged b_rows;      // the same number of sentences
   double scale = 1;
-  Sink<Scalar> y;  // rows of a x at least b_rows.longest
+  SinkOf<Device> y;  // rows of a x at least b_rows.longest
 };
 
 template <class Device>
 struct RaggedMixArgs {
-  using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> w;  // rows of a x at least b_rows.longest
+  InputOf<Device> w;  // rows of a x at least b_rows.longest
   Ragged a_rows;
-  Matrix<const Scalar> b;  // rows of b x width
-  Ragged b_rows;           // the same number of sentences
+  InputOf<Device> b;  // rows of b x width
+  Ragged b_rows;      // the same number of sentences
   double scale = 1;
-  Sink<Scalar> y;  // rows of a x width
+  SinkOf<Device> y;  // rows of a x width
 };
 
 template <class Device>
 struct RaggedMixTransposedArgs {
-  using Scalar = typename Device::Scalar;
-  Matrix<const Scalar> w;  // rows of a x at least b_rows.longest
+  InputOf<Device> w;  // rows of a x at least b_rows.longest
   Ragged a_rows;
-  Matrix<const Scalar> x;  // rows of a x width
-  Ragged b_rows;           // the same number of sentences
+  InputOf<Device> x;  // rows of a x width
+  Ragged b_rows;      // the same number of sentences
   double scale = 1;
-  Sink<Scalar> y;  // rows of b x width
+  SinkOf<Device> y;  // rows of b x width
 };
 
 /// Throws an Error if two layouts, or a matrix of `cols` scores per row, do not fit.
@@ -59,5 +55,41 @@ inline void check_ragged_product(const char* op, const Ragged& a_rows, const Rag
   require(b_rows.longest <= cols, op, ": a sentence on the right side has ", b_rows.longest, " rows, but the scores have ",
           cols, " columns; use at least as many columns as the longest sentence has rows");
 }
+
+// Projects each sentence along its length: E K and F V of the Linformer.
+//
+//   ragged_projection                   y_s = E[:, 0:n_s] x_s          for each sentence s of n_s rows; y_s has k rows
+//   ragged_projection_input_gradient    dx_s = E[:, 0:n_s]ᵀ dy_s
+//   ragged_projection_weight_gradient   dE[:, 0:n_s] += dy_s x_sᵀ
+//
+// With blocks = h > 1, E stacks h matrices vertically, and matrix i projects columns i * width / h to
+// (i + 1) * width / h - 1.
+
+template <class Device>
+struct RaggedProjectionArgs {
+  InputOf<Device> x;  // rows x width
+  Ragged rows;
+  InputOf<Device> projection;  // (blocks * k) x maximum length
+  int blocks = 1;
+  OutputOf<Device> y;  // (sentences * k) x width
+};
+
+template <class Device>
+struct RaggedProjectionInputGradientArgs {
+  InputOf<Device> dy;  // (sentences * k) x width
+  Ragged rows;
+  InputOf<Device> projection;  // (blocks * k) x maximum length
+  int blocks = 1;
+  SinkOf<Device> dx;  // rows x width
+};
+
+template <class Device>
+struct RaggedProjectionWeightGradientArgs {
+  InputOf<Device> dy;  // (sentences * k) x width
+  InputOf<Device> x;   // rows x width
+  Ragged rows;
+  int blocks = 1;
+  Matrix<typename Device::Real> dprojection;  // (blocks * k) x maximum length, accumulates
+};
 
 }  // namespace attn

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "attn/core/network.hpp"
-#include "attn/ops/moving_average.hpp"
+#include "attn/ops/optimisers.hpp"
 #include "attn/optim/any_optimiser.hpp"
 #include "attn/optim/gradient_norm.hpp"
 

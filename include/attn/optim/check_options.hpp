@@ -1,7 +1,6 @@
 #pragma once
 #include "attn/core/error.hpp"
-#include "attn/ops/adam.hpp"
-#include "attn/ops/sgd.hpp"
+#include "attn/ops/optimisers.hpp"
 
 namespace attn {
 

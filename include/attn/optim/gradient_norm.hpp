@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "attn/core/parameters.hpp"
-#include "attn/ops/sum_of_squares.hpp"
+#include "attn/ops/optimisers.hpp"
 #include "attn/optim/non_finite.hpp"
 #include "attn/optim/update_share.hpp"
 

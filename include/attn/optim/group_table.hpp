@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "attn/core/parameters.hpp"
-#include "attn/ops/update_factors.hpp"
+#include "attn/ops/optimisers.hpp"
 #include "attn/optim/update_share.hpp"
 
 namespace attn {

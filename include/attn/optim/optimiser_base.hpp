@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "attn/core/network.hpp"
-#include "attn/ops/adam.hpp"
-#include "attn/ops/sgd.hpp"
+#include "attn/ops/optimisers.hpp"
 #include "attn/optim/check_options.hpp"
 #include "attn/optim/gradient_norm.hpp"
 #include "attn/optim/group_table.hpp"

@@ -6,7 +6,7 @@
 
 #include "attn/checkpoint/tensor_view.hpp"
 #include "attn/data/batches.hpp"
-#include "attn/ops/adam.hpp"
+#include "attn/ops/optimisers.hpp"
 #include "attn/parallel/data_parallel.hpp"
 #include "attn/train/callback.hpp"
 #include "attn/train/train_options.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 #include "attn/core/parameter.hpp"
-#include "attn/ops/additive_attention.hpp"
+#include "attn/ops/attention.hpp"
 #include "attn/tape/attention.hpp"
 
 namespace attn {

@@ -3,8 +3,7 @@
 #include <utility>
 
 #include "attn/ops/dropout.hpp"
-#include "attn/ops/gather_rows.hpp"
-#include "attn/ops/scatter_rows.hpp"
+#include "attn/ops/move_rows.hpp"
 #include "attn/tape/embedding.hpp"
 
 namespace attn {

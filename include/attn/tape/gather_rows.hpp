@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "attn/ops/gather_rows.hpp"
+#include "attn/ops/move_rows.hpp"
 #include "attn/tape/tape.hpp"
 
 namespace attn {

@@ -1,7 +1,7 @@
 #pragma once
 #include <array>
 
-#include "attn/ops/input_feeding.hpp"
+#include "attn/ops/lstm.hpp"
 #include "attn/tape/attention.hpp"
 #include "attn/tape/lstm.hpp"
 
@@ -56,7 +56,7 @@ void finish(Tape<Device>& back, Variable<Device> words, const InputFeedingWeight
 
 }  // namespace input_feeding_detail
 
-/// The decoder of an input-feeding model over the words of a batch (formulas in ops/input_feeding.hpp). Scores are products
+/// The decoder of an input-feeding model over the words of a batch (formulas in ops/lstm.hpp). Scores are products
 /// of keys and states. Value columns beyond those that `mix` reads are averaged, but not fed to the next step.
 template <class Device, int Layers>
 InputFeedingResult<Device> input_feeding(Variable<Device> words, const TimeMajor& layout, KeysValues<Device> source,

@@ -1,9 +1,8 @@
 #pragma once
 #include <algorithm>
 
-#include "attn/ops/fill.hpp"
-#include "attn/ops/kl_divergence.hpp"
-#include "attn/ops/reduce_all.hpp"
+#include "attn/ops/cross_entropy.hpp"
+#include "attn/ops/reductions.hpp"
 #include "attn/tape/arithmetic.hpp"
 #include "attn/tape/cross_entropy.hpp"
 #include "attn/tape/embedding.hpp"

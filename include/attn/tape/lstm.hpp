@@ -8,7 +8,6 @@
 #include "attn/core/sentences.hpp"
 #include "attn/ops/linear.hpp"
 #include "attn/ops/lstm.hpp"
-#include "attn/ops/lstm_cell.hpp"
 #include "attn/tape/embedding.hpp"
 #include "attn/tape/parameter_gradient.hpp"
 #include "attn/tape/tape.hpp"

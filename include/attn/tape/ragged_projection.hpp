@@ -1,6 +1,6 @@
 #pragma once
 #include "attn/core/parameter.hpp"
-#include "attn/ops/ragged_projection.hpp"
+#include "attn/ops/ragged_product.hpp"
 #include "attn/tape/tape.hpp"
 
 namespace attn {

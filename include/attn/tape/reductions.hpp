@@ -1,9 +1,7 @@
 #pragma once
 #include "attn/core/ragged.hpp"
-#include "attn/ops/reduce_columns.hpp"
-#include "attn/ops/reduce_rows.hpp"
-#include "attn/ops/repeat_rows.hpp"
-#include "attn/ops/softmax.hpp"
+#include "attn/ops/move_rows.hpp"
+#include "attn/ops/reductions.hpp"
 #include "attn/tape/arithmetic.hpp"
 
 namespace attn {

@@ -1,5 +1,5 @@
 #pragma once
-#include "attn/ops/repeat_heads.hpp"
+#include "attn/ops/move_rows.hpp"
 #include "attn/tape/tape.hpp"
 
 namespace attn {

@@ -1,11 +1,11 @@
 #pragma once
 #include "attn/core/ragged.hpp"
-#include "attn/ops/rotary.hpp"
+#include "attn/ops/embedding.hpp"
 #include "attn/tape/embedding.hpp"
 
 namespace attn {
 
-/// Rotary position embedding of queries or keys (ops/rotary.hpp). `first` gives the sentences' first positions: 0 except in
+/// Rotary position embedding of queries or keys (ops/embedding.hpp). `first` gives the sentences' first positions: 0 except in
 /// decoding. The base is Hugging Face's rope_theta: 10,000 in Llama 2, 500,000 in Llama 3.
 template <class Device>
 Variable<Device> rotary(Variable<Device> x, Ragged rows, int heads, FirstPositions first = {}, int base = 10000) {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "attn/ops/scatter_rows.hpp"
+#include "attn/ops/move_rows.hpp"
 #include "attn/tape/embedding.hpp"
 #include "attn/tape/gather_rows.hpp"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "attn/ops/argmax.hpp"
+#include "attn/ops/decoding.hpp"
 #include "attn/tape/embedding.hpp"
 #include "attn/tape/expression.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 #include "attn/cuda/support/rows.cuh"
-#include "attn/ops/expression_tree.hpp"
+#include "attn/ops/expression.hpp"
 
 namespace attn::kernels {
 

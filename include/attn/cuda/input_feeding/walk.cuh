@@ -3,7 +3,7 @@
 #include "attn/cuda/input_feeding/weights.cuh"
 #include "attn/cuda/lstm/cell.cuh"
 #include "attn/cuda/support/cluster.cuh"
-#include "attn/ops/input_feeding.hpp"
+#include "attn/ops/lstm.hpp"
 
 // How the steps of an input-feeding decoder are distributed. A cluster runs a group of sentences, adjacent in `order`,
 // through all steps and waits for no other cluster. Each block owns some units: their columns of every product, whose

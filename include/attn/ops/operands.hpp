@@ -4,6 +4,14 @@
 
 namespace attn {
 
+// Activations and weights as operands of an op.
+template <class Device>
+using InputOf = Matrix<const typename Device::Scalar>;
+template <class Device>
+using OutputOf = Matrix<typename Device::Scalar>;
+template <class Device>
+using SinkOf = Sink<typename Device::Scalar>;
+
 /// For ops that write per sentence: zeroes rows outside all sentences unless the sink adds. It may zero all rows, so call
 /// it before the op writes.
 template <class Device, class T>
