@@ -11,8 +11,8 @@
 #include "attn/checkpoint/tensor_names.hpp"
 #include "attn/core/memory.hpp"
 #include "attn/core/network.hpp"
-#include "attn/core/parallel_for.hpp"
 #include "attn/core/parameters.hpp"
+#include "attn/core/thread_pool.hpp"
 
 namespace attn {
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -10,12 +11,13 @@
 #include "attn/core/memory.hpp"
 #include "attn/core/parameter.hpp"
 #include "attn/core/parameter_groups.hpp"
-#include "attn/core/parameter_walk.hpp"
 
 namespace attn {
 
 /// Pass this instead of a seed for inference: no gradients, and all values are 0 until they are loaded.
-struct Inference {};
+struct Inference {
+  operator std::optional<std::uint64_t>() const { return {}; }  // no seed
+};
 
 /// All parameters of a model in one flat buffer and their gradients in another, in the model's order: clipping, Adam,
 /// zeroing, averaging and saving take one call each. Binds the model to that memory, so it must outlive the model's use.
@@ -37,21 +39,15 @@ class Parameters {
     bool is_vector() const { return rows <= 1 || cols <= 1; }
   };
 
-  /// Allocates the model's memory and draws its initial values from the seed.
-  Parameters(Device& device, auto& model, std::uint64_t seed) : device_(device), trained_(true) {
+  /// Allocates the model's memory and draws its initial values from the seed; without a seed, it is for inference.
+  Parameters(Device& device, auto& model, std::optional<std::uint64_t> seed) : device_(device), trained_(seed.has_value()) {
     const auto walk = lay_out(model);
     std::size_t next = 0;
     for (const auto& [name, parameter, tied_to] : walk.found) {
-      if (tied_to != nullptr) continue;
-      draw(parameter->initial, entries_[next], Random(seed, next));
+      if (!seed || tied_to != nullptr) continue;
+      draw(parameter->initial, entries_[next], Random(*seed, next));
       ++next;
     }
-    refresh();
-  }
-
-  /// Allocates the memory of a model for inference.
-  Parameters(Device& device, auto& model, Inference) : device_(device), trained_(false) {
-    lay_out(model);
     refresh();
   }
   Parameters(const Parameters&) = delete;

@@ -8,7 +8,7 @@
 #include "attn/core/network.hpp"
 #include "attn/ops/moving_average.hpp"
 #include "attn/optim/any_optimiser.hpp"
-#include "attn/optim/gradient_norm.hpp"
+#include "attn/optim/update_share.hpp"
 
 namespace attn {
 

@@ -152,9 +152,7 @@ class Grouped : public OptimiserBase<Device> {
 };
 
 template <class Model>
-Grouped(Network<Model>&, std::vector<OptimiserRule>, GroupedOptions = {}) -> Grouped<typename Model::DeviceType>;
-template <class Model>
-Grouped(Network<Model>&, std::vector<OptimiserRule>, GroupedOptions, UpdateShare<typename Model::DeviceType>)
+Grouped(Network<Model>&, std::vector<OptimiserRule>, GroupedOptions = {}, UpdateShare<typename Model::DeviceType> = {})
     -> Grouped<typename Model::DeviceType>;
 
 }  // namespace attn

@@ -5,8 +5,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "attn/core/gradient_range.hpp"
 #include "attn/core/network.hpp"
+#include "attn/core/parameter.hpp"
 #include "attn/optim/update_share.hpp"
 #include "attn/parallel/communicator.hpp"
 

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "attn/checkpoint/json_text.hpp"
-#include "attn/checkpoint/parse_json.hpp"
+#include "attn/checkpoint/json.hpp"
 #include "attn/core/file.hpp"
 #include "attn/core/format_count.hpp"
 #include "attn/data/shard_maker.hpp"

@@ -10,7 +10,7 @@
 #include "attn/core/error.hpp"
 #include "attn/run/any_model.hpp"
 #include "attn/run/device_options.hpp"
-#include "attn/run/model_presets.hpp"
+#include "attn/run/model_spec.hpp"
 #include "attn/run/recurrent_names.hpp"
 
 namespace attn {

@@ -1,17 +1,19 @@
 #pragma once
+#include <sys/utsname.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
-#include "attn/checkpoint/json_text.hpp"
-#include "attn/checkpoint/parse_json.hpp"
+#include "attn/checkpoint/json.hpp"
 #include "attn/core/checksum.hpp"
 #include "attn/core/file.hpp"
-#include "attn/run/machine.hpp"
+#include "attn/core/format_count.hpp"
 #include "attn/run/run_config.hpp"
 #include "attn/run/tokenizer_files.hpp"
 #include "attn/version.hpp"
@@ -28,6 +30,16 @@ namespace attn {
 //   report.html            a readable report with translations (tools/common/run_report.hpp)
 //   best/, maps/           the best weights of several validations; attention maps
 //   translations.txt       translations of the test set; translations.NAME.txt for several; outcome.json has the scores
+
+/// "AMD EPYC 9654, 16 cores"; the architecture if the system does not name the processor.
+inline std::string processor_name() {
+  std::string name = "unknown processor";
+  if (utsname system; ::uname(&system) == 0) name = system.machine;
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with("model name") && line.find(": ") != line.npos) name = line.substr(line.find(": ") + 2);
+  return name + ", " + counted(std::thread::hardware_concurrency(), "core");
+}
 
 inline constexpr int run_format = 1;
 

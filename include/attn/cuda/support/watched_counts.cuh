@@ -1,7 +1,7 @@
 #pragma once
 #include <algorithm>
 
-#include "attn/core/watched_counts.hpp"
+#include "attn/core/step_graph.hpp"
 #include "attn/cuda/device.cuh"
 
 namespace attn {
