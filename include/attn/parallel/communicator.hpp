@@ -18,6 +18,9 @@ struct SharedNumbers {
 
   SharedNumbers(float* numbers, Index size) : data(numbers), count(size), is_double(false) {}
   SharedNumbers(double* numbers, Index size) : data(numbers), count(size), is_double(true) {}
+
+  std::size_t number_size() const { return is_double ? sizeof(double) : sizeof(float); }
+  std::size_t bytes() const { return static_cast<std::size_t>(count) * number_size(); }
 };
 
 /// Communication between the ranks (processes) of a training. All ranks make the same calls in the same order. This base

@@ -146,8 +146,7 @@ class FileRanks final : public Communicator {
   static std::string bytes_of(const SharedNumbers& numbers) {
     require(numbers.count <= kMost, "ranks that meet in a folder cannot add up ", numbers.count, " numbers, only ", kMost,
             ". Use GPUs with NCCL, or mpirun.");
-    return {static_cast<const char*>(numbers.data),
-            at(numbers.count) * (numbers.is_double ? sizeof(double) : sizeof(float))};
+    return {static_cast<const char*>(numbers.data), numbers.bytes()};
   }
   template <class Number>
   void add(SharedNumbers numbers, const std::vector<std::string>& all) const {

@@ -54,7 +54,7 @@ class ThroughHost final : public OverHost {
     for (std::size_t i = 0; i < begun_.size(); ++i)
       if (begun_[i].comes_back(rank())) {
         const SharedNumbers& numbers = begun_[i].numbers;
-        check_cuda(cudaMemcpyAsync(numbers.data, slots_[i].numbers, bytes(numbers), cudaMemcpyHostToDevice, copies_),
+        check_cuda(cudaMemcpyAsync(numbers.data, slots_[i].numbers, numbers.bytes(), cudaMemcpyHostToDevice, copies_),
                    "bringing sums back");
       }
     begun_.clear();
@@ -79,9 +79,6 @@ class ThroughHost final : public OverHost {
     cudaEvent_t arrived = nullptr;
   };
 
-  static std::size_t bytes(const SharedNumbers& numbers) {
-    return static_cast<std::size_t>(numbers.count) * (numbers.is_double ? sizeof(double) : sizeof(float));
-  }
   static void new_event(cudaEvent_t& event) {
     check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event");
   }
@@ -93,17 +90,17 @@ class ThroughHost final : public OverHost {
   void begin(const Work& work, void* stream) {
     if (begun_.size() == slots_.size()) new_event(slots_.emplace_back().arrived);
     Slot& slot = slots_[begun_.size()];
-    if (bytes(work.numbers) > slot.bytes) {
+    if (work.numbers.bytes() > slot.bytes) {
       check_cuda(cudaStreamSynchronize(copies_), "more memory for gradients");  // a copy back may still be running
       (void)cudaFreeHost(slot.numbers);
       slot.numbers = nullptr, slot.bytes = 0;
-      check_cuda(cudaMallocHost(reinterpret_cast<void**>(&slot.numbers), bytes(work.numbers)),
+      check_cuda(cudaMallocHost(reinterpret_cast<void**>(&slot.numbers), work.numbers.bytes()),
                  "memory of the host for gradients");
-      slot.bytes = bytes(work.numbers);
+      slot.bytes = work.numbers.bytes();
     }
     if (work.goes_out(rank())) {
       copies_wait_for(static_cast<cudaStream_t>(stream));
-      check_cuda(cudaMemcpyAsync(slot.numbers, work.numbers.data, bytes(work.numbers), cudaMemcpyDeviceToHost, copies_),
+      check_cuda(cudaMemcpyAsync(slot.numbers, work.numbers.data, work.numbers.bytes(), cudaMemcpyDeviceToHost, copies_),
                  "bringing gradients to the host");
     }
     check_cuda(cudaEventRecord(slot.arrived, copies_), "bringing gradients to the host");
