@@ -47,9 +47,7 @@ inline std::size_t place_of_checksum(std::string_view header) {
 inline std::string checksum_of_header(std::string_view header, std::size_t place) {
   std::string text(header);
   text.replace(place, kNoChecksum.size(), kNoChecksum);
-  Checksum sum;
-  sum.add(text.data(), std::ssize(text));
-  return sum.text();
+  return Checksum(text.data(), std::ssize(text)).text();
 }
 
 /// Formats a value for an error message.
@@ -170,9 +168,8 @@ class Header {
     const std::size_t place = place_of_checksum(header);
     require(place != header.npos && of_header.mapped() == checksum_of_header(header, place), path_,
             ": the header does not match its checksum", remedy);
-    Checksum sum;
-    sum.add(data.data(), std::ssize(data));
-    require(of_data.mapped() == sum.text(), path_, ": the tensors do not match their checksum", remedy);
+    require(of_data.mapped() == Checksum(data.data(), std::ssize(data)).text(), path_,
+            ": the tensors do not match their checksum", remedy);
   }
 
   std::string path_;

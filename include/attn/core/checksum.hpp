@@ -16,6 +16,9 @@ namespace attn {
 /// always changes the sum. It detects accidental damage, not tampering.
 class Checksum {
  public:
+  Checksum() = default;
+  Checksum(const void* bytes, Index count) { add(bytes, count); }
+
   void add(const void* bytes, Index count) {
     if (count == 0) return;  // a tensor without elements may have a null pointer
     auto* next = static_cast<const char*>(bytes);

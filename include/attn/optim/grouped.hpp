@@ -37,11 +37,8 @@ class Grouped : public OptimiserBase<Device> {
   static constexpr const char* name = "grouped";
   using Real = typename Device::Real;
 
-  Grouped(Parameters<Device>& parameters, std::vector<OptimiserRule> rules, GroupedOptions options = {})
-      : Grouped(parameters, std::move(rules), options, UpdateShare<Device>::all(parameters)) {}
-  /// Of a part of the parameters.
-  Grouped(Parameters<Device>& parameters, std::vector<OptimiserRule> rules, GroupedOptions options,
-          UpdateShare<Device> share)
+  Grouped(Parameters<Device>& parameters, std::vector<OptimiserRule> rules, GroupedOptions options = {},
+          UpdateShare<Device> share = {})
       : Base(parameters, std::move(share), [this](std::size_t entry) { return decay_of(rules_[rule_of_[entry]]); }),
         rules_(std::move(rules)),
         options_(options),
@@ -54,10 +51,8 @@ class Grouped : public OptimiserBase<Device> {
     find_ranges();
   }
   template <class Model>
-  Grouped(Network<Model>& network, std::vector<OptimiserRule> rules, GroupedOptions options = {})
-      : Grouped(network.parameters, std::move(rules), options) {}
-  template <class Model>
-  Grouped(Network<Model>& network, std::vector<OptimiserRule> rules, GroupedOptions options, UpdateShare<Device> share)
+  Grouped(Network<Model>& network, std::vector<OptimiserRule> rules, GroupedOptions options = {},
+          UpdateShare<Device> share = {})
       : Grouped(network.parameters, std::move(rules), options, std::move(share)) {}
   Grouped(const Grouped&) = delete;  // its table refers to it
 

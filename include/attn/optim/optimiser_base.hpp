@@ -87,7 +87,7 @@ class OptimiserBase {
 
   OptimiserBase(Parameters<Device>& parameters, UpdateShare<Device> share, std::function<Decay(std::size_t entry)> decay)
       : parameters_(parameters),
-        share_(std::move(share)),
+        share_(share.count < 0 ? UpdateShare<Device>::all(parameters) : std::move(share)),
         norm_(parameters, share_),
         groups_(parameters, share_, std::move(decay)) {}
 
@@ -150,10 +150,7 @@ class OptimiserBase {
 template <class Device, class Options>
 class SingleOptimiser : public OptimiserBase<Device> {
  public:
-  explicit SingleOptimiser(Parameters<Device>& parameters, Options options = {})
-      : SingleOptimiser(parameters, options, UpdateShare<Device>::all(parameters)) {}
-  /// Updates a part of the parameters.
-  SingleOptimiser(Parameters<Device>& parameters, Options options, UpdateShare<Device> share)
+  explicit SingleOptimiser(Parameters<Device>& parameters, Options options = {}, UpdateShare<Device> share = {})
       : OptimiserBase<Device>(parameters, std::move(share),
                               [decay = Decay{options.weight_decay, options.decay_vectors}](std::size_t) { return decay; }),
         options_(options) {
@@ -161,9 +158,7 @@ class SingleOptimiser : public OptimiserBase<Device> {
     this->allocate_states(state_count(options));
   }
   template <class Model>
-  explicit SingleOptimiser(Network<Model>& network, Options options = {}) : SingleOptimiser(network.parameters, options) {}
-  template <class Model>
-  SingleOptimiser(Network<Model>& network, Options options, UpdateShare<Device> share)
+  explicit SingleOptimiser(Network<Model>& network, Options options = {}, UpdateShare<Device> share = {})
       : SingleOptimiser(network.parameters, options, std::move(share)) {}
 
   // Misspelt options, and a learning rate in the place of the options.

@@ -17,7 +17,7 @@ namespace attn {
 /// (parallel/data_parallel.hpp).
 template <class Device>
 struct UpdateShare {
-  Index first = 0, count = 0;                               // a part of the flat buffers
+  Index first = 0, count = -1;                              // a part of the flat buffers; -1: all
   std::function<void(typename Device::Real*)> add_up = {};  // replaces a number on the device by its sum over all processes
   std::function<void()> gather_values = {};                 // after a step: sends all values to all processes
 

@@ -35,8 +35,7 @@ class HubConfig {
     return found == object_.end() ? nlohmann::json() : *found;
   }
   [[noreturn]] void refuse(const std::string& name, const std::string& why) const {
-    fail(path_.string(), ": ", name, " is ",
-         find(name.c_str()).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), "; ", why);
+    fail(path_.string(), ": ", name, " is ", json_text(find(name.c_str())), "; ", why);
   }
 
   /// An integer from `least` to the maximum of int.

@@ -50,9 +50,7 @@ namespace detail {
 
 inline std::string checksum_of(const nlohmann::json& file) {
   const std::string text = file.dump();
-  Checksum sum;
-  sum.add(text.data(), std::ssize(text));
-  return sum.text();
+  return Checksum(text.data(), std::ssize(text)).text();
 }
 
 inline bool same_tokenizer(nlohmann::json source, nlohmann::json target) {
