@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "attn/align/lexical_table.hpp"
-#include "attn/core/checksum.hpp"
 #include "attn/core/file.hpp"
 
 namespace attn {

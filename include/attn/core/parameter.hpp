@@ -33,15 +33,8 @@ struct Initializer {
   }
 
   double draw(Random& random) const {
-    switch (kind) {
-      case Kind::uniform:
-        return random.uniform(-scale, scale);
-      case Kind::normal:
-        return scale * random.normal();
-      case Kind::constant:
-        break;
-    }
-    return scale;
+    if (kind == Kind::constant) return scale;
+    return kind == Kind::uniform ? random.uniform(-scale, scale) : scale * random.normal();
   }
 };
 

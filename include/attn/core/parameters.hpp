@@ -45,8 +45,10 @@ class Parameters {
     std::size_t next = 0;
     for (const auto& [name, parameter, tied_to] : walk.found) {
       if (!seed || tied_to != nullptr) continue;
-      draw(parameter->initial, entries_[next], Random(*seed, next));
-      ++next;
+      Random random(*seed, next);
+      std::vector<Real> numbers(static_cast<std::size_t>(parameter->size()));
+      for (Real& number : numbers) number = static_cast<Real>(parameter->initial.draw(random));
+      device_.upload(values_.data() + entries_[next++].offset, numbers.data(), parameter->size());
     }
     refresh();
   }
@@ -251,7 +253,11 @@ class Parameters {
     if (trained_) device_.zero(gradients_.data(), size_);
     std::size_t next = 0;
     for (const auto& [name, parameter, tied_to] : walk.found)
-      if (tied_to == nullptr) bind(*parameter, entries_[next++].offset);
+      if (tied_to == nullptr) {
+        const Index offset = entries_[next++].offset;
+        parameter->value = compute() + offset;
+        parameter->gradient = trained_ ? gradients_.data() + offset : nullptr;
+      }
     for (const auto& [name, parameter, tied_to] : walk.found) {
       if (tied_to == nullptr) continue;
       const Parameter<Device>& owner = walk.owner(*tied_to);
@@ -264,15 +270,6 @@ class Parameters {
       parameter->gradient = owner.gradient;
     }
     return walk;
-  }
-  void bind(Parameter<Device>& parameter, Index offset) {
-    parameter.value = compute() + offset;
-    parameter.gradient = trained_ ? gradients_.data() + offset : nullptr;
-  }
-  void draw(const Initializer& initial, const Entry& entry, Random random) {
-    std::vector<Real> numbers(static_cast<std::size_t>(entry.size()));
-    for (Real& number : numbers) number = static_cast<Real>(initial.draw(random));
-    device_.upload(values_.data() + entry.offset, numbers.data(), entry.size());
   }
   std::vector<Real> download(const Real* from, Index count) const {
     std::vector<Real> numbers(static_cast<std::size_t>(count));

@@ -17,7 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "attn/core/checksum.hpp"
 #include "attn/core/error.hpp"
 #include "attn/core/file.hpp"
 #include "attn/core/types.hpp"

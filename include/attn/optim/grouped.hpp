@@ -39,7 +39,14 @@ class Grouped : public OptimiserBase<Device> {
 
   Grouped(Parameters<Device>& parameters, std::vector<OptimiserRule> rules, GroupedOptions options = {},
           UpdateShare<Device> share = {})
-      : Base(parameters, std::move(share), [this](std::size_t entry) { return decay_of(rules_[rule_of_[entry]]); }),
+      : Base(parameters, std::move(share),
+             [this](std::size_t entry) {
+               return std::visit(
+                   [](const auto& options) {
+                     return typename Base::Decay{options.weight_decay, options.decay_vectors};
+                   },
+                   rules_[rule_of_[entry]].options);
+             }),
         rules_(std::move(rules)),
         options_(options),
         rule_of_(assign_rules()),
@@ -113,13 +120,6 @@ class Grouped : public OptimiserBase<Device> {
           check_options(options);
           options.clip_norm = options_.clip_norm;
           return state_count(options);
-        },
-        rule.options);
-  }
-  static typename Base::Decay decay_of(const OptimiserRule& rule) {
-    return std::visit(
-        [](const auto& options) {
-          return typename Base::Decay{options.weight_decay, options.decay_vectors};
         },
         rule.options);
   }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/parallel/over_host.cuh"
+#include "attn/parallel/through_host.cuh"
 
 namespace attn {
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "attn/checkpoint/json.hpp"
-#include "attn/core/checksum.hpp"
 #include "attn/core/file.hpp"
 #include "attn/core/format_count.hpp"
 #include "attn/run/run_config.hpp"
