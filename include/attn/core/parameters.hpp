@@ -130,12 +130,10 @@ class Parameters {
 
   /// Excludes parameters from training: their values and optimiser state do not change. Freezing one of several tied
   /// parameters freezes the shared values; unfreezing one unfreezes them all.
-  void freeze(const auto& which) {
-    for (const std::size_t i : select(which)) set_frozen(named_[i].entry, true);
+  void freeze(const auto& which, bool frozen = true) {
+    for (const std::size_t i : select(which)) set_frozen(named_[i].entry, frozen);
   }
-  void unfreeze(const auto& which) {
-    for (const std::size_t i : select(which)) set_frozen(named_[i].entry, false);
-  }
+  void unfreeze(const auto& which) { freeze(which, false); }
 
   /// Restores the group and frozen flag of one entry from a checkpoint.
   void restore_group(std::size_t entry, const GroupOptions& options, bool frozen) {

@@ -36,12 +36,9 @@ struct UnknownOption {
            max_grad_norm = {}, clipnorm = {}, clip_norm = {};
 };
 
-template <class>
-inline constexpr bool kKnown = false;
-
 template <class Optim, class Argument>
 Optim&& refuse_option() {
-  static_assert(kKnown<Argument>,
+  static_assert(sizeof(Argument) == 0,
                 "attn: no such option. AdamOptions has beta1, beta2, epsilon, weight_decay, decay, decay_vectors, amsgrad, "
                 "clip_norm; SgdOptions has momentum, nesterov, weight_decay, decay_vectors, clip_norm. The learning rate "
                 "comes from the Trainer's schedule, or step(rate).");

@@ -52,12 +52,6 @@ inline std::string checksum_of(const nlohmann::json& file) {
   return Checksum(text.data(), std::ssize(text)).text();
 }
 
-inline bool same_tokenizer(nlohmann::json source, nlohmann::json target) {
-  source.erase("language");
-  target.erase("language");
-  return source == target;
-}
-
 }  // namespace detail
 
 /// Writes model.json and the tokenizers.
@@ -110,7 +104,9 @@ inline RunConfig read_run_config(const std::filesystem::path& folder) {
     }
     for (const char* side : {"source_vocabulary", "target_vocabulary"}) json_count(file.at("model"), side, 1, where);
     const AnyTokenizer source = load_tokenizer(file.at("source"), folder);
-    const bool shared = detail::same_tokenizer(file.at("source"), file.at("target"));
+    json of_source = file.at("source"), of_target = file.at("target");
+    for (json* about : {&of_source, &of_target}) about->erase("language");
+    const bool shared = of_source == of_target;
     RunConfig config{file.at("model").get<ModelSpec>(), source,
                      shared ? source : load_tokenizer(file.at("target"), folder)};
     config.source_language = file.at("source").value("language", "");
