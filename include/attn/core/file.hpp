@@ -109,12 +109,10 @@ void replace_file(const std::filesystem::path& path, auto&& write) {
   }
 }
 
-/// Replaces a file with these bytes.
 inline void write_file(const std::filesystem::path& path, std::string_view contents) {
   replace_file(path, [&](OpenFile& file) { file.write(contents.data(), static_cast<Index>(contents.size())); });
 }
 
-/// Replaces a file with these lines.
 inline void write_lines(const std::filesystem::path& path, std::span<const std::string> lines) {
   std::string text;
   for (const std::string& line : lines) text.append(line) += '\n';
@@ -166,7 +164,6 @@ inline std::string read_text_file(const std::filesystem::path& path) {
   return text;
 }
 
-/// Creates the folder and its parents.
 inline void make_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);

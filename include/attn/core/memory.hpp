@@ -155,7 +155,6 @@ class Pool {
     if (i > 0) merge(i - 1);
   }
 
-  /// Frees everything.
   void reset() {
     std::size_t total = 0;
     for (const Chunk& chunk : chunks_) total += chunk.size;
@@ -213,7 +212,6 @@ class Buffer {
       : data_(count > 0 ? static_cast<T*>(memory.allocate(static_cast<std::size_t>(count) * sizeof(T), what)) : nullptr,
               Release{memory}),
         size_(count) {}
-  /// In a device's memory.
   template <class Device>
   requires std::is_same_v<typename Device::Memory, Memory> Buffer(const Device& device, std::int64_t count,
                                                                   const char* what = "numbers")

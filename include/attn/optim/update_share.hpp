@@ -47,7 +47,6 @@ class GradientNorm {
     parameters.step_gradients();  // an error if there are none
   }
 
-  /// Sums the squares of the current gradients.
   void compute() {
     sum_of_squares(parameters_.device(),
                    {.x = parameters_.step_gradients() + share_.first, .count = share_.count, .total = squares_.data()});
@@ -106,7 +105,6 @@ class GroupTable {
             ", which is not a multiple of ", kParameterBlock);
   }
 
-  /// Reads the groups again if they have changed.
   void update() {
     if (version_ != parameters_.groups_version()) read();
   }

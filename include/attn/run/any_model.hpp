@@ -26,7 +26,6 @@ class AnyModel {
   /// Loads the weights of a file; `options` may describe its layout.
   virtual void load(const SafetensorsFile& weights, const LoadOptions& options = {}) = 0;
 
-  /// The search engine of this model.
   virtual SearchEngine& engine() = 0;
 
   /// Freezes the parameters that a name selects (Parameters::freeze).

@@ -43,7 +43,6 @@ inline nlohmann::json lengths_card(const LengthStatistics& lengths) {
 
 }  // namespace detail
 
-/// The two tokenizers of a corpus.
 struct CorpusTokenizers {
   AnyTokenizer source, target;
 };

@@ -94,7 +94,6 @@ inline MarianTokenizer read_marian_tokenizer(const std::filesystem::path& spm, c
   }
 }
 
-/// The architecture's name and shape.
 inline ModelPreset marian_model(const HubConfig& config) {
   const auto size = [&](const char* name) { return static_cast<int>(config.whole(name, 1)); };
   const auto both = [&](const char* encoder, const char* decoder) {

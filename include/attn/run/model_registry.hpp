@@ -52,7 +52,6 @@ class ModelRegistry {
     return all;
   }
 
-  /// Creates the model that `spec` describes.
   std::unique_ptr<AnyModel> make(const ModelSpec& spec, const DeviceOptions& device = {},
                                  std::optional<std::uint64_t> seed = {}) const {
     const std::string on = backend(device);

@@ -54,7 +54,6 @@ inline std::string checksum_of(const nlohmann::json& file) {
 
 }  // namespace detail
 
-/// Writes model.json and the tokenizers.
 inline void write_run_config(const std::filesystem::path& folder, const RunConfig& config) {
   using nlohmann::json;
   const bool one = config.source.hash() == config.target.hash();
