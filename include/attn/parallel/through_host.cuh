@@ -120,16 +120,11 @@ class ThroughHost final : public OverHost {
   // check_ranks() does nothing: the host notices a rank that hangs when it waits for it.
 
   // Numbers without a stream are in host memory.
-  void begin_sum(SharedNumbers numbers, void* stream = nullptr) override {
-    if (stream == nullptr) return in_turn().begin_sum(numbers);
-    begin({Work::kSum, 0, numbers}, stream);
-  }
+  void begin_sum(SharedNumbers numbers, void* stream = nullptr) override { begin({Work::kSum, 0, numbers}, stream); }
   void begin_sum_at(Index rank, SharedNumbers numbers, void* stream = nullptr) override {
-    if (stream == nullptr) return in_turn().begin_sum_at(rank, numbers);
     begin({Work::kSumAt, rank, numbers}, stream);
   }
   void begin_broadcast(Index rank, SharedNumbers numbers, void* stream = nullptr) override {
-    if (stream == nullptr) return in_turn().begin_broadcast(rank, numbers);
     begin({Work::kBroadcast, rank, numbers}, stream);
   }
   void wait(void* stream = nullptr) override {
@@ -175,6 +170,7 @@ class ThroughHost final : public OverHost {
     check_cuda(cudaStreamWaitEvent(copies_, made_, 0), "waiting for gradients");
   }
   void begin(const Work& work, void* stream) {
+    if (stream == nullptr) return start(in_turn(), work);
     if (begun_.size() == slots_.size()) new_event(slots_.emplace_back().arrived);
     Slot& slot = slots_[begun_.size()];
     if (work.numbers.bytes() > slot.bytes) {
@@ -205,15 +201,14 @@ class ThroughHost final : public OverHost {
     return host_;
   }
   void start_next() {
-    const Work& work = begun_[arrived_];
-    char* const at = slots_[arrived_].numbers;
-    ++arrived_;
-    const Index count = work.numbers.count;
-    const SharedNumbers numbers = work.numbers.is_double ? SharedNumbers(reinterpret_cast<double*>(at), count)
-                                                         : SharedNumbers(reinterpret_cast<float*>(at), count);
-    if (work.what == Work::kSum) return host_.begin_sum(numbers);
-    if (work.what == Work::kSumAt) return host_.begin_sum_at(work.rank, numbers);
-    host_.begin_broadcast(work.rank, numbers);
+    Work work = begun_[arrived_];
+    work.numbers.data = slots_[arrived_++].numbers;
+    start(host_, work);
+  }
+  static void start(Communicator& host, const Work& work) {
+    if (work.what == Work::kSum) return host.begin_sum(work.numbers);
+    if (work.what == Work::kSumAt) return host.begin_sum_at(work.rank, work.numbers);
+    host.begin_broadcast(work.rank, work.numbers);
   }
 
   cudaStream_t copies_ = nullptr;
