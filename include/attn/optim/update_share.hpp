@@ -130,8 +130,13 @@ class GroupTable {
       const Index first = std::max(first_, entry.offset),
                   last = std::min(first_ + count_, entry.offset + padded_size(entry.size()));
       if (first >= last) continue;
-      const UpdateFactors<Real> factors = factors_of(entry, decay_(i));
-      uniform_ = uniform_ && factors == UpdateFactors<Real>{1, static_cast<Real>(decay_(i).weight_decay)};
+      const Decay decay = decay_(i);
+      const bool decays = !entry.is_vector() || decay.vectors || entry.group.decay_vectors;
+      UpdateFactors<Real> factors{0, 0};  // frozen
+      if (!entry.frozen)
+        factors = {static_cast<Real>(entry.group.rate),
+                   static_cast<Real>(decays ? entry.group.weight_decay.value_or(decay.weight_decay) : 0)};
+      uniform_ = uniform_ && factors == UpdateFactors<Real>{1, static_cast<Real>(decay.weight_decay)};
       std::fill(table.begin() + (first - first_) / kParameterBlock,
                 table.begin() + (last - first_ + kParameterBlock - 1) / kParameterBlock, factors);
       if (!entry.frozen) continue;
@@ -145,13 +150,6 @@ class GroupTable {
     const Index size = static_cast<Index>(table.size());
     if (table_.size() == 0) table_ = Table(parameters_.device(), size, "factors of parameter groups");
     parameters_.device().upload(table_.data(), table.data(), size);
-  }
-
-  static UpdateFactors<Real> factors_of(const Entry& entry, Decay decay) {
-    if (entry.frozen) return {0, 0};
-    const bool decays = !entry.is_vector() || decay.vectors || entry.group.decay_vectors;
-    return {static_cast<Real>(entry.group.rate),
-            static_cast<Real>(decays ? entry.group.weight_decay.value_or(decay.weight_decay) : 0)};
   }
 
   using Table = Buffer<UpdateFactors<Real>, typename Device::Memory>;
