@@ -89,7 +89,7 @@ class Parameters {
   /// passes of this step, or this step and the last one, used the same dropout masks.
   void begin_step() {
     const bool changed = std::exchange(gradients_changed_, false);
-    const bool backward = std::exchange(passes_, device_.gradients.passes) != passes_;
+    const bool backward = std::exchange(passes_, device_.gradients.passes) != device_.gradients.passes;
     require(backward || changed, "step: no backward pass since the last step; call backward() of a loss first");
     if (!backward) return;
     const bool repeated = std::exchange(device_.gradients.repeated_masks, false);

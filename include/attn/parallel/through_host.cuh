@@ -92,7 +92,31 @@ class OverHost : public Communicator {
   void end_step() final { host_.end_step(); }
   int stop_all(int status, const std::string& why) final { return host_.stop_all(status, why); }
 
+  void begin_sum(SharedNumbers numbers, void* stream = nullptr) final { begin({Work::kSum, 0, numbers}, stream); }
+  void begin_sum_at(Index rank, SharedNumbers numbers, void* stream = nullptr) final {
+    begin({Work::kSumAt, rank, numbers}, stream);
+  }
+  void begin_broadcast(Index rank, SharedNumbers numbers, void* stream = nullptr) final {
+    begin({Work::kBroadcast, rank, numbers}, stream);
+  }
+
  protected:
+  struct Work {
+    enum { kSum, kSumAt, kBroadcast } what;
+    Index rank;
+    SharedNumbers numbers;
+
+    bool goes_out(Index mine) const { return what != kBroadcast || rank == mine; }
+    bool comes_back(Index mine) const { return what == kSum || (what == kSumAt) == (rank == mine); }
+    void start(Communicator& host) const {
+      if (what == kSum) return host.begin_sum(numbers);
+      if (what == kSumAt) return host.begin_sum_at(rank, numbers);
+      host.begin_broadcast(rank, numbers);
+    }
+  };
+  /// Numbers without a stream are in host memory.
+  virtual void begin(const Work& work, void* stream) = 0;
+
   Communicator& host_;
   StreamWaits waits_;
 };
@@ -119,14 +143,6 @@ class ThroughHost final : public OverHost {
   std::vector<std::string> gather(const std::string& mine) override { return in_turn().gather(mine); }
   // check_ranks() does nothing: the host notices a rank that hangs when it waits for it.
 
-  // Numbers without a stream are in host memory.
-  void begin_sum(SharedNumbers numbers, void* stream = nullptr) override { begin({Work::kSum, 0, numbers}, stream); }
-  void begin_sum_at(Index rank, SharedNumbers numbers, void* stream = nullptr) override {
-    begin({Work::kSumAt, rank, numbers}, stream);
-  }
-  void begin_broadcast(Index rank, SharedNumbers numbers, void* stream = nullptr) override {
-    begin({Work::kBroadcast, rank, numbers}, stream);
-  }
   void wait(void* stream = nullptr) override {
     if (stream == nullptr) return in_turn().wait();
     const auto waiting = static_cast<cudaStream_t>(stream);
@@ -146,14 +162,6 @@ class ThroughHost final : public OverHost {
   }
 
  private:
-  struct Work {
-    enum { kSum, kSumAt, kBroadcast } what;
-    Index rank;
-    SharedNumbers numbers;
-
-    bool goes_out(Index mine) const { return what != kBroadcast || rank == mine; }
-    bool comes_back(Index mine) const { return what == kSum || (what == kSumAt) == (rank == mine); }
-  };
   /// Host buffer of the n-th operation since the last wait.
   struct Slot {
     char* numbers = nullptr;
@@ -169,8 +177,8 @@ class ThroughHost final : public OverHost {
     check_cuda(cudaEventRecord(made_, stream), "waiting for gradients");
     check_cuda(cudaStreamWaitEvent(copies_, made_, 0), "waiting for gradients");
   }
-  void begin(const Work& work, void* stream) {
-    if (stream == nullptr) return start(in_turn(), work);
+  void begin(const Work& work, void* stream) override {
+    if (stream == nullptr) return work.start(in_turn());
     if (begun_.size() == slots_.size()) new_event(slots_.emplace_back().arrived);
     Slot& slot = slots_[begun_.size()];
     if (work.numbers.bytes() > slot.bytes) {
@@ -203,12 +211,7 @@ class ThroughHost final : public OverHost {
   void start_next() {
     Work work = begun_[arrived_];
     work.numbers.data = slots_[arrived_++].numbers;
-    start(host_, work);
-  }
-  static void start(Communicator& host, const Work& work) {
-    if (work.what == Work::kSum) return host.begin_sum(work.numbers);
-    if (work.what == Work::kSumAt) return host.begin_sum_at(work.rank, work.numbers);
-    host.begin_broadcast(work.rank, work.numbers);
+    work.start(host_);
   }
 
   cudaStream_t copies_ = nullptr;
