@@ -5,7 +5,7 @@
 
 #include "attn/core/file.hpp"
 #include "attn/metrics/bleu.hpp"
-#include "attn/run/machine.hpp"
+#include "attn/run/run_folder.hpp"
 #include "common/commit.hpp"
 #include "common/log_summary.hpp"
 #include "common/run_statistics.hpp"

@@ -2,10 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "attn/checkpoint/parse_json.hpp"
+#include "attn/checkpoint/json.hpp"
 #include "attn/core/file.hpp"
 #include "attn/core/format_count.hpp"
-#include "attn/run/machine.hpp"
+#include "attn/run/run_folder.hpp"
 #include "common/commit.hpp"
 
 using namespace attn;

@@ -5,7 +5,6 @@
 #include <iostream>
 
 #include "attn/core/error.hpp"
-#include "attn/parallel/join_gpus.hpp"
 #include "attn/parallel/join_ranks.hpp"
 #include "command_line.hpp"
 #include "common/earlier_run.hpp"

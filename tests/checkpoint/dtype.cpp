@@ -1,4 +1,4 @@
-#include "attn/checkpoint/dtype.hpp"
+#include "attn/checkpoint/tensor_view.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,7 @@
-#include "attn/core/numbered_files.hpp"
+#include "attn/core/file.hpp"
 
 #include <doctest/doctest.h>
 
-#include "attn/core/file.hpp"
 #include "support/files.hpp"
 
 using namespace attn;

@@ -1,4 +1,4 @@
-#include "attn/core/parallel_for.hpp"
+#include "attn/core/thread_pool.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "attn/core/position_tables.hpp"
+#include "attn/core/memory.hpp"
 
 #include <doctest/doctest.h>
 

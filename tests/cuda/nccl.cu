@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "attn/cuda/device.cuh"
-#include "attn/parallel/join_gpus.hpp"
+#include "attn/parallel/join_ranks.hpp"
 #include "cuda/backend.hpp"
 #include "parallel/thread_ranks.hpp"
 #include "support/errors.hpp"

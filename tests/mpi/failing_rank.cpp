@@ -10,8 +10,8 @@
 #include <string>
 #include <thread>
 
+#include "attn/parallel/communicator.hpp"
 #include "attn/parallel/join_ranks.hpp"
-#include "attn/parallel/same_everywhere.hpp"
 
 using namespace attn;
 

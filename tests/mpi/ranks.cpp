@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "attn/parallel/communicator.hpp"
 #include "attn/parallel/join_ranks.hpp"
-#include "attn/parallel/same_everywhere.hpp"
 #include "parallel/parallel_training.hpp"
 #include "support/errors.hpp"
 

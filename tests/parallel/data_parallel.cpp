@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "attn/parallel/same_everywhere.hpp"
+#include "attn/parallel/communicator.hpp"
 #include "attn/train/checkpoint.hpp"
 #include "parallel/parallel_training.hpp"
 #include "parallel/thread_ranks.hpp"

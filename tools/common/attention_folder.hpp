@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "attn/core/file.hpp"
-#include "attn/core/numbered_files.hpp"
 #include "attn/core/sentences.hpp"
 #include "attn/pictures/attention_page.hpp"
 #include "attn/text/any_tokenizer.hpp"

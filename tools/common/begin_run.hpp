@@ -8,9 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "attn/checkpoint/parse_json.hpp"
+#include "attn/checkpoint/json.hpp"
 #include "attn/core/file.hpp"
-#include "attn/core/numbered_files.hpp"
 #include "attn/run/corpus_folder.hpp"
 #include "attn/run/models.hpp"
 #include "attn/run/run_folder.hpp"

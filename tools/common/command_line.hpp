@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "attn/checkpoint/parse_json.hpp"
+#include "attn/checkpoint/json.hpp"
 #include "attn/checkpoint/safetensors.hpp"
 #include "attn/run/device_options.hpp"
 #include "attn/version.hpp"

@@ -5,7 +5,7 @@
 #include <ostream>
 #include <string>
 
-#include "attn/checkpoint/json_text.hpp"
+#include "attn/checkpoint/json.hpp"
 #include "attn/run/run_folder.hpp"
 #include "common/standard_output.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "attn/checkpoint/parse_json.hpp"
+#include "attn/checkpoint/json.hpp"
 #include "attn/core/types.hpp"
 
 namespace attn {

@@ -2,7 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "attn/core/edit_distance.hpp"
+#include "attn/core/parameter_groups.hpp"
 
 // Suggestions for unknown options.
 

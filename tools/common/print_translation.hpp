@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "attn/checkpoint/json_text.hpp"
+#include "attn/checkpoint/json.hpp"
 #include "attn/run/open_translator.hpp"
 #include "common/translation_report.hpp"
 

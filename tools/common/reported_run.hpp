@@ -9,8 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "attn/checkpoint/json_text.hpp"
-#include "attn/checkpoint/parse_json.hpp"
+#include "attn/checkpoint/json.hpp"
 #include "attn/core/error.hpp"
 #include "attn/core/file.hpp"
 #include "attn/core/format_count.hpp"

@@ -12,7 +12,7 @@
 
 namespace attn {
 
-/// The preset shapes of Transformers (run/model_presets.hpp).
+/// The preset shapes of Transformers (run/model_spec.hpp).
 enum class ModelSize { small, medium, base, big };
 
 /// Where layers normalise: after or before each sub-layer.

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "attn/core/parallel_for.hpp"
+#include "attn/core/thread_pool.hpp"
 #include "attn/parallel/communicator.hpp"
 #include "attn/run/device_options.hpp"
 

@@ -14,7 +14,7 @@
 #include "attn/ops/optimisers.hpp"
 #include "attn/parallel/data_parallel.hpp"
 #include "attn/run/device_options.hpp"
-#include "attn/run/model_presets.hpp"
+#include "attn/run/model_spec.hpp"
 #include "common/setting_names.hpp"
 #include "common/training_text.hpp"
 

@@ -2,7 +2,6 @@
 
 #include <fstream>
 
-#include "attn/core/checksum.hpp"
 #include "attn/core/file.hpp"
 
 using namespace attn;

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <optional>
 
-#include "attn/core/parallel_for.hpp"
+#include "attn/core/thread_pool.hpp"
 #include "attn/data/packed_file.hpp"
 #include "attn/data/parallel_text.hpp"
 #include "attn/pictures/search_tree_picture.hpp"

@@ -8,8 +8,8 @@
 
 #include "attn/align/lexical_table.hpp"
 #include "attn/align/occurrences.hpp"
-#include "attn/core/parallel_for.hpp"
 #include "attn/core/sentences.hpp"
+#include "attn/core/thread_pool.hpp"
 
 namespace attn {
 

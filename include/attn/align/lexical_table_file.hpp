@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "attn/align/lexical_table.hpp"
-#include "attn/core/checksum.hpp"
 #include "attn/core/file.hpp"
 
 namespace attn {
@@ -64,9 +63,7 @@ inline std::pair<LexicalTable, TableTokenizers> read_lexical_table(const std::fi
   std::array<TableTokenizers, 1> tokenizers;
   const Index before = older ? 0 : sizeof tokenizers;
   if (rows < 2 || rows > most || entries < 0 || entries > most || before + rows * 8 + entries * 8 != most) damaged();
-  Checksum sum;
-  sum.add(rest.data(), most);
-  require(static_cast<std::int64_t>(sum.value()) == wanted, path.string(),
+  require(static_cast<std::int64_t>(Checksum(rest.data(), most).value()) == wanted, path.string(),
           " is damaged: its checksum does not match. Create it again.");
   std::vector<Index> offsets(static_cast<std::size_t>(rows));
   std::vector<Token> targets(static_cast<std::size_t>(entries));

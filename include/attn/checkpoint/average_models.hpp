@@ -13,7 +13,7 @@ inline void average_models(const std::vector<std::filesystem::path>& files, cons
   require(!files.empty(), "average_models: no files. Pass at least one.");
   std::vector<SafetensorsFile> models;
   for (const auto& file : files) models.emplace_back(file);
-  std::vector<std::vector<float>> means;
+  std::vector<std::vector<float>> means;  // grows without moving the numbers that the tensors view
   std::vector<TensorView> tensors;
   for (const TensorView& first : models[0].tensors()) {
     std::vector<double> sum(static_cast<std::size_t>(first.elements()), 0), numbers(sum.size());
@@ -28,10 +28,8 @@ inline void average_models(const std::vector<std::filesystem::path>& files, cons
     }
     means.emplace_back();
     for (const double total : sum) means.back().push_back(static_cast<float>(total / static_cast<double>(models.size())));
-    tensors.push_back(first);
+    tensors.push_back(tensor_view<float>(first.name, means.back(), first.shape));
   }
-  for (std::size_t i = 0; i < tensors.size(); ++i)
-    tensors[i] = tensor_view<float>(tensors[i].name, means[i], tensors[i].shape);
   save_safetensors(to, tensors, metadata);
 }
 

@@ -1,8 +1,6 @@
 #pragma once
-#include <array>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "attn/checkpoint/load_model.hpp"
@@ -13,24 +11,19 @@ namespace attn {
 
 /// The name of a language model's parameter in GPT-2 files, without the optional prefix "transformer.".
 inline std::string gpt2_name(std::string_view parameter) {
-  std::string name(parameter);
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 13> parts{
-      {{"embedding.positions.table", "wpe.weight"},
-       {"embedding.table", "wte.weight"},
-       {"decoder.norm", "ln_f"},
-       {"decoder.layers", "h"},
-       {"attention_norm", "ln_1"},
-       {"feed_forward_norm", "ln_2"},
-       {"attention.in", "attn.c_attn"},
-       {"attention.out", "attn.c_proj"},
-       {"feed_forward.up", "mlp.c_fc"},
-       {"feed_forward.down", "mlp.c_proj"},
-       {"output.weight", "lm_head.weight"},
-       {"output.bias", "lm_head.bias"},
-       {".gain", ".weight"}}};
-  for (const auto& [ours, theirs] : parts)
-    if (const auto at = name.find(ours); at != std::string::npos) name.replace(at, ours.size(), theirs);
-  return name;
+  return tensor_names::renamed(std::string(parameter), {{"embedding.positions.table", "wpe.weight"},
+                                                        {"embedding.table", "wte.weight"},
+                                                        {"decoder.norm", "ln_f"},
+                                                        {"decoder.layers", "h"},
+                                                        {"attention_norm", "ln_1"},
+                                                        {"feed_forward_norm", "ln_2"},
+                                                        {"attention.in", "attn.c_attn"},
+                                                        {"attention.out", "attn.c_proj"},
+                                                        {"feed_forward.up", "mlp.c_fc"},
+                                                        {"feed_forward.down", "mlp.c_proj"},
+                                                        {"output.weight", "lm_head.weight"},
+                                                        {"output.bias", "lm_head.bias"},
+                                                        {".gain", ".weight"}});
 }
 
 /// Tensors of some files that are not parameters: masks, and a copy of the embedding table.
@@ -39,8 +32,7 @@ inline bool left_over_in_gpt2(const std::string& tensor) {
 }
 
 /// Loads the weights into a language model with GPT-2's layers. The file stores linear weights as inputs x outputs.
-template <class Device>
-void load_gpt2(const SafetensorsFile& file, Parameters<Device>& parameters) {
+inline void load_gpt2(const SafetensorsFile& file, auto& network) {
   const std::string prefix = file.find("transformer.wte.weight") != nullptr ? "transformer." : "";
   LoadOptions options{.allow_left_over = left_over_in_gpt2};
   options.parts_of = [&](const std::string& parameter) {
@@ -48,12 +40,7 @@ void load_gpt2(const SafetensorsFile& file, Parameters<Device>& parameters) {
     const bool matrix = name.starts_with("h.") && name.ends_with(".weight") && name.find(".ln_") == std::string::npos;
     return std::vector<StoredPart>{{name.starts_with("lm_head") ? name : prefix + name, matrix}};
   };
-  load_model(file, parameters, options);
-}
-
-template <class Model>
-void load_gpt2(const SafetensorsFile& file, Network<Model>& network) {
-  load_gpt2(file, network.parameters);
+  load_model(file, network, options);
 }
 
 }  // namespace attn

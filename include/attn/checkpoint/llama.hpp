@@ -1,8 +1,6 @@
 #pragma once
-#include <array>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "attn/checkpoint/load_model.hpp"
@@ -16,26 +14,20 @@ namespace attn {
 /// The name of a parameter in the file, without the prefix "model.". attn stores queries, keys and values in one matrix,
 /// the file in three tensors; load_llama maps them.
 inline std::string llama_name(std::string_view parameter) {
-  std::string name(parameter);
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> parts{
-      {{"embedding.table", "embed_tokens.weight"},
-       {"decoder.norm.gain", "norm.weight"},
-       {"decoder.layers", "layers"},
-       {"feed_forward_norm.gain", "post_attention_layernorm.weight"},
-       {"attention_norm.gain", "input_layernorm.weight"},
-       {"attention.out", "self_attn.o_proj"},
-       {"feed_forward.gate", "mlp.gate_proj"},
-       {"feed_forward.up", "mlp.up_proj"},
-       {"feed_forward.down", "mlp.down_proj"}}};
-  for (const auto& [ours, theirs] : parts)
-    if (const auto at = name.find(ours); at != std::string::npos) name.replace(at, ours.size(), theirs);
-  return name;
+  return tensor_names::renamed(std::string(parameter), {{"embedding.table", "embed_tokens.weight"},
+                                                        {"decoder.norm.gain", "norm.weight"},
+                                                        {"decoder.layers", "layers"},
+                                                        {"feed_forward_norm.gain", "post_attention_layernorm.weight"},
+                                                        {"attention_norm.gain", "input_layernorm.weight"},
+                                                        {"attention.out", "self_attn.o_proj"},
+                                                        {"feed_forward.gate", "mlp.gate_proj"},
+                                                        {"feed_forward.up", "mlp.up_proj"},
+                                                        {"feed_forward.down", "mlp.down_proj"}});
 }
 
 /// Loads the weights into a language model with Llama's layers. Biases missing in the file keep their values, which are 0
 /// in a new network. A missing output layer is tied to the embedding table.
-template <class Device>
-void load_llama(const SafetensorsFile& file, Parameters<Device>& parameters) {
+inline void load_llama(const SafetensorsFile& file, auto& network) {
   const std::string prefix = file.find("model.embed_tokens.weight") != nullptr ? "model." : "";
   LoadOptions options;
   options.allow_left_over = [](const std::string& tensor) { return tensor.ends_with("rotary_emb.inv_freq"); };
@@ -54,12 +46,7 @@ void load_llama(const SafetensorsFile& file, Parameters<Device>& parameters) {
     if (parameter.ends_with(".bias") && file.find(parts[0].name) == nullptr) parts.clear();
     return parts;
   };
-  load_model(file, parameters, options);
-}
-
-template <class Model>
-void load_llama(const SafetensorsFile& file, Network<Model>& network) {
-  load_llama(file, network.parameters);
+  load_model(file, network, options);
 }
 
 }  // namespace attn

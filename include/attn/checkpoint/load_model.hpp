@@ -5,14 +5,15 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attn/checkpoint/safetensors.hpp"
 #include "attn/checkpoint/tensor_names.hpp"
 #include "attn/core/memory.hpp"
 #include "attn/core/network.hpp"
-#include "attn/core/parallel_for.hpp"
 #include "attn/core/parameters.hpp"
+#include "attn/core/thread_pool.hpp"
 
 namespace attn {
 
@@ -56,14 +57,10 @@ struct Wanted {
   std::vector<StoredPart> parts;
 };
 
-/// A row-major matrix view of a tensor; a vector is a single column.
-struct StoredMatrix {
-  const TensorView* tensor;
-  Index rows, cols;  // after transposition
-};
-inline StoredMatrix matrix_of(const TensorView& tensor, bool transposed) {
+/// The rows and columns of a tensor; a vector is a single column.
+inline std::pair<Index, Index> extents_of(const TensorView& tensor, bool transposed) {
   const Index rows = tensor.shape.empty() ? 1 : tensor.shape[0], cols = tensor.shape.size() < 2 ? 1 : tensor.shape[1];
-  return transposed ? StoredMatrix{&tensor, cols, rows} : StoredMatrix{&tensor, rows, cols};
+  return transposed ? std::pair(cols, rows) : std::pair(rows, cols);
 }
 
 /// Throws Error unless the parts have the parameter's shape.
@@ -79,12 +76,12 @@ inline void check_shapes(const SafetensorsFile& file, Wanted& wanted) {
     const TensorView& tensor = file[part.name];
     require(is_floating(tensor.dtype), file.path().string(), ": tensor '", part.name, "' holds ", name_of(tensor.dtype),
             ", but a parameter needs F64, F32, F16 or BF16");
-    const StoredMatrix matrix = matrix_of(tensor, part.transposed);
-    if (tensor.shape.empty() || tensor.shape.size() > 2 || matrix.cols != wanted.cols ||
-        (part.tensor_rows >= 0 && matrix.rows != part.tensor_rows))
+    const auto [tensor_rows, tensor_cols] = extents_of(tensor, part.transposed);
+    if (tensor.shape.empty() || tensor.shape.size() > 2 || tensor_cols != wanted.cols ||
+        (part.tensor_rows >= 0 && tensor_rows != part.tensor_rows))
       refuse(part, "the file belongs to another model");
-    if (part.rows < 0) part.rows = std::max<Index>(matrix.rows - part.first_row, 0);
-    if (part.first_row < 0 || part.first_row + part.rows > matrix.rows)
+    if (part.rows < 0) part.rows = std::max<Index>(tensor_rows - part.first_row, 0);
+    if (part.first_row < 0 || part.first_row + part.rows > tensor_rows)
       refuse(part, "rows ", part.first_row, " to ", part.first_row + part.rows, " are not in it");
     rows += part.rows;
   }
@@ -186,7 +183,7 @@ void read_parts(const SafetensorsFile& file, std::span<const Wanted> all, CheckF
     const auto& [part, stored_tensor, cols, first, to] = piece;
     const TensorView& tensor = *stored_tensor;
     if (part->transposed) {
-      const Index stored_cols = matrix_of(tensor, true).rows;
+      const Index stored_cols = extents_of(tensor, true).first;
       std::vector<Real> stored(static_cast<std::size_t>(tensor.elements()));
       convert_numbers<Real>(tensor.dtype, tensor.bytes, stored);
       for (Index row = 0; row < part->rows; ++row)
@@ -253,8 +250,12 @@ LoadReport load_model(const SafetensorsFile& file, Parameters<Device>& parameter
 }
 
 template <class Model>
+LoadReport load_model(const SafetensorsFile& file, Network<Model>& network, const LoadOptions& options = {}) {
+  return load_model(file, network.parameters, options);
+}
+template <class Model>
 LoadReport load_model(const std::filesystem::path& path, Network<Model>& network, const LoadOptions& options = {}) {
-  return load_model(SafetensorsFile(path), network.parameters, options);
+  return load_model(SafetensorsFile(path), network, options);
 }
 
 }  // namespace attn

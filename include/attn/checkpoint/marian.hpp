@@ -3,7 +3,6 @@
 #include <array>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "attn/checkpoint/load_model.hpp"
@@ -27,21 +26,18 @@ inline std::vector<StoredPart> marian_parts(const SafetensorsFile& file, std::st
   if (parameter == "output.bias" && file.find("final_logits_bias") == nullptr) return {};  // keeps the 0 of a new model
   if (parameter == "output.bias") return {{.name = "final_logits_bias", .transposed = true}};
 
-  std::string name = "model." + std::string(parameter);
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> parts{
-      {{"self_attention.", "self_attn."},
-       {"cross_attention.", "encoder_attn."},
-       {".attention.", ".self_attn."},
-       {".attention_norm", ".self_attn_layer_norm"},
-       {".self_norm", ".self_attn_layer_norm"},
-       {".cross_norm", ".encoder_attn_layer_norm"},
-       {".feed_forward_norm", ".final_layer_norm"},
-       {"feed_forward.up", "fc1"},
-       {"feed_forward.down", "fc2"},
-       {".out.", ".out_proj."},
-       {".gain", ".weight"}}};
-  for (const auto& [ours, theirs] : parts)
-    if (const auto at = name.find(ours); at != std::string::npos) name.replace(at, ours.size(), theirs);
+  const std::string name =
+      tensor_names::renamed("model." + std::string(parameter), {{"self_attention.", "self_attn."},
+                                                                {"cross_attention.", "encoder_attn."},
+                                                                {".attention.", ".self_attn."},
+                                                                {".attention_norm", ".self_attn_layer_norm"},
+                                                                {".self_norm", ".self_attn_layer_norm"},
+                                                                {".cross_norm", ".encoder_attn_layer_norm"},
+                                                                {".feed_forward_norm", ".final_layer_norm"},
+                                                                {"feed_forward.up", "fc1"},
+                                                                {"feed_forward.down", "fc2"},
+                                                                {".out.", ".out_proj."},
+                                                                {".gain", ".weight"}});
   const auto in = name.find("attn.in.");
   if (in == std::string::npos) return {{name}};
   std::vector<StoredPart> all;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "attn/checkpoint/parse_json.hpp"
+#include "attn/checkpoint/json.hpp"
 #include "attn/checkpoint/safetensors.hpp"
 #include "attn/core/parameters.hpp"
 

@@ -1,9 +1,11 @@
 #pragma once
 #include <algorithm>
 #include <charconv>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "attn/core/format_count.hpp"
 #include "attn/core/types.hpp"
@@ -21,6 +23,14 @@ inline std::string first_few(Names names) {
 
 inline bool any_with(Names names, std::string_view part) {
   return std::ranges::any_of(names, [&](const std::string& name) { return name.find(part) != name.npos; });
+}
+
+/// Replaces our parts of a name by those of another library, each once and in this order.
+inline std::string renamed(std::string name,
+                           std::initializer_list<std::pair<std::string_view, std::string_view>> ours_and_theirs) {
+  for (const auto& [ours, theirs] : ours_and_theirs)
+    if (const auto at = name.find(ours); at != name.npos) name.replace(at, ours.size(), theirs);
+  return name;
 }
 
 /// Whether a tensor has one row per token: an embedding table or the output layer.

@@ -1,15 +1,94 @@
 #pragma once
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "attn/checkpoint/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/core/types.hpp"
 
 namespace attn {
+
+/// Number types of a safetensors file that occupy whole bytes. Models use f64, f32, f16 and bf16.
+enum class DType { f64, i64, u64, f32, i32, u32, f16, bf16, i16, u16, f8_e5m2, f8_e4m3, i8, u8, boolean };
+
+inline constexpr DType every_dtype[] = {DType::f64,     DType::i64,     DType::u64,  DType::f32, DType::i32,
+                                        DType::u32,     DType::f16,     DType::bf16, DType::i16, DType::u16,
+                                        DType::f8_e5m2, DType::f8_e4m3, DType::i8,   DType::u8,  DType::boolean};
+
+inline std::string_view name_of(DType dtype) {
+  constexpr std::string_view names[] = {"F64", "I64", "U64",     "F32",     "I32", "U32", "F16", "BF16",
+                                        "I16", "U16", "F8_E5M2", "F8_E4M3", "I8",  "U8",  "BOOL"};
+  return names[static_cast<int>(dtype)];
+}
+
+/// Bytes per number.
+inline Index size_of(DType dtype) {
+  constexpr Index sizes[] = {8, 8, 8, 4, 4, 4, 2, 2, 2, 2, 1, 1, 1, 1, 1};
+  return sizes[static_cast<int>(dtype)];
+}
+
+/// The DType of a C++ type. Specialize it for custom types, such as a 16-bit float.
+template <class T>
+inline constexpr DType dtype_of =
+    [] { static_assert(sizeof(T) == 0, "no DType for this type: specialise attn::dtype_of"); }();
+template <>
+inline constexpr DType dtype_of<double> = DType::f64;
+template <>
+inline constexpr DType dtype_of<std::int64_t> = DType::i64;
+template <>
+inline constexpr DType dtype_of<float> = DType::f32;
+
+/// Exact: bfloat16 is the upper half of a float (1 sign, 8 exponent and 7 mantissa bits).
+inline float from_bfloat16(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+
+/// Exact conversion from IEEE half precision (1 sign, 5 exponent and 10 mantissa bits); keeps the bits of a NaN.
+inline float from_float16(std::uint16_t bits) {
+  const std::uint32_t sign = (bits & 0x8000u) << 16, exponent = bits >> 10 & 0x1fu, mantissa = bits & 0x3ffu;
+  if (exponent == 0) {  // zero and subnormals, in steps of 2^-24: normal numbers as float
+    const float size = static_cast<float>(mantissa) * 0x1p-24f;
+    return sign ? -size : size;
+  }
+  const std::uint32_t wide = exponent == 0x1f ? 0xffu : exponent + (127 - 15);
+  return std::bit_cast<float>(sign | wide << 23 | mantissa << 13);
+}
+
+inline bool is_floating(DType dtype) {
+  return dtype == DType::f64 || dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
+}
+
+/// Converts numbers of a floating type, aligned or not. Rounds doubles to float; those out of range become infinite.
+template <class Real>
+void convert_numbers(DType dtype, const void* bytes, std::span<Real> into) {
+  const auto each = [&]<class Stored>(Stored, auto value_of) {
+    const char* next = static_cast<const char*>(bytes);
+    for (Real& number : into) {
+      Stored stored;
+      std::memcpy(&stored, next, sizeof stored);
+      next += sizeof stored;
+      number = static_cast<Real>(value_of(stored));
+    }
+  };
+  switch (dtype) {
+    case DType::f64:
+      return each(double{}, [](double value) { return value; });
+    case DType::f32:
+      return each(float{}, [](float value) { return value; });
+    case DType::f16:
+      return each(std::uint16_t{}, from_float16);
+    case DType::bf16:
+      return each(std::uint16_t{}, from_bfloat16);
+    default:
+      std::ranges::fill(into, static_cast<Real>(std::nan("")));  // callers check is_floating() first
+  }
+}
 
 /// A named tensor that does not own its numbers; row-major.
 struct TensorView {

@@ -4,7 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cerrno>
+#include <charconv>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <span>
@@ -12,6 +17,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/core/types.hpp"
@@ -103,12 +109,10 @@ void replace_file(const std::filesystem::path& path, auto&& write) {
   }
 }
 
-/// Replaces a file with these bytes.
 inline void write_file(const std::filesystem::path& path, std::string_view contents) {
   replace_file(path, [&](OpenFile& file) { file.write(contents.data(), static_cast<Index>(contents.size())); });
 }
 
-/// Replaces a file with these lines.
 inline void write_lines(const std::filesystem::path& path, std::span<const std::string> lines) {
   std::string text;
   for (const std::string& line : lines) text.append(line) += '\n';
@@ -160,11 +164,96 @@ inline std::string read_text_file(const std::filesystem::path& path) {
   return text;
 }
 
-/// Creates the folder and its parents.
 inline void make_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   require(!error, "cannot create the folder ", folder.string(), ": ", error.message(), ". Choose another.");
 }
+
+/// Whether a file name is `before`, digits, `after`: "12.safetensors" with "" and ".safetensors".
+inline bool is_numbered(std::string_view name, std::string_view before, std::string_view after,
+                        std::size_t least_digits = 1) {
+  if (name.size() < before.size() + after.size() + least_digits) return false;
+  if (!name.starts_with(before) || !name.ends_with(after)) return false;
+  const auto digits = name.substr(before.size(), name.size() - before.size() - after.size());
+  return std::ranges::all_of(digits, [](char c) { return '0' <= c && c <= '9'; });
+}
+
+/// Removes the files of a folder whose names satisfy is_ours. Keeps folders and other files.
+void remove_files(const std::filesystem::path& folder, const auto& is_ours) {
+  if (!is_folder(folder)) return;
+  std::vector<std::filesystem::path> ours;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (!entry.is_directory() && is_ours(entry.path().filename().string())) ours.push_back(entry.path());
+  for (const auto& path : ours) std::filesystem::remove(path);
+}
+
+/// Removes a folder if it is empty.
+inline void remove_if_empty(const std::filesystem::path& folder) {
+  if (is_folder(folder) && std::filesystem::is_empty(folder)) std::filesystem::remove(folder);
+}
+
+/// A 64-bit checksum of a byte stream; the sizes of the chunks passed to `add` do not matter. Eight independent lanes of
+/// 8-byte words let the processor work on all of them in parallel. Every step is invertible, so damage within one word
+/// always changes the sum. It detects accidental damage, not tampering.
+class Checksum {
+ public:
+  Checksum() = default;
+  Checksum(const void* bytes, Index count) { add(bytes, count); }
+
+  void add(const void* bytes, Index count) {
+    if (count == 0) return;  // a tensor without elements may have a null pointer
+    auto* next = static_cast<const char*>(bytes);
+    length_ += static_cast<std::uint64_t>(count);
+    if (filled_ > 0) {
+      const Index taken = std::min(count, kBlock - filled_);
+      std::memcpy(pending_.data() + filled_, next, static_cast<std::size_t>(taken));
+      filled_ += taken, next += taken, count -= taken;
+      if (filled_ < kBlock) return;
+      mix(lanes_, pending_.data());
+      filled_ = 0;
+    }
+    Lanes lanes = lanes_;  // in registers
+    for (; count >= kBlock; next += kBlock, count -= kBlock) mix(lanes, next);
+    lanes_ = lanes;
+    if (count > 0) std::memcpy(pending_.data(), next, static_cast<std::size_t>(count));
+    filled_ = count;
+  }
+
+  std::uint64_t value() const {
+    Lanes lanes = lanes_;
+    std::array<char, kBlock> last{};  // zero-padded
+    std::copy_n(pending_.begin(), filled_, last.begin());
+    mix(lanes, last.data());
+    std::uint64_t sum = length_;
+    for (const std::uint64_t lane : lanes) sum = step(sum, lane);
+    sum = (sum ^ sum >> 32) * kSum;
+    return sum ^ sum >> 29;
+  }
+
+  /// The value as 16 hexadecimal digits.
+  std::string text() const {
+    char digits[16];
+    const auto end = std::to_chars(digits, digits + 16, value(), 16).ptr;
+    return std::string(static_cast<std::size_t>(digits + 16 - end), '0').append(digits, end);
+  }
+
+ private:
+  using Lanes = std::array<std::uint64_t, 8>;
+  static constexpr Index kBlock = sizeof(Lanes);
+  static constexpr std::uint64_t kWord = 0x9e3779b97f4a7c15ULL, kSum = 0xd6e8feb86659fd93ULL;  // odd: invertible
+
+  static std::uint64_t step(std::uint64_t sum, std::uint64_t word) { return std::rotl(sum + word * kWord, 31) * kSum; }
+  static void mix(Lanes& lanes, const char* block) {
+    Lanes words;
+    std::memcpy(words.data(), block, sizeof words);
+    for (std::size_t i = 0; i < lanes.size(); ++i) lanes[i] = step(lanes[i], words[i]);
+  }
+
+  Lanes lanes_{1, 2, 3, 4, 5, 6, 7, 8};
+  std::array<char, kBlock> pending_{};
+  Index filled_ = 0;
+  std::uint64_t length_ = 0;
+};
 
 }  // namespace attn

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -153,7 +155,6 @@ class Pool {
     if (i > 0) merge(i - 1);
   }
 
-  /// Frees everything.
   void reset() {
     std::size_t total = 0;
     for (const Chunk& chunk : chunks_) total += chunk.size;
@@ -208,36 +209,45 @@ class Buffer {
   explicit Buffer(std::int64_t count, const char* what = "numbers") requires std::is_empty_v<Memory>
       : Buffer(Memory{}, count, what) {}
   Buffer(Memory memory, std::int64_t count, const char* what = "numbers")
-      : memory_(memory),
-        data_(count > 0 ? static_cast<T*>(memory_.allocate(static_cast<std::size_t>(count) * sizeof(T), what)) : nullptr),
+      : data_(count > 0 ? static_cast<T*>(memory.allocate(static_cast<std::size_t>(count) * sizeof(T), what)) : nullptr,
+              Release{memory}),
         size_(count) {}
-  /// In a device's memory.
   template <class Device>
   requires std::is_same_v<typename Device::Memory, Memory> Buffer(const Device& device, std::int64_t count,
                                                                   const char* what = "numbers")
       : Buffer(device.activations.memory(), count, what) {}
-  Buffer(Buffer&& other) noexcept { swap(other); }
-  Buffer& operator=(Buffer&& other) noexcept {
-    swap(other);
-    return *this;
-  }
-  ~Buffer() {
-    if (data_ != nullptr) memory_.release(data_);
-  }
 
-  T* data() const { return data_; }
+  T* data() const { return data_.get(); }
   std::int64_t size() const { return size_; }
 
  private:
-  void swap(Buffer& other) noexcept {
-    std::swap(memory_, other.memory_);
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
+  struct Release {
+    [[no_unique_address]] Memory memory;
+    void operator()(T* data) const noexcept { memory.release(data); }
+  };
+  std::unique_ptr<T, Release> data_;
+  std::int64_t size_ = 0;
+};
+
+/// A device's tables of position vectors, one per width and kind. Recomputed when a longer sentence needs more rows.
+template <class Device>
+class PositionTables {
+ public:
+  using Scalar = typename Device::Scalar;
+
+  /// The first `length` position vectors. fill(device, table) computes a table of this kind.
+  Matrix<const Scalar> get(Device& device, Index width, Index length, const auto& fill, int kind = 0) {
+    auto& [rows, numbers] = tables_[{width, kind}];
+    if (rows < length) {
+      rows = std::max<Index>(512, 2 * length);
+      numbers = Buffer<Scalar, typename Device::Memory>(device, rows * width);
+      fill(device, Matrix<Scalar>(numbers.data(), rows, width));
+    }
+    return {numbers.data(), length, width};
   }
 
-  [[no_unique_address]] Memory memory_;
-  T* data_ = nullptr;
-  std::int64_t size_ = 0;
+ private:
+  std::map<std::pair<Index, int>, std::pair<Index, Buffer<Scalar, typename Device::Memory>>> tables_;
 };
 
 }  // namespace attn

@@ -1,6 +1,7 @@
 #pragma once
 #include <concepts>
 #include <cstdint>
+#include <optional>
 
 #include "attn/core/parameters.hpp"
 
@@ -17,18 +18,6 @@ requires requires { typename Model::Options; }
 struct OptionsOf<Model> {
   using Type = typename Model::Options;
 };
-
-namespace detail {
-
-/// Replaces missing options: gives one clear error instead of a list of constructors.
-template <class Model>
-const typename OptionsOf<Model>::Type& missing_options() {
-  static_assert(std::default_initializable<Model>,
-                "attn: Network: this model needs options:  Network<Model> network(device, {...}, seed)");
-  fail("Network: this model needs options. Pass them: Network<Model> network(device, {...}, seed)");
-}
-
-}  // namespace detail
 
 /// A model and its parameters in one object, for training, saving and translation.
 ///
@@ -49,27 +38,16 @@ class Network {
       "attn: Network: a model needs  void for_each_parameter(auto&& visit) { visit(\"weight\", weight); }");
   using Options = typename OptionsOf<Model>::Type;
 
-  /// A model for training: draws its initial values from the seed and allocates gradients.
-  Network(Device& device, const Options& options, std::uint64_t seed) : model(options), parameters(device, model, seed) {}
-  Network(Device& device, std::uint64_t seed) requires std::default_initializable<Model>
-      : model(), parameters(device, model, seed) {}
-  template <class M = Model>
-  requires(!std::default_initializable<M>) Network(Device& device, std::uint64_t seed)
-      : Network(device, detail::missing_options<M>(), seed) {}
+  /// Draws the initial values from the seed and allocates gradients. With Inference{} instead of a seed, there are no
+  /// gradients, and all values are 0 until they are loaded.
+  Network(Device& device, const Options& options, std::optional<std::uint64_t> seed)
+      : model(options), parameters(device, model, seed) {}
+  Network(Device& device, std::optional<std::uint64_t> seed) : model(without_options()), parameters(device, model, seed) {}
 
   /// Calls prepare(model) before drawing the values, for example to change some initializers.
   template <std::invocable<Model&> Prepare>
   Network(Device& device, const Options& options, std::uint64_t seed, const Prepare& prepare)
       : model(options), parameters(device, (prepare(model), model), seed) {}
-
-  /// A model for inference: no gradients, and all values are 0 until they are loaded.
-  Network(Device& device, const Options& options, Inference inference)
-      : model(options), parameters(device, model, inference) {}
-  Network(Device& device, Inference inference) requires std::default_initializable<Model>
-      : model(), parameters(device, model, inference) {}
-  template <class M = Model>
-  requires(!std::default_initializable<M>) Network(Device& device, Inference inference)
-      : Network(device, detail::missing_options<M>(), inference) {}
 
   Network(const Network&) = delete;  // the model's parameters point into this object's memory
   Network& operator=(const Network&) = delete;
@@ -93,6 +71,13 @@ class Network {
 
   Model model;
   Parameters<Device> parameters;
+
+ private:
+  static Model without_options() {
+    static_assert(std::default_initializable<Model>,
+                  "attn: Network: this model needs options:  Network<Model> network(device, {...}, seed)");
+    if constexpr (std::default_initializable<Model>) return Model();
+  }
 };
 
 }  // namespace attn

@@ -1,5 +1,6 @@
 #pragma once
 #include <list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -10,12 +11,13 @@
 #include "attn/core/memory.hpp"
 #include "attn/core/parameter.hpp"
 #include "attn/core/parameter_groups.hpp"
-#include "attn/core/parameter_walk.hpp"
 
 namespace attn {
 
 /// Pass this instead of a seed for inference: no gradients, and all values are 0 until they are loaded.
-struct Inference {};
+struct Inference {
+  operator std::optional<std::uint64_t>() const { return {}; }  // no seed
+};
 
 /// All parameters of a model in one flat buffer and their gradients in another, in the model's order: clipping, Adam,
 /// zeroing, averaging and saving take one call each. Binds the model to that memory, so it must outlive the model's use.
@@ -37,21 +39,17 @@ class Parameters {
     bool is_vector() const { return rows <= 1 || cols <= 1; }
   };
 
-  /// Allocates the model's memory and draws its initial values from the seed.
-  Parameters(Device& device, auto& model, std::uint64_t seed) : device_(device), trained_(true) {
+  /// Allocates the model's memory and draws its initial values from the seed; without a seed, it is for inference.
+  Parameters(Device& device, auto& model, std::optional<std::uint64_t> seed) : device_(device), trained_(seed.has_value()) {
     const auto walk = lay_out(model);
     std::size_t next = 0;
     for (const auto& [name, parameter, tied_to] : walk.found) {
-      if (tied_to != nullptr) continue;
-      draw(parameter->initial, entries_[next], Random(seed, next));
-      ++next;
+      if (!seed || tied_to != nullptr) continue;
+      Random random(*seed, next);
+      std::vector<Real> numbers(static_cast<std::size_t>(parameter->size()));
+      for (Real& number : numbers) number = static_cast<Real>(parameter->initial.draw(random));
+      device_.upload(values_.data() + entries_[next++].offset, numbers.data(), parameter->size());
     }
-    refresh();
-  }
-
-  /// Allocates the memory of a model for inference.
-  Parameters(Device& device, auto& model, Inference) : device_(device), trained_(false) {
-    lay_out(model);
     refresh();
   }
   Parameters(const Parameters&) = delete;
@@ -91,7 +89,7 @@ class Parameters {
   /// passes of this step, or this step and the last one, used the same dropout masks.
   void begin_step() {
     const bool changed = std::exchange(gradients_changed_, false);
-    const bool backward = std::exchange(passes_, device_.gradients.passes) != passes_;
+    const bool backward = std::exchange(passes_, device_.gradients.passes) != device_.gradients.passes;
     require(backward || changed, "step: no backward pass since the last step; call backward() of a loss first");
     if (!backward) return;
     const bool repeated = std::exchange(device_.gradients.repeated_masks, false);
@@ -132,12 +130,10 @@ class Parameters {
 
   /// Excludes parameters from training: their values and optimiser state do not change. Freezing one of several tied
   /// parameters freezes the shared values; unfreezing one unfreezes them all.
-  void freeze(const auto& which) {
-    for (const std::size_t i : select(which)) set_frozen(named_[i].entry, true);
+  void freeze(const auto& which, bool frozen = true) {
+    for (const std::size_t i : select(which)) set_frozen(named_[i].entry, frozen);
   }
-  void unfreeze(const auto& which) {
-    for (const std::size_t i : select(which)) set_frozen(named_[i].entry, false);
-  }
+  void unfreeze(const auto& which) { freeze(which, false); }
 
   /// Restores the group and frozen flag of one entry from a checkpoint.
   void restore_group(std::size_t entry, const GroupOptions& options, bool frozen) {
@@ -255,7 +251,11 @@ class Parameters {
     if (trained_) device_.zero(gradients_.data(), size_);
     std::size_t next = 0;
     for (const auto& [name, parameter, tied_to] : walk.found)
-      if (tied_to == nullptr) bind(*parameter, entries_[next++].offset);
+      if (tied_to == nullptr) {
+        const Index offset = entries_[next++].offset;
+        parameter->value = compute() + offset;
+        parameter->gradient = trained_ ? gradients_.data() + offset : nullptr;
+      }
     for (const auto& [name, parameter, tied_to] : walk.found) {
       if (tied_to == nullptr) continue;
       const Parameter<Device>& owner = walk.owner(*tied_to);
@@ -268,15 +268,6 @@ class Parameters {
       parameter->gradient = owner.gradient;
     }
     return walk;
-  }
-  void bind(Parameter<Device>& parameter, Index offset) {
-    parameter.value = compute() + offset;
-    parameter.gradient = trained_ ? gradients_.data() + offset : nullptr;
-  }
-  void draw(const Initializer& initial, const Entry& entry, Random random) {
-    std::vector<Real> numbers(static_cast<std::size_t>(entry.size()));
-    for (Real& number : numbers) number = static_cast<Real>(initial.draw(random));
-    device_.upload(values_.data() + entry.offset, numbers.data(), entry.size());
   }
   std::vector<Real> download(const Real* from, Index count) const {
     std::vector<Real> numbers(static_cast<std::size_t>(count));

@@ -72,7 +72,6 @@ class Random {
     return radius * std::cos(2 * std::numbers::pi * uniform());
   }
 
-  /// Shuffles a container.
   void shuffle(auto& items) {
     for (Index i = static_cast<Index>(items.size()) - 1; i > 0; --i) {
       using std::swap;

@@ -17,9 +17,8 @@
 #include "attn/core/format_count.hpp"
 #include "attn/core/matrix.hpp"
 #include "attn/core/memory.hpp"
-#include "attn/core/parallel_for.hpp"
-#include "attn/core/position_tables.hpp"
-#include "attn/core/repeated_step.hpp"
+#include "attn/core/step_graph.hpp"
+#include "attn/core/thread_pool.hpp"
 
 namespace attn::cpu {
 

@@ -6,9 +6,8 @@
 
 #include "attn/core/matrix.hpp"
 #include "attn/core/memory.hpp"
-#include "attn/core/parallel_for.hpp"
-#include "attn/core/position_tables.hpp"
-#include "attn/core/repeated_step.hpp"
+#include "attn/core/step_graph.hpp"
+#include "attn/core/thread_pool.hpp"
 #include "attn/cuda/gpus.cuh"
 #include "attn/cuda/matmul/plans.cuh"
 #include "attn/cuda/support/launch.cuh"

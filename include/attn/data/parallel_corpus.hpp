@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/core/parallel_for.hpp"
 #include "attn/core/sentences.hpp"
+#include "attn/core/thread_pool.hpp"
 #include "attn/core/types.hpp"
 #include "attn/data/corpus_view.hpp"
 #include "attn/data/parallel_text.hpp"

@@ -17,7 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "attn/core/checksum.hpp"
 #include "attn/core/error.hpp"
 #include "attn/core/file.hpp"
 #include "attn/core/types.hpp"
@@ -46,11 +45,7 @@ struct ShardHeader {
   LengthStatistics source, target;                             // of all sentences, before truncating and dropping
   std::uint64_t data_checksum = 0, header_checksum = 0;        // header_checksum: of all fields before it
 
-  std::uint64_t checksum() const {
-    Checksum sum;
-    sum.add(this, offsetof(ShardHeader, header_checksum));
-    return sum.value();
-  }
+  std::uint64_t checksum() const { return Checksum(this, offsetof(ShardHeader, header_checksum)).value(); }
   /// The expected file size. For impossible counts, a size that no file has.
   std::uint64_t file_size() const {
     constexpr std::uint64_t most = std::uint64_t{1} << 56;
@@ -145,9 +140,8 @@ class Shard {
 
   /// Throws unless the file's checksum matches.
   void verify() const {
-    Checksum sum;
-    sum.add(bytes() + sizeof(ShardHeader), static_cast<Index>(header_.file_size() - sizeof(ShardHeader)));
-    if (sum.value() != header_.data_checksum) damaged();
+    const auto count = static_cast<Index>(header_.file_size() - sizeof(ShardHeader));
+    if (Checksum(bytes() + sizeof(ShardHeader), count).value() != header_.data_checksum) damaged();
   }
 
  private:

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "attn/core/parallel_for.hpp"
+#include "attn/core/thread_pool.hpp"
 #include "attn/data/pair_stream.hpp"
 #include "attn/data/shard.hpp"
 #include "attn/text/tokenizer.hpp"

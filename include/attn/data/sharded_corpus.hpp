@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "attn/core/parallel_for.hpp"
+#include "attn/core/thread_pool.hpp"
 #include "attn/data/corpus_view.hpp"
 #include "attn/data/parallel_corpus.hpp"
 #include "attn/data/shard.hpp"

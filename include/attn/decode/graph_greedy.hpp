@@ -3,7 +3,6 @@
 
 #include "attn/core/sentences.hpp"
 #include "attn/core/step_graph.hpp"
-#include "attn/core/watched_counts.hpp"
 #include "attn/decode/decoder_model.hpp"
 #include "attn/decode/greedy_options.hpp"
 #include "attn/ops/decoding.hpp"

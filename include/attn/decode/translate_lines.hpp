@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "attn/core/parallel_for.hpp"
+#include "attn/core/thread_pool.hpp"
 #include "attn/data/batches.hpp"
 #include "attn/data/parallel_corpus.hpp"
 #include "attn/decode/search_engine.hpp"

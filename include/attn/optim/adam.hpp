@@ -16,13 +16,10 @@ class Adam : public SingleOptimiser<Device, AdamOptions> {
 };
 
 template <class Device>
-explicit Adam(Parameters<Device>&, AdamOptions = {}) -> Adam<Device>;
-template <class Device>
-Adam(Parameters<Device>&, AdamOptions, UpdateShare<Device>) -> Adam<Device>;
+explicit Adam(Parameters<Device>&, AdamOptions = {}, UpdateShare<Device> = {}) -> Adam<Device>;
 template <class Model>
-explicit Adam(Network<Model>&, AdamOptions = {}) -> Adam<typename Model::DeviceType>;
-template <class Model>
-Adam(Network<Model>&, AdamOptions, UpdateShare<typename Model::DeviceType>) -> Adam<typename Model::DeviceType>;
+explicit Adam(Network<Model>&, AdamOptions = {}, UpdateShare<typename Model::DeviceType> = {})
+    -> Adam<typename Model::DeviceType>;
 template <class Model, class... Rest>
 Adam(const Network<Model>&, detail::UnknownOption, const Rest&...) -> Adam<typename Model::DeviceType>;
 template <class Model, std::convertible_to<double> Rate>

@@ -3,12 +3,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "attn/core/network.hpp"
 #include "attn/ops/optimisers.hpp"
 #include "attn/optim/any_optimiser.hpp"
-#include "attn/optim/gradient_norm.hpp"
+#include "attn/optim/update_share.hpp"
 
 namespace attn {
 
@@ -24,7 +25,7 @@ namespace attn {
 template <class Device>
 class Averaged {
  public:
-  Averaged(Parameters<Device>& parameters, AnyOptimiser<Device> optimiser, double decay)
+  Averaged(Parameters<Device>& parameters, std::type_identity_t<AnyOptimiser<Device>> optimiser, double decay)
       : name(optimiser.name()),
         parameters_(parameters),
         optimiser_(std::move(optimiser)),
@@ -83,7 +84,5 @@ class Averaged {
 
 template <class Model, class Optim>
 Averaged(Network<Model>&, Optim&, double) -> Averaged<typename Model::DeviceType>;
-template <class Device, class Optim>
-Averaged(Parameters<Device>&, Optim&, double) -> Averaged<Device>;
 
 }  // namespace attn

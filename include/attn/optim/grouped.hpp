@@ -37,12 +37,16 @@ class Grouped : public OptimiserBase<Device> {
   static constexpr const char* name = "grouped";
   using Real = typename Device::Real;
 
-  Grouped(Parameters<Device>& parameters, std::vector<OptimiserRule> rules, GroupedOptions options = {})
-      : Grouped(parameters, std::move(rules), options, UpdateShare<Device>::all(parameters)) {}
-  /// Of a part of the parameters.
-  Grouped(Parameters<Device>& parameters, std::vector<OptimiserRule> rules, GroupedOptions options,
-          UpdateShare<Device> share)
-      : Base(parameters, std::move(share), [this](std::size_t entry) { return decay_of(rules_[rule_of_[entry]]); }),
+  Grouped(Parameters<Device>& parameters, std::vector<OptimiserRule> rules, GroupedOptions options = {},
+          UpdateShare<Device> share = {})
+      : Base(parameters, std::move(share),
+             [this](std::size_t entry) {
+               return std::visit(
+                   [](const auto& options) {
+                     return typename Base::Decay{options.weight_decay, options.decay_vectors};
+                   },
+                   rules_[rule_of_[entry]].options);
+             }),
         rules_(std::move(rules)),
         options_(options),
         rule_of_(assign_rules()),
@@ -54,10 +58,8 @@ class Grouped : public OptimiserBase<Device> {
     find_ranges();
   }
   template <class Model>
-  Grouped(Network<Model>& network, std::vector<OptimiserRule> rules, GroupedOptions options = {})
-      : Grouped(network.parameters, std::move(rules), options) {}
-  template <class Model>
-  Grouped(Network<Model>& network, std::vector<OptimiserRule> rules, GroupedOptions options, UpdateShare<Device> share)
+  Grouped(Network<Model>& network, std::vector<OptimiserRule> rules, GroupedOptions options = {},
+          UpdateShare<Device> share = {})
       : Grouped(network.parameters, std::move(rules), options, std::move(share)) {}
   Grouped(const Grouped&) = delete;  // its table refers to it
 
@@ -121,13 +123,6 @@ class Grouped : public OptimiserBase<Device> {
         },
         rule.options);
   }
-  static typename Base::Decay decay_of(const OptimiserRule& rule) {
-    return std::visit(
-        [](const auto& options) {
-          return typename Base::Decay{options.weight_decay, options.decay_vectors};
-        },
-        rule.options);
-  }
 
   void find_ranges() {
     for (std::size_t i = 0; i < rule_of_.size(); ++i) {
@@ -152,9 +147,7 @@ class Grouped : public OptimiserBase<Device> {
 };
 
 template <class Model>
-Grouped(Network<Model>&, std::vector<OptimiserRule>, GroupedOptions = {}) -> Grouped<typename Model::DeviceType>;
-template <class Model>
-Grouped(Network<Model>&, std::vector<OptimiserRule>, GroupedOptions, UpdateShare<typename Model::DeviceType>)
+Grouped(Network<Model>&, std::vector<OptimiserRule>, GroupedOptions = {}, UpdateShare<typename Model::DeviceType> = {})
     -> Grouped<typename Model::DeviceType>;
 
 }  // namespace attn

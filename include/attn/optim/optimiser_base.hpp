@@ -3,17 +3,63 @@
 #include <concepts>
 #include <functional>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
+#include "attn/core/error.hpp"
 #include "attn/core/network.hpp"
 #include "attn/ops/optimisers.hpp"
-#include "attn/optim/check_options.hpp"
-#include "attn/optim/gradient_norm.hpp"
-#include "attn/optim/group_table.hpp"
-#include "attn/optim/unknown_option.hpp"
 #include "attn/optim/update_share.hpp"
 
 namespace attn {
+
+namespace detail {
+
+struct AnyValue {
+  AnyValue() = default;
+  AnyValue(const auto&) {}
+};
+
+/// Options that optimisers do not have but users of other libraries expect. A designated initializer with an unknown name
+/// fits no constructor, and the compiler lists all of them. With one of these names it fits the constructor that refuses
+/// it in one sentence. The members of the real options are here as well, because a list may mix both. Valid lists prefer
+/// the real constructor, because the other takes a const Network.
+struct UnknownOption {
+  AnyValue lr = {}, lrate = {}, learning_rate = {}, learningRate = {}, rate = {}, alpha = {}, params = {}, betas = {},
+           b1 = {}, b2 = {}, beta_1 = {}, beta_2 = {}, beta = {}, eps = {}, eta = {}, mu = {};
+  AnyValue beta1 = {}, beta2 = {}, epsilon = {}, momentum = {}, dampening = {}, nesterov = {};
+  AnyValue wd = {}, l2 = {}, weightdecay = {}, decay_weight = {}, weight_decay = {}, decay = {}, decoupled = {},
+           decoupled_weight_decay = {}, decay_bias = {}, decay_biases = {}, decay_vectors = {}, amsgrad = {}, maximize = {},
+           fused = {};
+  AnyValue clip = {}, clipping = {}, grad_clip = {}, gradient_clip = {}, clip_grad = {}, clip_grad_norm = {}, max_norm = {},
+           max_grad_norm = {}, clipnorm = {}, clip_norm = {};
+};
+
+template <class Optim, class Argument>
+Optim&& refuse_option() {
+  static_assert(sizeof(Argument) == 0,
+                "attn: no such option. AdamOptions has beta1, beta2, epsilon, weight_decay, decay, decay_vectors, amsgrad, "
+                "clip_norm; SgdOptions has momentum, nesterov, weight_decay, decay_vectors, clip_norm. The learning rate "
+                "comes from the Trainer's schedule, or step(rate).");
+  fail("no such option");
+}
+
+}  // namespace detail
+
+inline void check_options(const AdamOptions& options) {
+  const auto in = [](double beta) { return beta >= 0 && beta < 1; };
+  require(in(options.beta1) && in(options.beta2), "Adam: beta1 ", options.beta1, " and beta2 ", options.beta2,
+          " must be in [0, 1)");
+  require(options.epsilon >= 0 && options.weight_decay >= 0 && options.clip_norm >= 0, "Adam: epsilon ", options.epsilon,
+          ", weight_decay ", options.weight_decay, " and clip_norm ", options.clip_norm, " must be 0 or more");
+}
+
+inline void check_options(const SgdOptions& options) {
+  require(options.momentum >= 0 && options.momentum < 1, "Sgd: a momentum of ", options.momentum, " is not in [0, 1)");
+  require(options.weight_decay >= 0 && options.clip_norm >= 0, "Sgd: weight_decay ", options.weight_decay,
+          " and clip_norm ", options.clip_norm, " must be 0 or more");
+  require(!options.nesterov || options.momentum > 0, "Sgd: nesterov needs a momentum above 0");
+}
 
 /// The number of values that an optimiser stores for each parameter.
 inline std::size_t state_count(const AdamOptions& options) { return options.amsgrad ? 3 : 2; }
@@ -37,7 +83,7 @@ class OptimiserBase {
 
   OptimiserBase(Parameters<Device>& parameters, UpdateShare<Device> share, std::function<Decay(std::size_t entry)> decay)
       : parameters_(parameters),
-        share_(std::move(share)),
+        share_(share.count < 0 ? UpdateShare<Device>::all(parameters) : std::move(share)),
         norm_(parameters, share_),
         groups_(parameters, share_, std::move(decay)) {}
 
@@ -56,33 +102,28 @@ class OptimiserBase {
   }
 
   /// Updates `count` numbers from `first` on.
-  void update(const AdamOptions& options, Index first, Index count, double rate, LeftOut<Real> left_out) {
-    adam(parameters_.device(), {.value = parameters_.values() + first,
-                                .gradient = parameters_.step_gradients() + first,
-                                .m = state(0, first),
-                                .v = state(1, first),
-                                .largest_v = options.amsgrad ? state(2, first) : nullptr,
-                                .compute = parameters_.compute() + first,
-                                .count = count,
-                                .squares = norm_.squares(),
-                                .options = options,
-                                .rate = rate,
-                                .step = steps_,
-                                .left_out = left_out,
-                                .factors = factors(first)});
-  }
-  void update(const SgdOptions& options, Index first, Index count, double rate, LeftOut<Real> left_out) {
-    sgd(parameters_.device(), {.value = parameters_.values() + first,
-                               .gradient = parameters_.step_gradients() + first,
-                               .momentum = options.momentum > 0 ? state(0, first) : nullptr,
-                               .compute = parameters_.compute() + first,
-                               .count = count,
-                               .squares = norm_.squares(),
-                               .options = options,
-                               .rate = rate,
-                               .step = steps_,
-                               .left_out = left_out,
-                               .factors = factors(first)});
+  template <class Options>
+  void update(const Options& options, Index first, Index count, double rate, LeftOut<Real> left_out) {
+    constexpr bool kAdam = std::is_same_v<Options, AdamOptions>;
+    std::conditional_t<kAdam, AdamArgs<Device>, SgdArgs<Device>> args{};
+    args.value = parameters_.values() + first;
+    args.gradient = parameters_.step_gradients() + first;
+    args.compute = parameters_.compute() + first;
+    args.count = count;
+    args.squares = norm_.squares();
+    args.options = options;
+    args.rate = rate;
+    args.step = steps_;
+    args.left_out = left_out;
+    args.factors = factors(first);
+    if constexpr (kAdam) {
+      args.m = state(0, first), args.v = state(1, first);
+      args.largest_v = options.amsgrad ? state(2, first) : nullptr;
+      adam(parameters_.device(), args);
+    } else {
+      args.momentum = options.momentum > 0 ? state(0, first) : nullptr;
+      sgd(parameters_.device(), args);
+    }
   }
 
   Parameters<Device>& parameters_;
@@ -105,10 +146,7 @@ class OptimiserBase {
 template <class Device, class Options>
 class SingleOptimiser : public OptimiserBase<Device> {
  public:
-  explicit SingleOptimiser(Parameters<Device>& parameters, Options options = {})
-      : SingleOptimiser(parameters, options, UpdateShare<Device>::all(parameters)) {}
-  /// Updates a part of the parameters.
-  SingleOptimiser(Parameters<Device>& parameters, Options options, UpdateShare<Device> share)
+  explicit SingleOptimiser(Parameters<Device>& parameters, Options options = {}, UpdateShare<Device> share = {})
       : OptimiserBase<Device>(parameters, std::move(share),
                               [decay = Decay{options.weight_decay, options.decay_vectors}](std::size_t) { return decay; }),
         options_(options) {
@@ -116,9 +154,7 @@ class SingleOptimiser : public OptimiserBase<Device> {
     this->allocate_states(state_count(options));
   }
   template <class Model>
-  explicit SingleOptimiser(Network<Model>& network, Options options = {}) : SingleOptimiser(network.parameters, options) {}
-  template <class Model>
-  SingleOptimiser(Network<Model>& network, Options options, UpdateShare<Device> share)
+  explicit SingleOptimiser(Network<Model>& network, Options options = {}, UpdateShare<Device> share = {})
       : SingleOptimiser(network.parameters, options, std::move(share)) {}
 
   // Misspelt options, and a learning rate in the place of the options.

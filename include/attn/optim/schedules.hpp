@@ -16,7 +16,6 @@ concept Schedule = requires(const S schedule, Index step) {
   { schedule(step) } -> std::convertible_to<double>;
 };
 
-/// The same rate throughout.
 struct ConstantRate {
   double rate = 3e-4;
 

@@ -17,13 +17,10 @@ class Sgd : public SingleOptimiser<Device, SgdOptions> {
 };
 
 template <class Device>
-explicit Sgd(Parameters<Device>&, SgdOptions = {}) -> Sgd<Device>;
-template <class Device>
-Sgd(Parameters<Device>&, SgdOptions, UpdateShare<Device>) -> Sgd<Device>;
+explicit Sgd(Parameters<Device>&, SgdOptions = {}, UpdateShare<Device> = {}) -> Sgd<Device>;
 template <class Model>
-explicit Sgd(Network<Model>&, SgdOptions = {}) -> Sgd<typename Model::DeviceType>;
-template <class Model>
-Sgd(Network<Model>&, SgdOptions, UpdateShare<typename Model::DeviceType>) -> Sgd<typename Model::DeviceType>;
+explicit Sgd(Network<Model>&, SgdOptions = {}, UpdateShare<typename Model::DeviceType> = {})
+    -> Sgd<typename Model::DeviceType>;
 template <class Model, class... Rest>
 Sgd(const Network<Model>&, detail::UnknownOption, const Rest&...) -> Sgd<typename Model::DeviceType>;
 template <class Model, std::convertible_to<double> Rate>

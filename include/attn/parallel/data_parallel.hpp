@@ -5,8 +5,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "attn/core/gradient_range.hpp"
 #include "attn/core/network.hpp"
+#include "attn/core/parameter.hpp"
 #include "attn/optim/update_share.hpp"
 #include "attn/parallel/communicator.hpp"
 
@@ -100,11 +100,7 @@ class DataParallel {
     if (static_cast<Index>(part.size()) == parameters_.size()) return part;
     std::vector<Real> all(static_cast<std::size_t>(parameters_.size()));
     std::ranges::copy(part, all.begin() + first_of_share());
-    for (Index rank = 0; rank < ranks(); ++rank) {
-      const Range range = part_of(rank);
-      communicator_.begin_broadcast(rank, SharedNumbers(all.data() + (range.first - parameters_.gradients()), range.count));
-    }
-    communicator_.wait();
+    broadcast_parts(all.data(), nullptr);
     return all;
   }
 
@@ -149,6 +145,15 @@ class DataParallel {
     return {parameters_.gradients() + from, to - from};
   }
 
+  /// Sends each rank's part of these numbers, one per number of the parameters, to all ranks.
+  void broadcast_parts(Real* numbers, void* on) const {
+    for (Index rank = 0; rank < ranks(); ++rank) {
+      const Range part = part_of(rank);
+      communicator_.begin_broadcast(rank, SharedNumbers(numbers + (part.first - parameters_.gradients()), part.count), on);
+    }
+    communicator_.wait(on);
+  }
+
   void begin(Range range) {
     timed([&] { begin_sum(range); });
   }
@@ -170,14 +175,7 @@ class DataParallel {
   }
 
   void gather_values() {
-    timed([&] {
-      for (Index rank = 0; rank < ranks(); ++rank) {
-        const Range part = part_of(rank);
-        communicator_.begin_broadcast(
-            rank, SharedNumbers(parameters_.values() + (part.first - parameters_.gradients()), part.count), stream());
-      }
-      communicator_.wait(stream());
-    });
+    timed([&] { broadcast_parts(parameters_.values(), stream()); });
     parameters_.device().zero(parameters_.gradients(), parameters_.size());
     parameters_.refresh();
   }

@@ -58,16 +58,8 @@ class FileRanks final : public Communicator {
   std::string name() const override { return "files"; }
   Index rank() const override { return rank_; }
   Index ranks() const override { return ranks_; }
-  Index rank_on_host() const override {
-    Index before = 0;
-    for (Index i = 0; i < rank_; ++i) before += hosts_[at(i)] == hosts_[at(rank_)] ? 1 : 0;
-    return before;
-  }
-  Index ranks_on_host() const override {
-    Index all = 0;
-    for (const std::string& host : hosts_) all += host == hosts_[at(rank_)] ? 1 : 0;
-    return all;
-  }
+  Index rank_on_host() const override { return std::count(hosts_.begin(), hosts_.begin() + rank_, host(rank_)); }
+  Index ranks_on_host() const override { return std::ranges::count(hosts_, host(rank_)); }
   std::string host(Index rank) const override { return hosts_[at(rank)]; }
 
   void begin_sum(SharedNumbers numbers, void* = nullptr) override {
@@ -101,17 +93,12 @@ class FileRanks final : public Communicator {
   /// A step may take four times as long as the longest so far. The first batches may load kernels and connect to others.
   void begin_batch() override {
     const std::lock_guard held(progress_lock_);
-    note_time();
-    begun_ = Clock::now();
-    ++progress_.marks;
-    progress_.limit = ++batches_ > 3 ? std::clamp(4 * longest_, silence_, std::max(silence_, patience_)) : patience_;
+    mark(Clock::now());
+    if (++batches_ > 3) progress_.limit = std::clamp(4 * longest_, silence_, std::max(silence_, patience_));
   }
   void end_step() override {
     const std::lock_guard held(progress_lock_);
-    note_time();
-    begun_ = {};
-    ++progress_.marks;
-    progress_.limit = patience_;
+    mark({});
   }
 
   int stop_all(int status, const std::string& why) override {
@@ -146,8 +133,7 @@ class FileRanks final : public Communicator {
   static std::string bytes_of(const SharedNumbers& numbers) {
     require(numbers.count <= kMost, "ranks that meet in a folder cannot add up ", numbers.count, " numbers, only ", kMost,
             ". Use GPUs with NCCL, or mpirun.");
-    return {static_cast<const char*>(numbers.data),
-            at(numbers.count) * (numbers.is_double ? sizeof(double) : sizeof(float))};
+    return {static_cast<const char*>(numbers.data), numbers.bytes()};
   }
   template <class Number>
   void add(SharedNumbers numbers, const std::vector<std::string>& all) const {
@@ -210,9 +196,13 @@ class FileRanks final : public Communicator {
     const std::lock_guard held(progress_lock_);
     ++progress_.calls, ++progress_.marks;
   }
-  void note_time() {
+  /// Ends the current batch, if there is one. `next`: the start of the next, or none.
+  void mark(Clock::time_point next) {
     if (begun_ != Clock::time_point{})
       longest_ = std::max(longest_, std::chrono::duration<double>(Clock::now() - begun_).count());
+    begun_ = next;
+    ++progress_.marks;
+    progress_.limit = patience_;
   }
   RankProgress progress() {
     const std::lock_guard held(progress_lock_);

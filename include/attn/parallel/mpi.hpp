@@ -111,7 +111,7 @@ class Mpi final : public Communicator {
 
   static MPI_Datatype type_of(const SharedNumbers& numbers) { return numbers.is_double ? MPI_DOUBLE : MPI_FLOAT; }
   static void in_pieces(const SharedNumbers& numbers, const auto& begin) {
-    const Index size = numbers.is_double ? sizeof(double) : sizeof(float);
+    const auto size = static_cast<Index>(numbers.number_size());
     for (Index first = 0; first < numbers.count; first += kPiece)
       begin(static_cast<char*>(numbers.data) + first * size, static_cast<int>(std::min(kPiece, numbers.count - first)));
   }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/parallel/over_host.cuh"
+#include "attn/parallel/through_host.cuh"
 
 namespace attn {
 
@@ -57,25 +57,6 @@ class Nccl final : public OverHost {
   std::vector<std::string> gather(const std::string& mine) override { return host_.gather(mine); }
   void check_ranks() override { host_.check_ranks(); }
 
-  // Numbers without a stream are in host memory.
-  void begin_sum(SharedNumbers numbers, void* stream = nullptr) override {
-    if (stream == nullptr) return host_.begin_sum(numbers);
-    after(stream);
-    check(ncclAllReduce(numbers.data, numbers.data, size(numbers), type(numbers), ncclSum, nccl_, stream_), "summing");
-  }
-  void begin_sum_at(Index rank, SharedNumbers numbers, void* stream = nullptr) override {
-    if (stream == nullptr) return host_.begin_sum_at(rank, numbers);
-    after(stream);
-    check(ncclReduce(numbers.data, numbers.data, size(numbers), type(numbers), ncclSum, static_cast<int>(rank), nccl_,
-                     stream_),
-          "summing");
-  }
-  void begin_broadcast(Index rank, SharedNumbers numbers, void* stream = nullptr) override {
-    if (stream == nullptr) return host_.begin_broadcast(rank, numbers);
-    after(stream);
-    check(ncclBroadcast(numbers.data, numbers.data, size(numbers), type(numbers), static_cast<int>(rank), nccl_, stream_),
-          "handing on");
-  }
   void wait(void* stream = nullptr) override {
     if (stream == nullptr) return host_.wait();
     ncclResult_t status = ncclSuccess;
@@ -88,9 +69,20 @@ class Nccl final : public OverHost {
   }
 
  private:
-  static std::size_t size(const SharedNumbers& numbers) { return static_cast<std::size_t>(numbers.count); }
-  static ncclDataType_t type(const SharedNumbers& numbers) { return numbers.is_double ? ncclDouble : ncclFloat; }
-
+  void begin(const Work& work, void* stream) override {
+    if (stream == nullptr) return work.start(host_);
+    after(stream);
+    void* const data = work.numbers.data;
+    const auto size = static_cast<std::size_t>(work.numbers.count);
+    const ncclDataType_t type = work.numbers.is_double ? ncclDouble : ncclFloat;
+    const int root = static_cast<int>(work.rank);
+    if (work.what == Work::kBroadcast)
+      check(ncclBroadcast(data, data, size, type, root, nccl_, stream_), "handing on");
+    else if (work.what == Work::kSumAt)
+      check(ncclReduce(data, data, size, type, ncclSum, root, nccl_, stream_), "summing");
+    else
+      check(ncclAllReduce(data, data, size, type, ncclSum, nccl_, stream_), "summing");
+  }
   /// NCCL's stream waits for the work enqueued on `stream` so far.
   void after(void* stream) {
     check(cudaEventRecord(event_, static_cast<cudaStream_t>(stream)), "waiting for gradients");

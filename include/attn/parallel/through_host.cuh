@@ -6,9 +6,120 @@
 #include <string>
 #include <vector>
 
-#include "attn/parallel/over_host.cuh"
+#include "attn/cuda/support/error.cuh"
+#include "attn/parallel/communicator.hpp"
 
 namespace attn {
+
+/// Whether an event has completed. Clears the error that CUDA sets otherwise and that the next launch would report.
+inline bool has_been(cudaEvent_t event) {
+  const cudaError_t status = cudaEventQuery(event);
+  if (status == cudaErrorNotReady) (void)cudaGetLastError();
+  return status == cudaSuccess;
+}
+
+/// Measures the time that streams wait for others, on the GPU's clock and without blocking the host.
+class StreamWaits {
+ public:
+  StreamWaits() = default;
+  StreamWaits(const StreamWaits&) = delete;
+  StreamWaits& operator=(const StreamWaits&) = delete;
+  ~StreamWaits() {
+    for (const std::vector<Wait>& waits : {waits_, spare_})
+      for (const Wait& wait : waits) (void)cudaEventDestroy(wait.begin), (void)cudaEventDestroy(wait.end);
+  }
+
+  /// Records the start of a wait on the stream.
+  void begin(cudaStream_t stream) {
+    now_ = new_wait();
+    check_cuda(cudaEventRecord(now_.begin, stream), "waiting for sums");
+  }
+  /// Makes the stream wait for the event and records the end of the wait.
+  void end(cudaStream_t stream, cudaEvent_t event) {
+    check_cuda(cudaStreamWaitEvent(stream, event, 0), "waiting for sums");
+    check_cuda(cudaEventRecord(now_.end, stream), "waiting for sums");
+    waits_.push_back(now_);
+  }
+
+  /// Total seconds of completed waits.
+  double seconds() {
+    std::size_t ended = 0;
+    for (; ended < waits_.size() && has_been(waits_[ended].end); ++ended) {
+      float milliseconds = 0;
+      check_cuda(cudaEventElapsedTime(&milliseconds, waits_[ended].begin, waits_[ended].end), "timing sums");
+      seconds_ += 1e-3 * static_cast<double>(milliseconds);
+      spare_.push_back(waits_[ended]);
+    }
+    waits_.erase(waits_.begin(), waits_.begin() + static_cast<std::ptrdiff_t>(ended));
+    return seconds_;
+  }
+
+ private:
+  struct Wait {
+    cudaEvent_t begin, end;
+  };
+  Wait new_wait() {
+    if (waits_.size() >= 64) seconds();
+    Wait wait{};
+    if (!spare_.empty()) {
+      wait = spare_.back();
+      spare_.pop_back();
+      return wait;
+    }
+    check_cuda(cudaEventCreate(&wait.begin), "making an event");
+    check_cuda(cudaEventCreate(&wait.end), "making an event");
+    return wait;
+  }
+
+  Wait now_{};
+  std::vector<Wait> waits_, spare_;  // possibly pending; reusable
+  double seconds_ = 0;
+};
+
+/// Base of GPU communicators that use a host communicator for ranks and host data.
+class OverHost : public Communicator {
+ public:
+  explicit OverHost(Communicator& host) : host_(host) {}
+
+  Index rank() const final { return host_.rank(); }
+  Index ranks() const final { return host_.ranks(); }
+  Index rank_on_host() const final { return host_.rank_on_host(); }
+  Index ranks_on_host() const final { return host_.ranks_on_host(); }
+  std::string host(Index rank) const final { return host_.host(rank); }
+  bool takes_gpu_memory() const final { return true; }
+  double seconds_waited() final { return waits_.seconds(); }
+  void begin_batch() final { host_.begin_batch(); }
+  void end_step() final { host_.end_step(); }
+  int stop_all(int status, const std::string& why) final { return host_.stop_all(status, why); }
+
+  void begin_sum(SharedNumbers numbers, void* stream = nullptr) final { begin({Work::kSum, 0, numbers}, stream); }
+  void begin_sum_at(Index rank, SharedNumbers numbers, void* stream = nullptr) final {
+    begin({Work::kSumAt, rank, numbers}, stream);
+  }
+  void begin_broadcast(Index rank, SharedNumbers numbers, void* stream = nullptr) final {
+    begin({Work::kBroadcast, rank, numbers}, stream);
+  }
+
+ protected:
+  struct Work {
+    enum { kSum, kSumAt, kBroadcast } what;
+    Index rank;
+    SharedNumbers numbers;
+
+    bool goes_out(Index mine) const { return what != kBroadcast || rank == mine; }
+    bool comes_back(Index mine) const { return what == kSum || (what == kSumAt) == (rank == mine); }
+    void start(Communicator& host) const {
+      if (what == kSum) return host.begin_sum(numbers);
+      if (what == kSumAt) return host.begin_sum_at(rank, numbers);
+      host.begin_broadcast(rank, numbers);
+    }
+  };
+  /// Numbers without a stream are in host memory.
+  virtual void begin(const Work& work, void* stream) = 0;
+
+  Communicator& host_;
+  StreamWaits waits_;
+};
 
 /// GPU collectives through a host communicator such as Mpi, for programs without NCCL and for several ranks on one GPU.
 /// Numbers are copied to the host on a separate stream while the GPU continues, reduced as they arrive, and copied back.
@@ -32,19 +143,6 @@ class ThroughHost final : public OverHost {
   std::vector<std::string> gather(const std::string& mine) override { return in_turn().gather(mine); }
   // check_ranks() does nothing: the host notices a rank that hangs when it waits for it.
 
-  // Numbers without a stream are in host memory.
-  void begin_sum(SharedNumbers numbers, void* stream = nullptr) override {
-    if (stream == nullptr) return in_turn().begin_sum(numbers);
-    begin({Work::kSum, 0, numbers}, stream);
-  }
-  void begin_sum_at(Index rank, SharedNumbers numbers, void* stream = nullptr) override {
-    if (stream == nullptr) return in_turn().begin_sum_at(rank, numbers);
-    begin({Work::kSumAt, rank, numbers}, stream);
-  }
-  void begin_broadcast(Index rank, SharedNumbers numbers, void* stream = nullptr) override {
-    if (stream == nullptr) return in_turn().begin_broadcast(rank, numbers);
-    begin({Work::kBroadcast, rank, numbers}, stream);
-  }
   void wait(void* stream = nullptr) override {
     if (stream == nullptr) return in_turn().wait();
     const auto waiting = static_cast<cudaStream_t>(stream);
@@ -54,7 +152,7 @@ class ThroughHost final : public OverHost {
     for (std::size_t i = 0; i < begun_.size(); ++i)
       if (begun_[i].comes_back(rank())) {
         const SharedNumbers& numbers = begun_[i].numbers;
-        check_cuda(cudaMemcpyAsync(numbers.data, slots_[i].numbers, bytes(numbers), cudaMemcpyHostToDevice, copies_),
+        check_cuda(cudaMemcpyAsync(numbers.data, slots_[i].numbers, numbers.bytes(), cudaMemcpyHostToDevice, copies_),
                    "bringing sums back");
       }
     begun_.clear();
@@ -64,14 +162,6 @@ class ThroughHost final : public OverHost {
   }
 
  private:
-  struct Work {
-    enum { kSum, kSumAt, kBroadcast } what;
-    Index rank;
-    SharedNumbers numbers;
-
-    bool goes_out(Index mine) const { return what != kBroadcast || rank == mine; }
-    bool comes_back(Index mine) const { return what == kSum || (what == kSumAt) == (rank == mine); }
-  };
   /// Host buffer of the n-th operation since the last wait.
   struct Slot {
     char* numbers = nullptr;
@@ -79,9 +169,6 @@ class ThroughHost final : public OverHost {
     cudaEvent_t arrived = nullptr;
   };
 
-  static std::size_t bytes(const SharedNumbers& numbers) {
-    return static_cast<std::size_t>(numbers.count) * (numbers.is_double ? sizeof(double) : sizeof(float));
-  }
   static void new_event(cudaEvent_t& event) {
     check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event");
   }
@@ -90,20 +177,21 @@ class ThroughHost final : public OverHost {
     check_cuda(cudaEventRecord(made_, stream), "waiting for gradients");
     check_cuda(cudaStreamWaitEvent(copies_, made_, 0), "waiting for gradients");
   }
-  void begin(const Work& work, void* stream) {
+  void begin(const Work& work, void* stream) override {
+    if (stream == nullptr) return work.start(in_turn());
     if (begun_.size() == slots_.size()) new_event(slots_.emplace_back().arrived);
     Slot& slot = slots_[begun_.size()];
-    if (bytes(work.numbers) > slot.bytes) {
+    if (work.numbers.bytes() > slot.bytes) {
       check_cuda(cudaStreamSynchronize(copies_), "more memory for gradients");  // a copy back may still be running
       (void)cudaFreeHost(slot.numbers);
       slot.numbers = nullptr, slot.bytes = 0;
-      check_cuda(cudaMallocHost(reinterpret_cast<void**>(&slot.numbers), bytes(work.numbers)),
+      check_cuda(cudaMallocHost(reinterpret_cast<void**>(&slot.numbers), work.numbers.bytes()),
                  "memory of the host for gradients");
-      slot.bytes = bytes(work.numbers);
+      slot.bytes = work.numbers.bytes();
     }
     if (work.goes_out(rank())) {
       copies_wait_for(static_cast<cudaStream_t>(stream));
-      check_cuda(cudaMemcpyAsync(slot.numbers, work.numbers.data, bytes(work.numbers), cudaMemcpyDeviceToHost, copies_),
+      check_cuda(cudaMemcpyAsync(slot.numbers, work.numbers.data, work.numbers.bytes(), cudaMemcpyDeviceToHost, copies_),
                  "bringing gradients to the host");
     }
     check_cuda(cudaEventRecord(slot.arrived, copies_), "bringing gradients to the host");
@@ -121,15 +209,9 @@ class ThroughHost final : public OverHost {
     return host_;
   }
   void start_next() {
-    const Work& work = begun_[arrived_];
-    char* const at = slots_[arrived_].numbers;
-    ++arrived_;
-    const Index count = work.numbers.count;
-    const SharedNumbers numbers = work.numbers.is_double ? SharedNumbers(reinterpret_cast<double*>(at), count)
-                                                         : SharedNumbers(reinterpret_cast<float*>(at), count);
-    if (work.what == Work::kSum) return host_.begin_sum(numbers);
-    if (work.what == Work::kSumAt) return host_.begin_sum_at(work.rank, numbers);
-    host_.begin_broadcast(work.rank, numbers);
+    Work work = begun_[arrived_];
+    work.numbers.data = slots_[arrived_++].numbers;
+    work.start(host_);
   }
 
   cudaStream_t copies_ = nullptr;

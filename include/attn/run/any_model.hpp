@@ -1,5 +1,4 @@
 #pragma once
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -27,7 +26,6 @@ class AnyModel {
   /// Loads the weights of a file; `options` may describe its layout.
   virtual void load(const SafetensorsFile& weights, const LoadOptions& options = {}) = 0;
 
-  /// The search engine of this model.
   virtual SearchEngine& engine() = 0;
 
   /// Freezes the parameters that a name selects (Parameters::freeze).

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "attn/checkpoint/json_text.hpp"
-#include "attn/checkpoint/parse_json.hpp"
+#include "attn/checkpoint/json.hpp"
 #include "attn/core/file.hpp"
 #include "attn/core/format_count.hpp"
 #include "attn/data/shard_maker.hpp"
@@ -38,13 +37,8 @@ inline nlohmann::json read_corpus_config(const std::filesystem::path& folder) {
   return config;
 }
 
-inline nlohmann::json lengths_card(const LengthStatistics& lengths) {
-  return {{"average", lengths.average()}, {"shortest", lengths.shortest()}, {"longest", lengths.longest()}};
-}
-
 }  // namespace detail
 
-/// The two tokenizers of a corpus.
 struct CorpusTokenizers {
   AnyTokenizer source, target;
 };
@@ -78,10 +72,12 @@ inline void begin_corpus(const std::filesystem::path& folder, const CorpusTokeni
 /// Completes a corpus: lists the shards in order, and adds `about` as a description of the text.
 inline void complete_corpus(const std::filesystem::path& folder, const MadeShards& made, const nlohmann::json& about = {}) {
   nlohmann::json config = detail::read_corpus_config(folder);
+  for (const auto& [side, lengths] : {std::pair("source", &made.source), std::pair("target", &made.target)})
+    config["lengths"][side] = {
+        {"average", lengths->average()}, {"shortest", lengths->shortest()}, {"longest", lengths->longest()}};
   config["complete"] = true;
   config["pairs"] = made.pairs;
   config["tokens"] = made.tokens;
-  config["lengths"] = {{"source", detail::lengths_card(made.source)}, {"target", detail::lengths_card(made.target)}};
   config["text"] = about;
   config["shards"] = nlohmann::json::array();
   for (const std::filesystem::path& file : made.files) config["shards"].push_back(file.filename().string());

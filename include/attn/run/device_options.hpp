@@ -1,6 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <string>
 #include <string_view>

@@ -5,7 +5,7 @@
 namespace attn {
 
 // The library's models: one Transformer per combination of policies, with the shape given at run time.
-// run/model_presets.hpp names common shapes.
+// run/model_spec.hpp names common shapes.
 
 template <class Device>
 void add_library_models(ModelRegistry& registry) {

@@ -10,7 +10,7 @@
 #include "attn/core/error.hpp"
 #include "attn/run/any_model.hpp"
 #include "attn/run/device_options.hpp"
-#include "attn/run/model_presets.hpp"
+#include "attn/run/model_spec.hpp"
 #include "attn/run/recurrent_names.hpp"
 
 namespace attn {
@@ -52,7 +52,6 @@ class ModelRegistry {
     return all;
   }
 
-  /// Creates the model that `spec` describes.
   std::unique_ptr<AnyModel> make(const ModelSpec& spec, const DeviceOptions& device = {},
                                  std::optional<std::uint64_t> seed = {}) const {
     const std::string on = backend(device);

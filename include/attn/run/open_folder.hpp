@@ -21,24 +21,16 @@ inline std::future<SafetensorsFile> open_weights(const std::filesystem::path& pa
   return std::async(std::launch::async, [path] { return SafetensorsFile(path); });
 }
 
-inline FolderTranslator open_marian(const std::filesystem::path& folder, const DeviceOptions& device) {
-  auto file = open_weights(folder / "model.safetensors");
-  RunConfig config = read_marian_folder(folder);
-  std::shared_ptr<AnyModel> model = models().make(config.model, device);
-  const SafetensorsFile weights = file.get();
-  model->load(weights, marian_layout(weights, config.model.shape->width));
-  return FolderTranslator(std::move(config), std::move(model));
-}
-
 inline FolderTranslator open_folder(const std::filesystem::path& folder, const DeviceOptions& device) {
-  if (is_hub_folder(folder)) return open_marian(folder, device);
+  const bool marian = is_hub_folder(folder);
   const auto weights = folder / "model.safetensors";
   auto file = open_weights(weights);
-  RunConfig config = read_run_config(folder);
+  RunConfig config = marian ? read_marian_folder(folder) : read_run_config(folder);
   require(file_exists(weights), "there is no model.safetensors in ", folder.string(),
           ": the training has not validated yet. Wait for its first validation.");
   std::shared_ptr<AnyModel> model = models().make(config.model, device);
-  model->load(file.get());
+  const SafetensorsFile opened = file.get();
+  model->load(opened, marian ? marian_layout(opened, config.model.shape->width) : LoadOptions{});
   return FolderTranslator(std::move(config), std::move(model));
 }
 

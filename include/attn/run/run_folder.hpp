@@ -1,17 +1,18 @@
 #pragma once
+#include <sys/utsname.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
-#include "attn/checkpoint/json_text.hpp"
-#include "attn/checkpoint/parse_json.hpp"
-#include "attn/core/checksum.hpp"
+#include "attn/checkpoint/json.hpp"
 #include "attn/core/file.hpp"
-#include "attn/run/machine.hpp"
+#include "attn/core/format_count.hpp"
 #include "attn/run/run_config.hpp"
 #include "attn/run/tokenizer_files.hpp"
 #include "attn/version.hpp"
@@ -29,6 +30,16 @@ namespace attn {
 //   best/, maps/           the best weights of several validations; attention maps
 //   translations.txt       translations of the test set; translations.NAME.txt for several; outcome.json has the scores
 
+/// "AMD EPYC 9654, 16 cores"; the architecture if the system does not name the processor.
+inline std::string processor_name() {
+  std::string name = "unknown processor";
+  if (utsname system; ::uname(&system) == 0) name = system.machine;
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with("model name") && line.find(": ") != line.npos) name = line.substr(line.find(": ") + 2);
+  return name + ", " + counted(std::thread::hardware_concurrency(), "core");
+}
+
 inline constexpr int run_format = 1;
 
 /// Whether a run was started in this folder.
@@ -38,20 +49,11 @@ namespace detail {
 
 inline std::string checksum_of(const nlohmann::json& file) {
   const std::string text = file.dump();
-  Checksum sum;
-  sum.add(text.data(), std::ssize(text));
-  return sum.text();
-}
-
-inline bool same_tokenizer(nlohmann::json source, nlohmann::json target) {
-  source.erase("language");
-  target.erase("language");
-  return source == target;
+  return Checksum(text.data(), std::ssize(text)).text();
 }
 
 }  // namespace detail
 
-/// Writes model.json and the tokenizers.
 inline void write_run_config(const std::filesystem::path& folder, const RunConfig& config) {
   using nlohmann::json;
   const bool one = config.source.hash() == config.target.hash();
@@ -101,7 +103,9 @@ inline RunConfig read_run_config(const std::filesystem::path& folder) {
     }
     for (const char* side : {"source_vocabulary", "target_vocabulary"}) json_count(file.at("model"), side, 1, where);
     const AnyTokenizer source = load_tokenizer(file.at("source"), folder);
-    const bool shared = detail::same_tokenizer(file.at("source"), file.at("target"));
+    json of_source = file.at("source"), of_target = file.at("target");
+    for (json* about : {&of_source, &of_target}) about->erase("language");
+    const bool shared = of_source == of_target;
     RunConfig config{file.at("model").get<ModelSpec>(), source,
                      shared ? source : load_tokenizer(file.at("target"), folder)};
     config.source_language = file.at("source").value("language", "");

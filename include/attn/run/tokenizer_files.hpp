@@ -23,44 +23,39 @@ struct TokenizerKind {
   std::function<AnyTokenizer(const std::filesystem::path& folder, const std::vector<std::string>& files)> load;
 };
 
-/// Word vocabularies of plain text in one language.
-inline TokenizerKind plain_tokenizer_kind(const char* name, Language language) {
+/// A word vocabulary in one file, for Words(vocabulary, language...).
+template <class Words>
+TokenizerKind word_vocabulary_kind(const char* name, auto... language) {
   return {name,
-          [language](const AnyTokenizer& t) {
-            return t.get<PlainTokenizer>() != nullptr && t.get<PlainTokenizer>()->language() == language;
+          [=](const AnyTokenizer& t) {
+            const auto* words = t.get<Words>();
+            return words != nullptr && (... && (words->language() == language));
           },
           [](const AnyTokenizer& t, const std::filesystem::path& stem) {
-            save_word_vocabulary(*t.get<PlainTokenizer>(), stem.string() + ".vocab");
+            save_word_vocabulary(*t.get<Words>(), stem.string() + ".vocab");
             return std::vector{stem.filename().string() + ".vocab"};
           },
-          [language](const std::filesystem::path& folder, const std::vector<std::string>& files) {
-            return AnyTokenizer(PlainTokenizer(load_word_vocabulary(folder / files.at(0)), language));
+          [=](const std::filesystem::path& folder, const std::vector<std::string>& files) {
+            return AnyTokenizer(Words(load_word_vocabulary(folder / files.at(0)), language...));
           }};
 }
 
 /// The known tokenizer types: byte-level BPE, word vocabularies, and those that a program adds before it opens a folder.
 inline std::vector<TokenizerKind>& tokenizer_kinds() {
   using Path = std::filesystem::path;
-  static std::vector<TokenizerKind> kinds{
-      {"byte-bpe", [](const AnyTokenizer& t) { return t.get<ByteBpe>() != nullptr; },
-       [](const AnyTokenizer& t, const Path& stem) {
-         const std::string name = stem.filename().string();
-         save_byte_bpe(*t.get<ByteBpe>(), stem.string() + ".vocab.json", stem.string() + ".merges.txt");
-         return std::vector{name + ".vocab.json", name + ".merges.txt"};
-       },
-       [](const Path& folder, const std::vector<std::string>& files) {
-         return AnyTokenizer(load_byte_bpe(folder / files.at(0), folder / files.at(1)));
-       }},
-      {"words", [](const AnyTokenizer& t) { return t.get<WordVocabulary>() != nullptr; },
-       [](const AnyTokenizer& t, const Path& stem) {
-         save_word_vocabulary(*t.get<WordVocabulary>(), stem.string() + ".vocab");
-         return std::vector{stem.filename().string() + ".vocab"};
-       },
-       [](const Path& folder, const std::vector<std::string>& files) {
-         return AnyTokenizer(load_word_vocabulary(folder / files.at(0)));
-       }},
-      plain_tokenizer_kind("plain-en", Language::english),
-      plain_tokenizer_kind("plain-de", Language::german)};
+  static std::vector<TokenizerKind> kinds{{"byte-bpe", [](const AnyTokenizer& t) { return t.get<ByteBpe>() != nullptr; },
+                                           [](const AnyTokenizer& t, const Path& stem) {
+                                             const std::string name = stem.filename().string();
+                                             save_byte_bpe(*t.get<ByteBpe>(), stem.string() + ".vocab.json",
+                                                           stem.string() + ".merges.txt");
+                                             return std::vector{name + ".vocab.json", name + ".merges.txt"};
+                                           },
+                                           [](const Path& folder, const std::vector<std::string>& files) {
+                                             return AnyTokenizer(load_byte_bpe(folder / files.at(0), folder / files.at(1)));
+                                           }},
+                                          word_vocabulary_kind<WordVocabulary>("words"),
+                                          word_vocabulary_kind<PlainTokenizer>("plain-en", Language::english),
+                                          word_vocabulary_kind<PlainTokenizer>("plain-de", Language::german)};
   return kinds;
 }
 

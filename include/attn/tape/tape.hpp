@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "attn/core/gradient_range.hpp"
 #include "attn/core/memory.hpp"
 #include "attn/core/parameter.hpp"
 #include "attn/core/random.hpp"

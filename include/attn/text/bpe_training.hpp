@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "attn/core/parallel_for.hpp"
+#include "attn/core/thread_pool.hpp"
 #include "attn/text/byte_bpe.hpp"
 #include "attn/text/string_map.hpp"
 

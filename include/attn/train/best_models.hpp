@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "attn/core/file.hpp"
-#include "attn/core/numbered_files.hpp"
 #include "attn/core/types.hpp"
 
 namespace attn {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/core/numbered_files.hpp"
+#include "attn/core/file.hpp"
 #include "attn/core/types.hpp"
 #include "attn/text/wire_format.hpp"
 #include "attn/train/callback.hpp"

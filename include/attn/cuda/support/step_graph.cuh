@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "attn/core/step_graph.hpp"
-#include "attn/core/watched_counts.hpp"
+#include "attn/core/step_graph.hpp"
 #include "attn/cuda/device.cuh"
 
 namespace attn {

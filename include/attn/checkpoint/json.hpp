@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 
 #include "attn/core/error.hpp"
@@ -39,6 +40,12 @@ inline std::int64_t json_count(const nlohmann::json& object, const char* name, s
               found->get<std::int64_t>() >= least,
           where, ": its '", name, "' is missing or not a whole number of at least ", least);
   return found->get<std::int64_t>();
+}
+
+/// Dumps JSON on one line, or indented by `indent` spaces per level. Replaces invalid UTF-8 by U+FFFD.
+template <class Json = nlohmann::json>
+std::string json_text(const Json& value, int indent = -1) {
+  return value.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace attn

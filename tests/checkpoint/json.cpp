@@ -1,4 +1,4 @@
-#include "attn/checkpoint/parse_json.hpp"
+#include "attn/checkpoint/json.hpp"
 
 #include <doctest/doctest.h>
 
@@ -37,4 +37,11 @@ TEST_CASE("parse json: a count must be a whole number within its limits") {
   for (const char* name : {"huge", "half", "minus", "text", "none"})
     CHECK(contains(error_of([&] { json_count(value, name, 0, "file"); }), "is missing or not a whole number"));
   CHECK(contains(error_of([] { json_count({1, 2}, "good", 0, "file"); }), "is missing"));
+}
+
+TEST_CASE("json text: prints one line or indented text in object order and tolerates invalid UTF-8") {
+  CHECK(json_text({{"b", 1}, {"a", {1, 2}}}) == R"({"a":[1,2],"b":1})");
+  CHECK(json_text(nlohmann::ordered_json{{"b", 1}, {"a", 2}}) == R"({"b":1,"a":2})");
+  CHECK(json_text(nlohmann::json{{"a", 1}}, 1) == "{\n \"a\": 1\n}");
+  CHECK(json_text(nlohmann::json("sch\xf6n")) == "\"sch\xEF\xBF\xBDn\"");
 }
