@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "attn/core/step_graph.hpp"
-#include "attn/core/step_graph.hpp"
 #include "attn/cuda/device.cuh"
 
 namespace attn {
