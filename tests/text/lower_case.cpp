@@ -1,4 +1,4 @@
-#include "attn/text/lower_case.hpp"
+#include "attn/text/unicode.hpp"
 
 #include "support/files.hpp"
 

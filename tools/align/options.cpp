@@ -2,7 +2,7 @@
 
 #include "attn/data/packed_file.hpp"
 #include "attn/metrics/tokenize_13a.hpp"
-#include "attn/text/lower_case.hpp"
+#include "attn/text/unicode.hpp"
 #include "common/command_line.hpp"
 
 using namespace attn;

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "attn/text/unicode_classes.hpp"
+#include "attn/text/unicode.hpp"
 #include "attn/text/utf8.hpp"
 
 namespace attn {

@@ -12,17 +12,13 @@ namespace attn {
 
 /// Type-erased tokenizer, which itself satisfies Tokenizer: code that uses it is compiled once for all tokenizers. Copies
 /// share the immutable wrapped tokenizer.
-class AnyTokenizer {
+class AnyTokenizer : public TokenizerBase<AnyTokenizer> {
  public:
   template <Tokenizer T>
   requires(!std::same_as<T, AnyTokenizer>) AnyTokenizer(T tokenizer)  // NOLINT: implicit conversion intended
       : typed_(std::make_shared<Typed<T>>(std::move(tokenizer))) {}
 
-  std::vector<Token> encode(std::string_view text) const {
-    std::vector<Token> ids;
-    encode(text, ids);
-    return ids;
-  }
+  using TokenizerBase<AnyTokenizer>::encode;
   void encode(std::string_view text, std::vector<Token>& ids) const { typed_->encode(text, ids); }
   std::string decode(std::span<const Token> ids) const { return typed_->decode(ids); }
   Token begin() const { return typed_->special().begin; }
@@ -30,7 +26,6 @@ class AnyTokenizer {
   Token pad() const { return typed_->special().pad; }
   Token unknown() const { return typed_->special().unknown; }
   Index size() const { return typed_->size(); }
-  Index padded_size() const { return padded_vocabulary(size()); }
   std::uint64_t hash() const { return typed_->hash(); }
 
   /// A readable form of a token, see each tokenizer's name(). "?" for ids outside the vocabulary.

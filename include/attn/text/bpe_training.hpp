@@ -12,7 +12,6 @@
 
 #include "attn/core/parallel_for.hpp"
 #include "attn/text/byte_bpe.hpp"
-#include "attn/text/string_map.hpp"
 
 namespace attn {
 
@@ -26,11 +25,11 @@ class BpeTrainer {
   /// Counts the words of one line of UTF-8.
   void add(std::string_view line) {
     utf8::require_valid(line);
-    for_each_word(line, [this](std::string_view word) { count(word, 1); });
+    for_each_word(line, [this](std::string_view word) { ++counts_[word]; });
   }
   /// Adds the counts of another trainer.
   void add(const BpeTrainer& other) {
-    for (const auto& [word, times] : other.counts_) count(word, times);
+    for (const auto& [word, times] : other.counts_) counts_[word] += times;
   }
 
   /// Trains a vocabulary of <s> <pad> </s> <unk>, the 256 bytes, then merges up to the given size. Stops early when no pair
@@ -38,13 +37,6 @@ class BpeTrainer {
   ByteBpe train(Index vocabulary_size) const;
 
  private:
-  void count(std::string_view word, Index times) {
-    if (const auto found = counts_.find(word); found != counts_.end())
-      found->second += times;
-    else
-      counts_.emplace(word, times);
-  }
-
   detail::StringMap<Index> counts_;
 };
 

@@ -10,29 +10,63 @@
 
 #include "attn/core/error.hpp"
 #include "attn/text/bpe_merges.hpp"
-#include "attn/text/byte_alphabet.hpp"
-#include "attn/text/content_hash.hpp"
-#include "attn/text/piece_name.hpp"
-#include "attn/text/string_map.hpp"
 #include "attn/text/tokenizer.hpp"
-#include "attn/text/utf8.hpp"
 #include "attn/text/word_split.hpp"
 
 namespace attn {
 
+/// GPT-2's mapping of bytes to printable characters, so that tokens fit into JSON and text files. Printable Latin-1 maps to
+/// itself; the other bytes map in order to U+0100 and up. A space becomes U+0120, a newline U+010A.
+namespace byte_alphabet {
+
+constexpr bool stands_for_itself(char32_t byte) {
+  return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
+}
+
+/// The character of each byte.
+inline constexpr std::array<char32_t, 256> letters = [] {
+  std::array<char32_t, 256> table{};
+  char32_t next = 0x100;
+  for (char32_t byte = 0; byte < 256; ++byte) table[byte] = stands_for_itself(byte) ? byte : next++;
+  return table;
+}();
+
+/// Encodes bytes as characters.
+inline std::string written(std::string_view bytes) {
+  std::string text;
+  for (const char byte : bytes) utf8::append(text, letters[static_cast<unsigned char>(byte)]);
+  return text;
+}
+
+/// Decodes characters to bytes; empty if a character stands for no byte.
+inline std::optional<std::string> read(std::string_view text) {
+  static constexpr auto bytes = [] {
+    std::array<int, 256 + 68> table{};  // 68 bytes do not stand for themselves
+    table.fill(-1);
+    for (std::size_t byte = 0; byte < 256; ++byte) table[letters[byte]] = static_cast<int>(byte);
+    return table;
+  }();
+  std::string read;
+  for (std::size_t at = 0; at < text.size();) {
+    const utf8::Decoded letter = utf8::decode(text, at);
+    if (!letter.valid || letter.code >= bytes.size() || bytes[letter.code] < 0) return std::nullopt;
+    read += static_cast<char>(bytes[letter.code]);
+    at += letter.length;
+  }
+  return read;
+}
+
+}  // namespace byte_alphabet
+
 /// Byte-level byte-pair encoding, compatible with GPT-2 and BART (Sennrich et al. 2016; Radford et al. 2019). Splits text
 /// into words (for_each_word), starts each word as its bytes and applies merges in rank order until none applies.
 /// Immutable, so threads can share one.
-class ByteBpe {
+class ByteBpe : public TokenizerBase<ByteBpe> {
  public:
   /// Tokens in id order, in the byte alphabet; merges in rank order.
   ByteBpe(std::vector<std::string> tokens, std::vector<Merge> merges);
 
-  std::vector<Token> encode(std::string_view text) const {
-    std::vector<Token> ids;
-    encode(text, ids);
-    return ids;
-  }
+  using TokenizerBase<ByteBpe>::encode;
   /// Appends the ids of the text. Treats names of special tokens as plain text.
   void encode(std::string_view text, std::vector<Token>& ids) const {
     require(text.size() < 0x7fffffff, "byte-level BPE: a text of ", text.size(),
@@ -94,15 +128,11 @@ class ByteBpe {
   bool is_special(Token id) const { return std::find(specials_.begin(), specials_.end(), id) != specials_.end(); }
 
   Index size() const { return static_cast<Index>(tokens_.size()); }
-  Index padded_size() const { return padded_vocabulary(size()); }
   std::uint64_t hash() const {
     ContentHash hash;
-    hash.add("byte-level BPE");
-    for (const std::string& token : tokens_) hash.add(token);
-    for (const auto& [left, right, result] : merges()) {
-      hash.add(static_cast<std::uint64_t>(left));
-      hash.add(static_cast<std::uint64_t>(right));
-    }
+    hash.add("byte-level BPE").add(tokens_);
+    for (const auto& [left, right, result] : merges())
+      hash.add(static_cast<std::uint64_t>(left)).add(static_cast<std::uint64_t>(right));
     return hash.value();
   }
 

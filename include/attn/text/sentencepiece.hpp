@@ -9,29 +9,20 @@
 #include <vector>
 
 #include "attn/core/file.hpp"
-#include "attn/text/content_hash.hpp"
-#include "attn/text/piece_name.hpp"
-#include "attn/text/sentencepiece_bpe.hpp"
-#include "attn/text/sentencepiece_model.hpp"
-#include "attn/text/sentencepiece_normalizer.hpp"
-#include "attn/text/sentencepiece_unigram.hpp"
+#include "attn/text/sentencepiece_cutters.hpp"
 #include "attn/text/tokenizer.hpp"
 
 namespace attn {
 
 /// Runs a trained SentencePiece model (Kudo and Richardson 2018), unigram or BPE, with the same ids and text as the
 /// original. Immutable, so threads can share one.
-class SentencePiece {
+class SentencePiece : public TokenizerBase<SentencePiece> {
  public:
   using Kind = SentencePieceModel::PieceKind;
 
   explicit SentencePiece(SentencePieceModel model);
 
-  std::vector<Token> encode(std::string_view text) const {
-    std::vector<Token> ids;
-    encode(text, ids);
-    return ids;
-  }
+  using TokenizerBase<SentencePiece>::encode;
   /// Appends the ids of the text. Each byte that is not UTF-8 counts as U+FFFD. Names of control symbols are plain text;
   /// names of user-defined symbols map to the symbols.
   void encode(std::string_view text, std::vector<Token>& ids) const {
@@ -68,24 +59,16 @@ class SentencePiece {
   Token pad() const { return control(model_.pad_piece); }
   Token unknown() const { return unknown_; }
   Index size() const { return static_cast<Index>(model_.pieces.size()); }
-  Index padded_size() const { return padded_vocabulary(size()); }
   std::uint64_t hash() const {
     ContentHash hash;
     hash.add("SentencePiece");
-    for (const auto& [text, score, kind] : model_.pieces) {
-      hash.add(text);
-      hash.add(std::uint64_t{std::bit_cast<std::uint32_t>(score)});
-      hash.add(static_cast<std::uint64_t>(kind));
-    }
-    for (const auto* normalizer : {&model_.normalizer, &model_.denormalizer}) {
-      hash.add(normalizer->charsmap);
-      hash.add(std::uint64_t{normalizer->dummy_prefix} + 2 * normalizer->remove_extra_whitespace +
-               4 * normalizer->escape_whitespace);
-    }
-    for (const std::string& text : {model_.begin_piece, model_.end_piece, model_.pad_piece, model_.unknown_surface})
-      hash.add(text);
-    hash.add(static_cast<std::uint64_t>(model_.kind) + 8 * model_.byte_fallback + 16 * model_.whitespace_is_suffix);
-    return hash.value();
+    for (const auto& [text, score, kind] : model_.pieces)
+      hash.add(text).add(std::uint64_t{std::bit_cast<std::uint32_t>(score)}).add(static_cast<std::uint64_t>(kind));
+    for (const auto& [charsmap, dummy_prefix, trims, escapes] : {model_.normalizer, model_.denormalizer})
+      hash.add(charsmap).add(std::uint64_t{dummy_prefix} + 2 * trims + 4 * escapes);
+    hash.add({model_.begin_piece, model_.end_piece, model_.pad_piece, model_.unknown_surface});
+    const auto kind = static_cast<std::uint64_t>(model_.kind);
+    return hash.add(kind + 8 * model_.byte_fallback + 16 * model_.whitespace_is_suffix).value();
   }
 
   const SentencePieceModel& model() const { return model_; }
@@ -129,11 +112,7 @@ class SentencePiece {
     return static_cast<unsigned char>(value);
   }
   const SentencePieceModel::Piece& piece(Token id) const { return model_.pieces[static_cast<std::size_t>(id)]; }
-  Token id_of(std::string_view piece) const {
-    if (const auto found = symbols_.find(piece); found != symbols_.end()) return found->second;
-    const auto found = texts_.find(piece);
-    return found == texts_.end() ? unknown_ : found->second;
-  }
+  Token id_of(std::string_view piece) const { return symbols_.get(piece, texts_.get(piece, unknown_)); }
   Token control(std::string_view name) const {
     const Token id = id_of(name);
     return piece(id).kind == Kind::control ? id : -1;

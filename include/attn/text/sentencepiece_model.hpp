@@ -1,8 +1,12 @@
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "attn/text/piece_trie.hpp"
+#include "attn/text/utf8.hpp"
 #include "attn/text/wire_format.hpp"
 
 namespace attn {
@@ -94,5 +98,113 @@ inline SentencePieceModel read_sentencepiece_model(std::string_view bytes) {
   require(!model.pieces.empty(), "not a SentencePiece model: it has no pieces");
   return model;
 }
+
+namespace sentencepiece {
+
+inline constexpr std::string_view space_mark = "\u2581";  // stands for a space in pieces
+
+/// The replacement rules of a normaliser. File format: the length of the trie in bytes; the trie as a double array of
+/// little-endian 32-bit units; the replacements, each null-terminated.
+class CharacterRules {
+ public:
+  CharacterRules() = default;
+  explicit CharacterRules(std::string_view charsmap) {
+    if (charsmap.empty()) return;
+    require(charsmap.size() > 4, "its normalisation rules are cut short");
+    const std::uint64_t length = unit_at(charsmap, 0);
+    require(length % 4 == 0 && length < charsmap.size() - 4, "its normalisation rules need a trie of ", length,
+            " bytes, but have ", charsmap.size() - 4);
+    units_.resize(length / 4);
+    for (std::size_t i = 0; i < units_.size(); ++i) units_[i] = unit_at(charsmap, i + 1);
+    replacements_ = charsmap.substr(4 + length);
+  }
+
+  /// Finds the longest prefix of the text that has a rule. Returns its length, or 0, and the replacement.
+  std::pair<std::size_t, std::string_view> longest(std::string_view text) const {
+    std::pair<std::size_t, std::string_view> best{0, {}};
+    if (units_.empty()) return best;
+    std::size_t node = offset(units_[0]);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const auto byte = static_cast<unsigned char>(text[i]);
+      node ^= byte;
+      if (node >= units_.size() || label(units_[node]) != byte) break;
+      const std::uint32_t unit = units_[node];
+      node ^= offset(unit);
+      if ((unit >> 8 & 1) == 0) continue;
+      require(node < units_.size(),
+              "SentencePiece: the trie of the normalisation rules leads outside it: the model is damaged");
+      const std::uint32_t value = units_[node] & 0x7FFFFFFF;
+      require(value < replacements_.size(), "SentencePiece: a normalisation rule has no replacement: the model is damaged");
+      const std::string_view from = std::string_view(replacements_).substr(value);
+      best = {i + 1, from.substr(0, from.find('\0'))};
+    }
+    return best;
+  }
+
+ private:
+  static std::uint32_t unit_at(std::string_view bytes, std::size_t index) {
+    std::uint32_t unit = 0;
+    for (std::size_t i = 4; i-- > 0;) unit = unit << 8 | static_cast<unsigned char>(bytes[4 * index + i]);
+    return unit;
+  }
+  static std::size_t offset(std::uint32_t unit) { return std::size_t{unit >> 10} << ((unit & 1U << 9) >> 6); }
+  static std::uint32_t label(std::uint32_t unit) { return unit & (1U << 31 | 0xFF); }
+
+  std::vector<std::uint32_t> units_;
+  std::string replacements_;
+};
+
+/// Normalises text before it is split: applies the rules and merges, trims and marks spaces.
+class TextNormalizer {
+ public:
+  TextNormalizer(const SentencePieceModel::Normalizer& options, bool whitespace_is_suffix)
+      : rules_(options.charsmap),
+        prefix_(options.dummy_prefix && !whitespace_is_suffix),
+        suffix_(options.dummy_prefix && whitespace_is_suffix),
+        trims_(options.remove_extra_whitespace),
+        space_(options.escape_whitespace ? space_mark : " ") {}
+
+  /// Leaves prefixes of the text that are in `verbatim` unchanged.
+  std::string operator()(std::string_view text, const PieceTrie& verbatim) const {
+    while (trims_ && !text.empty()) {
+      const auto [length, becomes] = first_of(text, verbatim);
+      if (becomes != " ") break;
+      text.remove_prefix(length);
+    }
+    std::string normal;
+    if (text.empty()) return normal;
+    normal.reserve(text.size() * 2);
+    if (prefix_) normal += space_;
+    bool after_space = trims_;
+    while (!text.empty()) {
+      auto [length, becomes] = first_of(text, verbatim);
+      text.remove_prefix(length);
+      while (after_space && becomes.starts_with(' ')) becomes.remove_prefix(1);
+      if (becomes.empty()) continue;
+      for (const char byte : becomes) byte == ' ' ? normal += space_ : normal += byte;
+      after_space = trims_ && becomes.ends_with(' ');
+    }
+    while (trims_ && normal.ends_with(space_)) normal.resize(normal.size() - space_.size());
+    if (suffix_) normal += space_;
+    return normal;
+  }
+
+ private:
+  /// The byte length of the first character, or of the longest prefix with a rule, and its replacement. Prefixes in
+  /// `verbatim` stay unchanged.
+  std::pair<std::size_t, std::string_view> first_of(std::string_view text, const PieceTrie& verbatim) const {
+    if (const std::size_t length = verbatim.longest(text); length > 0) return {length, text.substr(0, length)};
+    if (const auto rule = rules_.longest(text); rule.first > 0) return rule;
+    const utf8::Decoded character = utf8::decode(text, 0);
+    if (!character.valid) return {1, "\uFFFD"};
+    return {character.length, text.substr(0, character.length)};
+  }
+
+  CharacterRules rules_;
+  bool prefix_, suffix_, trims_;
+  std::string_view space_;
+};
+
+}  // namespace sentencepiece
 
 }  // namespace attn

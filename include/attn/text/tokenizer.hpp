@@ -1,12 +1,16 @@
 #pragma once
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "attn/core/types.hpp"
+#include "attn/text/content_hash.hpp"
+#include "attn/text/unicode.hpp"
 
 namespace attn {
 
@@ -51,5 +55,61 @@ concept Tokenizer = EncodesText<T> && DecodesTokens<T> && HasSpecialTokens<T> &&
 
 /// The next multiple of 8, for full-speed matrix products: 50,265 -> 50,272.
 constexpr Index padded_vocabulary(Index size) { return (size + 7) / 8 * 8; }
+
+/// Adds members that follow from encode(text, ids) and size().
+template <class Derived>
+struct TokenizerBase {
+  std::vector<Token> encode(std::string_view text) const {
+    std::vector<Token> ids;
+    static_cast<const Derived&>(*this).encode(text, ids);
+    return ids;
+  }
+  Index padded_size() const { return padded_vocabulary(static_cast<const Derived&>(*this).size()); }
+};
+
+/// A readable form of a piece, where `space` marks the start of a word. A piece that continues a word starts with a dot,
+/// unless it is all punctuation. A lone space shows as U+2423; part of a character shows as its bytes, <e4><bd>.
+inline std::string piece_name(std::string_view piece, std::string_view space) {
+  if (piece == space) return "\u2423";
+  std::string name;
+  if (utf8::first_invalid(piece) != piece.npos) {
+    constexpr char digits[] = "0123456789abcdef";
+    for (const char c : piece) {
+      const auto byte = static_cast<unsigned char>(c);
+      name += {'<', digits[byte >> 4], digits[byte & 15], '>'};
+    }
+    return name;
+  }
+  if (piece.starts_with(space)) return std::string(piece.substr(space.size()));
+  for (std::size_t at = 0; at < piece.size() && name.empty();) {
+    const utf8::Decoded one = utf8::decode(piece, at);
+    if (unicode::is_letter(one.code) || unicode::is_number(one.code)) name = "\u00b7";
+    at += one.length;
+  }
+  return name.append(piece);
+}
+
+namespace detail {
+
+struct StringHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+};
+
+/// A map with string keys that supports lookup by string_view without a copy.
+template <class Value>
+struct StringMap : std::unordered_map<std::string, Value, StringHash, std::equal_to<>> {
+  /// The value of a key, or `otherwise`.
+  Value get(std::string_view key, Value otherwise) const {
+    const auto found = this->find(key);
+    return found == this->end() ? otherwise : found->second;
+  }
+  Value& operator[](std::string_view key) {
+    const auto found = this->find(key);
+    return found == this->end() ? this->emplace(key, Value{}).first->second : found->second;
+  }
+};
+
+}  // namespace detail
 
 }  // namespace attn

@@ -2,8 +2,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "attn/text/unicode_classes.hpp"
-#include "attn/text/utf8.hpp"
+#include "attn/text/unicode.hpp"
 
 namespace attn {
 

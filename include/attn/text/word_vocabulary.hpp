@@ -7,16 +7,57 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/text/content_hash.hpp"
-#include "attn/text/string_map.hpp"
 #include "attn/text/tokenizer.hpp"
-#include "attn/text/word_counts.hpp"
 #include "attn/text/word_split.hpp"
 
 namespace attn {
 
+/// Counts the words of a text. Words are separated by any Unicode White_Space.
+class WordCounts {
+ public:
+  WordCounts() = default;
+  explicit WordCounts(std::span<const std::string> lines) {
+    for (const std::string& line : lines) add(line);
+  }
+
+  /// Counts the words of one line of UTF-8.
+  void add(std::string_view line) {
+    utf8::require_valid(line);
+    for_each_spaced_word(line, [this](std::string_view word) {
+      ++tokens_;
+      ++counts_[word];
+    });
+  }
+
+  Index tokens() const { return tokens_; }                            // words in the text
+  Index types() const { return static_cast<Index>(counts_.size()); }  // distinct words
+  Index seen_once() const {
+    return std::count_if(counts_.begin(), counts_.end(), [](auto& word) { return word.second == 1; });
+  }
+  /// The number of occurrences of words seen less than `times` times. A vocabulary without these words maps them to
+  /// unknown.
+  Index tokens_seen_less_than(Index times) const {
+    Index tokens = 0;
+    for (const auto& [word, count] : counts_) tokens += count < times ? count : 0;
+    return tokens;
+  }
+  Index count(std::string_view word) const { return counts_.get(word, 0); }
+
+  /// Words and counts by descending count, ties in byte order.
+  std::vector<std::pair<std::string, Index>> by_frequency() const {
+    std::vector<std::pair<std::string, Index>> words(counts_.begin(), counts_.end());
+    std::sort(words.begin(), words.end(),
+              [](const auto& a, const auto& b) { return a.second != b.second ? a.second > b.second : a.first < b.first; });
+    return words;
+  }
+
+ private:
+  detail::StringMap<Index> counts_;
+  Index tokens_ = 0;
+};
+
 /// A vocabulary of whole words. Other words map to <unk>.
-class WordVocabulary {
+class WordVocabulary : public TokenizerBase<WordVocabulary> {
  public:
   struct Limits {
     Index seen_at_least = 1;  // drop rarer words
@@ -36,11 +77,7 @@ class WordVocabulary {
   explicit WordVocabulary(const WordCounts& counts) : WordVocabulary(counts, Limits{}) {}
   WordVocabulary(const WordCounts& counts, Limits limits) : WordVocabulary(chosen(counts, limits)) {}
 
-  std::vector<Token> encode(std::string_view text) const {
-    std::vector<Token> ids;
-    encode(text, ids);
-    return ids;
-  }
+  using TokenizerBase<WordVocabulary>::encode;
   /// Appends the id of each word of the text.
   void encode(std::string_view text, std::vector<Token>& ids) const {
     utf8::require_valid(text);
@@ -68,20 +105,11 @@ class WordVocabulary {
   static constexpr Index special_tokens = 4;
 
   /// The id of a word, or unknown().
-  Token id(std::string_view word) const {
-    const auto found = ids_.find(word);
-    return found == ids_.end() ? unknown() : found->second;
-  }
+  Token id(std::string_view word) const { return ids_.get(word, unknown()); }
   bool contains(std::string_view word) const { return ids_.find(word) != ids_.end(); }
 
   Index size() const { return static_cast<Index>(words_.size()); }
-  Index padded_size() const { return padded_vocabulary(size()); }
-  std::uint64_t hash() const {
-    ContentHash hash;
-    hash.add("words");
-    for (const std::string& word : words_) hash.add(word);
-    return hash.value();
-  }
+  std::uint64_t hash() const { return ContentHash().add("words").add(words_).value(); }
 
   const std::vector<std::string>& words() const { return words_; }
 
