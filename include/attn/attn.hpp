@@ -43,7 +43,7 @@
 #include "attn/optim/grouped.hpp"
 #include "attn/optim/schedules.hpp"
 #include "attn/optim/sgd.hpp"
-#include "attn/pictures/attention_page.hpp"
+#include "attn/pictures/attention_picture.hpp"
 #include "attn/pictures/search_tree_picture.hpp"
 #include "attn/seq2seq.hpp"
 #include "attn/tape/concat_rows.hpp"

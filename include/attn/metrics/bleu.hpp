@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "attn/core/types.hpp"
-#include "attn/metrics/ngrams.hpp"
-#include "attn/metrics/reference_texts.hpp"
+#include "attn/metrics/sentence_counts.hpp"
 #include "attn/metrics/tokenize_13a.hpp"
 
 namespace attn {
@@ -76,13 +75,6 @@ inline BleuCounts count_words(const Words& hypothesis, std::span<const Words> re
   return counts;
 }
 
-inline BleuCounts operator+(BleuCounts a, const BleuCounts& b) {
-  a.hypothesis_length += b.hypothesis_length;
-  a.reference_length += b.reference_length;
-  for (std::size_t n = 0; n < 4; ++n) a.matches[n] += b.matches[n], a.totals[n] += b.totals[n];
-  return a;
-}
-
 /// min(1, exp(1 - wanted / produced))
 inline double brevity_penalty(double produced, double wanted) {
   if (produced >= wanted) return 1;
@@ -128,17 +120,13 @@ Bleu bleu_of_counts(const BleuSums<Count>& sums, Index references = 1) {
 /// BLEU of a corpus with several references per sentence: 13a tokens, case-sensitive, exponential smoothing. Each element
 /// of `references` has one sentence per hypothesis.
 inline Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references) {
-  BleuCounts sums;
-  detail::for_each_scored("corpus_bleu", hypotheses, references, [&](const std::string& hypothesis, const auto& wanted) {
-    sums = detail::operator+(sums, bleu_counts(hypothesis, wanted));
-  });
+  const auto sums = detail::sum_counts<BleuCounts>("corpus_bleu", hypotheses, references, bleu_counts);
   return bleu_of_counts(sums, std::ssize(references));
 }
 
 /// BLEU of a corpus with one reference per sentence.
 inline Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references) {
-  const std::vector<std::string> text(references.begin(), references.end());
-  return corpus_bleu(hypotheses, std::span(&text, 1));
+  return corpus_bleu(hypotheses, detail::one_text(references));
 }
 
 }  // namespace attn

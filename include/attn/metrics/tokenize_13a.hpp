@@ -4,8 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "attn/text/unicode.hpp"
-#include "attn/text/utf8.hpp"
+#include "attn/text/word_split.hpp"
 
 namespace attn {
 
@@ -17,18 +16,7 @@ constexpr bool is_python_space(char32_t code) { return unicode::is_space(code) |
 /// The words between runs of white space, as in Python's str.split(). Invalid UTF-8 is not white space.
 inline std::vector<std::string> split_words(std::string_view text) {
   std::vector<std::string> words;
-  bool inside = false;
-  for (std::size_t at = 0; at < text.size();) {
-    const utf8::Decoded character = utf8::decode(text, at);
-    if (is_python_space(character.code)) {
-      inside = false;
-    } else {
-      if (!inside) words.emplace_back();
-      words.back() += text.substr(at, character.length);
-      inside = true;
-    }
-    at += character.length;
-  }
+  for_each_spaced_word<is_python_space>(text, [&](std::string_view word) { words.emplace_back(word); });
   return words;
 }
 
@@ -46,9 +34,8 @@ inline std::string_view without_trailing_space(std::string_view text) {
 inline void replace_all(std::string& text, std::string_view from, std::string_view to) {
   std::string result;
   std::size_t begin = 0;
-  for (std::size_t at; (at = text.find(from, begin)) != std::string::npos; begin = at + from.size()) {
+  for (std::size_t at; (at = text.find(from, begin)) != std::string::npos; begin = at + from.size())
     result.append(text, begin, at - begin).append(to);
-  }
   text = result.append(text, begin);
 }
 
@@ -75,16 +62,14 @@ std::string rewrite_pairs(std::string_view text, auto first, auto second, std::s
 inline std::vector<std::string> tokenize_13a(std::string_view sentence) {
   using namespace detail;
   std::string line(without_trailing_space(sentence));
-  replace_all(line, "<skipped>", "");
-  replace_all(line, "-\n", "");
-  replace_all(line, "\n", " ");
-  replace_all(line, "&quot;", "\"");
-  replace_all(line, "&amp;", "&");  // before the next two, to turn &amp;lt; into <
-  replace_all(line, "&lt;", "<");
-  replace_all(line, "&gt;", ">");
+  constexpr std::string_view replaced[][2] = {
+      {"<skipped>", ""}, {"-\n", ""},    {"\n", " "},
+      {"&quot;", "\""},  {"&amp;", "&"},  // before the next two, to turn &amp;lt; into <
+      {"&lt;", "<"},     {"&gt;", ">"}};
+  for (const auto& [from, to] : replaced) replace_all(line, from, to);
 
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  const auto is_other = [](char c) { return c < '0' || c > '9'; };
+  const auto is_other = [&](char c) { return !is_digit(c); };
   const auto is_stop = [](char c) { return c == '.' || c == ','; };
   const auto is_dash = [](char c) { return c == '-'; };
   const auto is_symbol = [](char c) {

@@ -65,24 +65,20 @@ double word_bleu_of_counts(const BleuSums<Count>& sums) {
 /// The score of a corpus. Each element of `references` has one sentence per hypothesis.
 inline double word_bleu(WordBleu kind, std::span<const std::string> hypotheses,
                         std::span<const std::vector<std::string>> references) {
-  BleuCounts sums;
-  detail::for_each_scored("word_bleu", hypotheses, references, [&](const std::string& hypothesis, const auto& wanted) {
-    sums = detail::operator+(sums, word_bleu_counts(kind, hypothesis, wanted));
-  });
-  return word_bleu_of_counts(sums);
+  const auto counts = [kind](const auto& hypothesis, auto& wanted) { return word_bleu_counts(kind, hypothesis, wanted); };
+  return word_bleu_of_counts(detail::sum_counts<BleuCounts>("word_bleu", hypotheses, references, counts));
 }
 
 /// Moses' multi-bleu.perl with one reference per sentence.
 inline double multi_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references,
                          bool lower_case = false) {
-  const std::vector<std::string> text(references.begin(), references.end());
-  return word_bleu(lower_case ? WordBleu::multi_bleu_lower_case : WordBleu::multi_bleu, hypotheses, std::span(&text, 1));
+  const WordBleu kind = lower_case ? WordBleu::multi_bleu_lower_case : WordBleu::multi_bleu;
+  return word_bleu(kind, hypotheses, detail::one_text(references));
 }
 
 /// NLTK's corpus_bleu with one reference per sentence.
 inline double nltk_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references) {
-  const std::vector<std::string> text(references.begin(), references.end());
-  return word_bleu(WordBleu::nltk, hypotheses, std::span(&text, 1));
+  return word_bleu(WordBleu::nltk, hypotheses, detail::one_text(references));
 }
 
 }  // namespace attn
