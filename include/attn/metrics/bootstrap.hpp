@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "attn/metrics/corpus_metric.hpp"
@@ -162,26 +163,17 @@ inline double mean_of(const std::vector<double>& values, bool is_float) {
 
 inline double rounded(double value, bool to_float) { return to_float ? static_cast<float>(value) : value; }
 
-inline double interval_of(const std::vector<double>& sorted, bool is_float) {
-  const std::size_t low = sorted.size() / 40, high = sorted.size() - low - 1;
-  return 0.5 * rounded(sorted[high] - sorted[low], is_float);
-}
-
 }  // namespace detail
 
-/// The interval in sacreBLEU's table of several systems.
-inline Confidence confidence(Resampled resampled) {
-  std::ranges::sort(resampled.scores);
-  return {detail::mean_of(resampled.scores, resampled.is_float), detail::interval_of(resampled.scores, resampled.is_float)};
-}
-
-/// The interval that sacreBLEU prints with a single score, which uses an exact mean.
-inline Confidence exact_confidence(Resampled resampled) {
-  std::ranges::sort(resampled.scores);
-  long double sum = 0;
-  for (const double score : resampled.scores) sum += score;
-  const auto mean = static_cast<double>(sum / static_cast<long double>(resampled.scores.size()));
-  return {detail::rounded(mean, resampled.is_float), detail::interval_of(resampled.scores, resampled.is_float)};
+/// The interval that sacreBLEU prints in its table of several systems, or with a single score, which uses an exact mean.
+inline Confidence confidence(Resampled resampled, bool exact_mean) {
+  auto& [scores, is_float] = resampled;
+  std::ranges::sort(scores);
+  const std::size_t low = scores.size() / 40, high = scores.size() - low - 1;
+  const double interval = 0.5 * detail::rounded(scores[high] - scores[low], is_float);
+  if (!exact_mean) return {detail::mean_of(scores, is_float), interval};
+  const long double sum = std::accumulate(scores.begin(), scores.end(), 0.0L);
+  return {detail::rounded(static_cast<double>(sum / static_cast<long double>(scores.size())), is_float), interval};
 }
 
 /// The p-value of the paired bootstrap test: the probability that two equally good systems differ by `difference`

@@ -61,7 +61,7 @@ inline MetricScores score_systems(const CorpusMetric& metric, std::span<const st
     system.details = metric.details(text.sums);
     if (!bootstrap) continue;
     Resampled resampled = resample(metric, text, *bootstrap);
-    system.confidence = systems.size() == 1 ? exact_confidence(resampled) : confidence(resampled);
+    system.confidence = confidence(resampled, systems.size() == 1);
     if (result.systems.size() > 1)
       system.p_value = paired_p_value(resampled, baseline, std::abs(result.systems[0].score - system.score));
     else

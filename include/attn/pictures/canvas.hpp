@@ -1,7 +1,9 @@
 #pragma once
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <initializer_list>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,20 +15,14 @@ namespace attn {
 /// Escapes text for elements and quoted attributes. Drops control characters, which XML forbids, and replaces invalid UTF-8
 /// by U+FFFD.
 inline std::string escaped(std::string_view text) {
+  using Entity = std::pair<char32_t, std::string_view>;
+  constexpr Entity entities[] = {{'<', "&lt;"}, {'>', "&gt;"}, {'&', "&amp;"}, {'\'', "&#39;"}, {'"', "&quot;"}};
   std::string safe;
   for (std::size_t at = 0; at < text.size();) {
     const utf8::Decoded letter = utf8::decode(text, at);
     at += letter.length;
-    if (letter.code == '<')
-      safe += "&lt;";
-    else if (letter.code == '>')
-      safe += "&gt;";
-    else if (letter.code == '&')
-      safe += "&amp;";
-    else if (letter.code == '\'')
-      safe += "&#39;";
-    else if (letter.code == '"')
-      safe += "&quot;";
+    if (const auto found = std::ranges::find(entities, letter.code, &Entity::first); found != std::end(entities))
+      safe += found->second;
     else if (letter.code >= ' ' && letter.code != 0xFFFE && letter.code != 0xFFFF)
       utf8::append(safe, letter.code);
   }

@@ -19,6 +19,11 @@ struct Merge {
   bool operator==(const Merge&) const = default;
 };
 
+/// A pair of tokens as one number.
+constexpr std::uint64_t pair_key(Token left, Token right) {
+  return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
+}
+
 /// The merges of a byte-pair encoding in the order they were learned. A merge's index is its rank; lower ranks are applied
 /// first.
 class BpeMerges {
@@ -38,9 +43,9 @@ class BpeMerges {
   explicit BpeMerges(std::vector<Merge> merges) : merges_(std::move(merges)) {
     places_.resize(std::bit_ceil(2 * merges_.size() + 2));
     for (std::int32_t rank = 0; const auto& [left, right, result] : merges_) {
-      Place& place = find(key(left, right));
+      Place& place = find(pair_key(left, right));
       require(place.rank < 0, "byte-pair encoding: duplicate merge ", rank, " (tokens ", left, " and ", right, ")");
-      place = {key(left, right), rank++};
+      place = {pair_key(left, right), rank++};
     }
   }
 
@@ -56,9 +61,6 @@ class BpeMerges {
     std::int32_t rank = -1;  // -1: free
   };
 
-  static std::uint64_t key(Token left, Token right) {
-    return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
-  }
   Place& find(std::uint64_t key) { return const_cast<Place&>(std::as_const(*this).find(key)); }
   const Place& find(std::uint64_t key) const {
     const std::size_t last = places_.size() - 1;
@@ -66,7 +68,7 @@ class BpeMerges {
     for (at ^= at >> 32; places_[at & last].rank >= 0 && places_[at & last].key != key; ++at) continue;
     return places_[at & last];
   }
-  std::int32_t rank(Token left, Token right) const { return find(key(left, right)).rank; }
+  std::int32_t rank(Token left, Token right) const { return find(pair_key(left, right)).rank; }
 
   /// Scans all pairs for each merge. For typical word lengths this is faster than a queue.
   void apply_to_short(std::span<const Token> word, Workspace& work, std::vector<Token>& ids) const {

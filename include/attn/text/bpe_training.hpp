@@ -93,7 +93,7 @@ class PairCounts {
 
     while (!queue_.empty()) {
       Pair best = queue_.top();
-      const auto found = pairs_.find(key(best.left, best.right));
+      const auto found = pairs_.find(pair_key(best.left, best.right));
       const Index count = found == pairs_.end() ? 0 : found->second.count;
       if (count == best.count) return best;
       queue_.pop();
@@ -106,7 +106,7 @@ class PairCounts {
   /// Replaces every occurrence of the pair by the result.
   void merge(const Pair& pair, Token result) {
     const auto [left, right, count] = pair;
-    const std::vector<std::uint32_t> affected = std::move(pairs_[key(left, right)].words);
+    const std::vector<std::uint32_t> affected = std::move(pairs_[pair_key(left, right)].words);
     for (const std::uint32_t index : affected) {
       auto& word = words_[index].tokens;
       std::size_t kept = 0;
@@ -128,7 +128,7 @@ class PairCounts {
       }
       word.resize(kept);
     }
-    pairs_.erase(key(left, right));
+    pairs_.erase(pair_key(left, right));
   }
 
  private:
@@ -141,16 +141,13 @@ class PairCounts {
     std::vector<std::uint32_t> words;  // may include words that no longer contain the pair
   };
 
-  static std::uint64_t key(Token left, Token right) {
-    return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
-  }
   void gain(Token left, Token right, std::uint32_t word) {
-    Occurrences& pair = pairs_[key(left, right)];
+    Occurrences& pair = pairs_[pair_key(left, right)];
     pair.count += words_[word].count;
     if (pair.words.empty() || pair.words.back() != word) pair.words.push_back(word);
-    gained_.push_back(key(left, right));
+    gained_.push_back(pair_key(left, right));
   }
-  void lose(Token left, Token right, std::uint32_t word) { pairs_[key(left, right)].count -= words_[word].count; }
+  void lose(Token left, Token right, std::uint32_t word) { pairs_[pair_key(left, right)].count -= words_[word].count; }
 
   std::vector<Word> words_;
   std::unordered_map<std::uint64_t, Occurrences> pairs_;
@@ -166,8 +163,7 @@ inline ByteBpe BpeTrainer::train(Index vocabulary_size) const {
   // Byte order of Hugging Face's trainer: by code point of the byte's letter.
   std::array<std::size_t, 256> bytes;
   std::iota(bytes.begin(), bytes.end(), std::size_t{0});
-  std::sort(bytes.begin(), bytes.end(),
-            [](auto a, auto b) { return byte_alphabet::letters[a] < byte_alphabet::letters[b]; });
+  std::ranges::sort(bytes, {}, [](std::size_t byte) { return byte_alphabet::letters[byte]; });
   std::array<Token, 256> token_of_byte;
   for (const std::size_t byte : bytes) {
     token_of_byte[byte] = static_cast<Token>(tokens.size());

@@ -119,18 +119,10 @@ class PlainWordScanner {
     }
   }
   void letter() {
-    const char first = line_.at(here_);
-    switch (small(first)) {
-      case 'n':
-        if (line_.negation_at(here_)) end_word();  // isn't: is n't
-        break;
-      case 'c':
-      case 'd':
-      case 'g':
-      case 'l':
-      case 'w':
-        if (!line_.word_character_before(here_) && two_words()) return;
-    }
+    const char first = line_.at(here_), lower = small(first);
+    if (lower == 'n' && line_.negation_at(here_)) end_word();  // isn't: is n't
+    const bool may_split = lower == 'c' || lower == 'd' || lower == 'g' || lower == 'l' || lower == 'w';
+    if (may_split && !line_.word_character_before(here_) && two_words()) return;
     join(first);
     skip(1);
   }

@@ -143,9 +143,7 @@ class CharacterRules {
 
  private:
   static std::uint32_t unit_at(std::string_view bytes, std::size_t index) {
-    std::uint32_t unit = 0;
-    for (std::size_t i = 4; i-- > 0;) unit = unit << 8 | static_cast<unsigned char>(bytes[4 * index + i]);
-    return unit;
+    return static_cast<std::uint32_t>(little_endian(bytes.substr(4 * index, 4)));
   }
   static std::size_t offset(std::uint32_t unit) { return std::size_t{unit >> 10} << ((unit & 1U << 9) >> 6); }
   static std::uint32_t label(std::uint32_t unit) { return unit & (1U << 31 | 0xFF); }
