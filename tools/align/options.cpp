@@ -1,7 +1,7 @@
 #include "options.hpp"
 
 #include "attn/data/packed_file.hpp"
-#include "attn/metrics/tokenize_13a.hpp"
+#include "attn/metrics/bleu.hpp"
 #include "attn/text/unicode.hpp"
 #include "common/command_line.hpp"
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -19,15 +20,13 @@ enum class Symmetrization {
   grow_diag_final_and,  // also links in either if both words are unaligned
 };
 
-/// Parses an option: intersection, union, grow-diag, grow-diag-final or grow-diag-final-and.
+/// Parses an option, in the order of the enumerators: intersection, union, grow-diag, grow-diag-final or grow-diag-final-and.
 inline Symmetrization symmetrization(std::string_view name) {
-  using enum Symmetrization;
-  if (name == "intersection") return intersection;
-  if (name == "union") return union_of_both;
-  if (name == "grow-diag") return grow_diag;
-  if (name == "grow-diag-final") return grow_diag_final;
-  if (name == "grow-diag-final-and") return grow_diag_final_and;
-  fail("unknown symmetrisation '", name, "'. Use intersection, union, grow-diag, grow-diag-final or grow-diag-final-and.");
+  constexpr std::string_view names[] = {"intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"};
+  const auto found = std::ranges::find(names, name);
+  require(found != std::end(names), "unknown symmetrisation '", name,
+          "'. Use intersection, union, grow-diag, grow-diag-final or grow-diag-final-and.");
+  return static_cast<Symmetrization>(found - names);
 }
 
 namespace detail {

@@ -149,16 +149,13 @@ Real pairwise_sum(const Real* values, std::size_t count) {
   return sum;
 }
 
-/// numpy's mean.
-template <class Real>
-Real pairwise_mean(const std::vector<Real>& values) {
-  return static_cast<Real>(static_cast<double>(pairwise_sum(values.data(), values.size())) /
-                           static_cast<double>(values.size()));
-}
-
+/// numpy's mean, in float or double.
 inline double mean_of(const std::vector<double>& values, bool is_float) {
-  if (is_float) return pairwise_mean(std::vector<float>(values.begin(), values.end()));
-  return pairwise_mean(values);
+  const auto mean = []<class Real>(const std::vector<Real>& all) {
+    const auto sum = static_cast<double>(pairwise_sum(all.data(), all.size()));
+    return static_cast<Real>(sum / static_cast<double>(all.size()));
+  };
+  return is_float ? mean(std::vector<float>(values.begin(), values.end())) : mean(values);
 }
 
 inline double rounded(double value, bool to_float) { return to_float ? static_cast<float>(value) : value; }

@@ -8,7 +8,6 @@
 
 #include "attn/core/types.hpp"
 #include "attn/metrics/sentence_counts.hpp"
-#include "attn/metrics/tokenize_13a.hpp"
 
 namespace attn {
 

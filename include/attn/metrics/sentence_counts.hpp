@@ -6,16 +6,29 @@
 #include <iterator>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/core/format_count.hpp"
 #include "attn/core/types.hpp"
+#include "attn/text/word_split.hpp"
 #include "attn/version.hpp"
 
 // Shared by the metrics that sum counts over sentences.
 
 namespace attn::detail {
+
+/// White space in Python's str.split() and str.rstrip(): Unicode's, and the four ASCII separators.
+constexpr bool is_python_space(char32_t code) { return unicode::is_space(code) || (code >= 0x1C && code <= 0x1F); }
+
+/// The words between runs of white space, by default as in Python's str.split(). Invalid UTF-8 is not white space.
+template <bool (*is_space)(char32_t) = is_python_space>
+std::vector<std::string> split_words(std::string_view text) {
+  std::vector<std::string> words;
+  for_each_spaced_word<is_space>(text, [&](std::string_view word) { words.emplace_back(word); });
+  return words;
+}
 
 /// The sacreBLEU signature of a score. `more` goes between the number of references and the metric's fields.
 inline std::string signature(Index references, const std::string& fields, const std::string& more = "") {

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <string>
@@ -19,31 +20,16 @@ enum class WordBleu {
 
 namespace detail {
 
-inline std::string ascii_lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return lower;
-}
-
-/// The words between runs of ASCII white space, as in Perl's split on bytes.
-inline Words split_bytes(std::string_view text) {
-  constexpr std::string_view spaces = " \t\n\v\f\r";
-  Words words;
-  for (std::size_t begin, end = 0; (begin = text.find_first_not_of(spaces, end)) != text.npos;) {
-    end = std::min(text.find_first_of(spaces, begin), text.size());
-    words.emplace_back(text.substr(begin, end - begin));
-  }
-  return words;
-}
+constexpr bool is_ascii_space(char32_t code) { return code == ' ' || (code >= '\t' && code <= '\r'); }
 
 }  // namespace detail
 
 /// Counts of a sentence against its references.
 inline BleuCounts word_bleu_counts(WordBleu kind, const std::string& hypothesis, std::span<const std::string> references) {
-  const auto split = [&](const std::string& line) {
+  const auto split = [&](std::string line) {
     if (kind == WordBleu::nltk) return detail::split_words(line);
-    return detail::split_bytes(kind == WordBleu::multi_bleu ? line : detail::ascii_lower(line));
+    if (kind == WordBleu::multi_bleu_lower_case) std::ranges::transform(line, line.begin(), unicode::ascii_lower);
+    return detail::split_words<detail::is_ascii_space>(line);
   };
   std::vector<detail::Words> words;
   for (const std::string& reference : references) words.push_back(split(reference));

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "attn/decode/attention_map.hpp"
-#include "attn/pictures/axes.hpp"
-#include "attn/pictures/canvas.hpp"
+#include "attn/pictures/drawing.hpp"
 
 namespace attn {
 

@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "attn/pictures/axes.hpp"
-#include "attn/pictures/canvas.hpp"
+#include "attn/pictures/drawing.hpp"
 
 namespace attn {
 

@@ -119,7 +119,7 @@ class PlainWordScanner {
     }
   }
   void letter() {
-    const char first = line_.at(here_), lower = small(first);
+    const char first = line_.at(here_), lower = ascii_lower(first);
     if (lower == 'n' && line_.negation_at(here_)) end_word();  // isn't: is n't
     const bool may_split = lower == 'c' || lower == 'd' || lower == 'g' || lower == 'l' || lower == 'w';
     if (may_split && !line_.word_character_before(here_) && two_words()) return;
@@ -195,7 +195,7 @@ class PlainWordScanner {
   }
 
   void join(char letter) {
-    words_ += small(letter);
+    words_ += ascii_lower(letter);
     number_ = number_ && letter >= '0' && letter <= '9';
   }
   void end_word() {

@@ -8,7 +8,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "attn/text/piece_trie.hpp"
 #include "attn/text/sentencepiece_model.hpp"
 #include "attn/text/tokenizer.hpp"
 

@@ -8,6 +8,8 @@
 
 namespace attn::plain {
 
+using unicode::ascii_lower;
+
 /// The effect of a byte on the current word: joins it, ends it, is dropped, or depends on its neighbours.
 enum class ByteRole : unsigned char { joins, ends, vanishes, period, comma, hyphen, quote, backtick, apostrophe, wide };
 
@@ -28,7 +30,6 @@ inline constexpr auto byte_roles = [] {
   return roles;
 }();
 
-constexpr char small(char byte) { return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte + 32) : byte; }
 constexpr bool is_one_of(char byte, std::string_view bytes) { return bytes.find(byte) != bytes.npos; }
 constexpr bool is_typographic_quote(char32_t code) {
   return code == 0xAB || code == 0xBB || code == 0x2018 || code == 0x2019 || (code >= 0x201C && code <= 0x201E);
@@ -51,7 +52,7 @@ class TreebankLine {
   /// Whether these lower-case letters are at the position, in any case.
   bool letters_at(std::size_t place, std::string_view letters) const {
     for (std::size_t i = 0; i < letters.size(); ++i)
-      if (small(at(place + i)) != letters[i]) return false;
+      if (ascii_lower(at(place + i)) != letters[i]) return false;
     return true;
   }
 
@@ -101,7 +102,7 @@ class TreebankLine {
   }
   /// Whether a one-letter word follows an apostrophe, other than 's, 't, 'm or 'd.
   bool single_letter_at(std::size_t place) const {
-    return word_character_at(place) && !is_one_of(small(at(place)), "mtsd") &&
+    return word_character_at(place) && !is_one_of(ascii_lower(at(place)), "mtsd") &&
            !word_character_at(place + character_at(place).length);
   }
 

@@ -59,6 +59,8 @@ inline constexpr CapitalRange capitals[] = {
     {0x1E9E, 0x1E9E, 1, -7615}, {0x1EA0, 0x1EFE, 2, 1}, {0x2126, 0x2126, 1, -7517}, {0x212A, 0x212A, 1, -8383},
     {0x212B, 0x212B, 1, -8262}};
 
+constexpr char ascii_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
 /// The lower-case form of a capital; other characters are unchanged.
 constexpr char32_t to_lower(char32_t code) {
   if (code < 0x80) return code >= 'A' && code <= 'Z' ? code + 32 : code;

@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -66,10 +67,10 @@ class WordVocabulary : public TokenizerBase<WordVocabulary> {
 
   /// The words in id order, special tokens first: <unk> 0, <pad> 1, <sos> 2, <eos> 3.
   explicit WordVocabulary(std::vector<std::string> words) : words_(std::move(words)) {
-    for (std::size_t i = 0; i < specials().size(); ++i)
-      require(i < words_.size() && words_[i] == specials()[i], "word vocabulary: the word of id ", i, " must be ",
-              specials()[i]);
-    for (std::size_t i = specials().size(); i < words_.size(); ++i) {
+    for (std::size_t i = 0; i < specials.size(); ++i)
+      require(i < words_.size() && words_[i] == specials[i], "word vocabulary: the word of id ", i, " must be ",
+              specials[i]);
+    for (std::size_t i = specials.size(); i < words_.size(); ++i) {
       const bool added = ids_.emplace(words_[i], static_cast<Token>(i)).second;
       require(added, "word vocabulary: the word '", words_[i], "' has two ids, ", id(words_[i]), " and ", i);
     }
@@ -114,16 +115,14 @@ class WordVocabulary : public TokenizerBase<WordVocabulary> {
   const std::vector<std::string>& words() const { return words_; }
 
  private:
-  static const std::vector<std::string>& specials() {
-    static const std::vector<std::string> names{"<unk>", "<pad>", "<sos>", "<eos>"};
-    return names;
-  }
+  static constexpr std::array<std::string_view, special_tokens> specials{"<unk>", "<pad>", "<sos>", "<eos>"};
+
   static std::vector<std::string> chosen(const WordCounts& counts, Limits limits) {
-    std::vector<std::string> words = specials();
+    std::vector<std::string> words(specials.begin(), specials.end());
     for (auto& [word, count] : counts.by_frequency()) {
       const bool full = limits.words > 0 && static_cast<Index>(words.size()) >= limits.words + special_tokens;
       if (count < limits.seen_at_least || full) break;
-      if (std::find(specials().begin(), specials().end(), word) == specials().end()) words.push_back(word);
+      if (std::find(specials.begin(), specials.end(), word) == specials.end()) words.push_back(word);
     }
     return words;
   }
