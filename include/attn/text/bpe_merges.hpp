@@ -36,6 +36,7 @@ class BpeMerges {
     };
     std::vector<Symbol> symbols;
     std::vector<std::uint64_t> queue;  // rank in the upper, position in the lower 32 bits
+    std::vector<Token> word;           // for the caller
     std::vector<Token> tokens;         // apply_to_short()
     std::vector<std::int32_t> ranks;   // ranks[i]: of the pair (tokens[i], tokens[i + 1])
   };

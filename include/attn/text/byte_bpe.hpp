@@ -72,7 +72,7 @@ class ByteBpe : public TokenizerBase<ByteBpe> {
     require(text.size() < 0x7fffffff, "byte-level BPE: a text of ", text.size(),
             " bytes is too long. Encode it line by line.");
     utf8::require_valid(text);
-    Workspace work;
+    BpeMerges::Workspace work;
     for_each_word(text, [&](std::string_view word) {
       if (const auto known = whole_words_.find(word); known != whole_words_.end())
         ids.push_back(known->second);
@@ -89,13 +89,13 @@ class ByteBpe : public TokenizerBase<ByteBpe> {
       const auto found = std::find_if(specials_.begin(), specials_.end(), [&](Token id) {
         return text.substr(at).starts_with(tokens_[static_cast<std::size_t>(id)]);
       });
-      if (found == specials_.end()) {
+      if (found != specials_.end()) {
+        encode(text.substr(start, at - start), ids);
+        ids.push_back(*found);
+        start = at += tokens_[static_cast<std::size_t>(*found)].size();
+      } else {
         ++at;
-        continue;
       }
-      encode(text.substr(start, at - start), ids);
-      ids.push_back(*found);
-      start = at += tokens_[static_cast<std::size_t>(*found)].size();
     }
     encode(text.substr(start), ids);
     return ids;
@@ -112,18 +112,12 @@ class ByteBpe : public TokenizerBase<ByteBpe> {
     return utf8::repair(std::move(text));
   }
 
-  /// A readable form of a token. A piece that continues a word starts with a dot, unless it is all punctuation. A lone
-  /// space shows as U+2423; part of a character shows as its bytes, <e4><bd>.
+  /// A readable form of a token (see piece_name).
   std::string name(Token id) const {
     const auto at = static_cast<std::size_t>(id);
-    if (is_special(id)) return tokens_[at];
-    return piece_name(bytes_[at], " ");
+    return is_special(id) ? tokens_[at] : piece_name(bytes_[at], " ");
   }
 
-  Token begin() const { return begin_; }
-  Token pad() const { return pad_; }
-  Token end() const { return end_; }
-  Token unknown() const { return unknown_; }  // encode() never emits it: every byte is a token
   std::optional<Token> mask() const { return mask_; }
   bool is_special(Token id) const { return std::find(specials_.begin(), specials_.end(), id) != specials_.end(); }
 
@@ -140,15 +134,10 @@ class ByteBpe : public TokenizerBase<ByteBpe> {
   const std::vector<Merge>& merges() const { return merges_.list(); }
 
  private:
-  struct Workspace {
-    std::vector<Token> word;
-    BpeMerges::Workspace merging;
-  };
-
-  void merge_word(std::string_view word, Workspace& work, std::vector<Token>& ids) const {
+  void merge_word(std::string_view word, BpeMerges::Workspace& work, std::vector<Token>& ids) const {
     work.word.clear();
     for (const char byte : word) work.word.push_back(byte_tokens_[static_cast<unsigned char>(byte)]);
-    merges_.apply(work.word, work.merging, ids);
+    merges_.apply(work.word, work, ids);
   }
 
   std::vector<std::string> tokens_;  // as in the files
@@ -157,7 +146,6 @@ class ByteBpe : public TokenizerBase<ByteBpe> {
   std::array<Token, 256> byte_tokens_{};
   detail::StringMap<Token> whole_words_;  // words that encode to one token
   std::vector<Token> specials_;
-  Token begin_, pad_, end_, unknown_;
   std::optional<Token> mask_;
 };
 
@@ -204,7 +192,7 @@ inline ByteBpe::ByteBpe(std::vector<std::string> tokens, std::vector<Merge> merg
             "' and '", text(right), "'");
 
   // Most words are a single token and are looked up here without merging. A token that merging never produces is left out.
-  Workspace work;
+  BpeMerges::Workspace work;
   std::vector<Token> merged;
   whole_words_.reserve(tokens_.size());
   for (Token id = 0; id < size(); ++id) {

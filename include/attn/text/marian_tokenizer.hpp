@@ -26,6 +26,7 @@ class MarianTokenizer : public TokenizerBase<MarianTokenizer> {
       return id;
     };
     end_ = special("</s>"), unknown_ = special("<unk>"), pad_ = special("<pad>");
+    begin_ = pad_;  // Marian decoders start with the pad token
   }
 
   using TokenizerBase<MarianTokenizer>::encode;
@@ -62,10 +63,6 @@ class MarianTokenizer : public TokenizerBase<MarianTokenizer> {
     return is_special(id) ? token : piece_name(token, sentencepiece::space_mark);
   }
 
-  Token begin() const { return pad_; }  // Marian decoders start with the pad token
-  Token end() const { return end_; }
-  Token pad() const { return pad_; }
-  Token unknown() const { return unknown_; }
   bool is_special(Token id) const { return id == end_ || id == pad_ || id == unknown_; }
   Index size() const { return static_cast<Index>(vocabulary_.size()); }
   std::uint64_t hash() const { return ContentHash().add("Marian").add(pieces_.hash()).add(vocabulary_).value(); }
@@ -76,7 +73,6 @@ class MarianTokenizer : public TokenizerBase<MarianTokenizer> {
   SentencePiece pieces_;
   std::vector<std::string> vocabulary_;
   detail::StringMap<Token> ids_;
-  Token end_ = -1, unknown_ = -1, pad_ = -1;
 };
 
 static_assert(Tokenizer<MarianTokenizer>);

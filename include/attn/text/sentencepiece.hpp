@@ -54,10 +54,6 @@ class SentencePiece : public TokenizerBase<SentencePiece> {
     return piece_name(text, sentencepiece::space_mark);
   }
 
-  Token begin() const { return control(model_.begin_piece); }  // begin, end and pad are -1 if the model has none
-  Token end() const { return control(model_.end_piece); }
-  Token pad() const { return control(model_.pad_piece); }
-  Token unknown() const { return unknown_; }
   Index size() const { return static_cast<Index>(model_.pieces.size()); }
   std::uint64_t hash() const {
     ContentHash hash;
@@ -113,15 +109,10 @@ class SentencePiece : public TokenizerBase<SentencePiece> {
   }
   const SentencePieceModel::Piece& piece(Token id) const { return model_.pieces[static_cast<std::size_t>(id)]; }
   Token id_of(std::string_view piece) const { return symbols_.get(piece, texts_.get(piece, unknown_)); }
-  Token control(std::string_view name) const {
-    const Token id = id_of(name);
-    return piece(id).kind == Kind::control ? id : -1;
-  }
 
   SentencePieceModel model_;
   detail::StringMap<Token> symbols_, texts_;  // symbols_: unknown, control and byte pieces; texts_: all others
   std::array<Token, 256> bytes_{};            // ids of the byte pieces, for byte fallback
-  Token unknown_ = -1;
   PieceTrie user_defined_;
   sentencepiece::TextNormalizer normalize_;
   std::optional<sentencepiece::TextNormalizer> denormalize_;
@@ -164,6 +155,11 @@ inline SentencePiece::SentencePiece(SentencePieceModel model)
   require(unknown_ >= 0, "there is no piece for unknown text");
   for (std::size_t byte = 0; byte < bytes_.size() && model_.byte_fallback; ++byte)
     require(bytes_[byte] >= 0, "there is no piece for byte ", byte, ", but the model encodes unknown text as bytes");
+  const auto control = [this](std::string_view name) {  // -1 if the model has none
+    const Token id = id_of(name);
+    return piece(id).kind == Kind::control ? id : -1;
+  };
+  begin_ = control(model_.begin_piece), end_ = control(model_.end_piece), pad_ = control(model_.pad_piece);
   user_defined_ = PieceTrie(std::move(user_defined));
   if (!model_.denormalizer.charsmap.empty()) denormalize_.emplace(model_.denormalizer, false);
   if (model_.kind == SentencePieceModel::Kind::unigram)

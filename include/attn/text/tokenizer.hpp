@@ -56,15 +56,23 @@ concept Tokenizer = EncodesText<T> && DecodesTokens<T> && HasSpecialTokens<T> &&
 /// The next multiple of 8, for full-speed matrix products: 50,265 -> 50,272.
 constexpr Index padded_vocabulary(Index size) { return (size + 7) / 8 * 8; }
 
-/// Adds members that follow from encode(text, ids) and size().
+/// The members that all tokenizers of the library share. A tokenizer sets its special tokens.
 template <class Derived>
-struct TokenizerBase {
+class TokenizerBase {
+ public:
   std::vector<Token> encode(std::string_view text) const {
     std::vector<Token> ids;
     static_cast<const Derived&>(*this).encode(text, ids);
     return ids;
   }
+  Token begin() const { return begin_; }
+  Token end() const { return end_; }
+  Token pad() const { return pad_; }
+  Token unknown() const { return unknown_; }
   Index padded_size() const { return padded_vocabulary(static_cast<const Derived&>(*this).size()); }
+
+ protected:
+  Token begin_ = -1, end_ = -1, pad_ = -1, unknown_ = -1;
 };
 
 /// A readable form of a piece, where `space` marks the start of a word. A piece that continues a word starts with a dot,

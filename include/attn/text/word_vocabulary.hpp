@@ -67,6 +67,7 @@ class WordVocabulary : public TokenizerBase<WordVocabulary> {
 
   /// The words in id order, special tokens first: <unk> 0, <pad> 1, <sos> 2, <eos> 3.
   explicit WordVocabulary(std::vector<std::string> words) : words_(std::move(words)) {
+    unknown_ = 0, pad_ = 1, begin_ = 2, end_ = 3;
     for (std::size_t i = 0; i < specials.size(); ++i)
       require(i < words_.size() && words_[i] == specials[i], "word vocabulary: the word of id ", i, " must be ",
               specials[i]);
@@ -99,10 +100,6 @@ class WordVocabulary : public TokenizerBase<WordVocabulary> {
 
   const std::string& name(Token id) const { return words_[static_cast<std::size_t>(id)]; }
 
-  Token unknown() const { return 0; }
-  Token pad() const { return 1; }
-  Token begin() const { return 2; }
-  Token end() const { return 3; }
   static constexpr Index special_tokens = 4;
 
   /// The id of a word, or unknown().
