@@ -18,21 +18,9 @@ namespace detail {
 
 /// The text without trailing white space, as in Python's str.rstrip().
 inline std::string_view without_trailing_space(std::string_view text) {
-  std::size_t end = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const utf8::Decoded character = utf8::decode(text, at);
-    at += character.length;
-    if (!is_python_space(character.code)) end = at;
-  }
-  return text.substr(0, end);
-}
-
-inline void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  std::string result;
-  std::size_t begin = 0;
-  for (std::size_t at; (at = text.find(from, begin)) != std::string::npos; begin = at + from.size())
-    result.append(text, begin, at - begin).append(to);
-  text = result.append(text, begin);
+  std::string_view last = text.substr(0, 0);
+  for_each_spaced_word<is_python_space>(text, [&](std::string_view word) { last = word; });
+  return text.substr(0, static_cast<std::size_t>(last.data() + last.size() - text.data()));
 }
 
 /// Rewrites every pair of adjacent bytes that matches, left to right and without overlap, like a regular expression of two
@@ -58,11 +46,11 @@ std::string rewrite_pairs(std::string_view text, auto first, auto second, std::s
 inline std::vector<std::string> tokenize_13a(std::string_view sentence) {
   using namespace detail;
   std::string line(without_trailing_space(sentence));
-  constexpr std::string_view replaced[][2] = {
+  constexpr std::string_view replacements[][2] = {
       {"<skipped>", ""}, {"-\n", ""},    {"\n", " "},
       {"&quot;", "\""},  {"&amp;", "&"},  // before the next two, to turn &amp;lt; into <
       {"&lt;", "<"},     {"&gt;", ">"}};
-  for (const auto& [from, to] : replaced) replace_all(line, from, to);
+  for (const auto& [from, to] : replacements) line = replaced(line, from, to);
 
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto is_other = [&](char c) { return !is_digit(c); };

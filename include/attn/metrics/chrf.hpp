@@ -65,11 +65,8 @@ inline std::vector<std::u32string> chrf_words(std::string_view text) {
   for (const std::string& word : split_words(text)) {
     const std::u32string letters = characters(word);
     const std::size_t last = letters.size() - 1;
-    std::size_t cut = letters.size();  // start of the second word
-    if (last > 0 && is_mark(letters[last]))
-      cut = last;
-    else if (last > 0 && is_mark(letters[0]))
-      cut = 1;
+    // Start of the second word, or the end.
+    const std::size_t cut = last == 0 ? 1 : is_mark(letters[last]) ? last : is_mark(letters[0]) ? 1 : letters.size();
     words.push_back(letters.substr(0, cut));
     if (cut < letters.size()) words.push_back(letters.substr(cut));
   }

@@ -74,19 +74,14 @@ inline std::vector<std::vector<std::string>> one_text(std::span<const std::strin
 }
 
 /// Lexicographic order of n-grams of words or characters.
-struct NgramOrder {
-  template <class T>
-  bool operator()(std::span<const T> a, std::span<const T> b) const {
-    return std::ranges::lexicographical_compare(a, b);
-  }
-};
+inline constexpr auto ngram_order = [](const auto& a, const auto& b) { return std::ranges::lexicographical_compare(a, b); };
 
 /// The n-grams of a sentence as a sorted multiset.
 template <class T>
 std::vector<std::span<const T>> sorted_ngrams(std::span<const T> sentence, std::size_t n) {
   std::vector<std::span<const T>> ngrams;
   for (std::size_t i = 0; i + n <= sentence.size(); ++i) ngrams.push_back(sentence.subspan(i, n));
-  std::ranges::sort(ngrams, NgramOrder{});
+  std::ranges::sort(ngrams, ngram_order);
   return ngrams;
 }
 
@@ -94,7 +89,7 @@ std::vector<std::span<const T>> sorted_ngrams(std::span<const T> sentence, std::
 template <class T>
 Index shared_ngrams(const std::vector<std::span<const T>>& a, const std::vector<std::span<const T>>& b) {
   std::vector<std::span<const T>> shared;
-  std::ranges::set_intersection(a, b, std::back_inserter(shared), NgramOrder{});
+  std::ranges::set_intersection(a, b, std::back_inserter(shared), ngram_order);
   return std::ssize(shared);
 }
 
@@ -103,7 +98,7 @@ template <class T>
 std::vector<std::span<const T>> either_ngrams(const std::vector<std::span<const T>>& a,
                                               const std::vector<std::span<const T>>& b) {
   std::vector<std::span<const T>> either;
-  std::ranges::set_union(a, b, std::back_inserter(either), NgramOrder{});
+  std::ranges::set_union(a, b, std::back_inserter(either), ngram_order);
   return either;
 }
 

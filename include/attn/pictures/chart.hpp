@@ -65,10 +65,8 @@ inline std::vector<ChartLine::Point> thinned(const std::vector<ChartLine::Point>
   for (std::size_t first = 0; first < numbers.size(); first += run) {
     const std::size_t count = std::min(run, numbers.size() - first);
     ChartLine::Point mean;
-    for (std::size_t i = first; i < first + count; ++i) {
-      mean.x += numbers[i].x / static_cast<double>(count);
-      mean.y += numbers[i].y / static_cast<double>(count);
-    }
+    const auto divisor = static_cast<double>(count);
+    for (std::size_t i = first; i < first + count; ++i) mean.x += numbers[i].x / divisor, mean.y += numbers[i].y / divisor;
     means.push_back(mean);
   }
   means.front().x = numbers.front().x, means.back().x = numbers.back().x;  // keeps the ends of the axis

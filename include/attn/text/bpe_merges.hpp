@@ -38,7 +38,7 @@ class BpeMerges {
     std::vector<std::uint64_t> queue;  // rank in the upper, position in the lower 32 bits
     std::vector<Token> word;           // for the caller
     std::vector<Token> tokens;         // apply_to_short()
-    std::vector<std::int32_t> ranks;   // ranks[i]: of the pair (tokens[i], tokens[i + 1])
+    std::vector<std::uint32_t> ranks;  // ranks[i]: of the pair (tokens[i], tokens[i + 1])
   };
 
   explicit BpeMerges(std::vector<Merge> merges) : merges_(std::move(merges)) {
@@ -75,10 +75,8 @@ class BpeMerges {
   void apply_to_short(std::span<const Token> word, Workspace& work, std::vector<Token>& ids) const {
     auto& tokens = work.tokens;
     auto& ranks = work.ranks;
-    constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
-    const auto rank_at = [&](std::size_t place) {
-      const std::int32_t found = rank(tokens[place], tokens[place + 1]);
-      return found < 0 ? none : found;
+    const auto rank_at = [&](std::size_t place) {  // -1, for none, becomes the highest
+      return static_cast<std::uint32_t>(rank(tokens[place], tokens[place + 1]));
     };
     tokens.assign(word.begin(), word.end());
     ranks.resize(tokens.size());
@@ -87,8 +85,8 @@ class BpeMerges {
       std::size_t best = 0;
       for (std::size_t i = 1; i < pairs; ++i)
         if (ranks[i] < ranks[best]) best = i;
-      if (ranks[best] == none) break;
-      tokens[best] = merges_[static_cast<std::size_t>(ranks[best])].result;
+      if (ranks[best] == std::numeric_limits<std::uint32_t>::max()) break;
+      tokens[best] = merges_[ranks[best]].result;
       tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(best) + 1);
       ranks.erase(ranks.begin() + static_cast<std::ptrdiff_t>(best));
       if (best > 0) ranks[best - 1] = rank_at(best - 1);

@@ -50,9 +50,7 @@ class MarianTokenizer : public TokenizerBase<MarianTokenizer> {
       require(id >= 0, "Marian's tokenizer: no token has the id ", id);
       if (id < size() && !is_special(id)) tokens.push_back(vocabulary_[static_cast<std::size_t>(id)]);
     }
-    std::string text = pieces_.decode_pieces(tokens);
-    for (std::size_t at = 0; (at = text.find(sentencepiece::space_mark, at)) != text.npos;)
-      text.replace(at, sentencepiece::space_mark.size(), " ");
+    const std::string text = replaced(pieces_.decode_pieces(tokens), sentencepiece::space_mark, " ");
     const auto first = text.find_first_not_of(" \t\n\v\f\r");
     return first == text.npos ? "" : text.substr(first, text.find_last_not_of(" \t\n\v\f\r") + 1 - first);
   }
@@ -66,8 +64,6 @@ class MarianTokenizer : public TokenizerBase<MarianTokenizer> {
   bool is_special(Token id) const { return id == end_ || id == pad_ || id == unknown_; }
   Index size() const { return static_cast<Index>(vocabulary_.size()); }
   std::uint64_t hash() const { return ContentHash().add("Marian").add(pieces_.hash()).add(vocabulary_).value(); }
-
-  const SentencePiece& pieces() const { return pieces_; }
 
  private:
   SentencePiece pieces_;

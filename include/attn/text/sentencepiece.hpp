@@ -67,8 +67,6 @@ class SentencePiece : public TokenizerBase<SentencePiece> {
     return hash.add(kind + 8 * model_.byte_fallback + 16 * model_.whitespace_is_suffix).value();
   }
 
-  const SentencePieceModel& model() const { return model_; }
-
  private:
   /// Calls take(piece, id) for each piece of the text, in order.
   template <class Take>
@@ -100,12 +98,10 @@ class SentencePiece : public TokenizerBase<SentencePiece> {
   }
   static std::optional<unsigned char> byte_of(std::string_view piece) {
     if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return {};
-    unsigned value = 0;
-    for (const char digit : piece.substr(3, 2)) {
-      if (!(digit >= '0' && digit <= '9') && !(digit >= 'A' && digit <= 'F')) return {};
-      value = 16 * value + static_cast<unsigned>(digit <= '9' ? digit - '0' : digit - 'A' + 10);
-    }
-    return static_cast<unsigned char>(value);
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    const std::size_t high = digits.find(piece[3]), low = digits.find(piece[4]);
+    if (high == digits.npos || low == digits.npos) return {};
+    return static_cast<unsigned char>(16 * high + low);
   }
   const SentencePieceModel::Piece& piece(Token id) const { return model_.pieces[static_cast<std::size_t>(id)]; }
   Token id_of(std::string_view piece) const { return symbols_.get(piece, texts_.get(piece, unknown_)); }
@@ -200,11 +196,7 @@ inline std::string SentencePiece::decode_pieces(std::span<const std::string> pie
       rest.remove_prefix(sentencepiece::space_mark.size());
       had_prefix = !options.remove_extra_whitespace;
     }
-    for (std::size_t mark; (mark = rest.find(sentencepiece::space_mark)) != rest.npos;) {
-      (text += rest.substr(0, mark)) += ' ';
-      rest.remove_prefix(mark + sentencepiece::space_mark.size());
-    }
-    text += rest;
+    text += replaced(rest, sentencepiece::space_mark, " ");
   }
   add_bytes();
   return denormalize_ ? (*denormalize_)(text, PieceTrie()) : text;

@@ -103,10 +103,8 @@ inline SentencePieceModel read_sentencepiece_model(std::string_view bytes) {
 /// A trie over a set of strings. Finds all that are prefixes of a text in one pass.
 class PieceTrie {
  public:
-  PieceTrie() : PieceTrie(std::vector<std::pair<std::string_view, Token>>{}) {}
-
   /// Strings and their ids; the first of equal strings wins. Does not keep the strings.
-  explicit PieceTrie(std::vector<std::pair<std::string_view, Token>> pieces) {
+  explicit PieceTrie(std::vector<std::pair<std::string_view, Token>> pieces = {}) {
     std::stable_sort(pieces.begin(), pieces.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     struct Range {
       std::size_t first, last, depth;  // pieces that share the node's prefix of `depth` bytes

@@ -72,6 +72,14 @@ constexpr char32_t to_lower(char32_t code) {
 
 }  // namespace unicode
 
+/// The text with every `from` replaced by `to`, left to right.
+inline std::string replaced(std::string_view text, std::string_view from, std::string_view to) {
+  std::string result;
+  for (std::size_t at; (at = text.find(from)) != text.npos; text.remove_prefix(at + from.size()))
+    result.append(text.substr(0, at)).append(to);
+  return result.append(text);
+}
+
 /// Lower-cases a line of UTF-8. Invalid bytes are unchanged.
 inline std::string lower_case(std::string_view line) {
   std::string lower;
