@@ -168,12 +168,11 @@ class Model1Training {
       }
     });
     double log_likelihood = 0;
+    std::size_t j = 0;
     for (Index sentence = 0; sentence < target_.size(); ++sentence) {
       const double choices = static_cast<double>(source_.length(sentence)) + (empty_word_ ? 1 : 0);
-      for (Index j = target_.offsets[static_cast<std::size_t>(sentence)];
-           j < target_.offsets[static_cast<std::size_t>(sentence) + 1]; ++j)
-        if (const double share = shares_[static_cast<std::size_t>(j)]; share > 0)
-          log_likelihood -= std::log(share * choices);
+      for (; j < static_cast<std::size_t>(target_.offsets[static_cast<std::size_t>(sentence) + 1]); ++j)
+        if (shares_[j] > 0) log_likelihood -= std::log(shares_[j] * choices);
     }
     return log_likelihood;
   }

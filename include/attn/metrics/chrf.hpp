@@ -41,8 +41,7 @@ struct Chrf {
 
 namespace detail {
 
-/// The characters of a text without white space. Each invalid UTF-8 byte becomes one lone surrogate, which no
-/// character is.
+/// The characters of a text without white space. Each invalid UTF-8 byte becomes a lone surrogate, which is no character.
 inline std::u32string characters(std::string_view text) {
   std::u32string result;
   for (std::size_t at = 0; at < text.size();) {

@@ -15,8 +15,7 @@
 
 namespace attn {
 
-/// A corpus metric, selected by name. The score is a function of counts summed over sentences, so resampled sentences can
-/// be scored too (metrics/bootstrap.hpp).
+/// A corpus metric. The score is a function of counts summed over sentences, so resampled sentences can be scored too.
 struct CorpusMetric {
   /// The score of a resample. sacreBLEU computes chrF in float here, unless nothing matches.
   struct Sample {

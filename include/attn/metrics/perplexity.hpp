@@ -6,8 +6,7 @@
 
 namespace attn {
 
-/// Perplexity: exp of the mean negative log-likelihood per token. Accumulates sums, so that batches are weighted by their
-/// tokens.
+/// Perplexity: exp of the mean negative log-likelihood per token. Sums over batches, so that each token weighs the same.
 class Perplexity {
  public:
   /// Adds a batch: the summed negative log-likelihood (natural logarithm) and number of its tokens.

@@ -40,8 +40,7 @@ struct MetricScores {
   std::vector<SystemScore> systems;
 };
 
-/// Scores texts by one metric. With a bootstrap, each system gets a confidence interval, and each but the first gets a
-/// p-value against the first.
+/// Scores texts by one metric. A bootstrap adds a confidence interval, and a p-value against the first system.
 inline MetricScores score_systems(const CorpusMetric& metric, std::span<const std::vector<std::string>> systems,
                                   std::span<const std::vector<std::string>> references,
                                   const std::optional<BootstrapOptions>& bootstrap = {}) {

@@ -66,12 +66,6 @@ inline const std::string& style() {
   return rules;
 }
 
-/// The head's number, and the weight of the darkest cell.
-inline std::string caption(const AttentionMap& map, double most) {
-  return (map.heads > 1 ? "head " + std::to_string(map.head + 1) + " of " + std::to_string(map.heads) + ", " : "") +
-         "darkest " + axes::label(most, 0.01);
-}
-
 /// Draws the map as an <svg> element. Cells of the same level form one path and neighbors one rectangle, so that long
 /// sentences stay small. Weights are relative to the map's maximum; those below 1/40 of it stay blank.
 inline std::string draw(const AttentionMap& map, const MapWords& words, std::string_view title, bool styled) {
@@ -82,7 +76,8 @@ inline std::string draw(const AttentionMap& map, const MapWords& words, std::str
   for (const std::string& word : rows) beside = std::max(beside, width_of(word));
   for (const std::string& word : columns) above = std::max(above, width_of(word));
   const double most = map.weights.empty() ? 0 : *std::max_element(map.weights.begin(), map.weights.end());
-  const std::string small = caption(map, most);
+  const std::string head = "head " + std::to_string(map.head + 1) + " of " + std::to_string(map.heads) + ", ";
+  const std::string small = (map.heads > 1 ? head : "") + "darkest " + axes::label(most, 0.01);
   const double left = 12 + beside + gap, top = (title.empty() ? 34 : 58) + above + gap;
   const double field_width = cell * static_cast<double>(map.cols), field_height = cell * static_cast<double>(map.rows);
   const double width = std::max({left + field_width + 12, width_of(small) + 24, 10.5 * width_of(title) / 8 + 24});

@@ -14,8 +14,7 @@
 
 namespace attn {
 
-/// Escapes text for elements and quoted attributes. Drops control characters, which XML forbids, and replaces invalid UTF-8
-/// by U+FFFD.
+/// Escapes text for elements and quoted attributes. Drops control characters, which XML forbids, and repairs invalid UTF-8.
 inline std::string escaped(std::string_view text) {
   using Entity = std::pair<char32_t, std::string_view>;
   constexpr Entity entities[] = {{'<', "&lt;"}, {'>', "&gt;"}, {'&', "&amp;"}, {'\'', "&#39;"}, {'"', "&quot;"}};

@@ -19,13 +19,11 @@ struct Merge {
   bool operator==(const Merge&) const = default;
 };
 
-/// A pair of tokens as one number.
 constexpr std::uint64_t pair_key(Token left, Token right) {
   return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
 }
 
-/// The merges of a byte-pair encoding in the order they were learned. A merge's index is its rank; lower ranks are applied
-/// first.
+/// The merges of a byte-pair encoding in the order they were learned. Their indices are their ranks; lower ranks go first.
 class BpeMerges {
  public:
   /// Scratch memory, reused between words.

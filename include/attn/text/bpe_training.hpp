@@ -27,7 +27,6 @@ class BpeTrainer {
     utf8::require_valid(line);
     for_each_word(line, [this](std::string_view word) { ++counts_[word]; });
   }
-  /// Adds the counts of another trainer.
   void add(const BpeTrainer& other) {
     for (const auto& [word, times] : other.counts_) counts_[word] += times;
   }
@@ -103,7 +102,6 @@ class PairCounts {
     return {};
   }
 
-  /// Replaces every occurrence of the pair by the result.
   void merge(const Pair& pair, Token result) {
     const auto [left, right, count] = pair;
     const std::vector<std::uint32_t> affected = std::move(pairs_[pair_key(left, right)].words);
@@ -179,8 +177,7 @@ inline ByteBpe BpeTrainer::train(Index vocabulary_size) const {
     pairs.add_word(std::move(letters), count);
   }
 
-  // No two merges produce the same string: a span of bytes between two surviving boundaries has been merged the same way
-  // everywhere.
+  // No two merges produce the same string: bytes between two surviving boundaries are merged the same way everywhere.
   std::vector<Merge> merges;
   while (static_cast<Index>(tokens.size()) < vocabulary_size) {
     const auto pair = pairs.most_frequent();

@@ -23,7 +23,6 @@ constexpr bool stands_for_itself(char32_t byte) {
   return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
 }
 
-/// The character of each byte.
 inline constexpr std::array<char32_t, 256> letters = [] {
   std::array<char32_t, 256> table{};
   char32_t next = 0x100;
@@ -31,7 +30,6 @@ inline constexpr std::array<char32_t, 256> letters = [] {
   return table;
 }();
 
-/// Encodes bytes as characters.
 inline std::string written(std::string_view bytes) {
   std::string text;
   for (const char byte : bytes) utf8::append(text, letters[static_cast<unsigned char>(byte)]);

@@ -55,7 +55,6 @@ class MarianTokenizer : public TokenizerBase<MarianTokenizer> {
     return first == text.npos ? "" : text.substr(first, text.find_last_not_of(" \t\n\v\f\r") + 1 - first);
   }
 
-  /// A readable form of a token: a piece that continues a word starts with a dot, unless it is all punctuation.
   std::string name(Token id) const {
     const std::string& token = vocabulary_[static_cast<std::size_t>(id)];
     return is_special(id) ? token : piece_name(token, sentencepiece::space_mark);

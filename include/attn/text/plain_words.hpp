@@ -94,29 +94,18 @@ class PlainWordScanner {
  private:
   // Each handles the character at here_ and advances.
   void step() {
-    switch (line_.role_at(here_)) {
-      case ByteRole::joins:
-        return letter();
-      case ByteRole::ends:
-        return skip_break(1);
-      case ByteRole::vanishes:
-        return skip(1);
-      case ByteRole::period:
-        return period();
-      case ByteRole::comma:
-        return line_.break_at(here_) ? skip_break(1) : skip(1);
-      case ByteRole::hyphen:
-        return line_.break_at(here_) ? skip_break(2) : skip(1);
-      case ByteRole::quote:
-        if (line_.after_opening(here_) || line_.starts_sentence(here_)) own_word("``");
-        return skip_break(1);
-      case ByteRole::backtick:
-        return backticks();
-      case ByteRole::apostrophe:
-        return apostrophe();
-      case ByteRole::wide:
-        return wide();
-    }
+    const ByteRole role = line_.role_at(here_);
+    if (role == ByteRole::joins) return letter();
+    if (role == ByteRole::ends) return skip_break(1);
+    if (role == ByteRole::vanishes) return skip(1);
+    if (role == ByteRole::period) return period();
+    if (role == ByteRole::comma) return line_.break_at(here_) ? skip_break(1) : skip(1);
+    if (role == ByteRole::hyphen) return line_.break_at(here_) ? skip_break(2) : skip(1);
+    if (role == ByteRole::backtick) return backticks();
+    if (role == ByteRole::apostrophe) return apostrophe();
+    if (role == ByteRole::wide) return wide();
+    if (line_.after_opening(here_) || line_.starts_sentence(here_)) own_word("``");  // a quote
+    skip_break(1);
   }
   void letter() {
     const char first = line_.at(here_), lower = ascii_lower(first);
@@ -234,8 +223,7 @@ inline std::string plain_words(std::string_view line, Language language) {
   return words;
 }
 
-/// Tokenizes ordinary text: converts it to plain words of a language and looks them up. Decodes to plain
-/// words.
+/// Tokenizes ordinary text: converts it to plain words of a language and looks them up. Decodes to plain words.
 class PlainTokenizer : public WordVocabulary {
  public:
   PlainTokenizer(WordVocabulary vocabulary, Language language)

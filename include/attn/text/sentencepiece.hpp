@@ -47,7 +47,6 @@ class SentencePiece : public TokenizerBase<SentencePiece> {
   /// Joins pieces to text. A piece outside the vocabulary is copied as is.
   std::string decode_pieces(std::span<const std::string> pieces) const;
 
-  /// A readable form of a piece: one that continues a word starts with a dot, unless it is all punctuation.
   std::string name(Token id) const {
     const auto& [text, score, kind] = piece(id);
     if (kind == Kind::control || kind == Kind::unknown || kind == Kind::byte) return text;

@@ -89,8 +89,7 @@ class UnigramCutter {
   float unknown_score_ = 0;
 };
 
-/// Splits text into characters and merges neighbours that form a piece. The highest score goes first, ties from left to
-/// right (Sennrich et al. 2016).
+/// Merges neighbouring characters that form a piece, highest scores first, ties from left to right (Sennrich et al. 2016).
 class BpeCutter {
  public:
   BpeCutter(const SentencePieceModel& model, Token unknown) : unknown_(unknown) {

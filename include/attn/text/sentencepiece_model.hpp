@@ -83,7 +83,6 @@ inline void read_trainer(std::string_view message, SentencePieceModel& model) {
 
 }  // namespace sentencepiece
 
-/// Parses the contents of a model file.
 inline SentencePieceModel read_sentencepiece_model(std::string_view bytes) {
   SentencePieceModel model;
   try {
@@ -250,8 +249,7 @@ class TextNormalizer {
   }
 
  private:
-  /// The byte length of the first character, or of the longest prefix with a rule, and its replacement. Prefixes in
-  /// `verbatim` stay unchanged.
+  /// The byte length of the first character, or of the longest prefix in `verbatim` or with a rule, and its replacement.
   std::pair<std::size_t, std::string_view> first_of(std::string_view text, const PieceTrie& verbatim) const {
     if (const std::size_t length = verbatim.longest(text); length > 0) return {length, text.substr(0, length)};
     if (const auto rule = rules_.longest(text); rule.first > 0) return rule;

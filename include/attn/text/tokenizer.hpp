@@ -36,22 +36,20 @@ concept HasSpecialTokens = requires(const T& tokenizer) {
   { tokenizer.unknown() } -> std::same_as<Token>;
 };
 
-/// Ids are 0 to size() - 1. A model may round its embedding tables up to padded_size().
-template <class T>
-concept HasSize = requires(const T& tokenizer) {
-  { tokenizer.size() } -> std::same_as<Index>;
-  { tokenizer.padded_size() } -> std::same_as<Index>;
-};
-
 /// A hash of everything that determines the ids. A checkpoint stores it and rejects any other tokenizer.
 template <class T>
 concept HasHash = requires(const T& tokenizer) {
   { tokenizer.hash() } -> std::same_as<std::uint64_t>;
 };
 
-/// The requirements of shards, training and translation, met for example by ByteBpe and WordVocabulary.
+/// The requirements of shards, training and translation, met for example by ByteBpe and WordVocabulary. Ids are 0 to
+/// size() - 1. A model may round its embedding tables up to padded_size().
 template <class T>
-concept Tokenizer = EncodesText<T> && DecodesTokens<T> && HasSpecialTokens<T> && HasSize<T> && HasHash<T>;
+concept Tokenizer = EncodesText<T> && DecodesTokens<T> && HasSpecialTokens<T> && HasHash<T> &&
+    requires(const T& tokenizer) {
+  { tokenizer.size() } -> std::same_as<Index>;
+  { tokenizer.padded_size() } -> std::same_as<Index>;
+};
 
 /// The next multiple of 8, for full-speed matrix products: 50,265 -> 50,272.
 constexpr Index padded_vocabulary(Index size) { return (size + 7) / 8 * 8; }

@@ -51,9 +51,7 @@ class TreebankLine {
 
   /// Whether these lower-case letters are at the position, in any case.
   bool letters_at(std::size_t place, std::string_view letters) const {
-    for (std::size_t i = 0; i < letters.size(); ++i)
-      if (ascii_lower(at(place + i)) != letters[i]) return false;
-    return true;
+    return std::ranges::equal(from(place).substr(0, letters.size()), letters, {}, ascii_lower);
   }
 
   bool word_character_at(std::size_t place) const {
@@ -70,24 +68,14 @@ class TreebankLine {
   /// Whether a word that reaches this position ends here.
   bool break_at(std::size_t place) const {
     if (place >= size()) return true;
-    switch (role_at(place)) {
-      case ByteRole::ends:
-      case ByteRole::quote:
-      case ByteRole::backtick:
-        return true;
-      case ByteRole::comma:
-        return !digit_at(place + 1);  // 1,000 and 10:30 are one word
-      case ByteRole::hyphen:
-        return at(place + 1) == '-';
-      case ByteRole::period:
-        return period_ends_at(place);
-      case ByteRole::apostrophe:
-        return at(place + 1) == '\'' || single_letter_at(place + 1) || break_at(place + 1);
-      case ByteRole::wide:
-        return is_typographic_quote(character_at(place).code);
-      default:
-        return false;
-    }
+    using enum ByteRole;
+    const ByteRole role = role_at(place);
+    if (role == comma) return !digit_at(place + 1);  // 1,000 and 10:30 are one word
+    if (role == hyphen) return at(place + 1) == '-';
+    if (role == period) return period_ends_at(place);
+    if (role == apostrophe) return at(place + 1) == '\'' || single_letter_at(place + 1) || break_at(place + 1);
+    if (role == wide) return is_typographic_quote(character_at(place).code);
+    return role == ends || role == quote || role == backtick;
   }
 
   /// Whether the apostrophe starts a clitic, which is a separate word: John's, they're.

@@ -64,8 +64,7 @@ constexpr char ascii_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<c
 /// The lower-case form of a capital; other characters are unchanged.
 constexpr char32_t to_lower(char32_t code) {
   if (code < 0x80) return code >= 'A' && code <= 'Z' ? code + 32 : code;
-  const CapitalRange* range = std::begin(capitals);
-  while (range != std::end(capitals) && range->last < code) ++range;
+  const auto range = std::ranges::lower_bound(capitals, code, {}, &CapitalRange::last);
   if (range == std::end(capitals) || code < range->first || (code - range->first) % range->step != 0) return code;
   return static_cast<char32_t>(static_cast<std::int32_t>(code) + range->distance);
 }

@@ -62,15 +62,14 @@ inline void append(std::string& text, char32_t code) {
   require(code < 0x110000 && (code < 0xD800 || code > 0xDFFF), "utf8: ", static_cast<std::uint32_t>(code),
           " is not a Unicode character: code points are 0 to 55295 and 57344 to 1114111");
   const auto tail = [code](int shift) { return static_cast<char>(0x80 | (code >> shift & 0x3F)); };
-  if (code < 0x80) {
+  if (code < 0x80)
     text += static_cast<char>(code);
-  } else if (code < 0x800) {
+  else if (code < 0x800)
     text += {static_cast<char>(0xC0 | code >> 6), tail(0)};
-  } else if (code < 0x10000) {
+  else if (code < 0x10000)
     text += {static_cast<char>(0xE0 | code >> 12), tail(6), tail(0)};
-  } else {
+  else
     text += {static_cast<char>(0xF0 | code >> 18), tail(12), tail(6), tail(0)};
-  }
 }
 
 /// Replaces each invalid sequence by U+FFFD. Models that generate byte by byte can produce invalid UTF-8.
