@@ -14,62 +14,6 @@
 
 namespace attn {
 
-namespace detail {
-
-/// The text without trailing white space, as in Python's str.rstrip().
-inline std::string_view without_trailing_space(std::string_view text) {
-  std::string_view last = text.substr(0, 0);
-  for_each_spaced_word<is_python_space>(text, [&](std::string_view word) { last = word; });
-  return text.substr(0, static_cast<std::size_t>(last.data() + last.size() - text.data()));
-}
-
-/// Rewrites every pair of adjacent bytes that matches, left to right and without overlap, like a regular expression of two
-/// characters. Byte matching is safe: all classes are ASCII, or everything except ASCII digits.
-std::string rewrite_pairs(std::string_view text, auto first, auto second, std::string_view before, std::string_view between,
-                          std::string_view after) {
-  std::string result;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (at + 1 < text.size() && first(text[at]) && second(text[at + 1])) {
-      result.append(before).append(1, text[at]).append(between).append(1, text[at + 1]).append(after);
-      ++at;
-    } else {
-      result += text[at];
-    }
-  }
-  return result;
-}
-
-}  // namespace detail
-
-/// The words that BLEU counts: the "13a" tokenizer of sacreBLEU, from NIST's mteval-v13a. Splits off punctuation, except
-/// periods and commas inside numbers, dashes not after a digit, and non-ASCII punctuation.
-inline std::vector<std::string> tokenize_13a(std::string_view sentence) {
-  using namespace detail;
-  std::string line(without_trailing_space(sentence));
-  constexpr std::string_view replacements[][2] = {
-      {"<skipped>", ""}, {"-\n", ""},    {"\n", " "},
-      {"&quot;", "\""},  {"&amp;", "&"},  // before the next two, to turn &amp;lt; into <
-      {"&lt;", "<"},     {"&gt;", ">"}};
-  for (const auto& [from, to] : replacements) line = replaced(line, from, to);
-
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  const auto is_other = [&](char c) { return !is_digit(c); };
-  const auto is_stop = [](char c) { return c == '.' || c == ','; };
-  const auto is_dash = [](char c) { return c == '-'; };
-  const auto is_symbol = [](char c) {
-    return (c >= '{' && c <= '~') || (c >= '[' && c <= '`') || (c >= ' ' && c <= '&') || (c >= '(' && c <= '+') ||
-           (c >= ':' && c <= '@') || c == '/';
-  };
-
-  std::string spaced = " ";
-  for (const char c : line) is_symbol(c) ? spaced.append({' ', c, ' '}) : spaced.append(1, c);
-  spaced += ' ';
-  spaced = rewrite_pairs(spaced, is_other, is_stop, "", " ", " ");
-  spaced = rewrite_pairs(spaced, is_stop, is_other, " ", " ", "");
-  spaced = rewrite_pairs(spaced, is_digit, is_dash, "", " ", " ");
-  return split_words(spaced);
-}
-
 /// The counts that BLEU sums over sentences: words, and n-grams for n = 1 to 4 at array index n - 1. Resampling uses a Real
 /// other than Index (metrics/bootstrap.hpp).
 template <class Real>
@@ -108,6 +52,29 @@ struct Bleu {
 
 namespace detail {
 
+/// The text without trailing white space, as in Python's str.rstrip().
+inline std::string_view without_trailing_space(std::string_view text) {
+  std::string_view last = text.substr(0, 0);
+  for_each_spaced_word<is_python_space>(text, [&](std::string_view word) { last = word; });
+  return text.substr(0, static_cast<std::size_t>(last.data() + last.size() - text.data()));
+}
+
+/// Rewrites every pair of adjacent bytes that matches, left to right and without overlap, like a regular expression of two
+/// characters. Byte matching is safe: all classes are ASCII, or everything except ASCII digits.
+std::string rewrite_pairs(std::string_view text, auto first, auto second, std::string_view before, std::string_view between,
+                          std::string_view after) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (at + 1 < text.size() && first(text[at]) && second(text[at + 1])) {
+      result.append(before).append(1, text[at]).append(between).append(1, text[at + 1]).append(after);
+      ++at;
+    } else {
+      result += text[at];
+    }
+  }
+  return result;
+}
+
 using Words = std::vector<std::string>;
 
 /// Counts of one sentence. Clips the matches of an n-gram to its highest count in any reference. The reference length is
@@ -138,6 +105,35 @@ inline double brevity_penalty(double produced, double wanted) {
 }
 
 }  // namespace detail
+
+/// The words that BLEU counts: the "13a" tokenizer of sacreBLEU, from NIST's mteval-v13a. Splits off punctuation, except
+/// periods and commas inside numbers, dashes not after a digit, and non-ASCII punctuation.
+inline std::vector<std::string> tokenize_13a(std::string_view sentence) {
+  using namespace detail;
+  std::string line(without_trailing_space(sentence));
+  constexpr std::string_view replacements[][2] = {
+      {"<skipped>", ""}, {"-\n", ""},    {"\n", " "},
+      {"&quot;", "\""},  {"&amp;", "&"},  // before the next two, to turn &amp;lt; into <
+      {"&lt;", "<"},     {"&gt;", ">"}};
+  for (const auto& [from, to] : replacements) line = replaced(line, from, to);
+
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto is_other = [&](char c) { return !is_digit(c); };
+  const auto is_stop = [](char c) { return c == '.' || c == ','; };
+  const auto is_dash = [](char c) { return c == '-'; };
+  const auto is_symbol = [](char c) {
+    return (c >= '{' && c <= '~') || (c >= '[' && c <= '`') || (c >= ' ' && c <= '&') || (c >= '(' && c <= '+') ||
+           (c >= ':' && c <= '@') || c == '/';
+  };
+
+  std::string spaced = " ";
+  for (const char c : line) is_symbol(c) ? spaced.append({' ', c, ' '}) : spaced.append(1, c);
+  spaced += ' ';
+  spaced = rewrite_pairs(spaced, is_other, is_stop, "", " ", " ");
+  spaced = rewrite_pairs(spaced, is_stop, is_other, " ", " ", "");
+  spaced = rewrite_pairs(spaced, is_digit, is_dash, "", " ", " ");
+  return split_words(spaced);
+}
 
 /// Counts of a sentence against its references, in 13a tokens.
 inline BleuCounts bleu_counts(const std::string& hypothesis, std::span<const std::string> references) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -70,8 +71,7 @@ class PairCounts {
     Index count;
     /// Order in the priority queue: the most frequent first, ties by lowest ids.
     bool operator<(const Pair& other) const {
-      if (count != other.count) return count < other.count;
-      return std::pair(left, right) > std::pair(other.left, other.right);
+      return std::tuple(count, other.left, other.right) < std::tuple(other.count, left, right);
     }
   };
 

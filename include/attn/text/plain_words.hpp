@@ -47,38 +47,6 @@ inline const std::vector<Contraction>& contractions() {
   return list;
 }
 
-}  // namespace plain
-
-/// Expands English contractions: don't -> do not. Also matches inside words (she's contains he's). Case-sensitive, as in
-/// Chittersu's preprocessing: I'm becomes I am, while Don't and It's stay.
-inline void expand_contractions(std::string& line) {
-  constexpr char apostrophe = '\'';
-  if (line.find(apostrophe) == std::string::npos) return;
-  for (const auto& [short_form, long_form] : plain::contractions()) {
-    const std::size_t before = short_form.find(apostrophe);
-    std::string expanded;
-    std::size_t done = 0;  // bytes of the line already copied to `expanded`
-    for (std::size_t at = line.find(apostrophe); at != line.npos; at = line.find(apostrophe, at + 1)) {
-      if (at < done + before || line.compare(at - before, short_form.size(), short_form) != 0) continue;
-      expanded.append(line, done, at - before - done).append(long_form);
-      done = at - before + short_form.size();
-      at = done - 1;
-    }
-    if (done > 0) line = expanded.append(line, done);
-  }
-}
-
-enum class Language { english, german };
-
-/// The words of a line in the preprocessing of Chittersu ("Attention Mechanisms in Neural Machine Translation"): expands
-/// English contractions, splits by the Penn Treebank rules, lower-cases, removes punctuation and replaces numbers by <num>.
-/// Separates words by spaces, for WordVocabulary:
-///     plain_words("I don't owe 1,000 euros.", Language::english) == "i do not owe <num> euros"
-/// Keeps opening quotation marks, as `` or in typographic form: they are words in the paper's vocabularies.
-std::string plain_words(std::string_view line, Language language);
-
-namespace plain {
-
 /// Writes the plain words of a line in one pass. NLTK runs a dozen regular expressions and separates punctuation that is
 /// removed later; this scanner implements only the effect on the result.
 class PlainWordScanner {
@@ -210,6 +178,32 @@ class PlainWordScanner {
 
 }  // namespace plain
 
+/// Expands English contractions: don't -> do not. Also matches inside words (she's contains he's). Case-sensitive, as in
+/// Chittersu's preprocessing: I'm becomes I am, while Don't and It's stay.
+inline void expand_contractions(std::string& line) {
+  constexpr char apostrophe = '\'';
+  if (line.find(apostrophe) == std::string::npos) return;
+  for (const auto& [short_form, long_form] : plain::contractions()) {
+    const std::size_t before = short_form.find(apostrophe);
+    std::string expanded;
+    std::size_t done = 0;  // bytes of the line already copied to `expanded`
+    for (std::size_t at = line.find(apostrophe); at != line.npos; at = line.find(apostrophe, at + 1)) {
+      if (at < done + before || line.compare(at - before, short_form.size(), short_form) != 0) continue;
+      expanded.append(line, done, at - before - done).append(long_form);
+      done = at - before + short_form.size();
+      at = done - 1;
+    }
+    if (done > 0) line = expanded.append(line, done);
+  }
+}
+
+enum class Language { english, german };
+
+/// The words of a line in the preprocessing of Chittersu ("Attention Mechanisms in Neural Machine Translation"): expands
+/// English contractions, splits by the Penn Treebank rules, lower-cases, removes punctuation and replaces numbers by <num>.
+/// Separates words by spaces, for WordVocabulary:
+///     plain_words("I don't owe 1,000 euros.", Language::english) == "i do not owe <num> euros"
+/// Keeps opening quotation marks, as `` or in typographic form: they are words in the paper's vocabularies.
 inline std::string plain_words(std::string_view line, Language language) {
   utf8::require_valid(line);
   std::string expanded, words;

@@ -22,20 +22,15 @@ constexpr bool contains(std::span<const CodeRange> ranges, char32_t code) {
 
 /// \p{L}
 constexpr bool is_letter(char32_t code) {
-  if (code < 0x80) return (code >= 'a' && code <= 'z') || (code >= 'A' && code <= 'Z');
-  return contains(letters, code);
+  return code < 0x80 ? (code >= 'a' && code <= 'z') || (code >= 'A' && code <= 'Z') : contains(letters, code);
 }
 
 /// \p{N}
-constexpr bool is_number(char32_t code) {
-  if (code < 0x80) return code >= '0' && code <= '9';
-  return contains(numbers, code);
-}
+constexpr bool is_number(char32_t code) { return code < 0x80 ? code >= '0' && code <= '9' : contains(numbers, code); }
 
 /// \s: the Unicode property White_Space.
 constexpr bool is_space(char32_t code) {
-  if (code < 0x80) return code == ' ' || (code >= '\t' && code <= '\r');
-  return contains(spaces, code);
+  return code < 0x80 ? code == ' ' || (code >= '\t' && code <= '\r') : contains(spaces, code);
 }
 
 /// Capitals first, first + step, ..., last. The lower-case letter of each is at `distance` after it.
