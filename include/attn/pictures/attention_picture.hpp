@@ -66,9 +66,14 @@ inline const std::string& style() {
   return rules;
 }
 
-/// Draws the map as an <svg> element. Cells of the same level form one path and neighbors one rectangle, so that long
-/// sentences stay small. Weights are relative to the map's maximum; those below 1/40 of it stay blank.
-inline std::string draw(const AttentionMap& map, const MapWords& words, std::string_view title, bool styled) {
+}  // namespace attention_picture
+
+/// Draws a map as a stand-alone SVG: rows are queries, columns are keys, darker cells have larger weights. Follows the
+/// reader's light or dark theme, unless a page has the style. Cells of the same level form one path and neighbors one
+/// rectangle, so that long sentences stay small. Weights are relative to the map's maximum; those below 1/40 of it stay blank.
+inline std::string draw_attention_map(const AttentionMap& map, const MapWords& words, std::string_view title,
+                                      bool styled = true) {
+  using namespace attention_picture;
   constexpr int levels = 20;
   const auto rows = labels(map.of, map.rows, words.source, words.written);
   const auto columns = labels(map.at, map.cols, words.source, words.read);
@@ -113,14 +118,6 @@ inline std::string draw(const AttentionMap& map, const MapWords& words, std::str
   return std::move(canvas).finish();
 }
 
-}  // namespace attention_picture
-
-/// Draws a map as a stand-alone SVG: rows are queries, columns are keys, darker cells have larger weights. Follows the
-/// reader's light or dark theme.
-inline std::string draw_attention_map(const AttentionMap& map, const MapWords& words, std::string_view title) {
-  return attention_picture::draw(map, words, title, true);
-}
-
 /// Draws all maps of a sentence pair as a self-contained HTML page, which is also valid XML. Each layer is a section with
 /// its heads side by side; cross-attention is open, other layers are folded. Adapts to screen size and light or dark theme.
 inline std::string draw_attention_page(std::string_view source, std::string_view translation,
@@ -148,7 +145,7 @@ inline std::string draw_attention_page(std::string_view source, std::string_view
     if (map.head == 0)
       out << "<details" << (map.translates() ? " open='open'" : "") << "><summary>" << escaped(map.layer) << " <span>"
           << name(map.of) << " attends to " << name(map.at) << "</span></summary><div class='maps'>\n";
-    out << "<div>" << attention_picture::draw(map, words, "", false) << "</div>\n";
+    out << "<div>" << draw_attention_map(map, words, "", false) << "</div>\n";
     if (map.head == map.heads - 1) out << "</div></details>\n";
   }
   out << "</body>\n</html>\n";

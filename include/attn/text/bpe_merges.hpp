@@ -50,8 +50,49 @@ class BpeMerges {
 
   const std::vector<Merge>& list() const { return merges_; }
 
-  /// Appends the merged tokens of one word to ids.
-  void apply(std::span<const Token> word, Workspace& work, std::vector<Token>& ids) const;
+  /// Appends the merged tokens of one word to ids. Merges the pair of lowest rank first, ties from left to right. The queue
+  /// of pairs keeps the cost O(n log n) in the length of the word. Pairs that a merge removes are skipped when popped.
+  void apply(std::span<const Token> word, Workspace& work, std::vector<Token>& ids) const {
+    if (word.size() <= 40) return apply_to_short(word, work, ids);
+    auto& symbols = work.symbols;
+    auto& queue = work.queue;
+    const auto at = [&](std::int32_t place) -> auto& { return symbols[static_cast<std::size_t>(place)]; };
+    const auto rank_at = [&](std::int32_t place) -> std::int32_t {
+      if (place < 0 || at(place).token < 0 || at(place).next < 0) return -1;
+      return rank(at(place).token, at(at(place).next).token);
+    };
+    const auto enqueue = [&](std::int32_t place) {
+      const std::int32_t found = rank_at(place);
+      if (found < 0) return;
+      queue.push_back(static_cast<std::uint64_t>(found) << 32 | static_cast<std::uint32_t>(place));
+      std::push_heap(queue.begin(), queue.end(), std::greater<>());
+    };
+
+    symbols.clear();
+    for (std::int32_t place = 0; const Token token : word) symbols.push_back({token, place - 1, place + 1}), ++place;
+    if (symbols.empty()) return;
+    symbols.back().next = -1;
+    queue.clear();
+    for (std::int32_t place = 0; at(place).next >= 0; ++place) enqueue(place);
+
+    while (!queue.empty()) {
+      std::pop_heap(queue.begin(), queue.end(), std::greater<>());
+      const auto next = static_cast<std::int32_t>(queue.back() >> 32);
+      const auto place = static_cast<std::int32_t>(queue.back());
+      queue.pop_back();
+      if (rank_at(place) != next) continue;
+
+      auto& left = at(place);
+      auto& right = at(left.next);
+      left.token = merges_[static_cast<std::size_t>(next)].result;
+      left.next = right.next;
+      if (right.next >= 0) at(right.next).previous = place;
+      right.token = -1;
+      enqueue(left.previous);
+      enqueue(place);
+    }
+    for (std::int32_t place = 0; place >= 0; place = at(place).next) ids.push_back(at(place).token);
+  }
 
  private:
   /// A slot of an open-addressing hash table with linear probing, at most half full.
@@ -96,49 +137,5 @@ class BpeMerges {
   std::vector<Merge> merges_;
   std::vector<Place> places_;
 };
-
-/// Merges the pair of lowest rank first, ties from left to right. The queue of pairs keeps the cost O(n log n) in the
-/// length of the word. Pairs that a merge removes stay in the queue and are skipped when popped.
-inline void BpeMerges::apply(std::span<const Token> word, Workspace& work, std::vector<Token>& ids) const {
-  if (word.size() <= 40) return apply_to_short(word, work, ids);
-  auto& symbols = work.symbols;
-  auto& queue = work.queue;
-  const auto at = [&](std::int32_t place) -> auto& { return symbols[static_cast<std::size_t>(place)]; };
-  const auto rank_at = [&](std::int32_t place) -> std::int32_t {
-    if (place < 0 || at(place).token < 0 || at(place).next < 0) return -1;
-    return rank(at(place).token, at(at(place).next).token);
-  };
-  const auto enqueue = [&](std::int32_t place) {
-    const std::int32_t found = rank_at(place);
-    if (found < 0) return;
-    queue.push_back(static_cast<std::uint64_t>(found) << 32 | static_cast<std::uint32_t>(place));
-    std::push_heap(queue.begin(), queue.end(), std::greater<>());
-  };
-
-  symbols.clear();
-  for (std::int32_t place = 0; const Token token : word) symbols.push_back({token, place - 1, place + 1}), ++place;
-  if (symbols.empty()) return;
-  symbols.back().next = -1;
-  queue.clear();
-  for (std::int32_t place = 0; at(place).next >= 0; ++place) enqueue(place);
-
-  while (!queue.empty()) {
-    std::pop_heap(queue.begin(), queue.end(), std::greater<>());
-    const auto next = static_cast<std::int32_t>(queue.back() >> 32);
-    const auto place = static_cast<std::int32_t>(queue.back());
-    queue.pop_back();
-    if (rank_at(place) != next) continue;
-
-    auto& left = at(place);
-    auto& right = at(left.next);
-    left.token = merges_[static_cast<std::size_t>(next)].result;
-    left.next = right.next;
-    if (right.next >= 0) at(right.next).previous = place;
-    right.token = -1;
-    enqueue(left.previous);
-    enqueue(place);
-  }
-  for (std::int32_t place = 0; place >= 0; place = at(place).next) ids.push_back(at(place).token);
-}
 
 }  // namespace attn

@@ -45,7 +45,44 @@ class SentencePiece : public TokenizerBase<SentencePiece> {
     return decode_pieces(pieces);
   }
   /// Joins pieces to text. A piece outside the vocabulary is copied as is.
-  std::string decode_pieces(std::span<const std::string> pieces) const;
+  std::string decode_pieces(std::span<const std::string> pieces) const {
+    const auto& options = model_.normalizer;
+    std::string text, bytes;
+    const auto add_bytes = [&] {
+      for (std::size_t at = 0; at < bytes.size();) {
+        const utf8::Decoded character = utf8::decode(bytes, at);
+        const std::size_t length = character.valid ? character.length : 1;
+        text += character.valid ? std::string_view(bytes).substr(at, length) : std::string_view("\uFFFD");
+        at += length;
+      }
+      bytes.clear();
+    };
+    bool first = true, had_prefix = false;  // strips the dummy prefix from the start of the text
+    for (const std::string& written : pieces) {
+      const Token id = id_of(written);
+      if (piece(id).kind == Kind::byte) {
+        bytes += static_cast<char>(*byte_of(written));
+        continue;
+      }
+      add_bytes();
+      if (had_prefix || !text.empty()) first = false;
+      had_prefix = false;
+      if (piece(id).kind == Kind::control) continue;
+      if (id == unknown_) {
+        text += written == piece(id).text ? model_.unknown_surface : written;
+        continue;
+      }
+      std::string_view rest = written;
+      if (first && (options.dummy_prefix || options.remove_extra_whitespace) &&
+          rest.starts_with(sentencepiece::space_mark)) {
+        rest.remove_prefix(sentencepiece::space_mark.size());
+        had_prefix = !options.remove_extra_whitespace;
+      }
+      text += replaced(rest, sentencepiece::space_mark, " ");
+    }
+    add_bytes();
+    return denormalize_ ? (*denormalize_)(text, PieceTrie()) : text;
+  }
 
   std::string name(Token id) const {
     const auto& [text, score, kind] = piece(id);
@@ -161,44 +198,6 @@ inline SentencePiece::SentencePiece(SentencePieceModel model)
     cutter_.emplace<sentencepiece::UnigramCutter>(model_, unknown_);
   else
     cutter_.emplace<sentencepiece::BpeCutter>(model_, unknown_);
-}
-
-inline std::string SentencePiece::decode_pieces(std::span<const std::string> pieces) const {
-  const auto& options = model_.normalizer;
-  std::string text, bytes;
-  const auto add_bytes = [&] {
-    for (std::size_t at = 0; at < bytes.size();) {
-      const utf8::Decoded character = utf8::decode(bytes, at);
-      const std::size_t length = character.valid ? character.length : 1;
-      text += character.valid ? std::string_view(bytes).substr(at, length) : std::string_view("\uFFFD");
-      at += length;
-    }
-    bytes.clear();
-  };
-  bool first = true, had_prefix = false;  // strips the dummy prefix from the start of the text
-  for (const std::string& written : pieces) {
-    const Token id = id_of(written);
-    if (piece(id).kind == Kind::byte) {
-      bytes += static_cast<char>(*byte_of(written));
-      continue;
-    }
-    add_bytes();
-    if (had_prefix || !text.empty()) first = false;
-    had_prefix = false;
-    if (piece(id).kind == Kind::control) continue;
-    if (id == unknown_) {
-      text += written == piece(id).text ? model_.unknown_surface : written;
-      continue;
-    }
-    std::string_view rest = written;
-    if (first && (options.dummy_prefix || options.remove_extra_whitespace) && rest.starts_with(sentencepiece::space_mark)) {
-      rest.remove_prefix(sentencepiece::space_mark.size());
-      had_prefix = !options.remove_extra_whitespace;
-    }
-    text += replaced(rest, sentencepiece::space_mark, " ");
-  }
-  add_bytes();
-  return denormalize_ ? (*denormalize_)(text, PieceTrie()) : text;
 }
 
 }  // namespace attn
