@@ -56,7 +56,7 @@
 #include "attn/text/marian_tokenizer.hpp"
 #include "attn/text/plain_words.hpp"
 #include "attn/text/sentencepiece.hpp"
-#include "attn/text/unicode.hpp"
+#include "attn/text/utf8.hpp"
 #include "attn/text/word_vocabulary.hpp"
 #include "attn/text/word_vocabulary_files.hpp"
 #include "attn/train/checkpoint_callback.hpp"

@@ -1,4 +1,4 @@
-#include "attn/text/unicode.hpp"
+#include "attn/text/utf8.hpp"
 
 #include "support/files.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "attn/data/packed_file.hpp"
 #include "attn/metrics/bleu.hpp"
-#include "attn/text/unicode.hpp"
+#include "attn/text/utf8.hpp"
 #include "common/command_line.hpp"
 
 using namespace attn;

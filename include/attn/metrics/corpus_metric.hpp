@@ -84,7 +84,6 @@ inline CorpusMetric word_bleu_metric(WordBleu kind, const char* name) {
 
 }  // namespace detail
 
-/// Names accepted by corpus_metric.
 inline constexpr std::string_view corpus_metric_names[] = {"bleu", "chrf", "chrf++", "multi-bleu", "multi-bleu-lc", "nltk"};
 
 /// The metric with this name. Throws for unknown names.

@@ -24,7 +24,6 @@ class Perplexity {
     return sum_ / static_cast<double>(tokens_);
   }
 
-  /// exp(mean())
   double value() const { return std::exp(mean()); }
 
  private:

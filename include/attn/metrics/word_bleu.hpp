@@ -24,7 +24,6 @@ constexpr bool is_ascii_space(char32_t code) { return code == ' ' || (code >= '\
 
 }  // namespace detail
 
-/// Counts of a sentence against its references.
 inline BleuCounts word_bleu_counts(WordBleu kind, const std::string& hypothesis, std::span<const std::string> references) {
   const auto split = [&](std::string line) {
     if (kind == WordBleu::nltk) return detail::split_words(line);
@@ -36,7 +35,6 @@ inline BleuCounts word_bleu_counts(WordBleu kind, const std::string& hypothesis,
   return detail::count_words(split(hypothesis), words, kind == WordBleu::nltk ? 1 : 0);
 }
 
-/// The score from summed counts.
 template <class Count>
 double word_bleu_of_counts(const BleuSums<Count>& sums) {
   double sum_of_logs = 0;

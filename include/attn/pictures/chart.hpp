@@ -14,7 +14,6 @@
 
 namespace attn {
 
-/// A line of a chart and its style.
 struct ChartLine {
   struct Point {
     double x = 0, y = 0;

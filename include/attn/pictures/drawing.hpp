@@ -50,7 +50,6 @@ class Canvas {
     svg_ = "<svg " + attributes + " viewBox='0 0 " + number(width) + " " + number(height) + "' role='img'><title>" +
            escaped(name) + "</title>\n";
   }
-  /// A picture of fixed size.
   static Canvas fixed(double width, double height, std::string_view name) {
     return {width, height, name,
             std::string(stand_alone) + " width='" + number(width) + "' height='" + number(height) + "'"};
@@ -80,7 +79,6 @@ class Canvas {
   }
   void begin_group(std::string_view kind) { ((svg_ += "<g class='") += kind) += "'>"; }
   void end_group() { add("</g>\n"); }
-  /// Ends the picture.
   std::string finish() && { return std::move(svg_) + "</svg>\n"; }
 
  private:

@@ -19,14 +19,13 @@ namespace attn {
 /// itself; the other bytes map in order to U+0100 and up. A space becomes U+0120, a newline U+010A.
 namespace byte_alphabet {
 
-constexpr bool stands_for_itself(char32_t byte) {
-  return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
-}
-
 inline constexpr std::array<char32_t, 256> letters = [] {
   std::array<char32_t, 256> table{};
   char32_t next = 0x100;
-  for (char32_t byte = 0; byte < 256; ++byte) table[byte] = stands_for_itself(byte) ? byte : next++;
+  for (char32_t byte = 0; byte < 256; ++byte) {
+    const bool prints = (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
+    table[byte] = prints ? byte : next++;
+  }
   return table;
 }();
 

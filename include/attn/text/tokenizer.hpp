@@ -10,7 +10,7 @@
 
 #include "attn/core/types.hpp"
 #include "attn/text/content_hash.hpp"
-#include "attn/text/unicode.hpp"
+#include "attn/text/utf8.hpp"
 
 namespace attn {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "attn/text/unicode.hpp"
+#include "attn/text/utf8.hpp"
 
 namespace attn::plain {
 

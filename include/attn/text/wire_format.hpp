@@ -46,7 +46,6 @@ class WireReader {
     return true;
   }
 
-  /// The field number.
   int field() const { return field_; }
 
   std::string_view bytes() const { return is(Type::bytes, "bytes"), bytes_; }

@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "attn/text/unicode.hpp"
+#include "attn/text/utf8.hpp"
 
 namespace attn {
 

@@ -21,7 +21,6 @@ class WordCounts {
     for (const std::string& line : lines) add(line);
   }
 
-  /// Counts the words of one line of UTF-8.
   void add(std::string_view line) {
     utf8::require_valid(line);
     for_each_spaced_word(line, [this](std::string_view word) {
