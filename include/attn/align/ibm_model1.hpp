@@ -89,10 +89,7 @@ class Model1Training {
       : source_(source),
         target_(target),
         empty_word_(options.empty_word),
-        pool_(static_cast<int>(options.threads > 0 ? options.threads : all_threads())),
-        source_places_(occurrences(source)),
-        target_places_(occurrences(target)),
-        shares_(target.tokens.size()) {
+        pool_(static_cast<int>(options.threads > 0 ? options.threads : all_threads())) {
     find_pairs();
     columns_ = Columns(offsets_, targets_, target_places_.size());
     const double uniform = 1 / std::max<double>(1, static_cast<double>(target_places_.size()));
@@ -198,8 +195,8 @@ class Model1Training {
   const Sentences &source_, &target_;
   bool empty_word_;
   ThreadPool pool_;
-  Columns source_places_, target_places_;
-  std::vector<double> shares_;
+  Columns source_places_ = occurrences(source_), target_places_ = occurrences(target_);
+  std::vector<double> shares_ = std::vector<double>(target_.tokens.size());
   std::vector<Index> offsets_;
   std::vector<Token> targets_;
   std::vector<double> values_;

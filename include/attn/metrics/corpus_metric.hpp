@@ -46,20 +46,20 @@ Sums<Real> sums_of(std::span<const Real> row) {
 /// A metric from counts(hypothesis, references), which returns Sums<Index>, and score(Sums<Real>).
 template <template <class> class Sums>
 CorpusMetric metric_of(std::string name, std::string signature_fields, auto counts, auto score) {
-  const auto of_row = [score](auto row) { return score(sums_of<Sums>(row)); };
+  const auto row_counts = [counts](const std::string& hypothesis, std::span<const std::string> references) {
+    const auto row = flat<Index>(counts(hypothesis, references));
+    return std::vector<Index>(row.begin(), row.end());
+  };
+  const auto row_score = [score](auto row) { return score(sums_of<Sums>(row)); };
+  const auto sample = [row_score](std::span<const float> sums) {
+    const auto found = row_score(sums);
+    return CorpusMetric::Sample{found, std::is_same_v<decltype(found), const float> && found > 0};
+  };
   return {.name = std::move(name),
           .signature_fields = std::move(signature_fields),
-          .counts =
-              [counts](const std::string& hypothesis, std::span<const std::string> references) {
-                const auto row = flat<Index>(counts(hypothesis, references));
-                return std::vector<Index>(row.begin(), row.end());
-              },
-          .score = of_row,
-          .sample =
-              [of_row](std::span<const float> sums) {
-                const auto found = of_row(sums);
-                return CorpusMetric::Sample{found, std::is_same_v<decltype(found), const float> && found > 0};
-              }};
+          .counts = row_counts,
+          .score = row_score,
+          .sample = sample};
 }
 
 inline CorpusMetric bleu_metric() {

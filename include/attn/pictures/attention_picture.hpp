@@ -60,10 +60,8 @@ inline std::vector<std::string> labels(Side side, Index count, const std::vector
   return all;
 }
 
-inline const std::string& style() {
-  static const std::string rules = themed_style(".cells{fill:#0f62b4}.field{fill:#f3f5f8}",  //
-                                                ".cells{fill:#64b5f6}.field{fill:#1b212a}");
-  return rules;
+inline std::string style() {
+  return themed_style(".cells{fill:#0f62b4}.field{fill:#f3f5f8}", ".cells{fill:#64b5f6}.field{fill:#1b212a}");
 }
 
 }  // namespace attention_picture

@@ -71,10 +71,8 @@ class ByteBpe : public TokenizerBase<ByteBpe> {
     utf8::require_valid(text);
     BpeMerges::Workspace work;
     for_each_word(text, [&](std::string_view word) {
-      if (const auto known = whole_words_.find(word); known != whole_words_.end())
-        ids.push_back(known->second);
-      else
-        merge_word(word, work, ids);
+      const Token known = whole_words_.get(word, -1);
+      known >= 0 ? ids.push_back(known) : merge_word(word, work, ids);
     });
   }
   /// Like encode(), but maps "<s>" and other special-token names to the special tokens.

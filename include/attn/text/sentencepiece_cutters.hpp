@@ -145,8 +145,7 @@ class BpeCutter {
       while (!parts.empty()) {
         const std::string_view part = parts.back();
         parts.pop_back();
-        const auto known = merged_.find(part);
-        const Token id = known == merged_.end() ? unknown_ : known->second.id;
+        const Token id = merged_.get(part, {0, unknown_}).id;
         const auto left = id == unknown_ ? left_of.find(part) : left_of.end();
         if (left == left_of.end()) {
           cuts.push_back({part, id});

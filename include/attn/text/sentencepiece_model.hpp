@@ -124,9 +124,6 @@ inline void read_normalizer(std::string_view message, SentencePieceModel::Normal
 }
 
 inline void read_trainer(std::string_view message, SentencePieceModel& model) {
-  const auto name = [](std::string_view text, const char* otherwise) {
-    return std::string(text.empty() ? otherwise : text);
-  };
   for (WireReader in(message); in.next();) {
     if (in.field() == 3) {
       require(in.number() == 1 || in.number() == 2, "the model has the type ", in.number(),
@@ -136,9 +133,9 @@ inline void read_trainer(std::string_view message, SentencePieceModel& model) {
     if (in.field() == 24) model.whitespace_is_suffix = in.number() != 0;
     if (in.field() == 35) model.byte_fallback = in.number() != 0;
     if (in.field() == 44) model.unknown_surface = in.bytes();
-    if (in.field() == 46) model.begin_piece = name(in.bytes(), "<s>");
-    if (in.field() == 47) model.end_piece = name(in.bytes(), "</s>");
-    if (in.field() == 48) model.pad_piece = name(in.bytes(), "<pad>");
+    if (in.field() == 46) model.begin_piece = in.bytes().empty() ? "<s>" : in.bytes();
+    if (in.field() == 47) model.end_piece = in.bytes().empty() ? "</s>" : in.bytes();
+    if (in.field() == 48) model.pad_piece = in.bytes().empty() ? "<pad>" : in.bytes();
   }
 }
 
@@ -148,7 +145,6 @@ inline constexpr std::string_view space_mark = "\u2581";  // stands for a space 
 /// little-endian 32-bit units; the replacements, each null-terminated.
 class CharacterRules {
  public:
-  CharacterRules() = default;
   explicit CharacterRules(std::string_view charsmap) {
     if (charsmap.empty()) return;
     require(charsmap.size() > 4, "its normalisation rules are cut short");

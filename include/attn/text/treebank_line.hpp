@@ -47,7 +47,6 @@ class TreebankLine {
   char at(std::size_t place) const { return place < size() ? line_[place] : '\0'; }
   ByteRole role_at(std::size_t place) const { return byte_roles[static_cast<unsigned char>(at(place))]; }
   utf8::Decoded character_at(std::size_t place) const { return utf8::decode(line_, place); }
-  bool digit_at(std::size_t place) const { return at(place) >= '0' && at(place) <= '9'; }
 
   /// Whether these lower-case letters are at the position, in any case.
   bool letters_at(std::size_t place, std::string_view letters) const {
@@ -70,7 +69,7 @@ class TreebankLine {
     if (place >= size()) return true;
     using enum ByteRole;
     const ByteRole role = role_at(place);
-    if (role == comma) return !digit_at(place + 1);  // 1,000 and 10:30 are one word
+    if (role == comma) return at(place + 1) < '0' || at(place + 1) > '9';  // 1,000 and 10:30 are one word
     if (role == hyphen) return at(place + 1) == '-';
     if (role == period) return period_ends_at(place);
     if (role == apostrophe) return at(place + 1) == '\'' || single_letter_at(place + 1) || break_at(place + 1);
