@@ -92,8 +92,7 @@ class Model1Training {
         pool_(static_cast<int>(options.threads > 0 ? options.threads : all_threads())) {
     find_pairs();
     columns_ = Columns(offsets_, targets_, target_places_.size());
-    const double uniform = 1 / std::max<double>(1, static_cast<double>(target_places_.size()));
-    values_.assign(targets_.size(), uniform);
+    values_.assign(targets_.size(), 1 / std::max<double>(1, static_cast<double>(target_places_.size())));
   }
 
   /// Runs one iteration and returns the log-likelihood before it.

@@ -77,23 +77,26 @@ std::string rewrite_pairs(std::string_view text, auto first, auto second, std::s
 
 using Words = std::vector<std::string>;
 
-/// Counts of one sentence. Clips the matches of an n-gram to its highest count in any reference. The reference length is
-/// the one closest to the hypothesis length; ties take the shorter. `fewest_ngrams` is the minimum of totals for each
-/// order.
-inline BleuCounts count_words(const Words& hypothesis, std::span<const Words> references, Index fewest_ngrams = 0) {
-  BleuCounts counts{.hypothesis_length = std::ssize(hypothesis), .reference_length = std::ssize(references[0])};
-  for (const Words& reference : references) {
-    const Index length = std::ssize(reference), produced = counts.hypothesis_length;
-    const Index nearer = std::abs(length - produced) - std::abs(counts.reference_length - produced);
+/// Counts of one sentence, in the words of `split`. Clips the matches of an n-gram to its highest count in any reference.
+/// The reference length is the one closest to the hypothesis length; ties take the shorter. `fewest_ngrams` is the minimum
+/// of totals for each order.
+BleuCounts count_words(const std::string& hypothesis, std::span<const std::string> references, const auto& split,
+                       Index fewest_ngrams = 0) {
+  const Words produced = split(hypothesis);
+  std::vector<Words> wanted;
+  for (const std::string& reference : references) wanted.push_back(split(reference));
+  BleuCounts counts{.hypothesis_length = std::ssize(produced), .reference_length = std::ssize(wanted[0])};
+  const auto distance = [&](Index length) { return std::abs(length - counts.hypothesis_length); };
+  for (const Words& text : wanted) {
+    const Index length = std::ssize(text), nearer = distance(length) - distance(counts.reference_length);
     if (nearer < 0 || (nearer == 0 && length < counts.reference_length)) counts.reference_length = length;
   }
   for (std::size_t n = 1; n <= 4; ++n) {
-    auto wanted = sorted_ngrams<std::string>(references[0], n);
-    for (const Words& reference : references.subspan(1))
-      wanted = either_ngrams(wanted, sorted_ngrams<std::string>(reference, n));
-    const auto produced = sorted_ngrams<std::string>(hypothesis, n);
-    counts.matches[n - 1] = shared_ngrams(produced, wanted);
-    counts.totals[n - 1] = std::max(fewest_ngrams, std::ssize(produced));
+    auto most = sorted_ngrams<std::string>(wanted[0], n);
+    for (const Words& text : std::span(wanted).subspan(1)) most = either_ngrams(most, sorted_ngrams<std::string>(text, n));
+    const auto ngrams = sorted_ngrams<std::string>(produced, n);
+    counts.matches[n - 1] = shared_ngrams(ngrams, most);
+    counts.totals[n - 1] = std::max(fewest_ngrams, std::ssize(ngrams));
   }
   return counts;
 }
@@ -137,9 +140,7 @@ inline std::vector<std::string> tokenize_13a(std::string_view sentence) {
 
 /// Counts of a sentence against its references, in 13a tokens.
 inline BleuCounts bleu_counts(const std::string& hypothesis, std::span<const std::string> references) {
-  std::vector<detail::Words> words;
-  for (const std::string& reference : references) words.push_back(tokenize_13a(reference));
-  return detail::count_words(tokenize_13a(hypothesis), words);
+  return detail::count_words(hypothesis, references, tokenize_13a);
 }
 
 /// BLEU from summed counts. Computes precisions in Real, or in double for integer counts.

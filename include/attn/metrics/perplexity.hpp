@@ -18,7 +18,6 @@ class Perplexity {
 
   Index tokens() const { return tokens_; }
 
-  /// The mean negative log-likelihood per token.
   double mean() const {
     require(tokens_ > 0, "Perplexity: no tokens were added, so there is no mean; is the corpus empty?");
     return sum_ / static_cast<double>(tokens_);

@@ -34,7 +34,6 @@ struct SystemScore {
   }
 };
 
-/// The scores of all systems by one metric.
 struct MetricScores {
   std::string metric, signature;  // signature: empty if the metric has none
   std::vector<SystemScore> systems;
@@ -44,8 +43,7 @@ struct MetricScores {
 inline MetricScores score_systems(const CorpusMetric& metric, std::span<const std::vector<std::string>> systems,
                                   std::span<const std::vector<std::string>> references,
                                   const std::optional<BootstrapOptions>& bootstrap = {}) {
-  MetricScores result;
-  result.metric = metric.name;
+  MetricScores result{metric.name, {}, {}};
   if (!metric.signature_fields.empty())
     result.signature =
         detail::signature(std::ssize(references), metric.signature_fields,

@@ -30,9 +30,7 @@ inline BleuCounts word_bleu_counts(WordBleu kind, const std::string& hypothesis,
     if (kind == WordBleu::multi_bleu_lower_case) std::ranges::transform(line, line.begin(), unicode::ascii_lower);
     return detail::split_words<detail::is_ascii_space>(line);
   };
-  std::vector<detail::Words> words;
-  for (const std::string& reference : references) words.push_back(split(reference));
-  return detail::count_words(split(hypothesis), words, kind == WordBleu::nltk ? 1 : 0);
+  return detail::count_words(hypothesis, references, split, kind == WordBleu::nltk ? 1 : 0);
 }
 
 template <class Count>

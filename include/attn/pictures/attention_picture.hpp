@@ -138,8 +138,7 @@ inline std::string draw_attention_page(std::string_view source, std::string_view
       << attention_picture::style() << "</style></head>\n<body>\n<dl><dt>source</dt><dd>" << escaped(source)
       << "</dd><dt>translation</dt><dd>" << escaped(translation) << "</dd></dl>\n";
   if (maps.empty()) out << "<p>This model has no attention.</p>\n";
-  for (std::size_t i = 0; i < maps.size(); ++i) {
-    const AttentionMap& map = maps[i];
+  for (const AttentionMap& map : maps) {
     if (map.head == 0)
       out << "<details" << (map.translates() ? " open='open'" : "") << "><summary>" << escaped(map.layer) << " <span>"
           << name(map.of) << " attends to " << name(map.at) << "</span></summary><div class='maps'>\n";

@@ -23,7 +23,6 @@ namespace attn {
 ///     const ByteBpe bpe = trainer.train(32000);
 class BpeTrainer {
  public:
-  /// Counts the words of one line of UTF-8.
   void add(std::string_view line) {
     utf8::require_valid(line);
     for_each_word(line, [this](std::string_view word) { ++counts_[word]; });

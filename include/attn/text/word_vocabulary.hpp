@@ -31,9 +31,7 @@ class WordCounts {
 
   Index tokens() const { return tokens_; }                            // words in the text
   Index types() const { return static_cast<Index>(counts_.size()); }  // distinct words
-  Index seen_once() const {
-    return std::count_if(counts_.begin(), counts_.end(), [](auto& word) { return word.second == 1; });
-  }
+  Index seen_once() const { return tokens_seen_less_than(2); }
   /// The number of occurrences of words seen less than `times` times. A vocabulary without these words maps them to
   /// unknown.
   Index tokens_seen_less_than(Index times) const {
@@ -46,8 +44,7 @@ class WordCounts {
   /// Words and counts by descending count, ties in byte order.
   std::vector<std::pair<std::string, Index>> by_frequency() const {
     std::vector<std::pair<std::string, Index>> words(counts_.begin(), counts_.end());
-    std::sort(words.begin(), words.end(),
-              [](const auto& a, const auto& b) { return a.second != b.second ? a.second > b.second : a.first < b.first; });
+    std::ranges::sort(words, {}, [](const auto& one) { return std::pair(-one.second, std::string_view(one.first)); });
     return words;
   }
 
