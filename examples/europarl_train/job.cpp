@@ -6,7 +6,7 @@
 #include "attn/run/open_translator.hpp"
 #include "attn/run/recurrent_names.hpp"
 #include "attn/run/run_folder.hpp"
-#include "attn/text/plain_tokenizer.hpp"
+#include "attn/text/plain_words.hpp"
 #include "attn/train/tensorboard.hpp"
 #include "common/begin_run.hpp"
 #include "common/commit.hpp"

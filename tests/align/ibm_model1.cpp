@@ -72,7 +72,7 @@ TEST_CASE("IBM model 1: the likelihood rises with every iteration and rows sum t
       for (const float p : model.table[s].probabilities) sum += static_cast<double>(p);
       CHECK(sum == doctest::Approx(s < model.table.empty_word() || empty_word ? 1 : 0).epsilon(1e-5));
     }
-    for (Token s = 0; s < 30; ++s) CHECK(model.table.best(s) == static_cast<Token>((s + 1) % 30));
+    for (Token s = 0; s < 30; ++s) CHECK(model.table.best(s, 1) == std::vector{static_cast<Token>((s + 1) % 30)});
   }
 }
 

@@ -34,9 +34,9 @@ TEST_CASE("lexical table: returns rows and probabilities and best translations")
   CHECK(table.best(0, 2) == Tokens{4, 1});  // of equals the lower id
   CHECK(table.best(0, 9) == Tokens{4, 1, 7});
   CHECK(table.best(0, 0).empty());
-  CHECK(table.best(0) == Token{4});
-  CHECK(!table.best(1));
-  CHECK(!table.best(99));
+  CHECK(table.best(0, 1) == Tokens{4});
+  CHECK(table.best(1, 1).empty());
+  CHECK(table.best(99, 1).empty());
   CHECK(LexicalTable{}.source_words() == 0);
   CHECK(LexicalTable{}.probability(0, 0) == 0);
 }

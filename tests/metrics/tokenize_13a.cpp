@@ -1,4 +1,4 @@
-#include "attn/metrics/tokenize_13a.hpp"
+#include "attn/metrics/bleu.hpp"
 
 #include <doctest/doctest.h>
 

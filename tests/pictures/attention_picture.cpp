@@ -1,4 +1,4 @@
-#include "attn/pictures/attention_page.hpp"
+#include "attn/pictures/attention_picture.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "attn/pictures/learning_curve.hpp"
+#include "attn/pictures/chart.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "attn/pictures/markup.hpp"
+#include "attn/pictures/drawing.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "attn/text/byte_alphabet.hpp"
+#include "attn/text/byte_bpe.hpp"
 
 #include <set>
 

@@ -1,4 +1,4 @@
-#include "attn/text/contractions.hpp"
+#include "attn/text/plain_words.hpp"
 
 #include "support/files.hpp"
 

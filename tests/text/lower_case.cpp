@@ -1,4 +1,4 @@
-#include "attn/text/lower_case.hpp"
+#include "attn/text/utf8.hpp"
 
 #include "support/files.hpp"
 

@@ -1,4 +1,4 @@
-#include "attn/text/piece_trie.hpp"
+#include "attn/text/sentencepiece_model.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "attn/text/unicode_classes.hpp"
+#include "attn/text/utf8.hpp"
 
 #include <span>
 

@@ -1,4 +1,4 @@
-#include "attn/text/word_counts.hpp"
+#include "attn/text/word_vocabulary.hpp"
 
 #include "support/files.hpp"
 

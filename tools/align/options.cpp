@@ -1,8 +1,8 @@
 #include "options.hpp"
 
 #include "attn/data/packed_file.hpp"
-#include "attn/metrics/tokenize_13a.hpp"
-#include "attn/text/lower_case.hpp"
+#include "attn/metrics/bleu.hpp"
+#include "attn/text/utf8.hpp"
 #include "common/command_line.hpp"
 
 using namespace attn;

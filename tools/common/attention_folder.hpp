@@ -10,7 +10,7 @@
 
 #include "attn/core/file.hpp"
 #include "attn/core/sentences.hpp"
-#include "attn/pictures/attention_page.hpp"
+#include "attn/pictures/attention_picture.hpp"
 #include "attn/text/any_tokenizer.hpp"
 
 namespace attn {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "attn/pictures/learning_curve.hpp"
+#include "attn/pictures/chart.hpp"
 #include "common/log_events.hpp"
 
 namespace attn {

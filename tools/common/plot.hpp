@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "attn/pictures/learning_curve.hpp"
+#include "attn/pictures/chart.hpp"
 
 namespace attn {
 

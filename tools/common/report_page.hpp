@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "attn/pictures/markup.hpp"
+#include "attn/pictures/drawing.hpp"
 #include "common/plot.hpp"
 
 // Layout of a report.

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "attn/core/file.hpp"
-#include "attn/pictures/markup.hpp"
+#include "attn/pictures/drawing.hpp"
 #include "attn/train/progress.hpp"
 #include "common/plot.hpp"
 #include "common/report_page.hpp"

@@ -3,7 +3,7 @@
 
 #include "attn/data/length_statistics.hpp"
 #include "attn/text/tokenizer.hpp"
-#include "attn/text/word_counts.hpp"
+#include "attn/text/word_vocabulary.hpp"
 
 namespace attn {
 

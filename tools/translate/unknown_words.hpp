@@ -7,7 +7,7 @@
 #include "attn/align/replace_unknown.hpp"
 #include "attn/align/word_aligner.hpp"
 #include "attn/run/open_translator.hpp"
-#include "attn/text/plain_tokenizer.hpp"
+#include "attn/text/plain_words.hpp"
 
 namespace attn::translate_tool {
 

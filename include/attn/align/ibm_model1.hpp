@@ -3,11 +3,12 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "attn/align/lexical_table.hpp"
-#include "attn/align/occurrences.hpp"
 #include "attn/core/sentences.hpp"
 #include "attn/core/thread_pool.hpp"
 
@@ -29,6 +30,49 @@ struct IbmModel1 {
 
 namespace detail {
 
+/// The entries of compressed rows, grouped by column and in row order: a transpose.
+class Columns {
+ public:
+  struct Entry {
+    std::uint32_t row, at;  // 32 bits each, because there are many; at: index of the entry in the rows
+  };
+
+  Columns() = default;
+  /// Row r has the columns[offsets[r]] to columns[offsets[r + 1] - 1], which are below `count`.
+  Columns(const auto& offsets, const std::vector<Token>& columns, Index count)
+      : offsets_(static_cast<std::size_t>(count) + 1), entries_(columns.size()) {
+    for (const Token column : columns) ++offsets_[static_cast<std::size_t>(column) + 1];
+    std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
+    std::vector<Index> next(offsets_);
+    for (std::size_t row = 0, at = 0; row + 1 < offsets.size(); ++row)
+      for (; at < static_cast<std::size_t>(offsets[row + 1]); ++at) {
+        Index& place = next[static_cast<std::size_t>(columns[at])];
+        entries_[static_cast<std::size_t>(place++)] = {static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(at)};
+      }
+  }
+
+  Index size() const { return std::ssize(offsets_) - 1; }
+  std::span<const Entry> operator[](Index column) const {
+    const auto begin = static_cast<std::size_t>(offsets_[static_cast<std::size_t>(column)]);
+    const auto end = static_cast<std::size_t>(offsets_[static_cast<std::size_t>(column) + 1]);
+    return std::span(entries_).subspan(begin, end - begin);
+  }
+
+ private:
+  std::vector<Index> offsets_;
+  std::vector<Entry> entries_;
+};
+
+/// All occurrences of each word of a text, in text order: a row is a sentence.
+inline Columns occurrences(const Sentences& text) {
+  Token highest = -1;
+  for (const Token word : text.tokens) {
+    require(word >= 0, "alignment: the word id ", word, " is negative");
+    highest = std::max(highest, word);
+  }
+  return {text.offsets, text.tokens, Index{highest} + 1};
+}
+
 /// IBM model 1 (Brown et al. 1993): each target word comes from one source word of the sentence or from the empty word, all
 /// equally likely a priori:
 ///
@@ -45,14 +89,10 @@ class Model1Training {
       : source_(source),
         target_(target),
         empty_word_(options.empty_word),
-        pool_(static_cast<int>(options.threads > 0 ? options.threads : all_threads())),
-        source_places_(source),
-        target_places_(target),
-        shares_(target.tokens.size()) {
+        pool_(static_cast<int>(options.threads > 0 ? options.threads : all_threads())) {
     find_pairs();
-    find_columns();
-    const double uniform = 1 / std::max<double>(1, static_cast<double>(target_places_.words()));
-    values_.assign(targets_.size(), uniform);
+    columns_ = Columns(offsets_, targets_, target_places_.size());
+    values_.assign(targets_.size(), 1 / std::max<double>(1, static_cast<double>(target_places_.size())));
   }
 
   /// Runs one iteration and returns the log-likelihood before it.
@@ -65,7 +105,7 @@ class Model1Training {
   LexicalTable table() const { return {offsets_, targets_, std::vector<float>(values_.begin(), values_.end())}; }
 
  private:
-  Index rows() const { return source_places_.words() + 1; }  // the last row is the empty word
+  Index rows() const { return source_places_.size() + 1; }  // the last row is the empty word
 
   /// Calls visit(word, scratch) for each word on all threads. Each thread has its own scratch of `size` values, initially
   /// `initial`.
@@ -82,8 +122,8 @@ class Model1Training {
 
   /// Calls visit(sentence) for each occurrence of a source word.
   void for_each_sentence(Index row, auto&& visit) const {
-    if (row < source_places_.words())
-      for (const auto& place : source_places_[row]) visit(Index{place.sentence});
+    if (row < source_places_.size())
+      for (const auto& place : source_places_[row]) visit(Index{place.row});
     else if (empty_word_)
       for (Index sentence = 0; sentence < target_.size(); ++sentence) visit(sentence);
   }
@@ -91,7 +131,7 @@ class Model1Training {
   /// Finds the targets that co-occur with each source word, sorted by id.
   void find_pairs() {
     std::vector<std::vector<Token>> met(static_cast<std::size_t>(rows()));
-    for_each_word(rows(), target_places_.words(), Index{-1}, [&](Index from_last, std::vector<Index>& seen_by) {
+    for_each_word(rows(), target_places_.size(), Index{-1}, [&](Index from_last, std::vector<Index>& seen_by) {
       const Index row = rows() - 1 - from_last;  // starts with the empty word, the longest row
       auto& targets = met[static_cast<std::size_t>(row)];
       for_each_sentence(row, [&](Index sentence) {
@@ -111,49 +151,30 @@ class Model1Training {
     }
   }
 
-  /// Indexes the same pairs by target word: rows and positions in them.
-  void find_columns() {
-    column_offsets_.assign(static_cast<std::size_t>(target_places_.words()) + 1, 0);
-    for (const Token word : targets_) ++column_offsets_[static_cast<std::size_t>(word) + 1];
-    for (std::size_t w = 1; w < column_offsets_.size(); ++w) column_offsets_[w] += column_offsets_[w - 1];
-    columns_.resize(targets_.size());
-    std::vector<Index> next(column_offsets_);
-    for (Index row = 0; row < rows(); ++row)
-      for (Index at = offsets_[static_cast<std::size_t>(row)]; at < offsets_[static_cast<std::size_t>(row) + 1]; ++at)
-        columns_[static_cast<std::size_t>(next[static_cast<std::size_t>(targets_[static_cast<std::size_t>(at)])]++)] = {
-            static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(at)};
-  }
-
   /// Sets shares_ of each target token to 1 / sum_i t(f_j | e_i), or to 0 if it has no possible source. Returns the
   /// log-likelihood.
   double share_targets() {
-    for_each_word(target_places_.words(), rows(), 0.0, [&](Index word, std::vector<double>& value_of) {
-      const auto begin = column_offsets_[static_cast<std::size_t>(word)];
-      const auto end = column_offsets_[static_cast<std::size_t>(word) + 1];
-      for (Index k = begin; k < end; ++k) {
-        const auto [row, at] = columns_[static_cast<std::size_t>(k)];
-        value_of[static_cast<std::size_t>(row)] = values_[static_cast<std::size_t>(at)];
-      }
-      const double none = empty_word_ && end > begin ? value_of[static_cast<std::size_t>(rows()) - 1] : 0;
+    for_each_word(target_places_.size(), rows(), 0.0, [&](Index word, std::vector<double>& value_of) {
+      for (const auto& [row, at] : columns_[word]) value_of[row] = values_[at];
+      const double none = empty_word_ && !columns_[word].empty() ? value_of[static_cast<std::size_t>(rows()) - 1] : 0;
       for (const auto& place : target_places_[word]) {
         double sum = none;
-        for (const Token from : source_[place.sentence]) sum += value_of[static_cast<std::size_t>(from)];
-        shares_[static_cast<std::size_t>(place.token)] = sum > 0 ? 1 / sum : 0;
+        for (const Token from : source_[place.row]) sum += value_of[static_cast<std::size_t>(from)];
+        shares_[place.at] = sum > 0 ? 1 / sum : 0;
       }
     });
     double log_likelihood = 0;
+    std::size_t j = 0;
     for (Index sentence = 0; sentence < target_.size(); ++sentence) {
       const double choices = static_cast<double>(source_.length(sentence)) + (empty_word_ ? 1 : 0);
-      for (Index j = target_.offsets[static_cast<std::size_t>(sentence)];
-           j < target_.offsets[static_cast<std::size_t>(sentence) + 1]; ++j)
-        if (const double share = shares_[static_cast<std::size_t>(j)]; share > 0)
-          log_likelihood -= std::log(share * choices);
+      for (; j < static_cast<std::size_t>(target_.offsets[static_cast<std::size_t>(sentence) + 1]); ++j)
+        if (shares_[j] > 0) log_likelihood -= std::log(shares_[j] * choices);
     }
     return log_likelihood;
   }
 
   void maximise() {
-    for_each_word(rows(), target_places_.words(), 0.0, [&](Index from_last, std::vector<double>& given) {
+    for_each_word(rows(), target_places_.size(), 0.0, [&](Index from_last, std::vector<double>& given) {
       const Index row = rows() - 1 - from_last;
       for_each_sentence(row, [&](Index sentence) {
         const auto words = target_[sentence];
@@ -173,16 +194,12 @@ class Model1Training {
   const Sentences &source_, &target_;
   bool empty_word_;
   ThreadPool pool_;
-  Occurrences source_places_, target_places_;
-  std::vector<double> shares_;
+  Columns source_places_ = occurrences(source_), target_places_ = occurrences(target_);
+  std::vector<double> shares_ = std::vector<double>(target_.tokens.size());
   std::vector<Index> offsets_;
   std::vector<Token> targets_;
   std::vector<double> values_;
-  std::vector<Index> column_offsets_;
-  struct RowEntry {
-    std::uint32_t row, at;  // 32 bits each: one entry per pair of words
-  };
-  std::vector<RowEntry> columns_;
+  Columns columns_;  // of the table: rows are source words, columns target words
 };
 
 }  // namespace detail

@@ -1,6 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -48,9 +47,8 @@ class LexicalTable {
   double probability(Token source, Token target) const {
     const Row row = (*this)[source];
     const auto found = std::ranges::lower_bound(row.targets, target);
-    return found != row.targets.end() && *found == target
-               ? row.probabilities[static_cast<std::size_t>(found - row.targets.begin())]
-               : 0;
+    if (found == row.targets.end() || *found != target) return 0;
+    return row.probabilities[static_cast<std::size_t>(found - row.targets.begin())];
   }
 
   /// The `count` most probable translations of a source word, in descending order. Ties take the lower id.
@@ -65,12 +63,6 @@ class LexicalTable {
     std::vector<Token> targets;
     for (auto at = order.begin(); at != kept; ++at) targets.push_back(row.targets[*at]);
     return targets;
-  }
-
-  /// The most probable translation, if any.
-  std::optional<Token> best(Token source) const {
-    const std::vector<Token> first = best(source, 1);
-    return first.empty() ? std::nullopt : std::optional(first[0]);
   }
 
   /// A copy without the pairs below a probability. Does not renormalise.

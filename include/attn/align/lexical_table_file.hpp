@@ -24,28 +24,6 @@ namespace detail {
 inline constexpr std::string_view lexical_table_title = "attn lexical table 2\n";
 inline constexpr std::string_view older_table_title = "attn lexical table 1\n";  // without tokenizers
 
-}  // namespace detail
-
-/// Writes a table: title, number of rows and entries, checksum of the rest, tokenizers, offsets, targets and probabilities.
-/// Numbers are in native byte order, little-endian on all supported platforms.
-inline void save_lexical_table(const LexicalTable& table, const std::filesystem::path& path,
-                               const TableTokenizers& tokenizers = {}) {
-  const std::span<const Index> offsets(table.offsets());
-  const auto bytes = [](const auto& values) { return std::as_bytes(std::span(values)); };
-  const std::span<const std::byte> parts[] = {std::as_bytes(std::span(&tokenizers, 1)), bytes(offsets),
-                                              bytes(table.targets()), bytes(table.probabilities())};
-  Checksum sum;
-  for (const auto& part : parts) sum.add(part.data(), std::ssize(part));
-  const std::int64_t sizes[] = {std::ssize(offsets), table.entries(), static_cast<std::int64_t>(sum.value())};
-  replace_file(path, [&](OpenFile& file) {
-    file.write(detail::lexical_table_title.data(), std::ssize(detail::lexical_table_title));
-    file.write(sizes, sizeof sizes);
-    for (const auto& part : parts) file.write(part.data(), std::ssize(part));
-  });
-}
-
-namespace detail {
-
 inline std::pair<LexicalTable, TableTokenizers> read_lexical_table(const std::filesystem::path& path) {
   const std::string contents = read_file(path);
   std::string_view rest = contents;
@@ -79,6 +57,24 @@ inline std::pair<LexicalTable, TableTokenizers> read_lexical_table(const std::fi
 }
 
 }  // namespace detail
+
+/// Writes a table: title, number of rows and entries, checksum of the rest, tokenizers, offsets, targets and probabilities.
+/// Numbers are in native byte order, little-endian on all supported platforms.
+inline void save_lexical_table(const LexicalTable& table, const std::filesystem::path& path,
+                               const TableTokenizers& tokenizers = {}) {
+  const std::span<const Index> offsets(table.offsets());
+  const auto bytes = [](const auto& values) { return std::as_bytes(std::span(values)); };
+  const std::span<const std::byte> parts[] = {std::as_bytes(std::span(&tokenizers, 1)), bytes(offsets),
+                                              bytes(table.targets()), bytes(table.probabilities())};
+  Checksum sum;
+  for (const auto& part : parts) sum.add(part.data(), std::ssize(part));
+  const std::int64_t sizes[] = {std::ssize(offsets), table.entries(), static_cast<std::int64_t>(sum.value())};
+  replace_file(path, [&](OpenFile& file) {
+    file.write(detail::lexical_table_title.data(), std::ssize(detail::lexical_table_title));
+    file.write(sizes, sizeof sizes);
+    for (const auto& part : parts) file.write(part.data(), std::ssize(part));
+  });
+}
 
 /// Reads a file of save_lexical_table. Throws if it is damaged.
 inline LexicalTable load_lexical_table(const std::filesystem::path& path) { return detail::read_lexical_table(path).first; }

@@ -33,11 +33,8 @@ class Shortlist {
   Shortlist(const LexicalTable& table, std::vector<Token> always, Index for_each_word) : always_(std::move(always)) {
     require(for_each_word >= 0, "Shortlist: for_each_word is ", for_each_word, ", but must be at least 0");
     sort_once(always_);
-    for (Token source = 0; source < table.source_words(); ++source) {
-      const std::vector<Token> best = table.best(source, for_each_word);
-      translations_.insert(translations_.end(), best.begin(), best.end());
-      offsets_.push_back(std::ssize(translations_));
-    }
+    for (Token source = 0; source < table.source_words(); ++source)
+      translations_.push_back(table.best(source, for_each_word));
   }
 
   /// The allowed ids for a sentence or for all tokens of a batch, sorted and unique.
@@ -53,10 +50,7 @@ class Shortlist {
 
   /// The translations of a source word, most probable first. Empty for words outside the table.
   std::span<const Token> of_word(Token word) const {
-    if (word < 0 || word + 1 >= std::ssize(offsets_)) return {};
-    const auto begin = static_cast<std::size_t>(offsets_[static_cast<std::size_t>(word)]);
-    return std::span(translations_)
-        .subspan(begin, static_cast<std::size_t>(offsets_[static_cast<std::size_t>(word) + 1]) - begin);
+    return word < 0 || word >= translations_.size() ? std::span<const Token>{} : translations_[word];
   }
 
  private:
@@ -65,8 +59,8 @@ class Shortlist {
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   }
 
-  std::vector<Token> always_, translations_;
-  std::vector<Index> offsets_{0};
+  std::vector<Token> always_;
+  Sentences translations_;  // of each source word
 };
 
 }  // namespace attn

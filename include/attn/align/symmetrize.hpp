@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -19,15 +20,13 @@ enum class Symmetrization {
   grow_diag_final_and,  // also links in either if both words are unaligned
 };
 
-/// Parses an option: intersection, union, grow-diag, grow-diag-final or grow-diag-final-and.
+/// Parses an option, in the order of the enumerators: intersection, union, grow-diag, grow-diag-final or grow-diag-final-and.
 inline Symmetrization symmetrization(std::string_view name) {
-  using enum Symmetrization;
-  if (name == "intersection") return intersection;
-  if (name == "union") return union_of_both;
-  if (name == "grow-diag") return grow_diag;
-  if (name == "grow-diag-final") return grow_diag_final;
-  if (name == "grow-diag-final-and") return grow_diag_final_and;
-  fail("unknown symmetrisation '", name, "'. Use intersection, union, grow-diag, grow-diag-final or grow-diag-final-and.");
+  constexpr std::string_view names[] = {"intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"};
+  const auto found = std::ranges::find(names, name);
+  require(found != std::end(names), "unknown symmetrisation '", name,
+          "'. Use intersection, union, grow-diag, grow-diag-final or grow-diag-final-and.");
+  return static_cast<Symmetrization>(found - names);
 }
 
 namespace detail {
@@ -41,20 +40,15 @@ struct TargetFirst {
 using LinkSet = std::set<WordLink, TargetFirst>;
 
 /// A growing set of links, with the words they cover.
-class GrowingAlignment {
- public:
-  void add(const WordLink& link) {
-    links_.insert(link);
-    sources_.insert(link.source);
-    targets_.insert(link.target);
-  }
-  bool has_source(Index word) const { return sources_.contains(word); }
-  bool has_target(Index word) const { return targets_.contains(word); }
-  const LinkSet& links() const { return links_; }
+struct GrowingAlignment {
+  LinkSet links;  // std::set: iterators stay valid while links are added
+  std::set<Index> sources, targets;
 
- private:
-  LinkSet links_;  // std::set: iterators stay valid while links are added
-  std::set<Index> sources_, targets_;
+  void add(const WordLink& link) {
+    links.insert(link);
+    sources.insert(link.source);
+    targets.insert(link.target);
+  }
 };
 
 /// Repeats until nothing changes: adds links from `either` that are adjacent to a link and cover a new word. Visits links
@@ -63,10 +57,11 @@ inline void grow_diagonally(GrowingAlignment& grown, const LinkSet& either) {
   constexpr WordLink steps[] = {{0, -1}, {-1, 0}, {0, 1}, {1, 0}, {-1, -1}, {1, -1}, {-1, 1}, {1, 1}};
   for (bool changed = true; changed;) {
     changed = false;
-    for (const WordLink& link : grown.links())
+    for (const WordLink& link : grown.links)
       for (const WordLink& step : steps) {
         const WordLink near{link.source + step.source, link.target + step.target};
-        if ((grown.has_source(near.source) && grown.has_target(near.target)) || !either.contains(near)) continue;
+        if ((grown.sources.contains(near.source) && grown.targets.contains(near.target)) || !either.contains(near))
+          continue;
         grown.add(near);
         changed = true;
       }
@@ -90,10 +85,10 @@ inline std::vector<WordLink> symmetrize(const std::vector<WordLink>& forward, co
   if (how == grow_diag_final || how == grow_diag_final_and)
     for (const detail::LinkSet* links : {&one, &other})
       for (const WordLink& link : *links) {
-        const bool source = grown.has_source(link.source), target = grown.has_target(link.target);
+        const bool source = grown.sources.contains(link.source), target = grown.targets.contains(link.target);
         if (how == grow_diag_final_and ? !source && !target : !source || !target) grown.add(link);
       }
-  std::vector<WordLink> result(grown.links().begin(), grown.links().end());
+  std::vector<WordLink> result(grown.links.begin(), grown.links.end());
   std::ranges::sort(result);
   return result;
 }

@@ -24,10 +24,7 @@ class WordAligner {
 
   /// Learns both tables from a text, with a vocabulary of all its words.
   static WordAligner train(const ParallelText& text, const IbmModel1Options& options = {}) {
-    WordCounts source_words, target_words;
-    for (const std::string& line : text.source) source_words.add(line);
-    for (const std::string& line : text.target) target_words.add(line);
-    WordVocabulary source(source_words), target(target_words);
+    WordVocabulary source(WordCounts{text.source}), target(WordCounts{text.target});
     const ParallelCorpus corpus = encode_corpus(text, source, target);
     LexicalTable forward = train_ibm_model1(corpus.source, corpus.target, options).table;
     LexicalTable backward = train_ibm_model1(corpus.target, corpus.source, options).table;

@@ -8,7 +8,6 @@
 #include "attn/core/error.hpp"
 #include "attn/core/types.hpp"
 #include "attn/text/content_hash.hpp"
-#include "attn/text/unicode_classes.hpp"
 #include "attn/text/utf8.hpp"
 
 namespace attn {

@@ -5,13 +5,12 @@
 #include <cstdlib>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include "attn/core/types.hpp"
-#include "attn/metrics/ngrams.hpp"
-#include "attn/metrics/reference_texts.hpp"
-#include "attn/metrics/tokenize_13a.hpp"
+#include "attn/metrics/sentence_counts.hpp"
 
 namespace attn {
 
@@ -53,34 +52,53 @@ struct Bleu {
 
 namespace detail {
 
+/// The text without trailing white space, as in Python's str.rstrip().
+inline std::string_view without_trailing_space(std::string_view text) {
+  std::string_view last = text.substr(0, 0);
+  for_each_spaced_word<is_python_space>(text, [&](std::string_view word) { last = word; });
+  return text.substr(0, static_cast<std::size_t>(last.data() + last.size() - text.data()));
+}
+
+/// Rewrites every pair of adjacent bytes that matches, left to right and without overlap, like a regular expression of two
+/// characters. Byte matching is safe: all classes are ASCII, or everything except ASCII digits.
+std::string rewrite_pairs(std::string_view text, auto first, auto second, std::string_view before, std::string_view between,
+                          std::string_view after) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (at + 1 < text.size() && first(text[at]) && second(text[at + 1])) {
+      result.append(before).append(1, text[at]).append(between).append(1, text[at + 1]).append(after);
+      ++at;
+    } else {
+      result += text[at];
+    }
+  }
+  return result;
+}
+
 using Words = std::vector<std::string>;
 
-/// Counts of one sentence. Clips the matches of an n-gram to its highest count in any reference. The reference length is
-/// the one closest to the hypothesis length; ties take the shorter. `fewest_ngrams` is the minimum of totals for each
-/// order.
-inline BleuCounts count_words(const Words& hypothesis, std::span<const Words> references, Index fewest_ngrams = 0) {
-  BleuCounts counts{.hypothesis_length = std::ssize(hypothesis), .reference_length = std::ssize(references[0])};
-  for (const Words& reference : references) {
-    const Index length = std::ssize(reference), produced = counts.hypothesis_length;
-    const Index nearer = std::abs(length - produced) - std::abs(counts.reference_length - produced);
+/// Counts of one sentence, in the words of `split`. Clips the matches of an n-gram to its highest count in any reference.
+/// The reference length is the one closest to the hypothesis length; ties take the shorter. `fewest_ngrams` is the minimum
+/// of totals for each order.
+BleuCounts count_words(const std::string& hypothesis, std::span<const std::string> references, const auto& split,
+                       Index fewest_ngrams = 0) {
+  const Words produced = split(hypothesis);
+  std::vector<Words> wanted;
+  for (const std::string& reference : references) wanted.push_back(split(reference));
+  BleuCounts counts{.hypothesis_length = std::ssize(produced), .reference_length = std::ssize(wanted[0])};
+  const auto distance = [&](Index length) { return std::abs(length - counts.hypothesis_length); };
+  for (const Words& text : wanted) {
+    const Index length = std::ssize(text), nearer = distance(length) - distance(counts.reference_length);
     if (nearer < 0 || (nearer == 0 && length < counts.reference_length)) counts.reference_length = length;
   }
   for (std::size_t n = 1; n <= 4; ++n) {
-    auto wanted = sorted_ngrams<std::string>(references[0], n);
-    for (const Words& reference : references.subspan(1))
-      wanted = either_ngrams(wanted, sorted_ngrams<std::string>(reference, n));
-    const auto produced = sorted_ngrams<std::string>(hypothesis, n);
-    counts.matches[n - 1] = shared_ngrams(produced, wanted);
-    counts.totals[n - 1] = std::max(fewest_ngrams, std::ssize(produced));
+    auto most = sorted_ngrams<std::string>(wanted[0], n);
+    for (const Words& text : std::span(wanted).subspan(1)) most = either_ngrams(most, sorted_ngrams<std::string>(text, n));
+    const auto ngrams = sorted_ngrams<std::string>(produced, n);
+    counts.matches[n - 1] = shared_ngrams(ngrams, most);
+    counts.totals[n - 1] = std::max(fewest_ngrams, std::ssize(ngrams));
   }
   return counts;
-}
-
-inline BleuCounts operator+(BleuCounts a, const BleuCounts& b) {
-  a.hypothesis_length += b.hypothesis_length;
-  a.reference_length += b.reference_length;
-  for (std::size_t n = 0; n < 4; ++n) a.matches[n] += b.matches[n], a.totals[n] += b.totals[n];
-  return a;
 }
 
 /// min(1, exp(1 - wanted / produced))
@@ -91,11 +109,38 @@ inline double brevity_penalty(double produced, double wanted) {
 
 }  // namespace detail
 
+/// The words that BLEU counts: the "13a" tokenizer of sacreBLEU, from NIST's mteval-v13a. Splits off punctuation, except
+/// periods and commas inside numbers, dashes not after a digit, and non-ASCII punctuation.
+inline std::vector<std::string> tokenize_13a(std::string_view sentence) {
+  using namespace detail;
+  std::string line(without_trailing_space(sentence));
+  constexpr std::string_view replacements[][2] = {
+      {"<skipped>", ""}, {"-\n", ""},    {"\n", " "},
+      {"&quot;", "\""},  {"&amp;", "&"},  // before the next two, to turn &amp;lt; into <
+      {"&lt;", "<"},     {"&gt;", ">"}};
+  for (const auto& [from, to] : replacements) line = replaced(line, from, to);
+
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto is_other = [&](char c) { return !is_digit(c); };
+  const auto is_stop = [](char c) { return c == '.' || c == ','; };
+  const auto is_dash = [](char c) { return c == '-'; };
+  const auto is_symbol = [](char c) {
+    return (c >= '{' && c <= '~') || (c >= '[' && c <= '`') || (c >= ' ' && c <= '&') || (c >= '(' && c <= '+') ||
+           (c >= ':' && c <= '@') || c == '/';
+  };
+
+  std::string spaced = " ";
+  for (const char c : line) is_symbol(c) ? spaced.append({' ', c, ' '}) : spaced.append(1, c);
+  spaced += ' ';
+  spaced = rewrite_pairs(spaced, is_other, is_stop, "", " ", " ");
+  spaced = rewrite_pairs(spaced, is_stop, is_other, " ", " ", "");
+  spaced = rewrite_pairs(spaced, is_digit, is_dash, "", " ", " ");
+  return split_words(spaced);
+}
+
 /// Counts of a sentence against its references, in 13a tokens.
 inline BleuCounts bleu_counts(const std::string& hypothesis, std::span<const std::string> references) {
-  std::vector<detail::Words> words;
-  for (const std::string& reference : references) words.push_back(tokenize_13a(reference));
-  return detail::count_words(tokenize_13a(hypothesis), words);
+  return detail::count_words(hypothesis, references, tokenize_13a);
 }
 
 /// BLEU from summed counts. Computes precisions in Real, or in double for integer counts.
@@ -128,17 +173,13 @@ Bleu bleu_of_counts(const BleuSums<Count>& sums, Index references = 1) {
 /// BLEU of a corpus with several references per sentence: 13a tokens, case-sensitive, exponential smoothing. Each element
 /// of `references` has one sentence per hypothesis.
 inline Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references) {
-  BleuCounts sums;
-  detail::for_each_scored("corpus_bleu", hypotheses, references, [&](const std::string& hypothesis, const auto& wanted) {
-    sums = detail::operator+(sums, bleu_counts(hypothesis, wanted));
-  });
+  const auto sums = detail::sum_counts<BleuCounts>("corpus_bleu", hypotheses, references, bleu_counts);
   return bleu_of_counts(sums, std::ssize(references));
 }
 
 /// BLEU of a corpus with one reference per sentence.
 inline Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references) {
-  const std::vector<std::string> text(references.begin(), references.end());
-  return corpus_bleu(hypotheses, std::span(&text, 1));
+  return corpus_bleu(hypotheses, detail::one_text(references));
 }
 
 }  // namespace attn

@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "attn/core/types.hpp"
-#include "attn/metrics/ngrams.hpp"
-#include "attn/metrics/reference_texts.hpp"
-#include "attn/metrics/tokenize_13a.hpp"
+#include "attn/metrics/sentence_counts.hpp"
 
 namespace attn {
 
@@ -43,8 +41,7 @@ struct Chrf {
 
 namespace detail {
 
-/// The characters of a text without white space. Each invalid UTF-8 byte becomes one lone surrogate, which no
-/// character is.
+/// The characters of a text without white space. Each invalid UTF-8 byte becomes a lone surrogate, which is no character.
 inline std::u32string characters(std::string_view text) {
   std::u32string result;
   for (std::size_t at = 0; at < text.size();) {
@@ -67,24 +64,13 @@ inline std::vector<std::u32string> chrf_words(std::string_view text) {
   for (const std::string& word : split_words(text)) {
     const std::u32string letters = characters(word);
     const std::size_t last = letters.size() - 1;
-    std::size_t cut = letters.size();  // start of the second word
-    if (last > 0 && is_mark(letters[last]))
-      cut = last;
-    else if (last > 0 && is_mark(letters[0]))
-      cut = 1;
+    // Start of the second word, or the end.
+    const std::size_t cut = last == 0 ? 1 : is_mark(letters[last]) ? last : is_mark(letters[0]) ? 1 : letters.size();
     words.push_back(letters.substr(0, cut));
     if (cut < letters.size()) words.push_back(letters.substr(cut));
   }
   return words;
 }
-
-/// The characters and words of a sentence.
-struct ChrfSentence {
-  std::u32string characters;
-  std::vector<std::u32string> words;
-  ChrfSentence(std::string_view text, ChrfWords with)
-      : characters(detail::characters(text)), words(with == ChrfWords::none ? decltype(words){} : chrf_words(text)) {}
-};
 
 /// Counts of one order. If the reference has no n-gram of this order, the hypothesis counts 0.
 template <class T>
@@ -113,16 +99,20 @@ auto chrf_of_counts(const ChrfSums<Count>& sums) {
 
 /// Counts of a sentence against its best-scoring reference; ties take the first.
 inline ChrfCounts chrf_counts(const std::string& hypothesis, std::span<const std::string> references, ChrfWords words) {
-  const detail::ChrfSentence produced(hypothesis, words);
+  using namespace detail;
+  const auto words_of = [&](const std::string& text) {
+    return words == ChrfWords::none ? std::vector<std::u32string>{} : chrf_words(text);
+  };
+  const std::u32string letters = characters(hypothesis);
+  const auto produced = words_of(hypothesis);
   ChrfCounts best{};
   double most = -1;
   for (const std::string& reference : references) {
-    const detail::ChrfSentence wanted(reference, words);
+    const std::u32string wanted_letters = characters(reference);
+    const auto wanted = words_of(reference);
     ChrfCounts counts{};
-    for (std::size_t n = 1; n <= 6; ++n)
-      counts[n - 1] = detail::chrf_order<char32_t>(produced.characters, wanted.characters, n);
-    for (std::size_t n = 1; n <= 2; ++n)
-      counts[n + 5] = detail::chrf_order<std::u32string>(produced.words, wanted.words, n);
+    for (std::size_t n = 1; n <= 6; ++n) counts[n - 1] = chrf_order<char32_t>(letters, wanted_letters, n);
+    for (std::size_t n = 1; n <= 2; ++n) counts[n + 5] = chrf_order<std::u32string>(produced, wanted, n);
     if (const double score = chrf_of_counts(counts); score > most) most = score, best = counts;
   }
   return best;
@@ -131,20 +121,15 @@ inline ChrfCounts chrf_counts(const std::string& hypothesis, std::span<const std
 /// chrF of a corpus with several references per sentence. Each element of `references` has one sentence per hypothesis.
 inline Chrf corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
                         ChrfWords words = ChrfWords::none) {
-  ChrfCounts sums{};
-  detail::for_each_scored("corpus_chrf", hypotheses, references, [&](const std::string& hypothesis, const auto& wanted) {
-    const ChrfCounts counts = chrf_counts(hypothesis, wanted, words);
-    for (std::size_t order = 0; order < sums.size(); ++order)
-      for (std::size_t i = 0; i < 3; ++i) sums[order][i] += counts[order][i];
-  });
+  const auto counts = [words](const auto& hypothesis, auto& wanted) { return chrf_counts(hypothesis, wanted, words); };
+  const auto sums = detail::sum_counts<ChrfCounts>("corpus_chrf", hypotheses, references, counts);
   return {.score = chrf_of_counts(sums), .words = words, .references = std::ssize(references)};
 }
 
 /// chrF of a corpus with one reference per sentence.
 inline Chrf corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::string> references,
                         ChrfWords words = ChrfWords::none) {
-  const std::vector<std::string> text(references.begin(), references.end());
-  return corpus_chrf(hypotheses, std::span(&text, 1), words);
+  return corpus_chrf(hypotheses, detail::one_text(references), words);
 }
 
 }  // namespace attn

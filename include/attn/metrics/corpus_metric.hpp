@@ -1,9 +1,12 @@
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "attn/metrics/bleu.hpp"
@@ -12,8 +15,7 @@
 
 namespace attn {
 
-/// A corpus metric, selected by name. The score is a function of counts summed over sentences, so resampled sentences can
-/// be scored too (metrics/bootstrap.hpp).
+/// A corpus metric. The score is a function of counts summed over sentences, so resampled sentences can be scored too.
 struct CorpusMetric {
   /// The score of a resample. sacreBLEU computes chrF in float here, unless nothing matches.
   struct Sample {
@@ -33,59 +35,55 @@ struct CorpusMetric {
 
 namespace detail {
 
-/// Converts BLEU counts to a flat vector, and back.
-inline std::vector<Index> flat(const BleuCounts& counts) {
-  std::vector<Index> row{counts.hypothesis_length, counts.reference_length};
-  row.insert(row.end(), counts.matches.begin(), counts.matches.end());
-  row.insert(row.end(), counts.totals.begin(), counts.totals.end());
-  return row;
+/// The opposite of flat().
+template <template <class> class Sums, class Real>
+Sums<Real> sums_of(std::span<const Real> row) {
+  auto values = flat<Real>(Sums<Real>{});
+  std::ranges::copy(row, values.begin());
+  return std::bit_cast<Sums<Real>>(values);
 }
-template <class Real>
-BleuSums<Real> bleu_sums(std::span<const Real> row) {
-  BleuSums<Real> sums{.hypothesis_length = row[0], .reference_length = row[1]};
-  std::copy_n(row.begin() + 2, 4, sums.matches.begin());
-  std::copy_n(row.begin() + 6, 4, sums.totals.begin());
-  return sums;
+
+/// A metric from counts(hypothesis, references), which returns Sums<Index>, and score(Sums<Real>).
+template <template <class> class Sums>
+CorpusMetric metric_of(std::string name, std::string signature_fields, auto counts, auto score) {
+  const auto row_counts = [counts](const std::string& hypothesis, std::span<const std::string> references) {
+    const auto row = flat<Index>(counts(hypothesis, references));
+    return std::vector<Index>(row.begin(), row.end());
+  };
+  const auto row_score = [score](auto row) { return score(sums_of<Sums>(row)); };
+  const auto sample = [row_score](std::span<const float> sums) {
+    const auto found = row_score(sums);
+    return CorpusMetric::Sample{found, std::is_same_v<decltype(found), const float> && found > 0};
+  };
+  return {.name = std::move(name),
+          .signature_fields = std::move(signature_fields),
+          .counts = row_counts,
+          .score = row_score,
+          .sample = sample};
 }
 
 inline CorpusMetric bleu_metric() {
-  return {.name = "BLEU",
-          .signature_fields = Bleu::signature_fields,
-          .counts = [](const auto& hypothesis, auto references) { return flat(bleu_counts(hypothesis, references)); },
-          .score = [](auto sums) { return bleu_of_counts(bleu_sums(sums)).score; },
-          .sample = [](auto sums) { return CorpusMetric::Sample{bleu_of_counts(bleu_sums(sums)).score}; },
-          .details = [](auto sums) { return bleu_of_counts(bleu_sums(sums)).details(); }};
+  const auto score = [](const auto& sums) { return bleu_of_counts(sums).score; };
+  CorpusMetric metric = metric_of<BleuSums>("BLEU", Bleu::signature_fields, bleu_counts, score);
+  metric.details = [](auto sums) { return bleu_of_counts(sums_of<BleuSums>(sums)).details(); };
+  return metric;
 }
 
 inline CorpusMetric chrf_metric(ChrfWords words) {
-  const auto counts = [words](const std::string& hypothesis, std::span<const std::string> references) {
-    const ChrfCounts found = chrf_counts(hypothesis, references, words);
-    return std::vector<Index>(found[0].data(), found[0].data() + 3 * found.size());
-  };
-  const auto score = []<class Real>(std::span<const Real> row) {
-    ChrfSums<Real> sums{};
-    for (std::size_t i = 0; i < row.size(); ++i) sums[i / 3][i % 3] = row[i];
-    return chrf_of_counts(sums);
-  };
-  const auto sample = [score](std::span<const float> sums) {
-    const float of_sums = score(sums);
-    return CorpusMetric::Sample{of_sums, of_sums > 0};
-  };
   const Chrf chrf{.words = words};
-  return {
-      .name = chrf.name(), .signature_fields = chrf.signature_fields(), .counts = counts, .score = score, .sample = sample};
+  const auto counts = [words](const auto& text, auto references) { return chrf_counts(text, references, words); };
+  const auto score = [](const auto& sums) { return chrf_of_counts(sums); };
+  return metric_of<ChrfSums>(chrf.name(), chrf.signature_fields(), counts, score);
 }
 
 inline CorpusMetric word_bleu_metric(WordBleu kind, const char* name) {
-  return {.name = name,
-          .counts = [kind](const auto& text, auto references) { return flat(word_bleu_counts(kind, text, references)); },
-          .score = [](auto sums) { return word_bleu_of_counts(bleu_sums(sums)); },
-          .sample = [](auto sums) { return CorpusMetric::Sample{word_bleu_of_counts(bleu_sums(sums))}; }};
+  const auto counts = [kind](const auto& text, auto references) { return word_bleu_counts(kind, text, references); };
+  const auto score = [](const auto& sums) { return word_bleu_of_counts(sums); };
+  return metric_of<BleuSums>(name, "", counts, score);
 }
 
 }  // namespace detail
 
-/// Names accepted by corpus_metric.
 inline constexpr std::string_view corpus_metric_names[] = {"bleu", "chrf", "chrf++", "multi-bleu", "multi-bleu-lc", "nltk"};
 
 /// The metric with this name. Throws for unknown names.

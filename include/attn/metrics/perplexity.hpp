@@ -6,8 +6,7 @@
 
 namespace attn {
 
-/// Perplexity: exp of the mean negative log-likelihood per token. Accumulates sums, so that batches are weighted by their
-/// tokens.
+/// Perplexity: exp of the mean negative log-likelihood per token. Sums over batches, so that each token weighs the same.
 class Perplexity {
  public:
   /// Adds a batch: the summed negative log-likelihood (natural logarithm) and number of its tokens.
@@ -19,13 +18,11 @@ class Perplexity {
 
   Index tokens() const { return tokens_; }
 
-  /// The mean negative log-likelihood per token.
   double mean() const {
     require(tokens_ > 0, "Perplexity: no tokens were added, so there is no mean; is the corpus empty?");
     return sum_ / static_cast<double>(tokens_);
   }
 
-  /// exp(mean())
   double value() const { return std::exp(mean()); }
 
  private:

@@ -34,19 +34,16 @@ struct SystemScore {
   }
 };
 
-/// The scores of all systems by one metric.
 struct MetricScores {
   std::string metric, signature;  // signature: empty if the metric has none
   std::vector<SystemScore> systems;
 };
 
-/// Scores texts by one metric. With a bootstrap, each system gets a confidence interval, and each but the first gets a
-/// p-value against the first.
+/// Scores texts by one metric. A bootstrap adds a confidence interval, and a p-value against the first system.
 inline MetricScores score_systems(const CorpusMetric& metric, std::span<const std::vector<std::string>> systems,
                                   std::span<const std::vector<std::string>> references,
                                   const std::optional<BootstrapOptions>& bootstrap = {}) {
-  MetricScores result;
-  result.metric = metric.name;
+  MetricScores result{metric.name, {}, {}};
   if (!metric.signature_fields.empty())
     result.signature =
         detail::signature(std::ssize(references), metric.signature_fields,
@@ -61,7 +58,7 @@ inline MetricScores score_systems(const CorpusMetric& metric, std::span<const st
     system.details = metric.details(text.sums);
     if (!bootstrap) continue;
     Resampled resampled = resample(metric, text, *bootstrap);
-    system.confidence = systems.size() == 1 ? exact_confidence(resampled) : confidence(resampled);
+    system.confidence = confidence(resampled, systems.size() == 1);
     if (result.systems.size() > 1)
       system.p_value = paired_p_value(resampled, baseline, std::abs(result.systems[0].score - system.score));
     else

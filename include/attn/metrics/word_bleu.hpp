@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <string>
@@ -19,38 +20,19 @@ enum class WordBleu {
 
 namespace detail {
 
-inline std::string ascii_lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return lower;
-}
-
-/// The words between runs of ASCII white space, as in Perl's split on bytes.
-inline Words split_bytes(std::string_view text) {
-  constexpr std::string_view spaces = " \t\n\v\f\r";
-  Words words;
-  for (std::size_t begin, end = 0; (begin = text.find_first_not_of(spaces, end)) != text.npos;) {
-    end = std::min(text.find_first_of(spaces, begin), text.size());
-    words.emplace_back(text.substr(begin, end - begin));
-  }
-  return words;
-}
+constexpr bool is_ascii_space(char32_t code) { return code == ' ' || (code >= '\t' && code <= '\r'); }
 
 }  // namespace detail
 
-/// Counts of a sentence against its references.
 inline BleuCounts word_bleu_counts(WordBleu kind, const std::string& hypothesis, std::span<const std::string> references) {
-  const auto split = [&](const std::string& line) {
+  const auto split = [&](std::string line) {
     if (kind == WordBleu::nltk) return detail::split_words(line);
-    return detail::split_bytes(kind == WordBleu::multi_bleu ? line : detail::ascii_lower(line));
+    if (kind == WordBleu::multi_bleu_lower_case) std::ranges::transform(line, line.begin(), unicode::ascii_lower);
+    return detail::split_words<detail::is_ascii_space>(line);
   };
-  std::vector<detail::Words> words;
-  for (const std::string& reference : references) words.push_back(split(reference));
-  return detail::count_words(split(hypothesis), words, kind == WordBleu::nltk ? 1 : 0);
+  return detail::count_words(hypothesis, references, split, kind == WordBleu::nltk ? 1 : 0);
 }
 
-/// The score from summed counts.
 template <class Count>
 double word_bleu_of_counts(const BleuSums<Count>& sums) {
   double sum_of_logs = 0;
@@ -65,24 +47,20 @@ double word_bleu_of_counts(const BleuSums<Count>& sums) {
 /// The score of a corpus. Each element of `references` has one sentence per hypothesis.
 inline double word_bleu(WordBleu kind, std::span<const std::string> hypotheses,
                         std::span<const std::vector<std::string>> references) {
-  BleuCounts sums;
-  detail::for_each_scored("word_bleu", hypotheses, references, [&](const std::string& hypothesis, const auto& wanted) {
-    sums = detail::operator+(sums, word_bleu_counts(kind, hypothesis, wanted));
-  });
-  return word_bleu_of_counts(sums);
+  const auto counts = [kind](const auto& hypothesis, auto& wanted) { return word_bleu_counts(kind, hypothesis, wanted); };
+  return word_bleu_of_counts(detail::sum_counts<BleuCounts>("word_bleu", hypotheses, references, counts));
 }
 
 /// Moses' multi-bleu.perl with one reference per sentence.
 inline double multi_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references,
                          bool lower_case = false) {
-  const std::vector<std::string> text(references.begin(), references.end());
-  return word_bleu(lower_case ? WordBleu::multi_bleu_lower_case : WordBleu::multi_bleu, hypotheses, std::span(&text, 1));
+  const WordBleu kind = lower_case ? WordBleu::multi_bleu_lower_case : WordBleu::multi_bleu;
+  return word_bleu(kind, hypotheses, detail::one_text(references));
 }
 
 /// NLTK's corpus_bleu with one reference per sentence.
 inline double nltk_bleu(std::span<const std::string> hypotheses, std::span<const std::string> references) {
-  const std::vector<std::string> text(references.begin(), references.end());
-  return word_bleu(WordBleu::nltk, hypotheses, std::span(&text, 1));
+  return word_bleu(WordBleu::nltk, hypotheses, detail::one_text(references));
 }
 
 }  // namespace attn

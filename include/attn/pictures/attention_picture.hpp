@@ -1,13 +1,14 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "attn/decode/attention_map.hpp"
-#include "attn/pictures/axes.hpp"
-#include "attn/pictures/canvas.hpp"
+#include "attn/pictures/drawing.hpp"
 
 namespace attn {
 
@@ -59,21 +60,18 @@ inline std::vector<std::string> labels(Side side, Index count, const std::vector
   return all;
 }
 
-inline const std::string& style() {
-  static const std::string rules = themed_style(".cells{fill:#0f62b4}.field{fill:#f3f5f8}",  //
-                                                ".cells{fill:#64b5f6}.field{fill:#1b212a}");
-  return rules;
+inline std::string style() {
+  return themed_style(".cells{fill:#0f62b4}.field{fill:#f3f5f8}", ".cells{fill:#64b5f6}.field{fill:#1b212a}");
 }
 
-/// The head's number, and the weight of the darkest cell.
-inline std::string caption(const AttentionMap& map, double most) {
-  return (map.heads > 1 ? "head " + std::to_string(map.head + 1) + " of " + std::to_string(map.heads) + ", " : "") +
-         "darkest " + axes::label(most, 0.01);
-}
+}  // namespace attention_picture
 
-/// Draws the map as an <svg> element. Cells of the same level form one path and neighbors one rectangle, so that long
-/// sentences stay small. Weights are relative to the map's maximum; those below 1/40 of it stay blank.
-inline std::string draw(const AttentionMap& map, const MapWords& words, std::string_view title, bool styled) {
+/// Draws a map as a stand-alone SVG: rows are queries, columns are keys, darker cells have larger weights. Follows the
+/// reader's light or dark theme, unless a page has the style. Cells of the same level form one path and neighbors one
+/// rectangle, so that long sentences stay small. Weights are relative to the map's maximum; those below 1/40 of it stay blank.
+inline std::string draw_attention_map(const AttentionMap& map, const MapWords& words, std::string_view title,
+                                      bool styled = true) {
+  using namespace attention_picture;
   constexpr int levels = 20;
   const auto rows = labels(map.of, map.rows, words.source, words.written);
   const auto columns = labels(map.at, map.cols, words.source, words.read);
@@ -81,7 +79,8 @@ inline std::string draw(const AttentionMap& map, const MapWords& words, std::str
   for (const std::string& word : rows) beside = std::max(beside, width_of(word));
   for (const std::string& word : columns) above = std::max(above, width_of(word));
   const double most = map.weights.empty() ? 0 : *std::max_element(map.weights.begin(), map.weights.end());
-  const std::string small = caption(map, most);
+  const std::string head = "head " + std::to_string(map.head + 1) + " of " + std::to_string(map.heads) + ", ";
+  const std::string small = (map.heads > 1 ? head : "") + "darkest " + axes::label(most, 0.01);
   const double left = 12 + beside + gap, top = (title.empty() ? 34 : 58) + above + gap;
   const double field_width = cell * static_cast<double>(map.cols), field_height = cell * static_cast<double>(map.rows);
   const double width = std::max({left + field_width + 12, width_of(small) + 24, 10.5 * width_of(title) / 8 + 24});
@@ -117,12 +116,37 @@ inline std::string draw(const AttentionMap& map, const MapWords& words, std::str
   return std::move(canvas).finish();
 }
 
-}  // namespace attention_picture
-
-/// Draws a map as a stand-alone SVG: rows are queries, columns are keys, darker cells have larger weights. Follows the
-/// reader's light or dark theme.
-inline std::string draw_attention_map(const AttentionMap& map, const MapWords& words, std::string_view title) {
-  return attention_picture::draw(map, words, title, true);
+/// Draws all maps of a sentence pair as a self-contained HTML page, which is also valid XML. Each layer is a section with
+/// its heads side by side; cross-attention is open, other layers are folded. Adapts to screen size and light or dark theme.
+inline std::string draw_attention_page(std::string_view source, std::string_view translation,
+                                       std::span<const AttentionMap> maps, const MapWords& words) {
+  const auto name = [](Side side) {
+    return side == Side::source ? "source" : side == Side::target ? "translation" : "mixtures of positions";
+  };
+  std::ostringstream out;
+  out << "<!DOCTYPE html>\n<html xmlns='http://www.w3.org/1999/xhtml'>\n<head><meta charset='utf-8'/>"
+         "<meta name='viewport' content='width=device-width, initial-scale=1'/><title>"
+      << escaped(translation)
+      << "</title>\n<style>:root{color-scheme:light dark}"
+         "body{font:16px/1.5 system-ui,'Segoe UI',Helvetica,Arial,sans-serif;margin:0 auto;padding:1em;max-width:90em;"
+         "color:#14181f;background:#f7f8fa}"
+         "dt{font-size:.85em;color:#5b6571}dd{margin:0 0 .6em;overflow-wrap:anywhere}"
+         "summary{cursor:pointer;padding:.5em 0;font-weight:600}summary span{font-weight:400;color:#5b6571}"
+         ".maps{display:flex;flex-wrap:wrap;gap:1em}.maps>div{overflow-x:auto;max-width:100%}"
+         "svg{display:block}"
+         "@media(prefers-color-scheme:dark){body{color:#f0f3f7;background:#0b0e12}dt,summary span{color:#9aa2ad}}"
+      << attention_picture::style() << "</style></head>\n<body>\n<dl><dt>source</dt><dd>" << escaped(source)
+      << "</dd><dt>translation</dt><dd>" << escaped(translation) << "</dd></dl>\n";
+  if (maps.empty()) out << "<p>This model has no attention.</p>\n";
+  for (const AttentionMap& map : maps) {
+    if (map.head == 0)
+      out << "<details" << (map.translates() ? " open='open'" : "") << "><summary>" << escaped(map.layer) << " <span>"
+          << name(map.of) << " attends to " << name(map.at) << "</span></summary><div class='maps'>\n";
+    out << "<div>" << draw_attention_map(map, words, "", false) << "</div>\n";
+    if (map.head == map.heads - 1) out << "</div></details>\n";
+  }
+  out << "</body>\n</html>\n";
+  return out.str();
 }
 
 }  // namespace attn

@@ -58,8 +58,7 @@ std::string draw_search_tree(const SearchTree& tree, const Names& names, std::st
     const auto& node = nodes[i];
     const Place& place = places[i];
     const double at = x[place.column], wide = widths[place.column], middle = at + wide / 2;
-    const bool dropped = node.fate == SearchTree::Fate::dropped;
-    canvas.begin_group(node.best ? "best" : dropped ? "dropped" : "kept");
+    canvas.begin_group(node.best ? "best" : node.fate == SearchTree::Fate::dropped ? "dropped" : "kept");
     if (node.parent >= 0) {
       const Place& from = places[static_cast<std::size_t>(node.parent)];
       const double begin = x[from.column] + widths[from.column], bend = (begin + at) / 2;

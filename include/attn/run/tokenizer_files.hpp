@@ -10,7 +10,7 @@
 #include "attn/core/format_count.hpp"
 #include "attn/text/any_tokenizer.hpp"
 #include "attn/text/byte_bpe_files.hpp"
-#include "attn/text/plain_tokenizer.hpp"
+#include "attn/text/plain_words.hpp"
 #include "attn/text/word_vocabulary_files.hpp"
 
 namespace attn {

@@ -12,25 +12,18 @@ namespace attn {
 
 /// Type-erased tokenizer, which itself satisfies Tokenizer: code that uses it is compiled once for all tokenizers. Copies
 /// share the immutable wrapped tokenizer.
-class AnyTokenizer {
+class AnyTokenizer : public TokenizerBase<AnyTokenizer> {
  public:
   template <Tokenizer T>
-  requires(!std::same_as<T, AnyTokenizer>) AnyTokenizer(T tokenizer)  // NOLINT: implicit conversion intended
-      : typed_(std::make_shared<Typed<T>>(std::move(tokenizer))) {}
-
-  std::vector<Token> encode(std::string_view text) const {
-    std::vector<Token> ids;
-    encode(text, ids);
-    return ids;
+  requires(!std::same_as<T, AnyTokenizer>) AnyTokenizer(T tokenizer) {  // NOLINT: implicit conversion intended
+    begin_ = tokenizer.begin(), end_ = tokenizer.end(), pad_ = tokenizer.pad(), unknown_ = tokenizer.unknown();
+    typed_ = std::make_shared<Typed<T>>(std::move(tokenizer));
   }
+
+  using TokenizerBase<AnyTokenizer>::encode;
   void encode(std::string_view text, std::vector<Token>& ids) const { typed_->encode(text, ids); }
   std::string decode(std::span<const Token> ids) const { return typed_->decode(ids); }
-  Token begin() const { return typed_->special().begin; }
-  Token end() const { return typed_->special().end; }
-  Token pad() const { return typed_->special().pad; }
-  Token unknown() const { return typed_->special().unknown; }
   Index size() const { return typed_->size(); }
-  Index padded_size() const { return padded_vocabulary(size()); }
   std::uint64_t hash() const { return typed_->hash(); }
 
   /// A readable form of a token, see each tokenizer's name(). "?" for ids outside the vocabulary.
@@ -44,14 +37,10 @@ class AnyTokenizer {
   }
 
  private:
-  struct Special {
-    Token begin, end, pad, unknown;
-  };
   struct Base {
     virtual ~Base() = default;
     virtual void encode(std::string_view text, std::vector<Token>& ids) const = 0;
     virtual std::string decode(std::span<const Token> ids) const = 0;
-    virtual Special special() const = 0;
     virtual Index size() const = 0;
     virtual std::uint64_t hash() const = 0;
     virtual std::string name(Token id) const = 0;
@@ -61,7 +50,6 @@ class AnyTokenizer {
     explicit Typed(T t) : tokenizer(std::move(t)) {}
     void encode(std::string_view text, std::vector<Token>& ids) const override { tokenizer.encode(text, ids); }
     std::string decode(std::span<const Token> ids) const override { return tokenizer.decode(ids); }
-    Special special() const override { return {tokenizer.begin(), tokenizer.end(), tokenizer.pad(), tokenizer.unknown()}; }
     Index size() const override { return tokenizer.size(); }
     std::uint64_t hash() const override { return tokenizer.hash(); }
     std::string name(Token id) const override {

@@ -6,13 +6,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "attn/core/thread_pool.hpp"
 #include "attn/text/byte_bpe.hpp"
-#include "attn/text/string_map.hpp"
 
 namespace attn {
 
@@ -23,14 +23,12 @@ namespace attn {
 ///     const ByteBpe bpe = trainer.train(32000);
 class BpeTrainer {
  public:
-  /// Counts the words of one line of UTF-8.
   void add(std::string_view line) {
     utf8::require_valid(line);
-    for_each_word(line, [this](std::string_view word) { count(word, 1); });
+    for_each_word(line, [this](std::string_view word) { ++counts_[word]; });
   }
-  /// Adds the counts of another trainer.
   void add(const BpeTrainer& other) {
-    for (const auto& [word, times] : other.counts_) count(word, times);
+    for (const auto& [word, times] : other.counts_) counts_[word] += times;
   }
 
   /// Trains a vocabulary of <s> <pad> </s> <unk>, the 256 bytes, then merges up to the given size. Stops early when no pair
@@ -38,13 +36,6 @@ class BpeTrainer {
   ByteBpe train(Index vocabulary_size) const;
 
  private:
-  void count(std::string_view word, Index times) {
-    if (const auto found = counts_.find(word); found != counts_.end())
-      found->second += times;
-    else
-      counts_.emplace(word, times);
-  }
-
   detail::StringMap<Index> counts_;
 };
 
@@ -79,8 +70,7 @@ class PairCounts {
     Index count;
     /// Order in the priority queue: the most frequent first, ties by lowest ids.
     bool operator<(const Pair& other) const {
-      if (count != other.count) return count < other.count;
-      return std::pair(left, right) > std::pair(other.left, other.right);
+      return std::tuple(count, other.left, other.right) < std::tuple(other.count, left, right);
     }
   };
 
@@ -101,7 +91,7 @@ class PairCounts {
 
     while (!queue_.empty()) {
       Pair best = queue_.top();
-      const auto found = pairs_.find(key(best.left, best.right));
+      const auto found = pairs_.find(pair_key(best.left, best.right));
       const Index count = found == pairs_.end() ? 0 : found->second.count;
       if (count == best.count) return best;
       queue_.pop();
@@ -111,10 +101,9 @@ class PairCounts {
     return {};
   }
 
-  /// Replaces every occurrence of the pair by the result.
   void merge(const Pair& pair, Token result) {
     const auto [left, right, count] = pair;
-    const std::vector<std::uint32_t> affected = std::move(pairs_[key(left, right)].words);
+    const std::vector<std::uint32_t> affected = std::move(pairs_[pair_key(left, right)].words);
     for (const std::uint32_t index : affected) {
       auto& word = words_[index].tokens;
       std::size_t kept = 0;
@@ -136,7 +125,7 @@ class PairCounts {
       }
       word.resize(kept);
     }
-    pairs_.erase(key(left, right));
+    pairs_.erase(pair_key(left, right));
   }
 
  private:
@@ -149,16 +138,13 @@ class PairCounts {
     std::vector<std::uint32_t> words;  // may include words that no longer contain the pair
   };
 
-  static std::uint64_t key(Token left, Token right) {
-    return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
-  }
   void gain(Token left, Token right, std::uint32_t word) {
-    Occurrences& pair = pairs_[key(left, right)];
+    Occurrences& pair = pairs_[pair_key(left, right)];
     pair.count += words_[word].count;
     if (pair.words.empty() || pair.words.back() != word) pair.words.push_back(word);
-    gained_.push_back(key(left, right));
+    gained_.push_back(pair_key(left, right));
   }
-  void lose(Token left, Token right, std::uint32_t word) { pairs_[key(left, right)].count -= words_[word].count; }
+  void lose(Token left, Token right, std::uint32_t word) { pairs_[pair_key(left, right)].count -= words_[word].count; }
 
   std::vector<Word> words_;
   std::unordered_map<std::uint64_t, Occurrences> pairs_;
@@ -174,8 +160,7 @@ inline ByteBpe BpeTrainer::train(Index vocabulary_size) const {
   // Byte order of Hugging Face's trainer: by code point of the byte's letter.
   std::array<std::size_t, 256> bytes;
   std::iota(bytes.begin(), bytes.end(), std::size_t{0});
-  std::sort(bytes.begin(), bytes.end(),
-            [](auto a, auto b) { return byte_alphabet::letters[a] < byte_alphabet::letters[b]; });
+  std::ranges::sort(bytes, {}, [](std::size_t byte) { return byte_alphabet::letters[byte]; });
   std::array<Token, 256> token_of_byte;
   for (const std::size_t byte : bytes) {
     token_of_byte[byte] = static_cast<Token>(tokens.size());
@@ -191,8 +176,7 @@ inline ByteBpe BpeTrainer::train(Index vocabulary_size) const {
     pairs.add_word(std::move(letters), count);
   }
 
-  // No two merges produce the same string: a span of bytes between two surviving boundaries has been merged the same way
-  // everywhere.
+  // No two merges produce the same string: bytes between two surviving boundaries are merged the same way everywhere.
   std::vector<Merge> merges;
   while (static_cast<Index>(tokens.size()) < vocabulary_size) {
     const auto pair = pairs.most_frequent();

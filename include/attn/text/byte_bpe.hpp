@@ -10,40 +10,69 @@
 
 #include "attn/core/error.hpp"
 #include "attn/text/bpe_merges.hpp"
-#include "attn/text/byte_alphabet.hpp"
-#include "attn/text/content_hash.hpp"
-#include "attn/text/piece_name.hpp"
-#include "attn/text/string_map.hpp"
 #include "attn/text/tokenizer.hpp"
-#include "attn/text/utf8.hpp"
 #include "attn/text/word_split.hpp"
 
 namespace attn {
 
+/// GPT-2's mapping of bytes to printable characters, so that tokens fit into JSON and text files. Printable Latin-1 maps to
+/// itself; the other bytes map in order to U+0100 and up. A space becomes U+0120, a newline U+010A.
+namespace byte_alphabet {
+
+inline constexpr std::array<char32_t, 256> letters = [] {
+  std::array<char32_t, 256> table{};
+  char32_t next = 0x100;
+  for (char32_t byte = 0; byte < 256; ++byte) {
+    const bool prints = (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
+    table[byte] = prints ? byte : next++;
+  }
+  return table;
+}();
+
+inline std::string written(std::string_view bytes) {
+  std::string text;
+  for (const char byte : bytes) utf8::append(text, letters[static_cast<unsigned char>(byte)]);
+  return text;
+}
+
+/// Decodes characters to bytes; empty if a character stands for no byte.
+inline std::optional<std::string> read(std::string_view text) {
+  static constexpr auto bytes = [] {
+    std::array<int, 256 + 68> table{};  // 68 bytes do not stand for themselves
+    table.fill(-1);
+    for (std::size_t byte = 0; byte < 256; ++byte) table[letters[byte]] = static_cast<int>(byte);
+    return table;
+  }();
+  std::string read;
+  for (std::size_t at = 0; at < text.size();) {
+    const utf8::Decoded letter = utf8::decode(text, at);
+    if (!letter.valid || letter.code >= bytes.size() || bytes[letter.code] < 0) return std::nullopt;
+    read += static_cast<char>(bytes[letter.code]);
+    at += letter.length;
+  }
+  return read;
+}
+
+}  // namespace byte_alphabet
+
 /// Byte-level byte-pair encoding, compatible with GPT-2 and BART (Sennrich et al. 2016; Radford et al. 2019). Splits text
 /// into words (for_each_word), starts each word as its bytes and applies merges in rank order until none applies.
 /// Immutable, so threads can share one.
-class ByteBpe {
+class ByteBpe : public TokenizerBase<ByteBpe> {
  public:
   /// Tokens in id order, in the byte alphabet; merges in rank order.
   ByteBpe(std::vector<std::string> tokens, std::vector<Merge> merges);
 
-  std::vector<Token> encode(std::string_view text) const {
-    std::vector<Token> ids;
-    encode(text, ids);
-    return ids;
-  }
+  using TokenizerBase<ByteBpe>::encode;
   /// Appends the ids of the text. Treats names of special tokens as plain text.
   void encode(std::string_view text, std::vector<Token>& ids) const {
     require(text.size() < 0x7fffffff, "byte-level BPE: a text of ", text.size(),
             " bytes is too long. Encode it line by line.");
     utf8::require_valid(text);
-    Workspace work;
+    BpeMerges::Workspace work;
     for_each_word(text, [&](std::string_view word) {
-      if (const auto known = whole_words_.find(word); known != whole_words_.end())
-        ids.push_back(known->second);
-      else
-        merge_word(word, work, ids);
+      const Token known = whole_words_.get(word, -1);
+      known >= 0 ? ids.push_back(known) : merge_word(word, work, ids);
     });
   }
   /// Like encode(), but maps "<s>" and other special-token names to the special tokens.
@@ -55,13 +84,13 @@ class ByteBpe {
       const auto found = std::find_if(specials_.begin(), specials_.end(), [&](Token id) {
         return text.substr(at).starts_with(tokens_[static_cast<std::size_t>(id)]);
       });
-      if (found == specials_.end()) {
+      if (found != specials_.end()) {
+        encode(text.substr(start, at - start), ids);
+        ids.push_back(*found);
+        start = at += tokens_[static_cast<std::size_t>(*found)].size();
+      } else {
         ++at;
-        continue;
       }
-      encode(text.substr(start, at - start), ids);
-      ids.push_back(*found);
-      start = at += tokens_[static_cast<std::size_t>(*found)].size();
     }
     encode(text.substr(start), ids);
     return ids;
@@ -78,31 +107,21 @@ class ByteBpe {
     return utf8::repair(std::move(text));
   }
 
-  /// A readable form of a token. A piece that continues a word starts with a dot, unless it is all punctuation. A lone
-  /// space shows as U+2423; part of a character shows as its bytes, <e4><bd>.
+  /// A readable form of a token (see piece_name).
   std::string name(Token id) const {
     const auto at = static_cast<std::size_t>(id);
-    if (is_special(id)) return tokens_[at];
-    return piece_name(bytes_[at], " ");
+    return is_special(id) ? tokens_[at] : piece_name(bytes_[at], " ");
   }
 
-  Token begin() const { return begin_; }
-  Token pad() const { return pad_; }
-  Token end() const { return end_; }
-  Token unknown() const { return unknown_; }  // encode() never emits it: every byte is a token
   std::optional<Token> mask() const { return mask_; }
   bool is_special(Token id) const { return std::find(specials_.begin(), specials_.end(), id) != specials_.end(); }
 
   Index size() const { return static_cast<Index>(tokens_.size()); }
-  Index padded_size() const { return padded_vocabulary(size()); }
   std::uint64_t hash() const {
     ContentHash hash;
-    hash.add("byte-level BPE");
-    for (const std::string& token : tokens_) hash.add(token);
-    for (const auto& [left, right, result] : merges()) {
-      hash.add(static_cast<std::uint64_t>(left));
-      hash.add(static_cast<std::uint64_t>(right));
-    }
+    hash.add("byte-level BPE").add(tokens_);
+    for (const auto& [left, right, result] : merges())
+      hash.add(static_cast<std::uint64_t>(left)).add(static_cast<std::uint64_t>(right));
     return hash.value();
   }
 
@@ -110,15 +129,10 @@ class ByteBpe {
   const std::vector<Merge>& merges() const { return merges_.list(); }
 
  private:
-  struct Workspace {
-    std::vector<Token> word;
-    BpeMerges::Workspace merging;
-  };
-
-  void merge_word(std::string_view word, Workspace& work, std::vector<Token>& ids) const {
+  void merge_word(std::string_view word, BpeMerges::Workspace& work, std::vector<Token>& ids) const {
     work.word.clear();
     for (const char byte : word) work.word.push_back(byte_tokens_[static_cast<unsigned char>(byte)]);
-    merges_.apply(work.word, work.merging, ids);
+    merges_.apply(work.word, work, ids);
   }
 
   std::vector<std::string> tokens_;  // as in the files
@@ -127,7 +141,6 @@ class ByteBpe {
   std::array<Token, 256> byte_tokens_{};
   detail::StringMap<Token> whole_words_;  // words that encode to one token
   std::vector<Token> specials_;
-  Token begin_, pad_, end_, unknown_;
   std::optional<Token> mask_;
 };
 
@@ -174,7 +187,7 @@ inline ByteBpe::ByteBpe(std::vector<std::string> tokens, std::vector<Merge> merg
             "' and '", text(right), "'");
 
   // Most words are a single token and are looked up here without merging. A token that merging never produces is left out.
-  Workspace work;
+  BpeMerges::Workspace work;
   std::vector<Token> merged;
   whole_words_.reserve(tokens_.size());
   for (Token id = 0; id < size(); ++id) {

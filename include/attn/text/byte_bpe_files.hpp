@@ -99,12 +99,10 @@ inline ByteBpe load_byte_bpe(const std::filesystem::path& vocab_json, const std:
 /// Writes the two files in the format of load_byte_bpe and Hugging Face.
 inline void save_byte_bpe(const ByteBpe& bpe, const std::filesystem::path& vocab_json,
                           const std::filesystem::path& merges_txt) {
-  std::string vocabulary = "{";
-  for (Index id = 0; id < bpe.size(); ++id) {
-    const std::string& token = bpe.tokens()[static_cast<std::size_t>(id)];
-    vocabulary += (id == 0 ? "" : ", ") + nlohmann::json(token).dump() + ": " + std::to_string(id);
-  }
   const auto& tokens = bpe.tokens();
+  std::string vocabulary = "{";
+  for (std::size_t id = 0; id < tokens.size(); ++id)
+    vocabulary += (id == 0 ? "" : ", ") + nlohmann::json(tokens[id]).dump() + ": " + std::to_string(id);
   std::string merges = "#version: 0.2\n";
   for (const auto& [left, right, result] : bpe.merges())
     merges += tokens[static_cast<std::size_t>(left)] + ' ' + tokens[static_cast<std::size_t>(right)] + '\n';

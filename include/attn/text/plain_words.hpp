@@ -2,24 +2,50 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "attn/text/contractions.hpp"
-#include "attn/text/lower_case.hpp"
 #include "attn/text/treebank_line.hpp"
-#include "attn/text/utf8.hpp"
+#include "attn/text/word_vocabulary.hpp"
 
 namespace attn {
 
-enum class Language { english, german };
-
-/// The words of a line in the preprocessing of Chittersu ("Attention Mechanisms in Neural Machine Translation"): expands
-/// English contractions, splits by the Penn Treebank rules, lower-cases, removes punctuation and replaces numbers by <num>.
-/// Separates words by spaces, for WordVocabulary:
-///     plain_words("I don't owe 1,000 euros.", Language::english) == "i do not owe <num> euros"
-/// Keeps opening quotation marks, as `` or in typographic form: they are words in the paper's vocabularies.
-std::string plain_words(std::string_view line, Language language);
-
 namespace plain {
+
+struct Contraction {
+  std::string short_form, long_form;
+};
+
+/// The expansions in order. 've comes last: 'll and 'd can leave one (we'll've, we will've, we will have). Ambiguous forms
+/// (he'd: he had, he would) follow Chittersu's preprocessing.
+inline const std::vector<Contraction>& contractions() {
+  struct Rule {
+    std::string_view ending, becomes, stems;
+  };
+  static constexpr Rule rules[] = {
+      {"n't", " not", "are could did does do had has have is may might must need ought should was were would"},
+      {"'d", " had", "I he it she there they we you"},
+      {"'d", " did", "how where"},
+      {"'d", " would", "that"},
+      {"'ll", " shall", "I he it she they what who you"},
+      {"'ll", " will", "how we"},
+      {"'s", " has", "he how it she that there what when where who why"},
+      {"'re", " are", "they we what you"},
+      {"'m", " am", "I"},
+      {"'ve", " have", "I could might must should so they to we what when where who why will would you"}};
+  static const std::vector<Contraction> list = [] {
+    std::vector<Contraction> all{{"ain't", "am not"},      {"can't", "cannot"},        {"shan't", "shall not"},
+                                 {"sha'n't", "shall not"}, {"won't", "will not"},      {"let's", "let us"},
+                                 {"so's", "so as"},        {"'cause", "because"},      {"ma'am", "madam"},
+                                 {"y'all", "you all"},     {"o'clock", "of the clock"}};
+    for (const auto& [ending, becomes, stems] : rules)
+      for_each_spaced_word(stems, [&, &ending = ending, &becomes = becomes](std::string_view stem) {
+        all.push_back({std::string(stem).append(ending), std::string(stem).append(becomes)});
+      });
+    return all;
+  }();
+  return list;
+}
 
 /// Writes the plain words of a line in one pass. NLTK runs a dozen regular expressions and separates punctuation that is
 /// removed later; this scanner implements only the effect on the result.
@@ -36,43 +62,24 @@ class PlainWordScanner {
  private:
   // Each handles the character at here_ and advances.
   void step() {
-    switch (line_.role_at(here_)) {
-      case ByteRole::joins:
-        return letter();
-      case ByteRole::ends:
-        return skip_break(1);
-      case ByteRole::vanishes:
-        return skip(1);
-      case ByteRole::period:
-        return period();
-      case ByteRole::comma:
-        return line_.break_at(here_) ? skip_break(1) : skip(1);
-      case ByteRole::hyphen:
-        return line_.break_at(here_) ? skip_break(2) : skip(1);
-      case ByteRole::quote:
-        if (line_.after_opening(here_) || line_.starts_sentence(here_)) own_word("``");
-        return skip_break(1);
-      case ByteRole::backtick:
-        return backticks();
-      case ByteRole::apostrophe:
-        return apostrophe();
-      case ByteRole::wide:
-        return wide();
-    }
+    const ByteRole role = line_.role_at(here_);
+    if (role == ByteRole::joins) return letter();
+    if (role == ByteRole::ends) return skip_break(1);
+    if (role == ByteRole::vanishes) return skip(1);
+    if (role == ByteRole::period) return period();
+    if (role == ByteRole::comma) return line_.break_at(here_) ? skip_break(1) : skip(1);
+    if (role == ByteRole::hyphen) return line_.break_at(here_) ? skip_break(2) : skip(1);
+    if (role == ByteRole::backtick) return backticks();
+    if (role == ByteRole::apostrophe) return apostrophe();
+    if (role == ByteRole::wide) return wide();
+    if (line_.after_opening(here_) || line_.starts_sentence(here_)) own_word("``");  // a quote
+    skip_break(1);
   }
   void letter() {
-    const char first = line_.at(here_);
-    switch (small(first)) {
-      case 'n':
-        if (line_.negation_at(here_)) end_word();  // isn't: is n't
-        break;
-      case 'c':
-      case 'd':
-      case 'g':
-      case 'l':
-      case 'w':
-        if (!line_.word_character_before(here_) && two_words()) return;
-    }
+    const char first = line_.at(here_), lower = ascii_lower(first);
+    if (lower == 'n' && line_.negation_at(here_)) end_word();  // isn't: is n't
+    const bool may_split = lower == 'c' || lower == 'd' || lower == 'g' || lower == 'l' || lower == 'w';
+    if (may_split && !line_.word_character_before(here_) && two_words()) return;
     join(first);
     skip(1);
   }
@@ -145,7 +152,7 @@ class PlainWordScanner {
   }
 
   void join(char letter) {
-    words_ += small(letter);
+    words_ += ascii_lower(letter);
     number_ = number_ && letter >= '0' && letter <= '9';
   }
   void end_word() {
@@ -171,6 +178,32 @@ class PlainWordScanner {
 
 }  // namespace plain
 
+/// Expands English contractions: don't -> do not. Also matches inside words (she's contains he's). Case-sensitive, as in
+/// Chittersu's preprocessing: I'm becomes I am, while Don't and It's stay.
+inline void expand_contractions(std::string& line) {
+  constexpr char apostrophe = '\'';
+  if (line.find(apostrophe) == std::string::npos) return;
+  for (const auto& [short_form, long_form] : plain::contractions()) {
+    const std::size_t before = short_form.find(apostrophe);
+    std::string expanded;
+    std::size_t done = 0;  // bytes of the line already copied to `expanded`
+    for (std::size_t at = line.find(apostrophe); at != line.npos; at = line.find(apostrophe, at + 1)) {
+      if (at < done + before || line.compare(at - before, short_form.size(), short_form) != 0) continue;
+      expanded.append(line, done, at - before - done).append(long_form);
+      done = at - before + short_form.size();
+      at = done - 1;
+    }
+    if (done > 0) line = expanded.append(line, done);
+  }
+}
+
+enum class Language { english, german };
+
+/// The words of a line in the preprocessing of Chittersu ("Attention Mechanisms in Neural Machine Translation"): expands
+/// English contractions, splits by the Penn Treebank rules, lower-cases, removes punctuation and replaces numbers by <num>.
+/// Separates words by spaces, for WordVocabulary:
+///     plain_words("I don't owe 1,000 euros.", Language::english) == "i do not owe <num> euros"
+/// Keeps opening quotation marks, as `` or in typographic form: they are words in the paper's vocabularies.
 inline std::string plain_words(std::string_view line, Language language) {
   utf8::require_valid(line);
   std::string expanded, words;
@@ -183,5 +216,22 @@ inline std::string plain_words(std::string_view line, Language language) {
   plain::PlainWordScanner(line, words).run();
   return words;
 }
+
+/// Tokenizes ordinary text: converts it to plain words of a language and looks them up. Decodes to plain words.
+class PlainTokenizer : public WordVocabulary {
+ public:
+  PlainTokenizer(WordVocabulary vocabulary, Language language)
+      : WordVocabulary(std::move(vocabulary)), language_(language) {}
+
+  Language language() const { return language_; }
+  std::vector<Token> encode(std::string_view text) const { return WordVocabulary::encode(plain_words(text, language_)); }
+  void encode(std::string_view text, std::vector<Token>& ids) const {
+    WordVocabulary::encode(plain_words(text, language_), ids);
+  }
+
+ private:
+  Language language_;
+};
+static_assert(Tokenizer<PlainTokenizer>);
 
 }  // namespace attn

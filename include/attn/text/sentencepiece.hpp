@@ -9,29 +9,20 @@
 #include <vector>
 
 #include "attn/core/file.hpp"
-#include "attn/text/content_hash.hpp"
-#include "attn/text/piece_name.hpp"
-#include "attn/text/sentencepiece_bpe.hpp"
-#include "attn/text/sentencepiece_model.hpp"
-#include "attn/text/sentencepiece_normalizer.hpp"
-#include "attn/text/sentencepiece_unigram.hpp"
+#include "attn/text/sentencepiece_cutters.hpp"
 #include "attn/text/tokenizer.hpp"
 
 namespace attn {
 
 /// Runs a trained SentencePiece model (Kudo and Richardson 2018), unigram or BPE, with the same ids and text as the
 /// original. Immutable, so threads can share one.
-class SentencePiece {
+class SentencePiece : public TokenizerBase<SentencePiece> {
  public:
   using Kind = SentencePieceModel::PieceKind;
 
   explicit SentencePiece(SentencePieceModel model);
 
-  std::vector<Token> encode(std::string_view text) const {
-    std::vector<Token> ids;
-    encode(text, ids);
-    return ids;
-  }
+  using TokenizerBase<SentencePiece>::encode;
   /// Appends the ids of the text. Each byte that is not UTF-8 counts as U+FFFD. Names of control symbols are plain text;
   /// names of user-defined symbols map to the symbols.
   void encode(std::string_view text, std::vector<Token>& ids) const {
@@ -54,41 +45,63 @@ class SentencePiece {
     return decode_pieces(pieces);
   }
   /// Joins pieces to text. A piece outside the vocabulary is copied as is.
-  std::string decode_pieces(std::span<const std::string> pieces) const;
+  std::string decode_pieces(std::span<const std::string> pieces) const {
+    const auto& options = model_.normalizer;
+    std::string text, bytes;
+    const auto add_bytes = [&] {
+      for (std::size_t at = 0; at < bytes.size();) {
+        const utf8::Decoded character = utf8::decode(bytes, at);
+        const std::size_t length = character.valid ? character.length : 1;
+        text += character.valid ? std::string_view(bytes).substr(at, length) : std::string_view("\uFFFD");
+        at += length;
+      }
+      bytes.clear();
+    };
+    bool first = true, had_prefix = false;  // strips the dummy prefix from the start of the text
+    for (const std::string& written : pieces) {
+      const Token id = id_of(written);
+      if (piece(id).kind == Kind::byte) {
+        bytes += static_cast<char>(*byte_of(written));
+        continue;
+      }
+      add_bytes();
+      if (had_prefix || !text.empty()) first = false;
+      had_prefix = false;
+      if (piece(id).kind == Kind::control) continue;
+      if (id == unknown_) {
+        text += written == piece(id).text ? model_.unknown_surface : written;
+        continue;
+      }
+      std::string_view rest = written;
+      if (first && (options.dummy_prefix || options.remove_extra_whitespace) &&
+          rest.starts_with(sentencepiece::space_mark)) {
+        rest.remove_prefix(sentencepiece::space_mark.size());
+        had_prefix = !options.remove_extra_whitespace;
+      }
+      text += replaced(rest, sentencepiece::space_mark, " ");
+    }
+    add_bytes();
+    return denormalize_ ? (*denormalize_)(text, PieceTrie()) : text;
+  }
 
-  /// A readable form of a piece: one that continues a word starts with a dot, unless it is all punctuation.
   std::string name(Token id) const {
     const auto& [text, score, kind] = piece(id);
     if (kind == Kind::control || kind == Kind::unknown || kind == Kind::byte) return text;
     return piece_name(text, sentencepiece::space_mark);
   }
 
-  Token begin() const { return control(model_.begin_piece); }  // begin, end and pad are -1 if the model has none
-  Token end() const { return control(model_.end_piece); }
-  Token pad() const { return control(model_.pad_piece); }
-  Token unknown() const { return unknown_; }
   Index size() const { return static_cast<Index>(model_.pieces.size()); }
-  Index padded_size() const { return padded_vocabulary(size()); }
   std::uint64_t hash() const {
     ContentHash hash;
     hash.add("SentencePiece");
-    for (const auto& [text, score, kind] : model_.pieces) {
-      hash.add(text);
-      hash.add(std::uint64_t{std::bit_cast<std::uint32_t>(score)});
-      hash.add(static_cast<std::uint64_t>(kind));
-    }
-    for (const auto* normalizer : {&model_.normalizer, &model_.denormalizer}) {
-      hash.add(normalizer->charsmap);
-      hash.add(std::uint64_t{normalizer->dummy_prefix} + 2 * normalizer->remove_extra_whitespace +
-               4 * normalizer->escape_whitespace);
-    }
-    for (const std::string& text : {model_.begin_piece, model_.end_piece, model_.pad_piece, model_.unknown_surface})
-      hash.add(text);
-    hash.add(static_cast<std::uint64_t>(model_.kind) + 8 * model_.byte_fallback + 16 * model_.whitespace_is_suffix);
-    return hash.value();
+    for (const auto& [text, score, kind] : model_.pieces)
+      hash.add(text).add(std::uint64_t{std::bit_cast<std::uint32_t>(score)}).add(static_cast<std::uint64_t>(kind));
+    for (const auto& [charsmap, dummy_prefix, trims, escapes] : {model_.normalizer, model_.denormalizer})
+      hash.add(charsmap).add(std::uint64_t{dummy_prefix} + 2 * trims + 4 * escapes);
+    hash.add({model_.begin_piece, model_.end_piece, model_.pad_piece, model_.unknown_surface});
+    const auto kind = static_cast<std::uint64_t>(model_.kind);
+    return hash.add(kind + 8 * model_.byte_fallback + 16 * model_.whitespace_is_suffix).value();
   }
-
-  const SentencePieceModel& model() const { return model_; }
 
  private:
   /// Calls take(piece, id) for each piece of the text, in order.
@@ -121,28 +134,17 @@ class SentencePiece {
   }
   static std::optional<unsigned char> byte_of(std::string_view piece) {
     if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return {};
-    unsigned value = 0;
-    for (const char digit : piece.substr(3, 2)) {
-      if (!(digit >= '0' && digit <= '9') && !(digit >= 'A' && digit <= 'F')) return {};
-      value = 16 * value + static_cast<unsigned>(digit <= '9' ? digit - '0' : digit - 'A' + 10);
-    }
-    return static_cast<unsigned char>(value);
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    const std::size_t high = digits.find(piece[3]), low = digits.find(piece[4]);
+    if (high == digits.npos || low == digits.npos) return {};
+    return static_cast<unsigned char>(16 * high + low);
   }
   const SentencePieceModel::Piece& piece(Token id) const { return model_.pieces[static_cast<std::size_t>(id)]; }
-  Token id_of(std::string_view piece) const {
-    if (const auto found = symbols_.find(piece); found != symbols_.end()) return found->second;
-    const auto found = texts_.find(piece);
-    return found == texts_.end() ? unknown_ : found->second;
-  }
-  Token control(std::string_view name) const {
-    const Token id = id_of(name);
-    return piece(id).kind == Kind::control ? id : -1;
-  }
+  Token id_of(std::string_view piece) const { return symbols_.get(piece, texts_.get(piece, unknown_)); }
 
   SentencePieceModel model_;
   detail::StringMap<Token> symbols_, texts_;  // symbols_: unknown, control and byte pieces; texts_: all others
   std::array<Token, 256> bytes_{};            // ids of the byte pieces, for byte fallback
-  Token unknown_ = -1;
   PieceTrie user_defined_;
   sentencepiece::TextNormalizer normalize_;
   std::optional<sentencepiece::TextNormalizer> denormalize_;
@@ -185,54 +187,17 @@ inline SentencePiece::SentencePiece(SentencePieceModel model)
   require(unknown_ >= 0, "there is no piece for unknown text");
   for (std::size_t byte = 0; byte < bytes_.size() && model_.byte_fallback; ++byte)
     require(bytes_[byte] >= 0, "there is no piece for byte ", byte, ", but the model encodes unknown text as bytes");
+  const auto control = [this](std::string_view name) {  // -1 if the model has none
+    const Token id = id_of(name);
+    return piece(id).kind == Kind::control ? id : -1;
+  };
+  begin_ = control(model_.begin_piece), end_ = control(model_.end_piece), pad_ = control(model_.pad_piece);
   user_defined_ = PieceTrie(std::move(user_defined));
   if (!model_.denormalizer.charsmap.empty()) denormalize_.emplace(model_.denormalizer, false);
   if (model_.kind == SentencePieceModel::Kind::unigram)
     cutter_.emplace<sentencepiece::UnigramCutter>(model_, unknown_);
   else
     cutter_.emplace<sentencepiece::BpeCutter>(model_, unknown_);
-}
-
-inline std::string SentencePiece::decode_pieces(std::span<const std::string> pieces) const {
-  const auto& options = model_.normalizer;
-  std::string text, bytes;
-  const auto add_bytes = [&] {
-    for (std::size_t at = 0; at < bytes.size();) {
-      const utf8::Decoded character = utf8::decode(bytes, at);
-      const std::size_t length = character.valid ? character.length : 1;
-      text += character.valid ? std::string_view(bytes).substr(at, length) : std::string_view("\uFFFD");
-      at += length;
-    }
-    bytes.clear();
-  };
-  bool first = true, had_prefix = false;  // strips the dummy prefix from the start of the text
-  for (const std::string& written : pieces) {
-    const Token id = id_of(written);
-    if (piece(id).kind == Kind::byte) {
-      bytes += static_cast<char>(*byte_of(written));
-      continue;
-    }
-    add_bytes();
-    if (had_prefix || !text.empty()) first = false;
-    had_prefix = false;
-    if (piece(id).kind == Kind::control) continue;
-    if (id == unknown_) {
-      text += written == piece(id).text ? model_.unknown_surface : written;
-      continue;
-    }
-    std::string_view rest = written;
-    if (first && (options.dummy_prefix || options.remove_extra_whitespace) && rest.starts_with(sentencepiece::space_mark)) {
-      rest.remove_prefix(sentencepiece::space_mark.size());
-      had_prefix = !options.remove_extra_whitespace;
-    }
-    for (std::size_t mark; (mark = rest.find(sentencepiece::space_mark)) != rest.npos;) {
-      (text += rest.substr(0, mark)) += ' ';
-      rest.remove_prefix(mark + sentencepiece::space_mark.size());
-    }
-    text += rest;
-  }
-  add_bytes();
-  return denormalize_ ? (*denormalize_)(text, PieceTrie()) : text;
 }
 
 }  // namespace attn

@@ -4,10 +4,11 @@
 #include <cstddef>
 #include <string_view>
 
-#include "attn/text/unicode_classes.hpp"
 #include "attn/text/utf8.hpp"
 
 namespace attn::plain {
+
+using unicode::ascii_lower;
 
 /// The effect of a byte on the current word: joins it, ends it, is dropped, or depends on its neighbours.
 enum class ByteRole : unsigned char { joins, ends, vanishes, period, comma, hyphen, quote, backtick, apostrophe, wide };
@@ -29,7 +30,6 @@ inline constexpr auto byte_roles = [] {
   return roles;
 }();
 
-constexpr char small(char byte) { return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte + 32) : byte; }
 constexpr bool is_one_of(char byte, std::string_view bytes) { return bytes.find(byte) != bytes.npos; }
 constexpr bool is_typographic_quote(char32_t code) {
   return code == 0xAB || code == 0xBB || code == 0x2018 || code == 0x2019 || (code >= 0x201C && code <= 0x201E);
@@ -47,13 +47,10 @@ class TreebankLine {
   char at(std::size_t place) const { return place < size() ? line_[place] : '\0'; }
   ByteRole role_at(std::size_t place) const { return byte_roles[static_cast<unsigned char>(at(place))]; }
   utf8::Decoded character_at(std::size_t place) const { return utf8::decode(line_, place); }
-  bool digit_at(std::size_t place) const { return at(place) >= '0' && at(place) <= '9'; }
 
   /// Whether these lower-case letters are at the position, in any case.
   bool letters_at(std::size_t place, std::string_view letters) const {
-    for (std::size_t i = 0; i < letters.size(); ++i)
-      if (small(at(place + i)) != letters[i]) return false;
-    return true;
+    return std::ranges::equal(from(place).substr(0, letters.size()), letters, {}, ascii_lower);
   }
 
   bool word_character_at(std::size_t place) const {
@@ -70,24 +67,14 @@ class TreebankLine {
   /// Whether a word that reaches this position ends here.
   bool break_at(std::size_t place) const {
     if (place >= size()) return true;
-    switch (role_at(place)) {
-      case ByteRole::ends:
-      case ByteRole::quote:
-      case ByteRole::backtick:
-        return true;
-      case ByteRole::comma:
-        return !digit_at(place + 1);  // 1,000 and 10:30 are one word
-      case ByteRole::hyphen:
-        return at(place + 1) == '-';
-      case ByteRole::period:
-        return period_ends_at(place);
-      case ByteRole::apostrophe:
-        return at(place + 1) == '\'' || single_letter_at(place + 1) || break_at(place + 1);
-      case ByteRole::wide:
-        return is_typographic_quote(character_at(place).code);
-      default:
-        return false;
-    }
+    using enum ByteRole;
+    const ByteRole role = role_at(place);
+    if (role == comma) return at(place + 1) < '0' || at(place + 1) > '9';  // 1,000 and 10:30 are one word
+    if (role == hyphen) return at(place + 1) == '-';
+    if (role == period) return period_ends_at(place);
+    if (role == apostrophe) return at(place + 1) == '\'' || single_letter_at(place + 1) || break_at(place + 1);
+    if (role == wide) return is_typographic_quote(character_at(place).code);
+    return role == ends || role == quote || role == backtick;
   }
 
   /// Whether the apostrophe starts a clitic, which is a separate word: John's, they're.
@@ -102,7 +89,7 @@ class TreebankLine {
   }
   /// Whether a one-letter word follows an apostrophe, other than 's, 't, 'm or 'd.
   bool single_letter_at(std::size_t place) const {
-    return word_character_at(place) && !is_one_of(small(at(place)), "mtsd") &&
+    return word_character_at(place) && !is_one_of(ascii_lower(at(place)), "mtsd") &&
            !word_character_at(place + character_at(place).length);
   }
 

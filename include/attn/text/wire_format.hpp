@@ -8,6 +8,13 @@
 
 namespace attn {
 
+/// The number that these bytes, at most eight, have in the wire format.
+inline std::uint64_t little_endian(std::string_view bytes) {
+  std::uint64_t number = 0;
+  for (std::size_t i = bytes.size(); i-- > 0;) number = number << 8 | static_cast<unsigned char>(bytes[i]);
+  return number;
+}
+
 /// Reads a message in the wire format of Protocol Buffers, field by field:
 ///
 ///     for (WireReader in(bytes); in.next();)
@@ -26,26 +33,19 @@ class WireReader {
     require(key >> 3 > 0 && key >> 3 < (1U << 29), "byte ", position(), ": there is no field ", key >> 3);
     field_ = static_cast<int>(key >> 3);
     type_ = static_cast<Type>(key & 7);
-    switch (type_) {
-      case Type::varint:
-        number_ = varint();
-        break;
-      case Type::fixed64:
-        number_ = little_endian(take(8));
-        break;
-      case Type::fixed32:
-        number_ = little_endian(take(4));
-        break;
-      case Type::bytes:
-        bytes_ = take(varint());
-        break;
-      default:
-        fail("byte ", position(), ": field ", field_, " has the unknown type ", key & 7);
-    }
+    if (type_ == Type::varint)
+      number_ = varint();
+    else if (type_ == Type::fixed64)
+      number_ = little_endian(take(8));
+    else if (type_ == Type::fixed32)
+      number_ = little_endian(take(4));
+    else if (type_ == Type::bytes)
+      bytes_ = take(varint());
+    else
+      fail("byte ", position(), ": field ", field_, " has the unknown type ", key & 7);
     return true;
   }
 
-  /// The field number.
   int field() const { return field_; }
 
   std::string_view bytes() const { return is(Type::bytes, "bytes"), bytes_; }
@@ -78,12 +78,6 @@ class WireReader {
     const std::string_view taken = rest_.substr(0, static_cast<std::size_t>(count));
     rest_.remove_prefix(taken.size());
     return taken;
-  }
-
-  static std::uint64_t little_endian(std::string_view bytes) {
-    std::uint64_t number = 0;
-    for (std::size_t i = bytes.size(); i-- > 0;) number = number << 8 | static_cast<unsigned char>(bytes[i]);
-    return number;
   }
 
   std::string_view rest_;

@@ -2,7 +2,6 @@
 #include <cstddef>
 #include <string_view>
 
-#include "attn/text/unicode_classes.hpp"
 #include "attn/text/utf8.hpp"
 
 namespace attn {
@@ -60,12 +59,13 @@ void for_each_word(std::string_view text, auto&& visit) {
   }
 }
 
-/// Calls visit(word) for each word separated by white space of any kind. The text must be valid UTF-8.
+/// Calls visit(word) for each word separated by white space of any kind. Invalid UTF-8 is not white space.
+template <bool (*is_space)(char32_t) = unicode::is_space>
 void for_each_spaced_word(std::string_view text, auto&& visit) {
   std::size_t start = 0;
   for (std::size_t at = 0; at < text.size();) {
     const auto character = utf8::decode(text, at);
-    if (unicode::is_space(character.code)) {
+    if (is_space(character.code)) {
       if (at > start) visit(text.substr(start, at - start));
       start = at + character.length;
     }

@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -7,16 +8,53 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/text/content_hash.hpp"
-#include "attn/text/string_map.hpp"
 #include "attn/text/tokenizer.hpp"
-#include "attn/text/word_counts.hpp"
 #include "attn/text/word_split.hpp"
 
 namespace attn {
 
+/// Counts the words of a text. Words are separated by any Unicode White_Space.
+class WordCounts {
+ public:
+  WordCounts() = default;
+  explicit WordCounts(std::span<const std::string> lines) {
+    for (const std::string& line : lines) add(line);
+  }
+
+  void add(std::string_view line) {
+    utf8::require_valid(line);
+    for_each_spaced_word(line, [this](std::string_view word) {
+      ++tokens_;
+      ++counts_[word];
+    });
+  }
+
+  Index tokens() const { return tokens_; }                            // words in the text
+  Index types() const { return static_cast<Index>(counts_.size()); }  // distinct words
+  Index seen_once() const { return tokens_seen_less_than(2); }
+  /// The number of occurrences of words seen less than `times` times. A vocabulary without these words maps them to
+  /// unknown.
+  Index tokens_seen_less_than(Index times) const {
+    Index tokens = 0;
+    for (const auto& [word, count] : counts_) tokens += count < times ? count : 0;
+    return tokens;
+  }
+  Index count(std::string_view word) const { return counts_.get(word, 0); }
+
+  /// Words and counts by descending count, ties in byte order.
+  std::vector<std::pair<std::string, Index>> by_frequency() const {
+    std::vector<std::pair<std::string, Index>> words(counts_.begin(), counts_.end());
+    std::ranges::sort(words, {}, [](const auto& one) { return std::pair(-one.second, std::string_view(one.first)); });
+    return words;
+  }
+
+ private:
+  detail::StringMap<Index> counts_;
+  Index tokens_ = 0;
+};
+
 /// A vocabulary of whole words. Other words map to <unk>.
-class WordVocabulary {
+class WordVocabulary : public TokenizerBase<WordVocabulary> {
  public:
   struct Limits {
     Index seen_at_least = 1;  // drop rarer words
@@ -25,10 +63,11 @@ class WordVocabulary {
 
   /// The words in id order, special tokens first: <unk> 0, <pad> 1, <sos> 2, <eos> 3.
   explicit WordVocabulary(std::vector<std::string> words) : words_(std::move(words)) {
-    for (std::size_t i = 0; i < specials().size(); ++i)
-      require(i < words_.size() && words_[i] == specials()[i], "word vocabulary: the word of id ", i, " must be ",
-              specials()[i]);
-    for (std::size_t i = specials().size(); i < words_.size(); ++i) {
+    unknown_ = 0, pad_ = 1, begin_ = 2, end_ = 3;
+    for (std::size_t i = 0; i < specials.size(); ++i)
+      require(i < words_.size() && words_[i] == specials[i], "word vocabulary: the word of id ", i, " must be ",
+              specials[i]);
+    for (std::size_t i = specials.size(); i < words_.size(); ++i) {
       const bool added = ids_.emplace(words_[i], static_cast<Token>(i)).second;
       require(added, "word vocabulary: the word '", words_[i], "' has two ids, ", id(words_[i]), " and ", i);
     }
@@ -36,11 +75,7 @@ class WordVocabulary {
   explicit WordVocabulary(const WordCounts& counts) : WordVocabulary(counts, Limits{}) {}
   WordVocabulary(const WordCounts& counts, Limits limits) : WordVocabulary(chosen(counts, limits)) {}
 
-  std::vector<Token> encode(std::string_view text) const {
-    std::vector<Token> ids;
-    encode(text, ids);
-    return ids;
-  }
+  using TokenizerBase<WordVocabulary>::encode;
   /// Appends the id of each word of the text.
   void encode(std::string_view text, std::vector<Token>& ids) const {
     utf8::require_valid(text);
@@ -61,41 +96,26 @@ class WordVocabulary {
 
   const std::string& name(Token id) const { return words_[static_cast<std::size_t>(id)]; }
 
-  Token unknown() const { return 0; }
-  Token pad() const { return 1; }
-  Token begin() const { return 2; }
-  Token end() const { return 3; }
   static constexpr Index special_tokens = 4;
 
   /// The id of a word, or unknown().
-  Token id(std::string_view word) const {
-    const auto found = ids_.find(word);
-    return found == ids_.end() ? unknown() : found->second;
-  }
+  Token id(std::string_view word) const { return ids_.get(word, unknown()); }
   bool contains(std::string_view word) const { return ids_.find(word) != ids_.end(); }
 
   Index size() const { return static_cast<Index>(words_.size()); }
-  Index padded_size() const { return padded_vocabulary(size()); }
-  std::uint64_t hash() const {
-    ContentHash hash;
-    hash.add("words");
-    for (const std::string& word : words_) hash.add(word);
-    return hash.value();
-  }
+  std::uint64_t hash() const { return ContentHash().add("words").add(words_).value(); }
 
   const std::vector<std::string>& words() const { return words_; }
 
  private:
-  static const std::vector<std::string>& specials() {
-    static const std::vector<std::string> names{"<unk>", "<pad>", "<sos>", "<eos>"};
-    return names;
-  }
+  static constexpr std::array<std::string_view, special_tokens> specials{"<unk>", "<pad>", "<sos>", "<eos>"};
+
   static std::vector<std::string> chosen(const WordCounts& counts, Limits limits) {
-    std::vector<std::string> words = specials();
+    std::vector<std::string> words(specials.begin(), specials.end());
     for (auto& [word, count] : counts.by_frequency()) {
       const bool full = limits.words > 0 && static_cast<Index>(words.size()) >= limits.words + special_tokens;
       if (count < limits.seen_at_least || full) break;
-      if (std::find(specials().begin(), specials().end(), word) == specials().end()) words.push_back(word);
+      if (std::find(specials.begin(), specials.end(), word) == specials.end()) words.push_back(word);
     }
     return words;
   }

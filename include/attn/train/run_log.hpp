@@ -12,7 +12,7 @@
 #include "attn/checkpoint/json.hpp"
 #include "attn/core/error.hpp"
 #include "attn/core/file.hpp"
-#include "attn/pictures/learning_curve.hpp"
+#include "attn/pictures/chart.hpp"
 #include "attn/train/callback.hpp"
 
 namespace attn {

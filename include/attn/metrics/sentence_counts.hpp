@@ -1,0 +1,105 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <functional>
+#include <iterator>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attn/core/error.hpp"
+#include "attn/core/format_count.hpp"
+#include "attn/core/types.hpp"
+#include "attn/text/word_split.hpp"
+#include "attn/version.hpp"
+
+// Shared by the metrics that sum counts over sentences.
+
+namespace attn::detail {
+
+/// White space in Python's str.split() and str.rstrip(): Unicode's, and the four ASCII separators.
+constexpr bool is_python_space(char32_t code) { return unicode::is_space(code) || (code >= 0x1C && code <= 0x1F); }
+
+/// The words between runs of white space, by default as in Python's str.split(). Invalid UTF-8 is not white space.
+template <bool (*is_space)(char32_t) = is_python_space>
+std::vector<std::string> split_words(std::string_view text) {
+  std::vector<std::string> words;
+  for_each_spaced_word<is_space>(text, [&](std::string_view word) { words.emplace_back(word); });
+  return words;
+}
+
+/// The sacreBLEU signature of a score. `more` goes between the number of references and the metric's fields.
+inline std::string signature(Index references, const std::string& fields, const std::string& more = "") {
+  return "nrefs:" + std::to_string(references) + more + "|" + fields + "|version:attn-" ATTN_VERSION;
+}
+
+/// Calls visit(hypothesis, its references) for each sentence. Each element of `references` has one sentence per hypothesis.
+/// `who` prefixes error messages.
+void for_each_scored(const char* who, std::span<const std::string> hypotheses,
+                     std::span<const std::vector<std::string>> references, auto&& visit) {
+  require(!references.empty(), who, ": no references. Pass at least one text.");
+  for (const auto& text : references)
+    require(hypotheses.size() == text.size(), who, ": ", hypotheses.size(), " hypotheses but ", text.size(),
+            " references; give one reference for each hypothesis, in the same order");
+  require(!hypotheses.empty(), who, ": no sentences to score. Pass at least one.");
+  std::vector<std::string> wanted(references.size());
+  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
+    for (std::size_t r = 0; r < references.size(); ++r) wanted[r] = references[r][i];
+    visit(hypotheses[i], wanted);
+  }
+}
+
+/// The numbers of a struct or array of `Real` alone, in order.
+template <class Real, class Sums>
+auto flat(const Sums& sums) {
+  return std::bit_cast<std::array<Real, sizeof(Sums) / sizeof(Real)>>(sums);
+}
+
+/// The sum of counts(hypothesis, its references) over all sentences.
+template <class Counts>
+Counts sum_counts(const char* who, std::span<const std::string> hypotheses,
+                  std::span<const std::vector<std::string>> references, const auto& counts) {
+  auto sums = flat<Index>(Counts{});
+  for_each_scored(who, hypotheses, references, [&](const std::string& hypothesis, const auto& wanted) {
+    std::ranges::transform(sums, flat<Index>(counts(hypothesis, wanted)), sums.begin(), std::plus<>());
+  });
+  return std::bit_cast<Counts>(sums);
+}
+
+/// The texts of a single reference per sentence.
+inline std::vector<std::vector<std::string>> one_text(std::span<const std::string> references) {
+  return {{references.begin(), references.end()}};
+}
+
+/// Lexicographic order of n-grams of words or characters.
+inline constexpr auto ngram_order = [](const auto& a, const auto& b) { return std::ranges::lexicographical_compare(a, b); };
+
+/// The n-grams of a sentence as a sorted multiset.
+template <class T>
+std::vector<std::span<const T>> sorted_ngrams(std::span<const T> sentence, std::size_t n) {
+  std::vector<std::span<const T>> ngrams;
+  for (std::size_t i = 0; i + n <= sentence.size(); ++i) ngrams.push_back(sentence.subspan(i, n));
+  std::ranges::sort(ngrams, ngram_order);
+  return ngrams;
+}
+
+/// The size of the intersection of two multisets of n-grams.
+template <class T>
+Index shared_ngrams(const std::vector<std::span<const T>>& a, const std::vector<std::span<const T>>& b) {
+  std::vector<std::span<const T>> shared;
+  std::ranges::set_intersection(a, b, std::back_inserter(shared), ngram_order);
+  return std::ssize(shared);
+}
+
+/// The union of two multisets: each n-gram with its higher count.
+template <class T>
+std::vector<std::span<const T>> either_ngrams(const std::vector<std::span<const T>>& a,
+                                              const std::vector<std::span<const T>>& b) {
+  std::vector<std::span<const T>> either;
+  std::ranges::set_union(a, b, std::back_inserter(either), ngram_order);
+  return either;
+}
+
+}  // namespace attn::detail
