@@ -3,7 +3,6 @@
 /// The CUDA backend: the device Cuda<bfloat16> or Cuda<float>, and the kernels of every op. For nvcc, which must not see
 /// attn/cpu.hpp.
 
-#include "attn/cuda/additive_attention.cuh"
 #include "attn/cuda/attention.cuh"
 #include "attn/cuda/decoding.cuh"
 #include "attn/cuda/device.cuh"
@@ -13,7 +12,6 @@
 #include "attn/cuda/layer_norm.cuh"
 #include "attn/cuda/linear.cuh"
 #include "attn/cuda/lstm.cuh"
-#include "attn/cuda/lstm_cell.cuh"
 #include "attn/cuda/optimiser.cuh"
 #include "attn/cuda/ragged_product.cuh"
 #include "attn/cuda/ragged_projection.cuh"

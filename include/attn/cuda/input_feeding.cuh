@@ -1,6 +1,5 @@
 #pragma once
-#include "attn/cuda/input_feeding/backward.cuh"
-#include "attn/cuda/input_feeding/forward.cuh"
+#include "attn/cuda/input_feeding/kernels.cuh"
 
 namespace attn {
 namespace input_feeding_detail {

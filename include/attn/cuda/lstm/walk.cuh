@@ -1,7 +1,6 @@
 #pragma once
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/lstm/cell.cuh"
-#include "attn/cuda/lstm/product.cuh"
 #include "attn/cuda/support/grid_barrier.cuh"
 #include "attn/cuda/support/rows.cuh"
 #include "attn/cuda/support/tensor_core.cuh"

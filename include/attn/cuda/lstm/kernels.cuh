@@ -1,7 +1,92 @@
 #pragma once
 #include "attn/cuda/lstm/walk.cuh"
 
+// The forward and the backward walk through all steps: see walk.cuh.
+
 namespace attn::kernels {
+
+template <class T, int V, bool Alone, std::size_t Ways>
+__global__ void __launch_bounds__(kLstmThreads)
+    lstm_forward(const __grid_constant__ LstmWays<LstmArgs<Cuda<T>>, Ways> ways, const __grid_constant__ LstmWalk<T> walk) {
+  extern __shared__ uint4 lstm_shared[];
+  const LstmArgs<Cuda<T>>& args = ways.of_block();
+  LstmBlock<T, Alone, false> block(walk, lstm_shared);
+  block.fill_from_rows(args.recurrent);
+  const int width = walk.width, direction = args.reverse ? -1 : 1;
+  for (int group = static_cast<int>(blockIdx.y); group < walk.groups; group += static_cast<int>(gridDim.y)) {
+    block.enter(group, args.rows, args.order, args.reverse);
+    LstmCell<V> cells[kLstmCells];
+    Pack<T, V> h[kLstmCells] = {}, x[kLstmCells][4] = {};
+    float c[kLstmCells][V] = {};
+    const auto load = [&](int k, int t) {  // prefetches the input's gates while the previous step is computed
+      const T* from = row_of(args.gates, cells[k].first_row + Index{direction} * t) + cells[k].unit;
+#pragma unroll
+      for (int gate = 0; gate < 4; ++gate) x[k][gate] = load_pack<V>(from + gate * width);
+    };
+#pragma unroll
+    for (int k = 0; k < kLstmCells; ++k) {
+      cells[k] = LstmCell<V>(block, k);
+      if (!cells[k].there) continue;
+      h[k] = load_or_zero<V>(args.h0, cells[k].sentence, cells[k].unit);
+      const Pack<T, V> before = load_or_zero<V>(args.c0, cells[k].sentence, cells[k].unit);
+#pragma unroll
+      for (int v = 0; v < V; ++v) c[k][v] = before[v];
+      store_pack(block.states(0, cells[k].i) + cells[k].unit, h[k]);
+      if (cells[k].length > 0) load(k, 0);
+    }
+    int active = block.members;
+    const int steps = block.length[0];
+    for (int t = 0; t < steps; ++t) {
+      const bool product = t > 0 || args.h0.data != nullptr;
+      while (block.length[active - 1] <= t) --active;
+      if (product) {
+        block.sync();
+        block.multiply(t % 2, active);
+      }
+#pragma unroll
+      for (int k = 0; k < kLstmCells; ++k) {
+        const LstmCell<V>& cell = cells[k];
+        if (t >= cell.length) continue;
+        float gates[V][4];
+#pragma unroll
+        for (int v = 0; v < V; ++v)
+#pragma unroll
+          for (int gate = 0; gate < 4; ++gate) gates[v][gate] = x[k][gate][v];
+        if (t + 1 < cell.length) load(k, t + 1);
+        if (product) block.add_sums(gates, cell.i, cell.column);
+        const Index row = cell.first_row + Index{direction} * t;
+        if (args.keep) store_pack(row_of(args.previous, row) + cell.unit, h[k]);
+        Pack<T, V> state, activated[4];
+#pragma unroll
+        for (int v = 0; v < V; ++v) {
+          h[k].set(v, lstm_unit<T>(gates[v], c[k][v]));
+          state.set(v, c[k][v]);
+#pragma unroll
+          for (int gate = 0; gate < 4; ++gate) activated[gate].set(v, gates[v][gate]);
+        }
+        store_pack(block.states((t + 1) % 2, cell.i) + cell.unit, h[k]);
+        store_pack(row_of(args.h, row) + cell.unit, h[k]);
+        if (!args.keep) continue;
+        store_pack(row_of(args.c, row) + cell.unit, state);
+#pragma unroll
+        for (int gate = 0; gate < 4; ++gate)
+          store_pack(row_of(args.gates, row) + gate * width + cell.unit, activated[gate]);
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < kLstmCells; ++k) {  // unchanged since the sentence ended
+      const LstmCell<V>& cell = cells[k];
+      if (!cell.there) continue;
+      if (args.last_h.data != nullptr) store_pack(row_of(args.last_h, cell.sentence) + cell.unit, h[k]);
+      if (args.last_c.data == nullptr) continue;
+      Pack<T, V> last;
+#pragma unroll
+      for (int v = 0; v < V; ++v) last.set(v, c[k][v]);
+      store_pack(row_of(args.last_c, cell.sentence) + cell.unit, last);
+    }
+  }
+  block.leave();
+}
 
 template <class T, int V, bool Alone, std::size_t Ways>
 __global__ void __launch_bounds__(kLstmThreads)
