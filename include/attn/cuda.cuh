@@ -16,7 +16,6 @@
 #include "attn/cuda/ragged_product.cuh"
 #include "attn/cuda/ragged_projection.cuh"
 #include "attn/cuda/reductions.cuh"
-#include "attn/cuda/rotary.cuh"
 #include "attn/cuda/rowwise.cuh"
 #include "attn/cuda/softmax.cuh"
 #include "attn/cuda/support/convert.cuh"

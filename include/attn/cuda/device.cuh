@@ -40,10 +40,24 @@ requires(sizeof(T) > 0) class Cuda<T> {
   static constexpr Index logits_at_once = Index{1} << 28;  // large products, but a small fraction of GPU memory
   static constexpr Index ragged_block = 64;                // rows of an attention block: see Ragged
 
-  explicit Cuda(CudaOptions options = {});
+  explicit Cuda(CudaOptions options = {})
+      : activations("activations", Memory{options.gpu}),
+        gradients("gradients of activations", Memory{options.gpu}),
+        plans(Memory{options.gpu}),
+        options_(options) {
+    *properties_ = choose_gpu(options.gpu);
+    check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
+    check_cuda(cublasLtCreate(&cublas_), "starting cuBLASLt");
+    kernels_ = find_kernels(*properties_);
+  }
   Cuda(const Cuda&) = delete;
   Cuda& operator=(const Cuda&) = delete;
-  ~Cuda();
+  ~Cuda() {
+    (void)use_gpu(options_.gpu);
+    (void)cudaStreamSynchronize(stream_);
+    (void)cublasLtDestroy(cublas_);
+    (void)cudaStreamDestroy(stream_);
+  }
 
   Arena<Memory> activations;                          // rewound by each tape
   Pool<Memory> gradients;                             // in the backward pass
@@ -175,25 +189,5 @@ requires(sizeof(T) > 0) class Cuda<T> {
   Buffer<std::byte, Memory> workspace_;
   Buffer<unsigned, Memory> tickets_;
 };
-
-template <class T>
-requires(sizeof(T) > 0) Cuda<T>::Cuda(CudaOptions options)
-    : activations("activations", Memory{options.gpu}),
-      gradients("gradients of activations", Memory{options.gpu}),
-      plans(Memory{options.gpu}),
-      options_(options) {
-  *properties_ = choose_gpu(options.gpu);
-  check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
-  check_cuda(cublasLtCreate(&cublas_), "starting cuBLASLt");
-  kernels_ = find_kernels(*properties_);
-}
-
-template <class T>
-requires(sizeof(T) > 0) Cuda<T>::~Cuda() {
-  (void)use_gpu(options_.gpu);
-  (void)cudaStreamSynchronize(stream_);
-  (void)cublasLtDestroy(cublas_);
-  (void)cudaStreamDestroy(stream_);
-}
 
 }  // namespace attn

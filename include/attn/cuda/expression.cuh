@@ -1,12 +1,12 @@
 #pragma once
 #include <algorithm>
+#include <utility>
 
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/expression/kernels.cuh"
 #include "attn/cuda/support/sum_parts.cuh"
 
 namespace attn {
-
 namespace kernels {
 
 /// Whether all leaves, and their gradients, can be read and written in packs.
@@ -37,15 +37,9 @@ void with_packs_and_repeats(bool packs, bool repeated, const Run& run) {
   });
 }
 
-/// Partition of a matrix into blocks of rows and columns.
-struct ExpressionSpread {
-  Index rows_a_block;
-  Spread spread;
-};
-
-/// The GPU runs `resident` blocks at once; the matrix is split into about `waves` times as many.
+/// Rows per block, and the launch. The GPU runs `resident` blocks at once; the matrix is split into about `waves` times as many.
 template <int N>
-ExpressionSpread expression_spread(Index rows, Index cols, Index rows_at_once, Index resident, Index waves) {
+std::pair<Index, Spread> expression_spread(Index rows, Index cols, Index rows_at_once, Index resident, Index waves) {
   const Index groups = divide_up(cols, 32 * N), most = divide_up(rows, kExpressionWarps * rows_at_once);
   const Index rows_a_block = divide_up(rows, std::clamp<Index>(resident * waves / groups, 1, std::min<Index>(most, 65535)));
   const Spread spread{{static_cast<unsigned>(groups), static_cast<unsigned>(divide_up(rows, rows_a_block))},

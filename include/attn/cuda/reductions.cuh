@@ -174,47 +174,39 @@ void reduce_all(Cuda<T>& device, const ReduceAllArgs<Cuda<T>>& args) {
 template <class T>
 void reduce_columns(Cuda<T>& device, const ReduceColumnsArgs<Cuda<T>>& args) {
   check_reduced_columns(args.kind, args.x.cols);
-  with_row_warps(args.x.cols, [&]<int Warps>() {
-    launch(device, "reduce_columns", {{static_cast<unsigned>(args.x.rows)}, 32 * Warps}, kernels::reduce_columns<Warps, T>,
-           args);
-  });
+  launch_row_blocks(device, "reduce_columns", args.x.rows, args.x.cols, kernels::reduce_columns<1, T>,
+                    kernels::reduce_columns<8, T>, args);
 }
 
 template <class T>
 void reduce_columns_gradient(Cuda<T>& device, const ReduceColumnsGradientArgs<Cuda<T>>& args) {
   const Index cols = args.dx.to.cols;
   check_reduced_columns(args.kind, cols);
-  with_row_warps(cols, [&]<int Warps>() {
-    launch(device, "reduce_columns_gradient", {{static_cast<unsigned>(args.dx.to.rows)}, 32 * Warps},
-           kernels::reduce_columns_gradient<Warps, T>, args);
-  });
+  launch_row_blocks(device, "reduce_columns_gradient", args.dx.to.rows, cols, kernels::reduce_columns_gradient<1, T>,
+                    kernels::reduce_columns_gradient<8, T>, args);
 }
 
-/// One block for every 32 columns of each sentence.
-inline Spread sentence_columns(const Ragged& rows, int col_tiles) {
-  return {{static_cast<unsigned>(rows.count * col_tiles)}, 32 * kRowWarps};
-}
-
-template <class T>
-void reduce_rows_into(Cuda<T>& device, const char* what, RowReduction kind, Matrix<const T> x, const Ragged& rows,
-                      const Sink<T>& y) {
+/// Launches one block for every 32 columns of each sentence; the kernel's last argument is their number.
+template <class T, class... Parameters, class... Arguments>
+void launch_sentence_columns(Cuda<T>& device, const char* what, const Ragged& rows, Index cols,
+                             void (*kernel)(Parameters...), const Arguments&... arguments) {
   refuse_lists(what, rows);
-  const auto col_tiles = static_cast<int>(divide_up(x.cols, 32));
-  launch(device, what, sentence_columns(rows, col_tiles), kernels::reduce_rows<T>, kind, x, rows, y, col_tiles);
+  const auto col_tiles = static_cast<int>(divide_up(cols, 32));
+  launch(device, what, {{static_cast<unsigned>(rows.count * col_tiles)}, 32 * kRowWarps}, kernel, arguments..., col_tiles);
 }
 
 template <class T>
 void reduce_rows(Cuda<T>& device, const ReduceRowsArgs<Cuda<T>>& args) {
-  reduce_rows_into(device, "reduce_rows", args.kind, args.x, args.rows, Sink<T>{args.y});
+  launch_sentence_columns(device, "reduce_rows", args.rows, args.x.cols, kernels::reduce_rows<T>, args.kind, args.x,
+                          args.rows, Sink<T>{args.y});
 }
 
 template <class T>
 void spread_to_rows(Cuda<T>& device, const char* what, const ReduceRowsGradientArgs<Cuda<T>>& args) {
   refuse_lists(what, args.rows);
   zero_outside(device, args.rows, args.dx);
-  const auto col_tiles = static_cast<int>(divide_up(args.dy.cols, 32));
-  launch(device, what, sentence_columns(args.rows, col_tiles), kernels::reduce_rows_gradient<T>, args.kind, args.x, args.y,
-         args.rows, args.dy, args.dx, col_tiles);
+  launch_sentence_columns(device, what, args.rows, args.dy.cols, kernels::reduce_rows_gradient<T>, args.kind, args.x,
+                          args.y, args.rows, args.dy, args.dx);
 }
 
 template <class T>
@@ -231,7 +223,8 @@ void repeat_rows(Cuda<T>& device, const RepeatRowsArgs<Cuda<T>>& args) {
 
 template <class T>
 void repeat_rows_gradient(Cuda<T>& device, const RepeatRowsGradientArgs<Cuda<T>>& args) {
-  reduce_rows_into(device, "repeat_rows_gradient", RowReduction::sum, args.dy, args.rows, args.dx);
+  launch_sentence_columns(device, "repeat_rows_gradient", args.rows, args.dy.cols, kernels::reduce_rows<T>,
+                          RowReduction::sum, args.dy, args.rows, args.dx);
 }
 
 }  // namespace attn

@@ -193,27 +193,24 @@ __global__ void __launch_bounds__(32 * Warps) kl_divergence_gradient(KlDivergenc
 }  // namespace kernels
 
 /// Number of blocks: one per row. With a mask, every sentence gets as many as the longest.
-inline unsigned softmax_blocks(const RaggedMask& mask, Index rows) {
-  return static_cast<unsigned>(mask.active() ? mask.queries.count * mask.queries.longest : rows);
+inline Index softmax_blocks(const RaggedMask& mask, Index rows) {
+  return mask.active() ? mask.queries.count * mask.queries.longest : rows;
 }
 
 template <class T>
 void softmax(Cuda<T>& device, const SoftmaxArgs<Cuda<T>>& args) {
   check_mask("softmax", args.mask, args.x.cols);
   if (args.mask.active()) zero_outside(device, args.mask.queries, Sink<T>{args.y});
-  with_row_warps(args.x.cols, [&]<int Warps>() {
-    launch(device, "softmax", {{softmax_blocks(args.mask, args.x.rows)}, 32 * Warps}, kernels::softmax<Warps, T>, args);
-  });
+  launch_row_blocks(device, "softmax", softmax_blocks(args.mask, args.x.rows), args.x.cols, kernels::softmax<1, T>,
+                    kernels::softmax<8, T>, args);
 }
 
 template <class T>
 void softmax_gradient(Cuda<T>& device, const SoftmaxGradientArgs<Cuda<T>>& args) {
   check_mask("softmax_gradient", args.mask, args.y.cols);
   if (args.mask.active()) zero_outside(device, args.mask.queries, args.dx);
-  with_row_warps(args.y.cols, [&]<int Warps>() {
-    launch(device, "softmax_gradient", {{softmax_blocks(args.mask, args.y.rows)}, 32 * Warps},
-           kernels::softmax_gradient<Warps, T>, args);
-  });
+  launch_row_blocks(device, "softmax_gradient", softmax_blocks(args.mask, args.y.rows), args.y.cols,
+                    kernels::softmax_gradient<1, T>, kernels::softmax_gradient<8, T>, args);
 }
 
 template <class T>
@@ -240,11 +237,10 @@ void cross_entropy(Cuda<T>& device, const CrossEntropyArgs<Cuda<T>>& args) {
 template <class T>
 void cross_entropy_gradient(Cuda<T>& device, const CrossEntropyGradientArgs<Cuda<T>>& args) {
   const SmoothedLabel q(args.smoothing, args.amount, args.logits.cols);
-  with_row_warps(args.logits.cols, [&]<int Warps>() {
-    launch(device, "cross_entropy_gradient", {{static_cast<unsigned>(args.logits.rows)}, 32 * Warps},
-           kernels::cross_entropy_gradient<Warps, T>, args.logits, args.labels, static_cast<float>(q.label),
-           static_cast<float>(q.other), static_cast<float>(args.scale), args.upstream, args.dlogits);
-  });
+  launch_row_blocks(device, "cross_entropy_gradient", args.logits.rows, args.logits.cols,
+                    kernels::cross_entropy_gradient<1, T>, kernels::cross_entropy_gradient<8, T>, args.logits, args.labels,
+                    static_cast<float>(q.label), static_cast<float>(q.other), static_cast<float>(args.scale), args.upstream,
+                    args.dlogits);
 }
 
 template <class T>
@@ -252,19 +248,15 @@ void kl_divergence(Cuda<T>& device, const KlDivergenceArgs<Cuda<T>>& args) {
   const Index rows = args.logits.rows;
   if (rows == 0 || args.logits.cols == 0) return;
   float* losses = device.template workspace<float>(rows);
-  with_row_warps(args.logits.cols, [&]<int Warps>() {
-    launch(device, "kl_divergence", {{static_cast<unsigned>(rows)}, 32 * Warps}, kernels::kl_divergence<Warps, T>,
-           args.logits, args.target, losses);
-  });
+  launch_row_blocks(device, "kl_divergence", rows, args.logits.cols, kernels::kl_divergence<1, T>,
+                    kernels::kl_divergence<8, T>, args.logits, args.target, losses);
   sum_numbers(device, "kl_divergence", true, losses, rows, static_cast<float>(args.scale), args.y);
 }
 
 template <class T>
 void kl_divergence_gradient(Cuda<T>& device, const KlDivergenceGradientArgs<Cuda<T>>& args) {
-  with_row_warps(args.logits.cols, [&]<int Warps>() {
-    launch(device, "kl_divergence_gradient", {{static_cast<unsigned>(args.logits.rows)}, 32 * Warps},
-           kernels::kl_divergence_gradient<Warps, T>, args);
-  });
+  launch_row_blocks(device, "kl_divergence_gradient", args.logits.rows, args.logits.cols,
+                    kernels::kl_divergence_gradient<1, T>, kernels::kl_divergence_gradient<8, T>, args);
 }
 
 }  // namespace attn

@@ -7,52 +7,48 @@
 
 namespace attn::kernels {
 
-/// The values of a leaf at N columns of a row, in registers. `begin` loads values that do not depend on the row.
+/// The values of a leaf at N columns of a row, in registers. begin() loads values that do not depend on the row, load() others.
 template <class L, int N>
 struct LeafPack;
 
-template <class T, int N>
-struct LeafPack<DenseLeaf<T>, N> {
-  Pack<T, N> numbers;
-  __device__ void begin(const DenseLeaf<T>&, int) {}
-  __device__ void load(const DenseLeaf<T>& leaf, Index i, int j) { numbers = load_pack<N>(row_of(leaf.value, i) + j); }
-  __device__ float operator[](int k) const { return numbers[k]; }
+template <class Numbers>  // one for each column, or a float for all
+struct LeafNumbers {
+  Numbers numbers;
+  __device__ void begin(const auto&, int) {}
+  __device__ void load(const auto&, Index, int) {}
+  __device__ float operator[](int k) const {
+    if constexpr (std::is_same_v<Numbers, float>)
+      return numbers;
+    else
+      return numbers[k];
+  }
 };
 
+template <class T, int N>
+struct LeafPack<DenseLeaf<T>, N> : LeafNumbers<Pack<T, N>> {
+  __device__ void load(const DenseLeaf<T>& leaf, Index i, int j) {
+    this->numbers = load_pack<N>(row_of(leaf.value, i) + j);
+  }
+};
 template <class T, class Real, int N>
-struct LeafPack<RowLeaf<T, Real>, N> {
-  Pack<T, N> numbers;
-  __device__ void begin(const RowLeaf<T, Real>& leaf, int j) { numbers = load_pack<N>(leaf.value + j); }
-  __device__ void load(const RowLeaf<T, Real>&, Index, int) {}
-  __device__ float operator[](int k) const { return numbers[k]; }
+struct LeafPack<RowLeaf<T, Real>, N> : LeafNumbers<Pack<T, N>> {
+  __device__ void begin(const RowLeaf<T, Real>& leaf, int j) { this->numbers = load_pack<N>(leaf.value + j); }
 };
-
 template <class T, int N>
-struct LeafPack<ColumnLeaf<T>, N> {
-  float number;
-  __device__ void begin(const ColumnLeaf<T>&, int) {}
-  __device__ void load(const ColumnLeaf<T>& leaf, Index i, int) { number = to_float(*row_of(leaf.value, i)); }
-  __device__ float operator[](int) const { return number; }
+struct LeafPack<ColumnLeaf<T>, N> : LeafNumbers<float> {
+  __device__ void load(const ColumnLeaf<T>& leaf, Index i, int) { numbers = to_float(*row_of(leaf.value, i)); }
 };
-
 template <int N>
-struct LeafPack<ScalarLeaf, N> {
-  float number;
-  __device__ void begin(const ScalarLeaf& leaf, int) { number = static_cast<float>(leaf.value); }
-  __device__ void load(const ScalarLeaf&, Index, int) {}
-  __device__ float operator[](int) const { return number; }
+struct LeafPack<ScalarLeaf, N> : LeafNumbers<float> {
+  __device__ void begin(const ScalarLeaf& leaf, int) { numbers = static_cast<float>(leaf.value); }
 };
-
 template <int N>
-struct LeafPack<DropoutLeaf, N> {
-  float numbers[N];
-  __device__ void begin(const DropoutLeaf&, int) {}
+struct LeafPack<DropoutLeaf, N> : LeafNumbers<float[N]> {
   __device__ void load(const DropoutLeaf& leaf, Index i, int j) {
     const Factors<N> factors(leaf.dropout.row(i), j);
 #pragma unroll
-    for (int k = 0; k < N; ++k) numbers[k] = factors[k];
+    for (int k = 0; k < N; ++k) this->numbers[k] = factors[k];
   }
-  __device__ float operator[](int k) const { return numbers[k]; }
 };
 
 /// The packs of all leaves of an expression.
