@@ -10,12 +10,12 @@
 #include "attn/ops/lstm_cell.hpp"
 
 namespace attn {
-namespace lstm_detail {
+namespace kernels {
 
 /// Plans `ways` concurrent walks with cells of `cell` units; nullopt if the weights do not fit into shared memory.
 template <bool Backward, class T>
-std::optional<kernels::LstmWalk<T>> plan(Cuda<T>& device, const LstmArgs<Cuda<T>>& args, int ways, bool packs, int cell) {
-  const int most = cell * kernels::kLstmCells * kernels::kLstmThreads;  // units per block, over all its sentences
+std::optional<LstmWalk<T>> plan_lstm(Cuda<T>& device, const LstmArgs<Cuda<T>>& args, int ways, bool packs, int cell) {
+  const int most = cell * kLstmCells * kLstmThreads;  // units per block, over all its sentences
   const auto up = [](Index number, Index step) { return static_cast<int>(divide_up(number, step) * step); };
   const int width = static_cast<int>(args.h.cols), blocks = device.multiprocessors() / ways,
             terms = (Backward ? 4 : 1) * width;
@@ -24,20 +24,19 @@ std::optional<kernels::LstmWalk<T>> plan(Cuda<T>& device, const LstmArgs<Cuda<T>
     if (units * 16 > most || slices > blocks) continue;
     // Blocks with more than 16 sentences also have more products. The order of sums does not depend on the number of
     // sentences: each gives the same bits in any batch.
-    const Index products = divide_up(columns, 8 * kernels::lstm_tiles(slices == 1, Backward)) * (slices == 1 ? 1 : 4);
-    const Index chunks = divide_up(terms, kernels::kLstmChunk);
+    const Index products = divide_up(columns, 8 * lstm_tiles(slices == 1, Backward)) * (slices == 1 ? 1 : 4);
+    const Index chunks = divide_up(terms, kLstmChunk);
     const int share = slices == 1 ? 16 : up(divide_up(args.rows.count, blocks / slices), 16);
     for (int sentences = std::min(std::max(share, 16), most / units / 16 * 16); sentences >= 16; sentences -= 16) {
-      kernels::LstmWalk<T> walk{
-          .width = width,
-          .units = units,
-          .slices = slices,
-          .sentences = sentences,
-          .groups = static_cast<int>(divide_up(args.rows.count, sentences)),
-          .terms = terms,
-          .columns = columns,
-          .parts = static_cast<int>(std::clamp<Index>(kernels::kLstmWarps / products, 1, std::min<Index>(chunks, 8))),
-          .packs = packs};
+      LstmWalk<T> walk{.width = width,
+                       .units = units,
+                       .slices = slices,
+                       .sentences = sentences,
+                       .groups = static_cast<int>(divide_up(args.rows.count, sentences)),
+                       .terms = terms,
+                       .columns = columns,
+                       .parts = static_cast<int>(std::clamp<Index>(kLstmWarps / products, 1, std::min<Index>(chunks, 8))),
+                       .packs = packs};
       // Concurrent walks are slower than successive ones if blocks are more than half full or process groups in turns.
       if (ways > 1 && slices > 1 && (2 * units * sentences > most || walk.groups * slices > blocks)) continue;
       if (walk.shared() > device.properties().sharedMemPerBlockOptin) continue;
@@ -64,69 +63,19 @@ bool in_pairs(const LstmArgs<Cuda<T>>& a) {
 
 /// Launches `alone` if each block owns all units, else `together`, whose blocks synchronise.
 template <class T, class Args, std::size_t Ways>
-void run(Cuda<T>& device, const char* what, const kernels::LstmWalk<T>& walk,
-         void (*alone)(kernels::LstmWays<Args, Ways>, kernels::LstmWalk<T>),
-         void (*together)(kernels::LstmWays<Args, Ways>, kernels::LstmWalk<T>), const std::array<Args, Ways>& ways) {
-  kernels::LstmWays<Args, Ways> all;
+void run_lstm(Cuda<T>& device, const char* what, const LstmWalk<T>& walk, void (*alone)(LstmWays<Args, Ways>, LstmWalk<T>),
+              void (*together)(LstmWays<Args, Ways>, LstmWalk<T>), const std::array<Args, Ways>& ways) {
+  LstmWays<Args, Ways> all;
   std::ranges::copy(ways, all.way);
   const int at_once = std::min(walk.groups, device.multiprocessors() / static_cast<int>(Ways) / walk.slices);
   const Spread spread{{static_cast<unsigned>(walk.slices), static_cast<unsigned>(at_once), static_cast<unsigned>(Ways)},
-                      kernels::kLstmThreads,
+                      kLstmThreads,
                       walk.shared()};
   if (walk.slices == 1)
     launch(device, what, spread, alone, all, walk);
   else
     launch_cooperative(device, what, spread, together, all, walk);
 }
-
-}  // namespace lstm_detail
-
-template <class T, std::size_t Ways>
-void lstm(Cuda<T>& device, const std::array<LstmArgs<Cuda<T>>, Ways>& ways) {
-  const auto alone = [&] {  // nothing to gain, or not enough shared memory
-    for (const auto& way : ways) Ways == 1 ? lstm_stepwise(device, way) : lstm(device, way);
-  };
-  if (ways[0].rows.longest <= 1) return alone();
-  const bool packs = std::ranges::all_of(ways, [](const auto& way) { return in_packs(way.recurrent); });
-  const auto run = [&]<int V>() {
-    const auto walk = lstm_detail::plan<false>(device, ways[0], Ways, packs, V);
-    if (!walk) return alone();
-    lstm_detail::run(device, "lstm", *walk, kernels::lstm_forward<T, V, true, Ways>,
-                     kernels::lstm_forward<T, V, false, Ways>, ways);
-  };
-  const bool pairs = std::ranges::all_of(ways, [](const auto& way) { return lstm_detail::in_pairs(way); });
-  pairs ? run.template operator()<2>() : run.template operator()<1>();
-}
-template <class T>
-void lstm(Cuda<T>& device, const LstmArgs<Cuda<T>>& args) {
-  lstm(device, std::array{args});
-}
-
-template <class T, std::size_t Ways>
-void lstm_gradient(Cuda<T>& device, const std::array<LstmGradientArgs<Cuda<T>>, Ways>& ways) {
-  const auto alone = [&] {
-    for (const auto& way : ways) Ways == 1 ? lstm_gradient_stepwise(device, way) : lstm_gradient(device, way);
-  };
-  if (ways[0].forward.rows.longest <= 1) return alone();
-  const bool packs = std::ranges::all_of(ways, [](const auto& way) { return in_packs(way.forward.recurrent); });
-  const auto run = [&]<int V>() {
-    const auto walk = lstm_detail::plan<true>(device, ways[0].forward, Ways, packs, V);
-    if (!walk) return alone();
-    lstm_detail::run(device, "lstm_gradient", *walk, kernels::lstm_backward<T, V, true, Ways>,
-                     kernels::lstm_backward<T, V, false, Ways>, ways);
-  };
-  const bool pairs = std::ranges::all_of(ways, [](const auto& way) {
-    return lstm_detail::in_pairs(way.forward) &&
-           lstm_detail::in_pairs(way.dh, way.dlast_h, way.dlast_c, way.dgates, way.dh0.to, way.dc0.to);
-  });
-  pairs ? run.template operator()<2>() : run.template operator()<1>();
-}
-template <class T>
-void lstm_gradient(Cuda<T>& device, const LstmGradientArgs<Cuda<T>>& args) {
-  lstm_gradient(device, std::array{args});
-}
-
-namespace kernels {
 
 // One step of an LSTM layer in one bfloat16 kernel, as in a recurrent decoder. A block computes 8 units, i.e. 32 rows of
 // the weights, for up to 64 sentences, so that weights are read once and x and h' rarely. Its warps split the terms, some
@@ -252,6 +201,51 @@ __global__ void __launch_bounds__(kFewThreads, Eights <= 2 ? 2 : 1)
 }
 
 }  // namespace kernels
+
+template <class T, std::size_t Ways>
+void lstm(Cuda<T>& device, const std::array<LstmArgs<Cuda<T>>, Ways>& ways) {
+  const auto alone = [&] {  // nothing to gain, or not enough shared memory
+    for (const auto& way : ways) Ways == 1 ? lstm_stepwise(device, way) : lstm(device, way);
+  };
+  if (ways[0].rows.longest <= 1) return alone();
+  const bool packs = std::ranges::all_of(ways, [](const auto& way) { return in_packs(way.recurrent); });
+  const auto run = [&]<int V>() {
+    const auto walk = kernels::plan_lstm<false>(device, ways[0], Ways, packs, V);
+    if (!walk) return alone();
+    kernels::run_lstm(device, "lstm", *walk, kernels::lstm_forward<T, V, true, Ways>,
+                      kernels::lstm_forward<T, V, false, Ways>, ways);
+  };
+  const bool pairs = std::ranges::all_of(ways, [](const auto& way) { return kernels::in_pairs(way); });
+  pairs ? run.template operator()<2>() : run.template operator()<1>();
+}
+template <class T>
+void lstm(Cuda<T>& device, const LstmArgs<Cuda<T>>& args) {
+  lstm(device, std::array{args});
+}
+
+template <class T, std::size_t Ways>
+void lstm_gradient(Cuda<T>& device, const std::array<LstmGradientArgs<Cuda<T>>, Ways>& ways) {
+  const auto alone = [&] {
+    for (const auto& way : ways) Ways == 1 ? lstm_gradient_stepwise(device, way) : lstm_gradient(device, way);
+  };
+  if (ways[0].forward.rows.longest <= 1) return alone();
+  const bool packs = std::ranges::all_of(ways, [](const auto& way) { return in_packs(way.forward.recurrent); });
+  const auto run = [&]<int V>() {
+    const auto walk = kernels::plan_lstm<true>(device, ways[0].forward, Ways, packs, V);
+    if (!walk) return alone();
+    kernels::run_lstm(device, "lstm_gradient", *walk, kernels::lstm_backward<T, V, true, Ways>,
+                      kernels::lstm_backward<T, V, false, Ways>, ways);
+  };
+  const bool pairs = std::ranges::all_of(ways, [](const auto& way) {
+    return kernels::in_pairs(way.forward) &&
+           kernels::in_pairs(way.dh, way.dlast_h, way.dlast_c, way.dgates, way.dh0.to, way.dc0.to);
+  });
+  pairs ? run.template operator()<2>() : run.template operator()<1>();
+}
+template <class T>
+void lstm_gradient(Cuda<T>& device, const LstmGradientArgs<Cuda<T>>& args) {
+  lstm_gradient(device, std::array{args});
+}
 
 /// Whether to use the kernel above. It reads the weights once per 64 sentences, so cuBLASLt suits many sentences.
 inline bool of_few_sentences(const Cuda<bfloat16>& device, const LstmCellArgs<Cuda<bfloat16>>& args) {
