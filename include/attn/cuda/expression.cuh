@@ -61,15 +61,14 @@ struct LeafPack<DropoutLeaf, N> : LeafNumbers<float[N]> {
 template <class E, int N>
 struct LeafPacks {
   using Types = typename ExpressionNode<E>::Leaves;
-  using Leaves = typename Types::Leaves;
   template <class L>
   using OfLeaf = LeafPack<L, N>;
   typename Types::template Wrapped<OfLeaf> all;
 
-  __device__ void begin(const Leaves& leaves, int j) {
+  __device__ void begin(const auto& leaves, int j) {
     for_each_index<Types::count>([&]<int I>(StaticIndex<I>) { get<I>(all).begin(get<I>(leaves), j); });
   }
-  __device__ void load(const Leaves& leaves, Index i, int j) {
+  __device__ void load(const auto& leaves, Index i, int j) {
     for_each_index<Types::count>([&]<int I>(StaticIndex<I>) { get<I>(all).load(get<I>(leaves), i, j); });
   }
   /// The values of all nodes at column k of the pack.
@@ -217,9 +216,9 @@ bool leaves_in_packs(const typename Types::Leaves& leaves, Index cols) {
 }
 
 /// Rows per block, and the launch. The GPU runs `resident` blocks at once; the matrix is split into about `waves` times as many.
-template <int N>
-std::pair<Index, Spread> expression_spread(Index rows, Index cols, Index rows_at_once, Index resident, Index waves) {
-  const Index groups = divide_up(cols, 32 * N), most = divide_up(rows, kExpressionWarps * rows_at_once);
+template <class E, int N>
+std::pair<Index, Spread> expression_spread(Index rows, Index cols, Index resident, Index waves) {
+  const Index groups = divide_up(cols, 32 * N), most = divide_up(rows, kExpressionWarps * kExpressionRows<E>);
   const Index rows_a_block = divide_up(rows, std::clamp<Index>(resident * waves / groups, 1, std::min<Index>(most, 65535)));
   const dim3 blocks(static_cast<unsigned>(groups), static_cast<unsigned>(divide_up(rows, rows_a_block)));
   return {rows_a_block, {blocks, kExpressionThreads}};
@@ -244,8 +243,7 @@ void evaluate_expression(Cuda<T>& device, const ExpressionArgs<Cuda<T>, E>& args
     device.use();
     const auto kernel = kernels::evaluate_expression<E, N, T>;
     static const Index resident = kernels::resident_blocks(device, kernel);
-    const auto [height, spread] =
-        kernels::expression_spread<N>(args.y.rows, args.y.cols, kernels::kExpressionRows<E>, resident, 4);
+    const auto [height, spread] = kernels::expression_spread<E, N>(args.y.rows, args.y.cols, resident, 4);
     launch(device, "evaluate_expression", spread, kernel, leaves, args.y, height);
   });
 }
@@ -262,8 +260,8 @@ void evaluate_expression_gradient(Cuda<T>& device, const ExpressionGradientArgs<
     (void)device.stream();  // runs a deferred op, which may use the workspace
     const auto kernel = kernels::expression_gradient<E, N, Repeated, T>;
     static const Index resident = kernels::resident_blocks(device, kernel);
-    const auto [height, spread] = kernels::expression_spread<N>(args.dy.rows, args.dy.cols, kernels::kExpressionRows<E>,
-                                                                resident, kVectors > 0 ? 2 : 4);
+    const auto [height, spread] =
+        kernels::expression_spread<E, N>(args.dy.rows, args.dy.cols, resident, kVectors > 0 ? 2 : 4);
     const Index groups = spread.blocks.x, blocks = spread.blocks.y, padded = groups * 32 * N;
     const Index row_size = kVectors * blocks * padded, column_size = kColumns * groups * args.dy.rows;
     float* parts = row_size + column_size > 0 ? device.template workspace<float>(row_size + column_size) : nullptr;
