@@ -108,7 +108,6 @@ __global__ void __launch_bounds__(1024) top_k(TopKArgs<Cuda<T>> args) {
       sum *= expf(most - top);
       most = top;
     }
-#pragma unroll
     for (int n = 0; n < N; ++n) sum += expf(x[n] - most);
   }
   const float peak = block_max<32>(most);

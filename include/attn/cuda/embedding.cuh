@@ -40,7 +40,6 @@ __global__ void __launch_bounds__(32 * kRowWarps) embedding(EmbeddingArgs<Cuda<T
     Pack<T, N> shift{}, y;
     if (position != nullptr) shift = load_pack<N>(position + j);
     const Factors<N> factors(row, j);
-#pragma unroll
     for (int k = 0; k < N; ++k) y.set(k, (scale * numbers[k] + shift[k]) * factors[k]);
     store_pack(row_of(args.y, i) + j, y);
   });
@@ -52,13 +51,11 @@ inline constexpr int kSegment = 8;  // short: each run ends with a dependent rea
 template <int N>
 __device__ void add_from(float (&numbers)[N], const float* from) {
   const Pack<float, N> more = load_pack<N>(from);
-#pragma unroll
   for (int k = 0; k < N; ++k) numbers[k] += more[k];
 }
 template <int N>
 __device__ void add_to(float* to, const float (&numbers)[N], float scale) {
   Pack<float, N> sum = load_pack<N>(to);
-#pragma unroll
   for (int k = 0; k < N; ++k) sum.set(k, sum[k] + scale * numbers[k]);
   store_pack(to, sum);
 }
@@ -90,12 +87,10 @@ __global__ void __launch_bounds__(32)
     const Token token = __shfl_sync(kAllLanes, mine.token, r);
     const Token next = r + 1 < rows ? __shfl_sync(kAllLanes, mine.token, r + 1) : after;
     const Factors<N> factors(args.dropout.row(__shfl_sync(kAllLanes, mine.row, r)), j);
-#pragma unroll
     for (int k = 0; k < N; ++k) sum[k] += factors[k] * dy[r][k];
     if (token == next && r + 1 < rows) continue;
     if (inside) {
       Pack<float, N> piece;
-#pragma unroll
       for (int k = 0; k < N; ++k) piece.set(k, sum[k]);
       if (token == before)
         store_pack(head, piece);
@@ -104,7 +99,6 @@ __global__ void __launch_bounds__(32)
       else
         add_to(row_of(args.dtable, token) + j, sum, scale);
     }
-#pragma unroll
     for (int k = 0; k < N; ++k) sum[k] = 0;
   }
 }
@@ -129,7 +123,6 @@ __global__ void __launch_bounds__(32)
     float some[N] = {};  // a partial sum, to limit rounding errors
 #pragma unroll 4
     for (int h = 0; h < heads; ++h) add_from(some, parts + (segment + h) * 2 * width + j);
-#pragma unroll
     for (int k = 0; k < N; ++k) sum[k] += some[k];
   }
   if (inside) add_to(row_of(args.dtable, token) + j, sum, scale);

@@ -52,7 +52,6 @@ template <int N>
 struct LeafPack<DropoutLeaf, N> : LeafNumbers<float[N]> {
   __device__ void load(const DropoutLeaf& leaf, Index i, int j) {
     const Factors<N> factors(leaf.dropout.row(i), j);
-#pragma unroll
     for (int k = 0; k < N; ++k) this->numbers[k] = factors[k];
   }
 };
@@ -100,7 +99,6 @@ __global__ void __launch_bounds__(kExpressionThreads)
     for (int r = 0; r < kAtOnce; ++r) {
       if (i + r * kExpressionWarps >= end) continue;
       Pack<T, N> result;
-#pragma unroll
       for (int k = 0; k < N; ++k) result.set(k, packs[r].values(k).value);
       store_pack(row_of(y, i + r * kExpressionWarps) + j, result);
     }
@@ -188,7 +186,6 @@ __global__ void __launch_bounds__(kExpressionThreads)
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
       __syncthreads();  // the sums of the previous vector have been read
-#pragma unroll
       for (int k = 0; k < N; ++k) shared[warp][lane * N + k] = row_sums[v][k];
       __syncthreads();
       for (int c = static_cast<int>(threadIdx.x); c < 32 * N; c += kExpressionThreads) {

@@ -106,7 +106,6 @@ __global__ void __launch_bounds__(kFewThreads, Eights <= 2 ? 2 : 1)
   const int chunks = static_cast<int>(vectors.cols) / kFewTerms, begin = of_x ? warp : warp - warps_of_x,
             step = of_x ? warps_of_x : kFewWarps - warps_of_x;
   const bfloat16 *of_gate[4], *of_sentence[Eights];  // this lane's rows
-#pragma unroll
   for (int gate = 0; gate < 4; ++gate) of_gate[gate] = row_of(matrix, Index{gate} * width + first_unit + place) + terms;
 #pragma unroll
   for (int e = 0; e < Eights; ++e) of_sentence[e] = row_of(vectors, first + min(8 * e + place, sentences - 1)) + terms;
@@ -116,7 +115,6 @@ __global__ void __launch_bounds__(kFewThreads, Eights <= 2 ? 2 : 1)
   const auto x = [&](int slot, int e) { return cell_shared + (Ahead * 4 + slot * Eights + e) * kFewThreads + threadIdx.x; };
   const auto ask_weights = [&](int slot, int chunk) {
     if (chunk >= chunks) return;
-#pragma unroll
     for (int gate = 0; gate < 4; ++gate) copy_chunk(weights(slot, gate), of_gate[gate] + chunk * kFewTerms, true);
   };
   const auto ask_x = [&](int slot, int chunk) {
@@ -128,7 +126,6 @@ __global__ void __launch_bounds__(kFewThreads, Eights <= 2 ? 2 : 1)
   for (int i = 0; i < Ahead; ++i) ask_weights(i, begin + i * step);
   const int unit = static_cast<int>(threadIdx.x) % kCellUnits;  // the unit whose gates this thread adds up
   float bias[4];
-#pragma unroll
   for (int gate = 0; gate < 4; ++gate) bias[gate] = to_float(args.bias[gate * width + first_unit + unit]);
   wait_for_earlier();
   let_next_begin();
@@ -152,7 +149,6 @@ __global__ void __launch_bounds__(kFewThreads, Eights <= 2 ? 2 : 1)
       if (chunk + i * step >= chunks) break;
       wait_for_own_copies<Ahead - 1>();
       uint4 w[4];
-#pragma unroll
       for (int gate = 0; gate < 4; ++gate) w[gate] = *weights(i, gate);
 #pragma unroll
       for (int e = 0; e < Eights; ++e) {
@@ -178,7 +174,6 @@ __global__ void __launch_bounds__(kFewThreads, Eights <= 2 ? 2 : 1)
   for (int pair = 0; pair < 2; ++pair)
 #pragma unroll
     for (int e = 0; e < Eights; ++e)
-#pragma unroll
       for (int i = 0; i < 4; ++i) part(warp, 2 * pair + i / 2, 8 * e + lane % 4 * 2 + i % 2, place) = sums[pair][e][i];
   __syncthreads();
 #pragma unroll

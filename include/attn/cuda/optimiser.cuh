@@ -22,13 +22,11 @@ __global__ void __launch_bounds__(256) sums_of_squares(const float* x, Index cou
 #pragma unroll 4
   for (Index at = (Index{blockIdx.x} * 256 + threadIdx.x) * N; at + N <= count; at += Index{gridDim.x} * 256 * N) {
     const Pack<float, N> numbers = load_pack<N>(x + at);
-#pragma unroll
     for (int k = 0; k < N; ++k) sums[k] += numbers[k] * numbers[k];
   }
   const Index left = count / N * N + threadIdx.x;  // the elements after the last pack
   if (blockIdx.x == 0 && left < count) sums[0] += x[left] * x[left];
   float sum = 0;
-#pragma unroll
   for (int k = 0; k < N; ++k) sum += sums[k];
   sum = block_sum<8>(sum);
   if (threadIdx.x == 0) parts[blockIdx.x] = sum;
@@ -145,7 +143,6 @@ __global__ void __launch_bounds__(256) moving_average(const float* value, float*
   for_each_pack<N>(count, [&]<int M>(Index at) {
     const Pack<float, M> newest = load_pack<M>(value + at);
     Pack<float, M> mean = load_pack<M>(average + at);
-#pragma unroll
     for (int k = 0; k < M; ++k) mean.set(k, mean[k] + weight * (newest[k] - mean[k]));
     store_pack(average + at, mean);
   });
@@ -159,7 +156,6 @@ __global__ void __launch_bounds__(256) exchange_average(ExchangeAverageArgs<Cuda
     store_pack(args.average + at, value);
     if constexpr (!std::is_same_v<T, float>) {
       Pack<T, M> compute;
-#pragma unroll
       for (int k = 0; k < M; ++k) compute.set(k, average[k]);
       if (args.compute != nullptr) store_pack(args.compute + at, compute);
     }

@@ -25,7 +25,6 @@ struct ProductTile {
 __device__ inline void scale_tile(float (&c)[4][4], double scale) {
 #pragma unroll
   for (int i = 0; i < 4; ++i)
-#pragma unroll
     for (int j = 0; j < 4; ++j) c[i][j] *= static_cast<float>(scale);
 }
 

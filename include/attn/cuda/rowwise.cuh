@@ -38,7 +38,6 @@ __global__ void __launch_bounds__(32 * kRowWarps) gather_rows_gradient(GatherRow
   for (int j = lane_of_warp() * N; j < args.dto.cols; j += 32 * N) {
     const Pack<T, N> pack = load_pack<N>(from + j);
     float numbers[N];
-#pragma unroll
     for (int k = 0; k < N; ++k) numbers[k] = pack[k];
     put(args.dfrom, row, j, numbers);
   }
@@ -65,7 +64,6 @@ __global__ void __launch_bounds__(32 * kRowWarps) repeat_heads_gradient(RepeatHe
     float sums[N] = {};
     for (int r = 0; r < times; ++r) {
       const auto part = load_pack<N>(row_of(args.dy, i) + (head * times + r) * width + j - head * width);
-#pragma unroll
       for (int k = 0; k < N; ++k) sums[k] += part[k];
     }
     put(args.dx, i, j, sums);
@@ -78,7 +76,6 @@ __global__ void __launch_bounds__(32 * kRowWarps) fill_rows(FillArgs<Cuda<T>> ar
   if (i >= args.y.to.rows) return;
   const auto value = static_cast<float>(args.value);
   float values[N];
-#pragma unroll
   for (int k = 0; k < N; ++k) values[k] = value;
   for_each_column<N>(args.y.to.cols, [&](int j) { put(args.y, i, j, values); });
 }
@@ -95,7 +92,6 @@ __global__ void __launch_bounds__(32 * kRowWarps) dropout(DropoutArgs<Cuda<T>> a
     if (args.y.add) sum = load_pack<N>(row_of(args.y.to, i) + j);
     const Pack<T, N> numbers = load_pack<N>(row_of(args.x, i) + j);
     const Factors<N> factors(row, j);
-#pragma unroll
     for (int k = 0; k < N; ++k) sum.set(k, sum[k] + factors[k] * numbers[k]);
     store_pack(row_of(args.y.to, i) + j, sum);
   });

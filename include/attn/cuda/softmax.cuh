@@ -95,7 +95,6 @@ __global__ void __launch_bounds__(1024, 2)
     const Pack<T, M> x = load_pack<M>(row + j);
     if (by.keep) store_pack(kept + j, x);
     float top = x[0];
-#pragma unroll
     for (int k = 1; k < M; ++k) top = fmaxf(top, x[k]);
     if (top > most) {
       sum *= exponential<T>(most - top);
@@ -128,7 +127,6 @@ __global__ void __launch_bounds__(1024, 2)
       x = load_pack<M>(kept + j);
     else
       x = load_pack<M>(row + j);
-#pragma unroll
     for (int k = 0; k < M; ++k) x.set(k, exponential<T>(x[k] - peak) * grow - by.other_gradient);
     if (label >= j && label < j + M) {
 #pragma unroll

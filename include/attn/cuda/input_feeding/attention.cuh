@@ -40,7 +40,6 @@ __device__ float dot(const T* row, const float* numbers, int count, int lane) {
   float sum = 0;
   for (int j = lane * N; j < count; j += 32 * N) {
     const Pack<T, N> pack = load_pack<N>(row + j);
-#pragma unroll
     for (int k = 0; k < N; ++k) sum += pack[k] * numbers[j + k];
   }
   return warp_sum(sum);
@@ -58,10 +57,8 @@ __device__ void weighted_sum(const Matrix<const T>& matrix, Index first, int cou
 #pragma unroll 4
       for (int j = part; j < count; j += groups) {
         const Pack<T, N> numbers = load_pack<N>(row_of(matrix, first + j) + pack * N);
-#pragma unroll
         for (int k = 0; k < N; ++k) sum[k] += weight[j] * numbers[k];
       }
-#pragma unroll
       for (int k = 0; k < N; ++k) parts[part * cols + pack * N + k] = sum[k];
     }
   __syncthreads();

@@ -123,7 +123,6 @@ __device__ void multiply_some(float, float (&c)[Tiles][4], int first, int tiles,
   }
 #pragma unroll
   for (int j = 0; j < Tiles; ++j)
-#pragma unroll
     for (int i = 0; i < 4; ++i) c[j][i] += sum[j][i];
 }
 

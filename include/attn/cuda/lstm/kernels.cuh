@@ -20,7 +20,6 @@ __global__ void __launch_bounds__(kLstmThreads)
     float c[kLstmCells][V] = {};
     const auto load = [&](int k, int t) {  // prefetches the input's gates while the previous step is computed
       const T* from = row_of(args.gates, cells[k].first_row + Index{direction} * t) + cells[k].unit;
-#pragma unroll
       for (int gate = 0; gate < 4; ++gate) x[k][gate] = load_pack<V>(from + gate * width);
     };
 #pragma unroll
@@ -29,7 +28,6 @@ __global__ void __launch_bounds__(kLstmThreads)
       if (!cells[k].there) continue;
       h[k] = load_or_zero<V>(args.h0, cells[k].sentence, cells[k].unit);
       const Pack<T, V> before = load_or_zero<V>(args.c0, cells[k].sentence, cells[k].unit);
-#pragma unroll
       for (int v = 0; v < V; ++v) c[k][v] = before[v];
       store_pack(block.states(0, cells[k].i) + cells[k].unit, h[k]);
       if (cells[k].length > 0) load(k, 0);
@@ -50,7 +48,6 @@ __global__ void __launch_bounds__(kLstmThreads)
         float gates[V][4];
 #pragma unroll
         for (int v = 0; v < V; ++v)
-#pragma unroll
           for (int gate = 0; gate < 4; ++gate) gates[v][gate] = x[k][gate][v];
         if (t + 1 < cell.length) load(k, t + 1);
         if (product) block.add_sums(gates, cell.i, cell.column);
@@ -61,7 +58,6 @@ __global__ void __launch_bounds__(kLstmThreads)
         for (int v = 0; v < V; ++v) {
           h[k].set(v, lstm_unit<T>(gates[v], c[k][v]));
           state.set(v, c[k][v]);
-#pragma unroll
           for (int gate = 0; gate < 4; ++gate) activated[gate].set(v, gates[v][gate]);
         }
         store_pack(block.states((t + 1) % 2, cell.i) + cell.unit, h[k]);
@@ -80,7 +76,6 @@ __global__ void __launch_bounds__(kLstmThreads)
       if (args.last_h.data != nullptr) store_pack(row_of(args.last_h, cell.sentence) + cell.unit, h[k]);
       if (args.last_c.data == nullptr) continue;
       Pack<T, V> last;
-#pragma unroll
       for (int v = 0; v < V; ++v) last.set(v, c[k][v]);
       store_pack(row_of(args.last_c, cell.sentence) + cell.unit, last);
     }
@@ -124,7 +119,6 @@ __global__ void __launch_bounds__(kLstmThreads)
       cells[k] = LstmCell<V>(block, k);
       if (!cells[k].there) continue;
       const Pack<T, V> after = load_or_zero<V>(args.dlast_c, cells[k].sentence, cells[k].unit);
-#pragma unroll
       for (int v = 0; v < V; ++v) dc[k][v] = after[v];
       if (steps > 0 && cells[k].length == steps) load(k, steps - 1);
     }
@@ -132,7 +126,6 @@ __global__ void __launch_bounds__(kLstmThreads)
     const auto add_behind = [&](const LstmCell<V>& cell, int t, float(&dh)[V][1]) {
       if (t + 1 < cell.length) return block.add_sums(dh, cell.i, cell.column);
       const Pack<T, V> last = load_or_zero<V>(args.dlast_h, cell.sentence, cell.unit);
-#pragma unroll
       for (int v = 0; v < V; ++v) dh[v][0] += last[v];
     };
     int active = 0;  // active at step t + 1: their gradients are the states of the next product
@@ -148,7 +141,6 @@ __global__ void __launch_bounds__(kLstmThreads)
         float gate[V][4], state[V], before[V], dh[V][1];
 #pragma unroll
         for (int v = 0; v < V; ++v) {
-#pragma unroll
           for (int i = 0; i < 4; ++i) gate[v][i] = gates[k][i][v];
           state[v] = c[k][v];
           before[v] = c_before[k][v];
@@ -161,7 +153,6 @@ __global__ void __launch_bounds__(kLstmThreads)
 #pragma unroll
         for (int v = 0; v < V; ++v) {
           lstm_unit_gradient<T>(gate[v], before[v], state[v], dh[v][0], dc[k][v]);
-#pragma unroll
           for (int i = 0; i < 4; ++i) gradients[i].set(v, gate[v][i]);
         }
         T* to = row_of(args.dgates, cell.first_row + Index{direction} * t) + cell.unit;
@@ -184,7 +175,6 @@ __global__ void __launch_bounds__(kLstmThreads)
       if (args.dh0.to.data != nullptr) {
         float dh[V][1] = {}, row[V];
         add_behind(cell, -1, dh);
-#pragma unroll
         for (int v = 0; v < V; ++v) row[v] = dh[v][0];
         put(args.dh0, cell.sentence, cell.unit, row);
       }

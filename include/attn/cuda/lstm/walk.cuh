@@ -107,7 +107,6 @@ struct LstmBlock {
       for (int i = 0; i < kAtOnce; ++i) {
         const int at = first + i * kLstmThreads, k = at % stride, n = at / stride * N;
         if (at >= all) break;
-#pragma unroll
         for (int j = 0; j < N; ++j) weights[(n + j) * stride + k] = packs[i].numbers[j];
       }
     }
@@ -180,7 +179,6 @@ struct LstmBlock {
 #pragma unroll
       for (int gate = 0; gate < Gates; ++gate) {
         const Pack<float, V> some = load_pack<V>(from + gate * walk.units);
-#pragma unroll
         for (int v = 0; v < V; ++v) to[v][gate] += some[v];
       }
     }

@@ -130,7 +130,6 @@ __device__ void put_sums(T* to, const float* sums, bool add) {
   for (int first = 0; first < 8; first += Pack<T>::size) {
     Pack<T> pack{};
     if (add) pack = load_pack(to + first);
-#pragma unroll
     for (int i = 0; i < Pack<T>::size; ++i) pack.set(i, pack[i] + sums[first + i]);
     store_pack(to + first, pack);
   }
@@ -171,7 +170,6 @@ __device__ void multiply_tiles(float (&c)[N], const bfloat16* a, const bfloat16*
   }
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   begin_products();
-#pragma unroll
   for (int k = 0; k < 4; ++k) multiply<Of>(c, terms[k], describe_tile<Of>(b, k, kTile * sizeof(bfloat16)));
   close_products();
   wait_for_products<0>();
