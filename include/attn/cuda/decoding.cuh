@@ -26,7 +26,6 @@ __global__ void __launch_bounds__(1024) argmax(ArgmaxArgs<Cuda<T>> args) {
 #pragma unroll 4
   for (int j = static_cast<int>(threadIdx.x) * N; j < args.logits.cols; j += 1024 * N) {
     const Pack<T, N> numbers = load_pack<N>(row + j);
-#pragma unroll
     for (int k = 0; k < N; ++k)
       if (numbers[k] > most && j + k != args.except) most = numbers[k], place = static_cast<unsigned>(j + k);
   }

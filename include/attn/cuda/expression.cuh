@@ -56,7 +56,6 @@ struct LeafPack<DropoutLeaf, N> : LeafNumbers<float[N]> {
   }
 };
 
-/// The packs of all leaves of an expression.
 template <class E, int N>
 struct LeafPacks {
   using Types = typename ExpressionNode<E>::Leaves;
@@ -145,7 +144,6 @@ __global__ void __launch_bounds__(kExpressionThreads)
           if (plan.stores(I) && plan.add[I])
             dense[Types::of_kind(LeafKind::dense, I)] = load_pack<N>(row_of(get<I>(leaves).gradient.to, i) + j);
       });
-#pragma unroll
       for (int k = 0; k < N; ++k) {
         float gradients[kLeaves] = {};
         ExpressionNode<E>::template differentiate<0, float>(

@@ -25,7 +25,6 @@ struct FeedingPlan {
   }
 };
 
-/// Plans the walk with clusters of `blocks` blocks.
 template <class T>
 FeedingPlan<T> plan_feeding(const InputFeedingArgs<Cuda<T>>& args, bool transposed, int blocks, std::size_t most_shared) {
   FeedingPlan<T> plan;

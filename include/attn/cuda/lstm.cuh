@@ -181,7 +181,6 @@ __global__ void __launch_bounds__(kFewThreads, Eights <= 2 ? 2 : 1)
     const int sentence = (static_cast<int>(threadIdx.x) + n * kFewThreads) / kCellUnits;
     if (sentence >= sentences) break;
     float gate[4];
-#pragma unroll
     for (int g = 0; g < 4; ++g) {
       gate[g] = bias[g];
 #pragma unroll

@@ -82,7 +82,6 @@ __global__ void __launch_bounds__(256) adam(AdamArgs<Cuda<T>> args, AdamFactors 
     Pack<float, M> largest = v;
     if (args.options.amsgrad) largest = load_pack<M>(args.largest_v + at);
     Pack<T, M> compute;
-#pragma unroll
     for (int k = 0; k < M; ++k) {
       const float g = gradient[k] * clip + coupled * value[k];
       m.set(k, by.beta1 * m[k] + by.rest1 * g);
@@ -106,7 +105,6 @@ struct SgdFactors {
   float clip_norm;  // 0: no clipping
 };
 
-/// `Grouped`: args.factors is a table.
 template <int N, bool Grouped, class T>
 __global__ void __launch_bounds__(256) sgd(SgdArgs<Cuda<T>> args, SgdFactors by) {
   if (leave_out<N>(args)) return;
@@ -123,7 +121,6 @@ __global__ void __launch_bounds__(256) sgd(SgdArgs<Cuda<T>> args, SgdFactors by)
     const Pack<float, M> gradient = load_pack<M>(args.gradient + at);
     if (by.momentum > 0) b = load_pack<M>(args.momentum + at);
     Pack<T, M> compute;
-#pragma unroll
     for (int k = 0; k < M; ++k) {
       const float g = gradient[k] * clip + decay * value[k];
       b.set(k, by.momentum * b[k] + g);  // without momentum it is g

@@ -23,7 +23,6 @@ struct ProductTile {
 };
 
 __device__ inline void scale_tile(float (&c)[4][4], double scale) {
-#pragma unroll
   for (int i = 0; i < 4; ++i)
     for (int j = 0; j < 4; ++j) c[i][j] *= static_cast<float>(scale);
 }
@@ -40,7 +39,6 @@ __global__ void __launch_bounds__(256) ragged_scores(RaggedScoresArgs<Cuda<T>> a
     add_plain<true, true>(c, row_of(args.a, row), args.a.stride, rows, row_of(args.b, key), args.b.stride, keys,
                           static_cast<int>(args.a.cols));
     scale_tile(c, args.scale);
-#pragma unroll
     for (int j = 0; j < 4; ++j)  // set, not multiplied by 0: a row of a may hold NaN
       if (static_cast<int>(threadIdx.x) % 16 + 16 * j >= keys) c[0][j] = c[1][j] = c[2][j] = c[3][j] = 0;
   }

@@ -33,7 +33,6 @@ __device__ inline float larger(float a, float b) { return a > b || isnan(a) ? a 
 /// Whether a number is the maximum that `larger` found.
 __device__ inline bool is_largest(float x, float most) { return x == most || (isnan(x) && isnan(most)); }
 
-/// One block per row.
 template <int Warps, class T>
 __global__ void __launch_bounds__(32 * Warps) reduce_columns(ReduceColumnsArgs<Cuda<T>> args) {
   const T* x = row_of(args.x, blockIdx.x);

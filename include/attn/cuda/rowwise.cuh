@@ -97,7 +97,6 @@ __global__ void __launch_bounds__(32 * kRowWarps) dropout(DropoutArgs<Cuda<T>> a
   });
 }
 
-/// One warp per row; each lane rotates N pairs at once.
 template <int N, class T>
 __global__ void __launch_bounds__(32 * kRowWarps) rotary(RotaryArgs<Cuda<T>> args) {
   const Index i = row_of_warp();

@@ -78,7 +78,7 @@ struct CrossEntropyFactors {
   bool keep;  // the row in shared memory between the two passes; read again if it does not fit
 };
 
-/// One block per row. One pass finds maximum and sum together; each thread rescales its sum when its maximum grows. A
+/// One pass finds maximum and sum together; each thread rescales its sum when its maximum grows. A
 /// second pass writes the gradient. losses: rows x 2.
 template <int N, class T>
 __global__ void __launch_bounds__(1024, 2)
@@ -100,7 +100,6 @@ __global__ void __launch_bounds__(1024, 2)
       sum *= exponential<T>(most - top);
       most = top;
     }
-#pragma unroll
     for (int k = 0; k < M; ++k) {
       sum += exponential<T>(x[k] - most);
       total += x[k];
@@ -129,7 +128,6 @@ __global__ void __launch_bounds__(1024, 2)
       x = load_pack<M>(row + j);
     for (int k = 0; k < M; ++k) x.set(k, exponential<T>(x[k] - peak) * grow - by.other_gradient);
     if (label >= j && label < j + M) {
-#pragma unroll
       for (int k = 0; k < M; ++k)
         if (j + k == label) x.set(k, exponential<T>(at_label - peak) * grow - by.label_gradient);
     }
@@ -139,7 +137,6 @@ __global__ void __launch_bounds__(1024, 2)
   if (rest < classes) grade.template operator()<1>(rest);
 }
 
-/// One block per row.
 template <int Warps, class T>
 __global__ void __launch_bounds__(32 * Warps)
     cross_entropy_gradient(Matrix<const T> logits, const Token* labels, float label_share, float other_share, float scale,
@@ -156,7 +153,7 @@ __global__ void __launch_bounds__(32 * Warps)
   }
 }
 
-/// One block per row: losses[i] = the divergence of row i.
+/// losses[i] = the divergence of row i.
 template <int Warps, class T>
 __global__ void __launch_bounds__(32 * Warps) kl_divergence(Matrix<const T> logits, Matrix<const T> target, float* losses) {
   const T *x = row_of(logits, blockIdx.x), *p = row_of(target, blockIdx.x);

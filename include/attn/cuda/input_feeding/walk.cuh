@@ -49,8 +49,7 @@ struct FeedingSource {
 
 template <class T>
 struct FeedingSources {
-  static constexpr int kMost = 12;
-  FeedingSource<T> source[kMost];
+  FeedingSource<T> source[12];
 };
 
 /// Each thread packs 8 adjacent terms of a column.
@@ -252,7 +251,6 @@ __device__ void set(const Matrix<T>& matrix, Index i, int j, float x) {
   row_of(matrix, i)[j] = from_float<T>(x);
 }
 
-/// The dropout factor of an element.
 __device__ inline float dropped(const Dropout& dropout, Index i, int j) {
   return dropout.rate > 0 ? dropout.row(i)(static_cast<std::uint32_t>(j)) : 1.0f;
 }

@@ -46,7 +46,6 @@ __global__ void __launch_bounds__(kLstmThreads)
         const LstmCell<V>& cell = cells[k];
         if (t >= cell.length) continue;
         float gates[V][4];
-#pragma unroll
         for (int v = 0; v < V; ++v)
           for (int gate = 0; gate < 4; ++gate) gates[v][gate] = x[k][gate][v];
         if (t + 1 < cell.length) load(k, t + 1);
@@ -54,7 +53,6 @@ __global__ void __launch_bounds__(kLstmThreads)
         const Index row = cell.first_row + Index{direction} * t;
         if (args.keep) store_pack(row_of(args.previous, row) + cell.unit, h[k]);
         Pack<T, V> state, activated[4];
-#pragma unroll
         for (int v = 0; v < V; ++v) {
           h[k].set(v, lstm_unit<T>(gates[v], c[k][v]));
           state.set(v, c[k][v]);
@@ -64,7 +62,6 @@ __global__ void __launch_bounds__(kLstmThreads)
         store_pack(row_of(args.h, row) + cell.unit, h[k]);
         if (!args.keep) continue;
         store_pack(row_of(args.c, row) + cell.unit, state);
-#pragma unroll
         for (int gate = 0; gate < 4; ++gate)
           store_pack(row_of(args.gates, row) + gate * width + cell.unit, activated[gate]);
       }
@@ -107,7 +104,6 @@ __global__ void __launch_bounds__(kLstmThreads)
       const Index row = cell.first_row + Index{direction} * t;
       const bool last = t == cell.length - 1;
       c[k] = last ? load_pack<V>(row_of(forward.c, row) + cell.unit) : c_before[k];
-#pragma unroll
       for (int gate = 0; gate < 4; ++gate)
         gates[k][gate] = load_pack<V>(row_of(forward.gates, row) + gate * width + cell.unit);
       c_before[k] = t > 0 ? load_pack<V>(row_of(forward.c, row - direction) + cell.unit)
@@ -139,7 +135,6 @@ __global__ void __launch_bounds__(kLstmThreads)
       for (int k = 0; k < kLstmCells; ++k) {
         const LstmCell<V>& cell = cells[k];
         float gate[V][4], state[V], before[V], dh[V][1];
-#pragma unroll
         for (int v = 0; v < V; ++v) {
           for (int i = 0; i < 4; ++i) gate[v][i] = gates[k][i][v];
           state[v] = c[k][v];
@@ -150,14 +145,12 @@ __global__ void __launch_bounds__(kLstmThreads)
         if (t >= cell.length) continue;
         add_behind(cell, t, dh);
         Pack<T, V> gradients[4];
-#pragma unroll
         for (int v = 0; v < V; ++v) {
           lstm_unit_gradient<T>(gate[v], before[v], state[v], dh[v][0], dc[k][v]);
           for (int i = 0; i < 4; ++i) gradients[i].set(v, gate[v][i]);
         }
         T* to = row_of(args.dgates, cell.first_row + Index{direction} * t) + cell.unit;
         T* states = block.states(t % 2, cell.i) + cell.unit;
-#pragma unroll
         for (int i = 0; i < 4; ++i) {
           store_pack(states + i * width, gradients[i]);
           store_pack(to + i * width, gradients[i]);

@@ -10,11 +10,9 @@
 namespace attn {
 namespace kernels {
 
-inline constexpr int kStepParts =
-    4;  // warps that split the terms of a product; each then computes one of a lane's four elements
+inline constexpr int kStepParts = 4;  // warps that split a product's terms; each then has one of a lane's four elements
 inline constexpr int kStepTiles = 4;  // tiles of 16 sentences per block at most
 
-/// Position of a sentence at step t.
 struct LstmPosition {
   Index sentence = 0, row = 0;
   int length = 0;
@@ -33,7 +31,6 @@ __device__ Pack<T> load_terms(const T* row, int k, int terms) {
   if constexpr (Packs) {
     pack = load_pack(row + k);
   } else {
-#pragma unroll
     for (int i = 0; i < Pack<T>::size; ++i)
       if (k + i < terms) pack.numbers[i] = row[k + i];
   }
@@ -88,7 +85,6 @@ __global__ void __launch_bounds__(32 * kStepParts * kStepTiles) lstm_step(LstmAr
         });
     float(*parts)[4][4][32] =
         reinterpret_cast<float(*)[4][4][32]>(lstm_shared) + tile * kStepParts;  // gates, elements, lanes
-#pragma unroll
     for (int i = 0; i < 4; ++i)
       for (int j = 0; j < 4; ++j) parts[part][i][j][lane] = sums[i][j];
     __syncthreads();
@@ -140,7 +136,6 @@ __global__ void __launch_bounds__(32 * kRowWarps)
                        c_before = t > 0 ? load_pack<N>(row_of(forward.c, place.row - direction) + j)
                                         : load_or_zero<N>(forward.c0, s, j);
       for (int i = 0; i < 4; ++i) gates[i] = load_pack<N>(row_of(forward.gates, place.row) + i * width + j);
-#pragma unroll
       for (int n = 0; n < N; ++n) {
         float gate[4] = {gates[0][n], gates[1][n], gates[2][n], gates[3][n]};
         lstm_unit_gradient<T>(gate, c_before[n], c[n], dy[n] + dh[n], dc[n]);

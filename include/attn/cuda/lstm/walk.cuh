@@ -40,7 +40,6 @@ struct LstmWalk {
   }
 };
 
-/// Arguments of the LSTMs that run side by side.
 template <class Args, std::size_t Ways>
 struct LstmWays {
   Args way[Ways];
@@ -112,7 +111,6 @@ struct LstmBlock {
     }
   }
 
-  /// Starts another group.
   __device__ void enter(int which, const Ragged& rows, const std::int32_t* order, bool reverse) {
     __syncthreads();  // all threads are done with the previous group
     group = which;
