@@ -24,14 +24,12 @@ namespace attn {
 template <class T>
 bool on_tensor_cores(const AttentionArgs<Cuda<T>>& args) {
   const Index width = args.q.cols / args.heads;
-  const auto fits = [](const auto& m) { return in_packs(m.data, m.cols, m.stride); };
   return (args.queries.longest > 1 || args.heads > 1) && args.v.cols == args.q.cols && width <= 256 && width % 8 == 0 &&
-         args.scale > 0 && fits(args.q) && fits(args.k) && fits(args.v) && fits(args.y);
+         args.scale > 0 && in_packs(args.q, args.k, args.v, args.y);
 }
 template <class T>
 bool on_tensor_cores(const AttentionGradientArgs<Cuda<T>>& args) {
-  const auto fits = [](const auto& m) { return in_packs(m.data, m.cols, m.stride); };
-  return on_tensor_cores(args.forward) && fits(args.dy) && fits(args.dq.to) && fits(args.dk.to) && fits(args.dv.to);
+  return on_tensor_cores(args.forward) && in_packs(args.dy, args.dq.to, args.dk.to, args.dv.to);
 }
 
 template <class T>
@@ -48,16 +46,15 @@ void attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
 
 template <class T>
 void attention_gradient(Cuda<T>& device, const AttentionGradientArgs<Cuda<T>>& args) {
-  refuse_lists("attention_gradient", args.forward.keys);
+  const AttentionArgs<Cuda<T>>& forward = args.forward;
+  refuse_lists("attention_gradient", forward.keys);
   if constexpr (std::is_same_v<T, bfloat16>)
     if (on_tensor_cores(args)) {
-      if (!device.has_wgmma() || args.forward.q.cols > 128 * args.forward.heads)
-        return mma_attention_backward(device, args);
-      return args.forward.q.cols <= 64 * args.forward.heads ? attention_backward<1>(device, args)
-                                                            : attention_backward<2>(device, args);
+      if (!device.has_wgmma() || forward.q.cols > 128 * forward.heads) return mma_attention_backward(device, args);
+      return forward.q.cols <= 64 * forward.heads ? attention_backward<1>(device, args)
+                                                  : attention_backward<2>(device, args);
     }
-  return single_query(device, args.forward) ? single_attention_gradient(device, args)
-                                            : plain_attention_gradient(device, args);
+  return single_query(device, forward) ? single_attention_gradient(device, args) : plain_attention_gradient(device, args);
 }
 
 template <class T>

@@ -89,7 +89,6 @@ inline cudaDeviceProp choose_gpu(int gpu) {
   return properties;
 }
 
-/// The kernels that this program uses on the current GPU.
 inline KernelChoice find_kernels(const cudaDeviceProp& properties) {
   GpuArchitecture code, *place = nullptr;
   check_cuda(cudaMalloc(&place, sizeof code), "looking for this program's code");

@@ -4,8 +4,6 @@
 namespace attn {
 namespace kernels {
 
-constexpr int kFeedingLists = 5 * kFeedingSentences * 4;  // bytes of a block's lists of sentences
-
 /// A walk, the weights it packs, and its launch configuration.
 template <class T>
 struct FeedingPlan {
@@ -43,7 +41,8 @@ FeedingPlan<T> plan_feeding(const InputFeedingArgs<Cuda<T>>& args, bool transpos
   const int sums = std::min(chunks, kFeedingParts) * kFeedingSentences * walk.sums_stride();
   const int attention =
       feeding_attention_numbers<T>(static_cast<int>(width), static_cast<int>(args.values.cols), walk.source_longest);
-  plan.weights_begin = static_cast<int>(divide_up(kFeedingLists + 4 * std::max(sums, attention), 16) * 16);
+  const int lists = 5 * kFeedingSentences * 4;  // bytes of a block's lists of sentences
+  plan.weights_begin = static_cast<int>(divide_up(lists + 4 * std::max(sums, attention), 16) * 16);
   require(static_cast<std::size_t>(plan.weights_begin) <= most_shared, "input_feeding: a source of ", args.source.longest,
           " positions does not fit into a GPU's shared memory; cut it into shorter sentences");
   std::size_t used = static_cast<std::size_t>(plan.weights_begin);
@@ -83,7 +82,6 @@ void place_feeding(Cuda<T>& device, const InputFeedingArgs<Cuda<T>>& args, Feedi
   walk.queries = walk.states + states;
 }
 
-/// Whether all rows that a walk reads can be read in packs.
 template <class T>
 bool feeding_in_packs(const InputFeedingArgs<Cuda<T>>& args) {
   const Index width = args.width();

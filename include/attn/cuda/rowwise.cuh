@@ -160,8 +160,7 @@ void run_scatter_rows(Cuda<T>& device, const ScatterRowsArgs<Cuda<T>>& args) {
 /// Rows appended to a KV cache are held back for the attention that reads them (attention/step.cuh), which saves a kernel.
 template <class T>
 void scatter_rows(Cuda<T>& device, const ScatterRowsArgs<Cuda<T>>& args) {
-  if (args.appends) return device.defer(args, run_scatter_rows<T>);
-  run_scatter_rows(device, args);
+  args.appends ? device.defer(args, run_scatter_rows<T>) : run_scatter_rows(device, args);
 }
 
 template <class T>

@@ -1,8 +1,6 @@
 #pragma once
 #include "attn/cuda/lstm/walk.cuh"
 
-// The forward and the backward walk through all steps: see walk.cuh.
-
 namespace attn::kernels {
 
 template <class T, int V, bool Alone, std::size_t Ways>
