@@ -1,4 +1,4 @@
-#include "attn/cuda/gpus.cuh"
+#include "attn/cuda/device.cuh"
 #include "attn/run/cuda_models.cuh"
 #include "models.hpp"
 
@@ -6,5 +6,9 @@ template class attn::ModelOnDevice<attn::Cuda<float>>;
 template class attn::ModelOnDevice<attn::Cuda<attn::bfloat16>>;
 
 attn::GpuSupport attn::cuda_support() {
-  return {.count = cuda_gpus, .found = cuda_found, .check = [](int gpu) { choose_gpu(gpu); }, .kernels = describe_gpu};
+  const auto describe = [](int gpu) {
+    const cudaDeviceProp properties = choose_gpu(gpu);
+    return describe_kernels(properties.name, capability_of(properties), find_kernels(properties));
+  };
+  return {.count = cuda_gpus, .found = cuda_found, .check = [](int gpu) { choose_gpu(gpu); }, .kernels = describe};
 }

@@ -101,8 +101,8 @@ class Bfloat16Weights {
 
   void run(Cpu<float>& device, const LinearArgs<Cpu<float>>& args) const {
     for_each_part(device, args.y, 8, 64, [&](const Matrix<float>& y, Index top, Index left, int thread) {
-      auto* space = reinterpret_cast<Bfloat16Tile::Value*>(
-          device.workspace(thread, Bfloat16Tile::size(depth_, kTogether) / 2 + 1));
+      auto* space =
+          reinterpret_cast<Bfloat16Tile::Value*>(device.workspace(thread, Bfloat16Tile::size(depth_, kTogether) / 2 + 1));
       for (Index i = 0; i < y.rows; i += kTogether) {
         const auto part = y.row_range(i, std::min(kTogether, y.rows - i));
         for (Index r = 0; r < part.rows; ++r)

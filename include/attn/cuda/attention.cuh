@@ -100,16 +100,15 @@ void attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
 
 template <class T>
 void attention_gradient(Cuda<T>& device, const AttentionGradientArgs<Cuda<T>>& args) {
-  refuse_lists("attention_gradient", args.forward.keys);
+  const AttentionArgs<Cuda<T>>& forward = args.forward;
+  refuse_lists("attention_gradient", forward.keys);
   if constexpr (std::is_same_v<T, bfloat16>)
     if (on_tensor_cores(args)) {
-      if (!device.has_wgmma() || args.forward.q.cols > 128 * args.forward.heads)
-        return mma_attention_backward(device, args);
-      return args.forward.q.cols <= 64 * args.forward.heads ? attention_backward<1>(device, args)
-                                                            : attention_backward<2>(device, args);
+      if (!device.has_wgmma() || forward.q.cols > 128 * forward.heads) return mma_attention_backward(device, args);
+      return forward.q.cols <= 64 * forward.heads ? attention_backward<1>(device, args)
+                                                  : attention_backward<2>(device, args);
     }
-  return single_query(device, args.forward) ? single_attention_gradient(device, args)
-                                            : plain_attention_gradient(device, args);
+  return single_query(device, forward) ? single_attention_gradient(device, args) : plain_attention_gradient(device, args);
 }
 
 template <class T>

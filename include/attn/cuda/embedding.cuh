@@ -39,7 +39,6 @@ __global__ void __launch_bounds__(32 * kRowWarps) embedding(EmbeddingArgs<Cuda<T
     Pack<T, N> shift{}, y;
     if (position != nullptr) shift = load_pack<N>(position + j);
     const Factors<N> factors(row, j);
-#pragma unroll
     for (int k = 0; k < N; ++k) y.set(k, (scale * numbers[k] + shift[k]) * factors[k]);
     store_pack(row_of(args.y, i) + j, y);
   });
@@ -51,13 +50,11 @@ inline constexpr int kSegment = 8;  // short: each run ends with a dependent rea
 template <int N>
 __device__ void add_from(float (&numbers)[N], const float* from) {
   const Pack<float, N> more = load_pack<N>(from);
-#pragma unroll
   for (int k = 0; k < N; ++k) numbers[k] += more[k];
 }
 template <int N>
 __device__ void add_to(float* to, const float (&numbers)[N], float scale) {
   Pack<float, N> sum = load_pack<N>(to);
-#pragma unroll
   for (int k = 0; k < N; ++k) sum.set(k, sum[k] + scale * numbers[k]);
   store_pack(to, sum);
 }
@@ -67,7 +64,6 @@ template <int N, class T>
 __global__ void __launch_bounds__(32)
     sum_runs(EmbeddingGradientArgs<Cuda<T>> args, float scale, const TokenAt* sorted, int count, float* parts) {
   constexpr unsigned kAllLanes = 0xffffffffU;
-  constexpr int kAtOnce = kSegment;  // rows loaded at once
   const int lane = static_cast<int>(threadIdx.x), first = static_cast<int>(blockIdx.x) * kSegment;
   const int rows = min(kSegment, count - first), width = static_cast<int>(args.dy.cols);
   const int j = static_cast<int>(blockIdx.y * 32 + threadIdx.x) * N;
@@ -78,37 +74,31 @@ __global__ void __launch_bounds__(32)
   const Token after = first + rows < count ? sorted[first + rows].token : -1;
 
   float sum[N] = {};
-  for (int at = 0; at < rows; at += kAtOnce) {
-    Pack<T, N> dy[kAtOnce];
+  Pack<T, N> dy[kSegment];
 #pragma unroll
-    for (int r = 0; r < kAtOnce; ++r) {
-      const int i = __shfl_sync(kAllLanes, mine.row, at + r);
-      if (at + r < rows && inside) dy[r] = load_pack<N>(row_of(args.dy, i) + j);
+  for (int r = 0; r < kSegment; ++r) {
+    const int i = __shfl_sync(kAllLanes, mine.row, r);
+    if (r < rows && inside) dy[r] = load_pack<N>(row_of(args.dy, i) + j);
+  }
+#pragma unroll
+  for (int r = 0; r < kSegment; ++r) {
+    if (r >= rows) break;
+    const Token token = __shfl_sync(kAllLanes, mine.token, r);
+    const Token next = r + 1 < rows ? __shfl_sync(kAllLanes, mine.token, r + 1) : after;
+    const Factors<N> factors(args.dropout.row(__shfl_sync(kAllLanes, mine.row, r)), j);
+    for (int k = 0; k < N; ++k) sum[k] += factors[k] * dy[r][k];
+    if (token == next && r + 1 < rows) continue;
+    if (inside) {
+      Pack<float, N> piece;
+      for (int k = 0; k < N; ++k) piece.set(k, sum[k]);
+      if (token == before)
+        store_pack(head, piece);
+      else if (token == next)
+        store_pack(head + width, piece);
+      else
+        add_to(row_of(args.dtable, token) + j, sum, scale);
     }
-#pragma unroll
-    for (int r = 0; r < kAtOnce; ++r) {
-      if (at + r >= rows) break;
-      const Token token = __shfl_sync(kAllLanes, mine.token, at + r);
-      const Token next = at + r + 1 < rows ? __shfl_sync(kAllLanes, mine.token, at + r + 1) : after;
-      const Factors<N> factors(args.dropout.row(__shfl_sync(kAllLanes, mine.row, at + r)), j);
-#pragma unroll
-      for (int k = 0; k < N; ++k) sum[k] += factors[k] * dy[r][k];
-      const bool last = at + r + 1 == rows;
-      if (token == next && !last) continue;
-      if (inside) {
-        Pack<float, N> piece;
-#pragma unroll
-        for (int k = 0; k < N; ++k) piece.set(k, sum[k]);
-        if (token == before)
-          store_pack(head, piece);
-        else if (token == next)
-          store_pack(head + width, piece);
-        else
-          add_to(row_of(args.dtable, token) + j, sum, scale);
-      }
-#pragma unroll
-      for (int k = 0; k < N; ++k) sum[k] = 0;
-    }
+    for (int k = 0; k < N; ++k) sum[k] = 0;
   }
 }
 
@@ -132,7 +122,6 @@ __global__ void __launch_bounds__(32)
     float some[N] = {};  // a partial sum, to limit rounding errors
 #pragma unroll 4
     for (int h = 0; h < heads; ++h) add_from(some, parts + (segment + h) * 2 * width + j);
-#pragma unroll
     for (int k = 0; k < N; ++k) sum[k] += some[k];
   }
   if (inside) add_to(row_of(args.dtable, token) + j, sum, scale);

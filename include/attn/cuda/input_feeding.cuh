@@ -1,36 +1,32 @@
 #pragma once
-#include "attn/cuda/input_feeding/backward.cuh"
-#include "attn/cuda/input_feeding/forward.cuh"
+#include "attn/cuda/input_feeding/kernels.cuh"
 
 namespace attn {
-namespace input_feeding_detail {
-
-constexpr int kLists = 5 * kernels::kFeedingSentences * 4;  // bytes of a block's lists of sentences
+namespace kernels {
 
 /// A walk, the weights it packs, and its launch configuration.
 template <class T>
-struct Plan {
-  kernels::FeedingWalk<T> walk;
-  kernels::FeedingSources<T> sources;
+struct FeedingPlan {
+  FeedingWalk<T> walk;
+  FeedingSources<T> sources;
   int count = 0, groups = 0, weights_begin = 0;
   Spread spread;
 
-  kernels::FeedingMatrix<T> add(Matrix<const T> first, Matrix<const T> second, bool transposed, Index all, int sets) {
+  FeedingMatrix<T> add(Matrix<const T> first, Matrix<const T> second, bool transposed, Index all, int sets) {
     const int units = static_cast<int>(divide_up(divide_up(all, walk.blocks), 8) * 8);
-    kernels::FeedingMatrix<T> to{.sets = sets, .units = units};
+    FeedingMatrix<T> to{.sets = sets, .units = units};
     to.terms[0] = static_cast<int>(transposed ? first.rows : first.cols);
     to.terms[1] = static_cast<int>(transposed ? 0 : second.cols);
-    walk.columns = std::max(walk.columns, sets * std::min(units, kernels::kFeedingUnits));
+    walk.columns = std::max(walk.columns, sets * std::min(units, kFeedingUnits));
     sources.source[count++] = {first, second, transposed, static_cast<int>(all), to};
     return to;
   }
 };
 
-/// Plans the walk with clusters of `blocks` blocks.
 template <class T>
-Plan<T> plan(const InputFeedingArgs<Cuda<T>>& args, bool transposed, int blocks, std::size_t most_shared) {
-  Plan<T> plan;
-  kernels::FeedingWalk<T>& walk = plan.walk;
+FeedingPlan<T> plan_feeding(const InputFeedingArgs<Cuda<T>>& args, bool transposed, int blocks, std::size_t most_shared) {
+  FeedingPlan<T> plan;
+  FeedingWalk<T>& walk = plan.walk;
   const Index width = args.width();
   const Matrix<const T> of_state = args.mix.columns(0, width), of_context = args.mix.columns(width, args.context());
   walk.blocks = blocks;
@@ -42,14 +38,15 @@ Plan<T> plan(const InputFeedingArgs<Cuda<T>>& args, bool transposed, int blocks,
 
   int chunks = 0;
   for (int i = 0; i < plan.count; ++i) chunks = std::max(chunks, plan.sources.source[i].to.chunks());
-  const int sums = std::min(chunks, kernels::kFeedingParts) * kernels::kFeedingSentences * walk.sums_stride();
-  const int attention = kernels::feeding_attention_numbers<T>(static_cast<int>(width), static_cast<int>(args.values.cols),
-                                                              walk.source_longest);
-  plan.weights_begin = static_cast<int>(divide_up(kLists + 4 * std::max(sums, attention), 16) * 16);
+  const int sums = std::min(chunks, kFeedingParts) * kFeedingSentences * walk.sums_stride();
+  const int attention =
+      feeding_attention_numbers<T>(static_cast<int>(width), static_cast<int>(args.values.cols), walk.source_longest);
+  const int lists = 5 * kFeedingSentences * 4;  // bytes of a block's lists of sentences
+  plan.weights_begin = static_cast<int>(divide_up(lists + 4 * std::max(sums, attention), 16) * 16);
   require(static_cast<std::size_t>(plan.weights_begin) <= most_shared, "input_feeding: a source of ", args.source.longest,
           " positions does not fit into a GPU's shared memory; cut it into shorter sentences");
   std::size_t used = static_cast<std::size_t>(plan.weights_begin);
-  const auto keep = [&](kernels::FeedingMatrix<T>& matrix) {
+  const auto keep = [&](FeedingMatrix<T>& matrix) {
     const std::size_t bytes = static_cast<std::size_t>(matrix.size()) * sizeof(T);
     if (matrix.sets == 0 || used + bytes > most_shared) return;
     matrix.place = static_cast<int>((used - static_cast<std::size_t>(plan.weights_begin)) / sizeof(T));
@@ -58,22 +55,22 @@ Plan<T> plan(const InputFeedingArgs<Cuda<T>>& args, bool transposed, int blocks,
   keep(walk.mix);
   keep(walk.context);
   for (int l = 0; l < args.layers; ++l) keep(walk.gates[l]);
-  plan.groups = static_cast<int>(divide_up(args.rows.count, kernels::kFeedingSentences));
-  plan.spread = {{static_cast<unsigned>(plan.groups * blocks)}, kernels::kFeedingThreads, used};
+  plan.groups = static_cast<int>(divide_up(args.rows.count, kFeedingSentences));
+  plan.spread = {{static_cast<unsigned>(plan.groups * blocks)}, kFeedingThreads, used};
   return plan;
 }
 
 /// Allocates the packed weights and the state that the walk keeps from step to step.
 template <class T>
-void place(Cuda<T>& device, const InputFeedingArgs<Cuda<T>>& args, Plan<T>& plan) {
-  kernels::FeedingWalk<T>& walk = plan.walk;
+void place_feeding(Cuda<T>& device, const InputFeedingArgs<Cuda<T>>& args, FeedingPlan<T>& plan) {
+  FeedingWalk<T>& walk = plan.walk;
   Index weights = 0;
-  const Index row = plan.groups * kernels::kFeedingSentences * args.width(), states = row * args.layers;
+  const Index row = plan.groups * kFeedingSentences * args.width(), states = row * args.layers;
   for (int i = 0; i < plan.count; ++i) weights += Index{walk.blocks} * plan.sources.source[i].to.size();
   auto* memory = device.template workspace<std::byte>(weights * Index{sizeof(T)} + 4 * (2 * states + row));
   T* next = reinterpret_cast<T*>(memory);
   int at = 0;
-  const auto take = [&](kernels::FeedingMatrix<T>& matrix) {
+  const auto take = [&](FeedingMatrix<T>& matrix) {
     matrix.packed = plan.sources.source[at++].to.packed = next;
     next += Index{walk.blocks} * matrix.size();
   };
@@ -85,28 +82,27 @@ void place(Cuda<T>& device, const InputFeedingArgs<Cuda<T>>& args, Plan<T>& plan
   walk.queries = walk.states + states;
 }
 
-/// Whether all rows that a walk reads can be read in packs.
 template <class T>
-bool in_packs(const InputFeedingArgs<Cuda<T>>& args) {
+bool feeding_in_packs(const InputFeedingArgs<Cuda<T>>& args) {
   const Index width = args.width();
-  bool packs = attn::in_packs(args.keys, args.values, args.fed, args.seen.columns(0, width),
-                              args.seen.columns(width, args.context()));
+  bool packs =
+      in_packs(args.keys, args.values, args.fed, args.seen.columns(0, width), args.seen.columns(width, args.context()));
   for (int l = 0; l < args.layers; ++l)
-    packs = packs && attn::in_packs(args.layer[l].gates, args.layer[l].below, args.layer[l].before);
+    packs = packs && in_packs(args.layer[l].gates, args.layer[l].below, args.layer[l].before);
   return packs;
 }
 
 /// Packs the weights and runs the walk with the fastest cluster size. More blocks per cluster leave fewer units to each
 /// block, but every step also has a fixed cost, about that of 8 units.
 template <class T, class Args>
-void run(Cuda<T>& device, const char* what, const InputFeedingArgs<Cuda<T>>& args, bool transposed,
-         void (*kernel)(Args, kernels::FeedingWalk<T>, int), const Args& all) {
+void run_feeding(Cuda<T>& device, const char* what, const InputFeedingArgs<Cuda<T>>& args, bool transposed,
+                 void (*kernel)(Args, FeedingWalk<T>, int), const Args& all) {
   if (args.rows.rows == 0) return;
   const std::size_t most = device.properties().sharedMemPerBlockOptin;
-  Plan<T> best = plan(args, transposed, 1, most);
+  FeedingPlan<T> best = plan_feeding(args, transposed, 1, most);
   Index least = std::numeric_limits<Index>::max();
   for (int blocks = 1; blocks <= 16 && (blocks == 1 || device.has_clusters()); blocks *= 2) {
-    const Plan<T> one = plan(args, transposed, blocks, most);
+    const FeedingPlan<T> one = plan_feeding(args, transposed, blocks, most);
     const int units = one.walk.mix.units;
     if (blocks > 1 && units * (blocks / 2) >= args.width()) break;  // half of the blocks would be idle
     const int at_once = blocks == 1 ? device.multiprocessors()
@@ -115,34 +111,33 @@ void run(Cuda<T>& device, const char* what, const InputFeedingArgs<Cuda<T>>& arg
     const Index cost = divide_up(one.groups, at_once) * (8 + units);
     if (cost < least) best = one, least = cost;
   }
-  place(device, args, best);
+  place_feeding(device, args, best);
   Index pieces = 0;
   for (int i = 0; i < best.count; ++i)
     pieces = std::max(pieces, Index{best.walk.blocks} * best.sources.source[i].to.size() / 8);
   launch(device, "packing weights",
-         {{static_cast<unsigned>(divide_up(pieces, 256)), static_cast<unsigned>(best.count)}, 256},
-         kernels::pack_feeding_weights<T>, best.sources, best.walk.blocks);
+         {{static_cast<unsigned>(divide_up(pieces, 256)), static_cast<unsigned>(best.count)}, 256}, pack_feeding_weights<T>,
+         best.sources, best.walk.blocks);
   launch_in_clusters(device, what, best.spread, dim3(static_cast<unsigned>(best.walk.blocks)), kernel, all, best.walk,
                      best.weights_begin);
 }
 
-}  // namespace input_feeding_detail
+}  // namespace kernels
 
 template <class T>
 void input_feeding(Cuda<T>& device, const InputFeedingArgs<Cuda<T>>& args) {
   constexpr int N = Pack<T>::size;
-  input_feeding_detail::run(
+  kernels::run_feeding(
       device, "input_feeding", args, false,
-      input_feeding_detail::in_packs(args) ? kernels::input_feeding_forward<T, N> : kernels::input_feeding_forward<T, 1>,
-      args);
+      kernels::feeding_in_packs(args) ? kernels::input_feeding_forward<T, N> : kernels::input_feeding_forward<T, 1>, args);
 }
 
 template <class T>
 void input_feeding_gradient(Cuda<T>& device, const InputFeedingGradientArgs<Cuda<T>>& args) {
   constexpr int N = Pack<T>::size;
-  const bool packs = input_feeding_detail::in_packs(args.forward) && in_packs(args.dcontext, args.dmix);
-  input_feeding_detail::run(device, "input_feeding_gradient", args.forward, true,
-                            packs ? kernels::input_feeding_backward<T, N> : kernels::input_feeding_backward<T, 1>, args);
+  const bool packs = kernels::feeding_in_packs(args.forward) && in_packs(args.dcontext, args.dmix);
+  kernels::run_feeding(device, "input_feeding_gradient", args.forward, true,
+                       packs ? kernels::input_feeding_backward<T, N> : kernels::input_feeding_backward<T, 1>, args);
 }
 
 }  // namespace attn

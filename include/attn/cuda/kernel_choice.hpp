@@ -29,11 +29,8 @@ struct KernelChoice {
 /// gpu: its compute capability; code: the architecture of the code that the driver loaded.
 inline KernelChoice choose_kernels(GpuArchitecture gpu, GpuArchitecture code) {
   KernelChoice choice{.wgmma = code.major == 9 && code.specific, .clusters = code.major >= 9};
-  const char* slower = nullptr;
-  if (gpu.major == 9 && !choice.wgmma)
-    slower = "attention";
-  else if (gpu.major > 9 && !choice.clusters)
-    slower = "decoding";
+  const char* slower = gpu.major > 9 && !choice.clusters ? "decoding" : nullptr;
+  if (gpu.major == 9 && !choice.wgmma) slower = "attention";
   if (slower != nullptr)
     choice.warning = "rebuild with -DCMAKE_CUDA_ARCHITECTURES=" + gpu.cmake_value() + " for faster " + slower;
   return choice;

@@ -23,9 +23,7 @@ struct ProductTile {
 };
 
 __device__ inline void scale_tile(float (&c)[4][4], double scale) {
-#pragma unroll
   for (int i = 0; i < 4; ++i)
-#pragma unroll
     for (int j = 0; j < 4; ++j) c[i][j] *= static_cast<float>(scale);
 }
 
@@ -41,7 +39,6 @@ __global__ void __launch_bounds__(256) ragged_scores(RaggedScoresArgs<Cuda<T>> a
     add_plain<true, true>(c, row_of(args.a, row), args.a.stride, rows, row_of(args.b, key), args.b.stride, keys,
                           static_cast<int>(args.a.cols));
     scale_tile(c, args.scale);
-#pragma unroll
     for (int j = 0; j < 4; ++j)  // set, not multiplied by 0: a row of a may hold NaN
       if (static_cast<int>(threadIdx.x) % 16 + 16 * j >= keys) c[0][j] = c[1][j] = c[2][j] = c[3][j] = 0;
   }
@@ -81,10 +78,11 @@ __global__ void __launch_bounds__(256) ragged_mix_transposed(RaggedMixTransposed
 
 }  // namespace kernels
 
-/// Launches a kernel for all tiles of a result whose rows are those of the sentences.
+/// Launches a kernel for all tiles of a result whose rows are those of `rows`. Keys are columns of a matrix of key_cols.
 template <class T, class Args>
 void launch_ragged_product(Cuda<T>& device, const char* what, void (*kernel)(Args, int), const Args& args,
-                           const Ragged& rows) {
+                           const Ragged& rows, Index key_cols) {
+  check_ragged_product(what, args.a_rows, args.b_rows, key_cols);
   zero_outside(device, rows, args.y);
   const Index col_tiles = divide_up(args.y.to.cols, 64), row_tiles = divide_up(rows.longest, 64);
   const dim3 grid(static_cast<unsigned>(rows.count * col_tiles), static_cast<unsigned>(row_tiles));
@@ -93,20 +91,17 @@ void launch_ragged_product(Cuda<T>& device, const char* what, void (*kernel)(Arg
 
 template <class T>
 void ragged_scores(Cuda<T>& device, const RaggedScoresArgs<Cuda<T>>& args) {
-  check_ragged_product("ragged_scores", args.a_rows, args.b_rows, args.y.to.cols);
-  launch_ragged_product(device, "ragged_scores", kernels::ragged_scores<T>, args, args.a_rows);
+  launch_ragged_product(device, "ragged_scores", kernels::ragged_scores<T>, args, args.a_rows, args.y.to.cols);
 }
 
 template <class T>
 void ragged_mix(Cuda<T>& device, const RaggedMixArgs<Cuda<T>>& args) {
-  check_ragged_product("ragged_mix", args.a_rows, args.b_rows, args.w.cols);
-  launch_ragged_product(device, "ragged_mix", kernels::ragged_mix<T>, args, args.a_rows);
+  launch_ragged_product(device, "ragged_mix", kernels::ragged_mix<T>, args, args.a_rows, args.w.cols);
 }
 
 template <class T>
 void ragged_mix_transposed(Cuda<T>& device, const RaggedMixTransposedArgs<Cuda<T>>& args) {
-  check_ragged_product("ragged_mix_transposed", args.a_rows, args.b_rows, args.w.cols);
-  launch_ragged_product(device, "ragged_mix_transposed", kernels::ragged_mix_transposed<T>, args, args.b_rows);
+  launch_ragged_product(device, "ragged_mix_transposed", kernels::ragged_mix_transposed<T>, args, args.b_rows, args.w.cols);
 }
 
 }  // namespace attn

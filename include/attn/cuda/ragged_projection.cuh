@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "attn/cuda/matmul/gemm.cuh"
-#include "attn/cuda/ragged_projection/mma.cuh"
+#include "attn/cuda/ragged_projection/kernels.cuh"
 #include "attn/cuda/support/sum_parts.cuh"
 #include "attn/ops/ragged_product.hpp"
 
@@ -72,13 +72,13 @@ void project_sentences(Cuda<T>& device, const char* what, Matrix<const T> e, Rag
                   static_cast<unsigned>(parts));
   if constexpr (std::is_same_v<T, bfloat16>) {
     // More stages exceed the shared memory of some GPUs.
-    static_assert(on_gpu::shared_bytes<2, 2, 2>() <= kSharedEverywhere);
+    static_assert(on_gpu::shared_bytes<2, 2>() <= kSharedEverywhere);
     if (large && device.has_wgmma())
-      launch(device, what, {grid, 256, on_gpu::shared_bytes<2, 2, 3>()}, on_gpu::project_mma<Transposed, 2, 2, 3>, job);
+      launch(device, what, {grid, 256, on_gpu::shared_bytes<2, 3>()}, on_gpu::project_mma<Transposed, 2, 3>, job);
     else if (large)
-      launch(device, what, {grid, 256, on_gpu::shared_bytes<2, 2, 2>()}, on_gpu::project_mma<Transposed, 2, 2, 2>, job);
+      launch(device, what, {grid, 256, on_gpu::shared_bytes<2, 2>()}, on_gpu::project_mma<Transposed, 2, 2>, job);
     else if (tensor_cores)
-      launch(device, what, {grid, 128, on_gpu::shared_bytes<1, 1, 2>()}, on_gpu::project_mma<Transposed, 1, 1, 2>, job);
+      launch(device, what, {grid, 128, on_gpu::shared_bytes<1, 2>()}, on_gpu::project_mma<Transposed, 1, 2>, job);
   }
   if (!tensor_cores) launch(device, what, {grid, 256}, on_gpu::project<Transposed, T>, job);
   if (parts > 1) sum_projection_parts(device, out.to, out.add, sums, parts, out.to.cols);
@@ -132,11 +132,11 @@ void ragged_projection_weight_gradient(Cuda<T>& device, const RaggedProjectionWe
   const char* what = "ragged_projection_weight_gradient";
   if constexpr (std::is_same_v<T, bfloat16>) {
     if (large && device.has_wgmma())
-      launch(device, what, {grid, 256, on_gpu::shared_bytes<2, 2, 4>()}, on_gpu::project_weight_mma<2, 2, 4>, job);
+      launch(device, what, {grid, 256, on_gpu::shared_bytes<2, 4>()}, on_gpu::project_weight_mma<2, 4>, job);
     else if (large)
-      launch(device, what, {grid, 256, on_gpu::shared_bytes<2, 2, 2>()}, on_gpu::project_weight_mma<2, 2, 2>, job);
+      launch(device, what, {grid, 256, on_gpu::shared_bytes<2, 2>()}, on_gpu::project_weight_mma<2, 2>, job);
     else if (tensor_cores)
-      launch(device, what, {grid, 128, on_gpu::shared_bytes<1, 1, 4>()}, on_gpu::project_weight_mma<1, 1, 4>, job);
+      launch(device, what, {grid, 128, on_gpu::shared_bytes<1, 4>()}, on_gpu::project_weight_mma<1, 4>, job);
   }
   if (!tensor_cores) launch(device, what, {grid, 256}, on_gpu::project_weight<T>, job);
   if (groups > 1) sum_projection_parts(device, to.columns(0, std::min(stride, to.cols)), true, sums, groups, stride);

@@ -1,6 +1,6 @@
 #pragma once
 #include "attn/cuda/attention/rows.cuh"
-#include "attn/cuda/scatter_rows.cuh"
+#include "attn/cuda/rowwise.cuh"
 #include "attn/cuda/support/overlap.cuh"
 
 // Attention of one query per sentence with heads of up to 128 columns: a decoder step. A block processes one head of one

@@ -10,11 +10,9 @@
 namespace attn {
 namespace kernels {
 
-inline constexpr int kStepParts =
-    4;  // warps that split the terms of a product; each then computes one of a lane's four elements
+inline constexpr int kStepParts = 4;  // warps that split a product's terms; each then has one of a lane's four elements
 inline constexpr int kStepTiles = 4;  // tiles of 16 sentences per block at most
 
-/// Position of a sentence at step t.
 struct LstmPosition {
   Index sentence = 0, row = 0;
   int length = 0;
@@ -33,7 +31,6 @@ __device__ Pack<T> load_terms(const T* row, int k, int terms) {
   if constexpr (Packs) {
     pack = load_pack(row + k);
   } else {
-#pragma unroll
     for (int i = 0; i < Pack<T>::size; ++i)
       if (k + i < terms) pack.numbers[i] = row[k + i];
   }
@@ -67,7 +64,6 @@ __global__ void __launch_bounds__(32 * kStepParts * kStepTiles) lstm_step(LstmAr
     if (c_before != nullptr) c = to_float(c_before[unit]);
   }
   if (now)
-#pragma unroll
     for (int i = 0; i < 4; ++i) gate[i] = to_float(row_of(args.gates, place.row)[i * width + unit]);
 
   if (t > 0 || args.h0.data != nullptr) {
@@ -89,14 +85,11 @@ __global__ void __launch_bounds__(32 * kStepParts * kStepTiles) lstm_step(LstmAr
         });
     float(*parts)[4][4][32] =
         reinterpret_cast<float(*)[4][4][32]>(lstm_shared) + tile * kStepParts;  // gates, elements, lanes
-#pragma unroll
     for (int i = 0; i < 4; ++i)
-#pragma unroll
       for (int j = 0; j < 4; ++j) parts[part][i][j][lane] = sums[i][j];
     __syncthreads();
 #pragma unroll
     for (int other = 0; other < kStepParts; ++other)
-#pragma unroll
       for (int i = 0; i < 4; ++i) gate[i] += parts[other][i][part][lane];
   }
 
@@ -105,7 +98,6 @@ __global__ void __launch_bounds__(32 * kStepParts * kStepTiles) lstm_step(LstmAr
     h = from_float<T>(lstm_unit<T>(gate, c));
     row_of(args.h, place.row)[unit] = h;
     row_of(args.c, place.row)[unit] = from_float<T>(c);
-#pragma unroll
     for (int i = 0; i < 4; ++i) row_of(args.gates, place.row)[i * width + unit] = from_float<T>(gate[i]);
   }
   if (!there || t != max(place.length - 1, 0)) return;
@@ -133,39 +125,31 @@ __global__ void __launch_bounds__(32 * kRowWarps)
   for (int j = lane_of_warp() * N; j < width; j += 32 * N) {
     const Pack<T, N> last_h = load_or_zero<N>(args.dlast_h, s, j), last_c = load_or_zero<N>(args.dlast_c, s, j);
     float dh[N], dc[N];
-#pragma unroll
     for (int n = 0; n < N; ++n) dh[n] = last_h[n], dc[n] = last_c[n];
     Pack<T, N> gates[4] = {};
     if (t < place.length) {
       if (!last) {
         const Pack<float, N> h = load_pack<N>(row_of(space.dh, s) + j), c = load_pack<N>(row_of(space.dc, s) + j);
-#pragma unroll
         for (int n = 0; n < N; ++n) dh[n] = h[n], dc[n] = c[n];
       }
       const Pack<T, N> dy = load_or_zero<N>(args.dh, place.row, j), c = load_pack<N>(row_of(forward.c, place.row) + j),
                        c_before = t > 0 ? load_pack<N>(row_of(forward.c, place.row - direction) + j)
                                         : load_or_zero<N>(forward.c0, s, j);
-#pragma unroll
       for (int i = 0; i < 4; ++i) gates[i] = load_pack<N>(row_of(forward.gates, place.row) + i * width + j);
-#pragma unroll
       for (int n = 0; n < N; ++n) {
         float gate[4] = {gates[0][n], gates[1][n], gates[2][n], gates[3][n]};
         lstm_unit_gradient<T>(gate, c_before[n], c[n], dy[n] + dh[n], dc[n]);
-#pragma unroll
         for (int i = 0; i < 4; ++i) gates[i].set(n, gate[i]);
         dh[n] = 0;  // the rest comes from the product
       }
-#pragma unroll
       for (int i = 0; i < 4; ++i) store_pack(row_of(args.dgates, place.row) + i * width + j, gates[i]);
     }
-#pragma unroll
     for (int i = 0; i < 4; ++i) store_pack(row_of(space.dgates, s) + i * width + j, gates[i]);
     if (t == 0) {
       if (args.dh0.to.data != nullptr) put(args.dh0, s, j, dh);
       if (args.dc0.to.data != nullptr) put(args.dc0, s, j, dc);
     } else if (t < place.length) {
       Pack<float, N> c;
-#pragma unroll
       for (int n = 0; n < N; ++n) c.set(n, dc[n]);
       store_pack(row_of(space.dc, s) + j, c);
     }

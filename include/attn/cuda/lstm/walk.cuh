@@ -1,7 +1,6 @@
 #pragma once
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/lstm/cell.cuh"
-#include "attn/cuda/lstm/product.cuh"
 #include "attn/cuda/support/grid_barrier.cuh"
 #include "attn/cuda/support/rows.cuh"
 #include "attn/cuda/support/tensor_core.cuh"
@@ -41,7 +40,6 @@ struct LstmWalk {
   }
 };
 
-/// Arguments of the LSTMs that run side by side.
 template <class Args, std::size_t Ways>
 struct LstmWays {
   Args way[Ways];
@@ -108,13 +106,11 @@ struct LstmBlock {
       for (int i = 0; i < kAtOnce; ++i) {
         const int at = first + i * kLstmThreads, k = at % stride, n = at / stride * N;
         if (at >= all) break;
-#pragma unroll
         for (int j = 0; j < N; ++j) weights[(n + j) * stride + k] = packs[i].numbers[j];
       }
     }
   }
 
-  /// Starts another group.
   __device__ void enter(int which, const Ragged& rows, const std::int32_t* order, bool reverse) {
     __syncthreads();  // all threads are done with the previous group
     group = which;
@@ -181,7 +177,6 @@ struct LstmBlock {
 #pragma unroll
       for (int gate = 0; gate < Gates; ++gate) {
         const Pack<float, V> some = load_pack<V>(from + gate * walk.units);
-#pragma unroll
         for (int v = 0; v < V; ++v) to[v][gate] += some[v];
       }
     }

@@ -138,13 +138,12 @@ __device__ RowExponentials row_exponentials(const T* row, int count) {
 
 }  // namespace kernels
 
-/// Calls run<Warps>() with the warps per block for a row of `cols` columns.
-template <class Run>
-void with_row_warps(Index cols, const Run& run) {
-  if (cols <= 256)
-    run.template operator()<1>();
-  else
-    run.template operator()<8>();
+/// Launches a kernel with one block per row: `narrow` has one warp, `wide`, for rows of more than 256 columns, eight.
+template <class Device, class... Parameters, class... Arguments>
+void launch_row_blocks(Device& device, const char* what, Index rows, Index cols, void (*narrow)(Parameters...),
+                       void (*wide)(Parameters...), const Arguments&... arguments) {
+  const bool fits = cols <= 256;
+  launch(device, what, {{static_cast<unsigned>(rows)}, fits ? 32U : 256U}, fits ? narrow : wide, arguments...);
 }
 
 }  // namespace attn
