@@ -4,7 +4,7 @@
 
 #include "attn/core/file.hpp"
 #include "attn/pictures/chart.hpp"
-#include "attn/train/progress.hpp"
+#include "attn/train/terminal.hpp"
 #include "common/stop_signal.hpp"
 #include "inference.hpp"
 #include "paper.hpp"

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "attn/core/format_count.hpp"
-#include "attn/train/progress.hpp"
+#include "attn/train/terminal.hpp"
 #include "common/begin_run.hpp"
 #include "common/log_summary.hpp"
 #include "paper.hpp"

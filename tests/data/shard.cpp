@@ -1,4 +1,4 @@
-#include "attn/data/shard.hpp"
+#include "attn/data/sharded_corpus.hpp"
 
 #include <doctest/doctest.h>
 

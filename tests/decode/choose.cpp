@@ -1,4 +1,4 @@
-#include "attn/decode/choose.hpp"
+#include "attn/decode/decoding_steps.hpp"
 
 #include "attn/ops/top_k.hpp"
 #include "support/model_tools.hpp"

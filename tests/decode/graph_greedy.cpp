@@ -1,4 +1,4 @@
-#include "attn/decode/graph_greedy.hpp"
+#include "attn/decode/greedy.hpp"
 
 #include <optional>
 #include <set>

@@ -1,6 +1,6 @@
 #include "options.hpp"
 
-#include "attn/data/packed_file.hpp"
+#include "attn/data/line_reader.hpp"
 #include "attn/metrics/tokenize_13a.hpp"
 #include "attn/text/lower_case.hpp"
 #include "common/command_line.hpp"

@@ -3,7 +3,7 @@
 #include <ostream>
 
 #include "attn/core/format_count.hpp"
-#include "attn/train/progress.hpp"
+#include "attn/train/terminal.hpp"
 
 namespace attn {
 

@@ -9,7 +9,7 @@
 
 #include "attn/core/format_count.hpp"
 #include "attn/train/callback.hpp"
-#include "attn/train/progress.hpp"
+#include "attn/train/terminal.hpp"
 
 namespace attn {
 

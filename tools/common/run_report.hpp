@@ -14,7 +14,7 @@
 
 #include "attn/core/file.hpp"
 #include "attn/pictures/markup.hpp"
-#include "attn/train/progress.hpp"
+#include "attn/train/terminal.hpp"
 #include "common/plot.hpp"
 #include "common/report_page.hpp"
 #include "common/reported_run.hpp"

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "attn/core/format_count.hpp"
-#include "attn/data/packed_file.hpp"
+#include "attn/data/line_reader.hpp"
 #include "attn/data/parallel_text.hpp"
 #include "attn/metrics/score_systems.hpp"
 #include "common/standard_output.hpp"

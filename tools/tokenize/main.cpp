@@ -9,7 +9,7 @@
 
 #include "attn/core/format_count.hpp"
 #include "attn/run/corpus_folder.hpp"
-#include "attn/train/progress.hpp"
+#include "attn/train/terminal.hpp"
 #include "common/count_words.hpp"
 #include "common/folder_lock.hpp"
 #include "common/standard_output.hpp"

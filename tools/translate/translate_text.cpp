@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "attn/core/parallel_for.hpp"
-#include "attn/data/packed_file.hpp"
+#include "attn/data/line_reader.hpp"
 #include "attn/data/parallel_text.hpp"
 #include "attn/pictures/search_tree_picture.hpp"
 #include "common/attention_folder.hpp"

@@ -10,7 +10,7 @@
 
 #include "attn/core/parallel_for.hpp"
 #include "attn/data/pair_stream.hpp"
-#include "attn/data/shard.hpp"
+#include "attn/data/sharded_corpus.hpp"
 #include "attn/text/tokenizer.hpp"
 
 namespace attn {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/decode/choose.hpp"
-#include "attn/decode/search_engine.hpp"
+#include "attn/decode/decoding_steps.hpp"
+#include "attn/decode/translate_lines.hpp"
 
 namespace attn {
 

@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "attn/decode/choose.hpp"
 #include "attn/decode/decoder_model.hpp"
 #include "attn/decode/decoding_steps.hpp"
 #include "attn/ops/top_k.hpp"

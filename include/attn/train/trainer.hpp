@@ -3,24 +3,40 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "attn/core/format_count.hpp"
 #include "attn/core/network.hpp"
+#include "attn/core/parameters.hpp"
 #include "attn/data/prefetch.hpp"
 #include "attn/optim/any_optimiser.hpp"
 #include "attn/optim/schedules.hpp"
 #include "attn/parallel/data_parallel.hpp"
 #include "attn/train/batch_loss.hpp"
 #include "attn/train/callback.hpp"
-#include "attn/train/loss_terms.hpp"
-#include "attn/train/non_finite_gradient.hpp"
 #include "attn/train/perplexity_of_text.hpp"
-#include "attn/train/source_gain.hpp"
 #include "attn/train/train_options.hpp"
 
 namespace attn {
+
+/// The first parameter with a non-finite gradient. If all are finite and only the squared norm overflows, the parameter
+/// with the largest gradient.
+template <class Device>
+std::string first_non_finite_gradient(const Parameters<Device>& parameters) {
+  std::string worst;
+  double most = -1;
+  for (const auto& entry : parameters.entries()) {
+    double largest = 0;
+    for (const auto number : parameters.read_gradient(entry)) {
+      if (!std::isfinite(number)) return entry.name;
+      largest = std::max(largest, std::abs(static_cast<double>(number)));
+    }
+    if (largest > most) most = largest, worst = entry.name;
+  }
+  return worst;
+}
 
 /// The training loop of a network: batches, optimizer steps, validations, callbacks. Equal seeds give bitwise equal
 /// results, also if a training is stopped and resumed.

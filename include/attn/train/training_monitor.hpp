@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "attn/train/callback.hpp"
-#include "attn/train/progress.hpp"
+#include "attn/train/terminal.hpp"
 
 namespace attn {
 
