@@ -94,7 +94,7 @@ class Batches {
     const auto [first, last] = batches_[static_cast<std::size_t>(position_.batch)];
     for (Index i = first; i < last; ++i) {
       const Index id = order_[static_cast<std::size_t>(i)];
-      size += {1, target_rows(id), source_rows(id) + target_rows(id)};
+      size += {1, target_rows(id), rows(id)};
     }
     return size;
   }
@@ -120,28 +120,18 @@ class Batches {
   /// The batches that need most memory in `epochs` epochs from `first` on: the one with most rows (source plus target) and,
   /// if another has more sentences, that one too.
   std::vector<Batch> largest(Index first, Index epochs) const {
-    struct Size {
-      Index rows = 0, sentences = 0;
-      Position at;
-    };
-    Size longest, fullest;
+    BatchSize longest, fullest;
+    Position longest_at, fullest_at;
     Batches dealt = *this;
-    for (Index epoch = first; epoch < first + epochs; ++epoch) {
-      dealt.start_epoch(epoch);
-      for (Index i = 0; i < dealt.batches_per_epoch(); ++i) {
-        const auto [from, to] = dealt.batches_[static_cast<std::size_t>(i)];
-        Size size{0, to - from, {epoch, i}};
-        for (Index j = from; j < to; ++j) {
-          const Index id = dealt.order_[static_cast<std::size_t>(j)];
-          size.rows += source_rows(id) + target_rows(id);
-        }
-        if (size.rows > longest.rows) longest = size;
-        if (size.sentences > fullest.sentences) fullest = size;
+    for (Index epoch = first; epoch < first + epochs; ++epoch)
+      for (dealt.start_epoch(epoch); dealt.position_.batch < dealt.batches_per_epoch(); dealt.skip()) {
+        const BatchSize size = dealt.next_size();
+        if (size.tokens > longest.tokens) longest = size, longest_at = dealt.position_;
+        if (size.sentences > fullest.sentences) fullest = size, fullest_at = dealt.position_;
       }
-    }
     std::vector<Batch> found(fullest.sentences > longest.sentences ? 2 : 1);
     for (std::size_t i = 0; i < found.size(); ++i) {
-      dealt.seek(i == 0 ? longest.at : fullest.at);
+      dealt.seek(i == 0 ? longest_at : fullest_at);
       dealt.next(found[i]);
     }
     return found;
@@ -158,6 +148,7 @@ class Batches {
   }
   Index source_rows(Index id) const { return corpus_.source_length(id) + (special_tokens_.source_end ? 1 : 0); }
   Index target_rows(Index id) const { return corpus_.target_length(id) + 1; }
+  Index rows(Index id) const { return source_rows(id) + target_rows(id); }
   void arrange(Index epoch);
   /// Cuts a range of order_ into pieces of at most `limit` units. An item above the limit becomes its own piece. cost(i) is
   /// the size of item i.
@@ -180,12 +171,11 @@ class Batches {
     if (options_.unit == BatchUnit::tokens) {
       Index total = 0, longest = 0;
       for (Index id = 0; id < corpus_.size(); ++id) {
-        const Index rows = source_rows(id) + target_rows(id);
-        total += rows;
-        longest = std::max(longest, rows);
+        total += rows(id);
+        longest = std::max(longest, rows(id));
       }
-      const Index rows = std::max(std::min(options_.size, total), longest);
-      most_sentences_ = most_source_ = most_target_ = static_cast<std::size_t>(rows);  // a pair has at least one row
+      const Index most = std::max(std::min(options_.size, total), longest);
+      most_sentences_ = most_source_ = most_target_ = static_cast<std::size_t>(most);  // a pair has at least one row
       return;
     }
     std::vector<Index> source, target;  // min-heaps of the longest lengths so far
@@ -234,10 +224,8 @@ inline void Batches::arrange(Index epoch) {
   if (options_.order != BatchOrder::sequential) random.shuffle(order_);
   const bool sentences = options_.unit == BatchUnit::sentences;
   if (options_.order != BatchOrder::pooled) {
-    cut({0, corpus_.size()}, options_.size, batches_, [&](Index i) {
-      const Index id = order_[static_cast<std::size_t>(i)];
-      return sentences ? 1 : source_rows(id) + target_rows(id);
-    });
+    cut({0, corpus_.size()}, options_.size, batches_,
+        [&](Index i) { return sentences ? 1 : rows(order_[static_cast<std::size_t>(i)]); });
     return;
   }
 

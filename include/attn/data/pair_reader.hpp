@@ -41,17 +41,14 @@ class CsvReader {
       const char c = line_[at];
       if (quoted && c == '"' && at + 1 < line_.size() && line_[at + 1] == '"') {
         fields.back() += '"', ++at;
-      } else if (quoted) {
-        if (c == '"')
-          quoted = false, was_quoted = true;
-        else
-          fields.back() += c;
-      } else if (c == ',') {
+      } else if (quoted && c == '"') {
+        quoted = false, was_quoted = true;
+      } else if (!quoted && c == ',') {
         fields.emplace_back(), was_quoted = false;
       } else {
         require(!was_quoted, lines_.name(), ", line ", lines_.lines(), ": '", c,
                 "' follows a quoted field instead of a comma. Double the quotes inside a field.");
-        if (c == '"' && fields.back().empty())
+        if (!quoted && c == '"' && fields.back().empty())
           quoted = true;
         else
           fields.back() += c;

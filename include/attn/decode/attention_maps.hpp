@@ -41,8 +41,7 @@ inline std::vector<AttentionMap> mean_of_heads(std::span<const AttentionMap> map
     if (map.head == 0) {
       means.push_back(map);
       means.back().heads = 1;
-      for (float& weight : means.back().weights) weight /= static_cast<float>(map.heads);
-      continue;
+      means.back().weights.assign(map.weights.size(), 0);
     }
     for (std::size_t i = 0; i < map.weights.size(); ++i)
       means.back().weights[i] += map.weights[i] / static_cast<float>(map.heads);
@@ -78,22 +77,6 @@ class LayerNames {
   std::string path_;
   std::vector<std::pair<LayerId, std::string>> found_;
 };
-
-/// Appends the rows of one attention call to the maps of its layer; `first` is the map of head 0.
-template <class Device>
-void add_rows(Device& device, const AttentionWeights<Device>& seen, Index keys, AttentionMap* first) {
-  using Real = typename Device::Real;
-  const Index count = seen.weights.rows * seen.weights.cols;
-  std::vector<Real> numbers(static_cast<std::size_t>(count));
-  device.download(numbers.data(), seen.weights.data, count);
-  const Index rows = seen.weights.rows / seen.heads;
-  for (Index row = 0; row < seen.weights.rows; ++row) {
-    AttentionMap& map = first[row / rows];
-    const Real* from = numbers.data() + row * seen.weights.cols;
-    for (Index j = 0; j < keys; ++j) map.weights.push_back(static_cast<float>(from[j]));
-    ++map.rows;
-  }
-}
 
 }  // namespace detail
 
@@ -136,10 +119,18 @@ std::vector<AttentionMap> attention_maps(Device& device, Model& model, std::span
       for (map.head = 0; map.head < map.heads; ++map.head) maps.push_back(map);
       known = first_map.end() - 1;
     }
-    AttentionMap* map = maps.data() + known->second;
+    AttentionMap* const map = maps.data() + known->second;  // of head 0; the other heads follow
     require(map->cols == call.keys.longest && map->heads == call.heads, "attention_maps: ", map->layer,
             " attended twice, with different numbers of keys or heads. Use one layer per attention.");
-    detail::add_rows(device, call, map->cols, map);
+    const Index count = call.weights.rows * call.weights.cols, queries = call.weights.rows / call.heads;
+    std::vector<typename Device::Real> numbers(static_cast<std::size_t>(count));
+    device.download(numbers.data(), call.weights.data, count);
+    for (Index row = 0; row < call.weights.rows; ++row) {
+      AttentionMap& of_head = map[row / queries];
+      const auto* from = numbers.data() + row * call.weights.cols;
+      for (Index j = 0; j < map->cols; ++j) of_head.weights.push_back(static_cast<float>(from[j]));
+      ++of_head.rows;
+    }
   }
   return maps;
 }

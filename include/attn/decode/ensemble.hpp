@@ -62,8 +62,8 @@ class EnsembleEngine final : public SearchEngine {
  public:
   explicit EnsembleEngine(std::vector<SearchEngine*> members) : members_(std::move(members)) {}
 
-  std::vector<std::vector<Hypothesis>> search(const Sentences& source, const SearchOptions& options, Index worker,
-                                              std::vector<SearchTree>* trees) override {
+  Hypotheses search(const Sentences& source, const SearchOptions& options, Index worker,
+                    std::vector<SearchTree>* trees) override {
     return beam_search(*start(source, options, worker), options, trees);
   }
   std::unique_ptr<DecodingSteps> start(const Sentences& source, const SearchOptions& options, Index worker) override {

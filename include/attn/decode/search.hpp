@@ -29,8 +29,7 @@ inline Token draw(std::span<const double> log_probabilities, const Sampling& by,
   if (by.top_k > 0 || by.top_p < 1)
     std::sort(order.begin(), order.end(), [&](Token a, Token b) { return p(a) > p(b) || (p(a) == p(b) && a < b); });
   if (by.top_k > 0 && static_cast<Index>(order.size()) > by.top_k) order.resize(static_cast<std::size_t>(by.top_k));
-  double most = -HUGE_VAL;
-  for (const Token token : order) most = std::max(most, p(token));
+  const double most = p(*std::ranges::max_element(order, {}, p));
   std::vector<double> weights;
   for (const Token token : order) weights.push_back(std::exp((p(token) - most) / by.temperature));
   double total = std::accumulate(weights.begin(), weights.end(), 0.0);
@@ -48,13 +47,13 @@ inline Token draw(std::span<const double> log_probabilities, const Sampling& by,
 }
 
 /// Samples translations, see search.hpp. Copies every row's log-probabilities to the host.
-inline std::vector<std::vector<Hypothesis>> sample(DecodingSteps& steps, const SearchOptions& options) {
+inline Hypotheses sample(DecodingSteps& steps, const SearchOptions& options) {
   const std::size_t sentences = steps.active().size(), each = static_cast<std::size_t>(options.n_best);
   struct Row {
     std::size_t sentence, number;
     Random random;
   };
-  std::vector<std::vector<Hypothesis>> results(sentences, std::vector<Hypothesis>(each));
+  Hypotheses results(sentences, std::vector<Hypothesis>(each, Hypothesis{.complete = false}));
   std::vector<Row> rows;
   std::vector<Index> selected;
   std::vector<Token> tokens;
@@ -66,8 +65,6 @@ inline std::vector<std::vector<Hypothesis>> sample(DecodingSteps& steps, const S
       selected.push_back(static_cast<Index>(i));
       tokens.push_back(first[i]);
     }
-  for (auto& of_sentence : results)
-    for (Hypothesis& one : of_sentence) one.complete = false;
   steps.select(selected);
   std::vector<double> all;
   for (Index t = 0; t < options.limit && !rows.empty(); ++t) {
@@ -81,7 +78,6 @@ inline std::vector<std::vector<Hypothesis>> sample(DecodingSteps& steps, const S
       const auto prefix = options.prefixes.empty() ? std::span<const Token>{} : options.prefixes[row.sentence];
       std::vector<double> p(all.begin() + static_cast<std::ptrdiff_t>(r * vocabulary),
                             all.begin() + static_cast<std::ptrdiff_t>((r + 1) * vocabulary));
-      const std::vector<double> model_p = p;
       const auto forbid = [&](Token token) {
         if (token >= 0 && token < static_cast<Token>(vocabulary)) p[static_cast<std::size_t>(token)] = -HUGE_VAL;
       };
@@ -91,7 +87,7 @@ inline std::vector<std::vector<Hypothesis>> sample(DecodingSteps& steps, const S
       const bool forced = t < static_cast<Index>(prefix.size());
       const Token token = forced ? prefix[static_cast<std::size_t>(t)] : draw(p, *options.sampling, row.random);
       if (token < 0) continue;  // no token is possible: the hypothesis stays incomplete
-      const double log_probability = model_p[static_cast<std::size_t>(token)];
+      const double log_probability = all[r * vocabulary + static_cast<std::size_t>(token)];
       one.log_probability += log_probability;
       one.token_log_probabilities.push_back(log_probability);
       one.complete = token == options.end && !forced;
@@ -132,8 +128,8 @@ inline std::vector<std::vector<Hypothesis>> sample(DecodingSteps& steps, const S
 /// options.sampling samples tokens instead: n_best independent translations per sentence, in the order drawn.
 ///
 /// If `trees` is given, it receives the search tree of each sentence (decode/search_tree.hpp).
-inline std::vector<std::vector<Hypothesis>> beam_search(DecodingSteps& steps, const SearchOptions& options,
-                                                        std::vector<SearchTree>* trees = nullptr) {
+inline Hypotheses beam_search(DecodingSteps& steps, const SearchOptions& options,
+                              std::vector<SearchTree>* trees = nullptr) {
   const std::size_t sentences = steps.active().size();
   check_options(options, static_cast<Index>(sentences));
   if (options.sampling) return sample(steps, options);
@@ -185,28 +181,23 @@ inline std::vector<std::vector<Hypothesis>> beam_search(DecodingSteps& steps, co
   return finish_beams(beams);
 }
 
-/// Wraps greedy translations as hypotheses. Their probabilities are NaN: greedy decoding computes none.
-inline std::vector<std::vector<Hypothesis>> as_hypotheses(std::vector<std::vector<Token>> translations, Index limit) {
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  std::vector<std::vector<Hypothesis>> all;
-  for (auto& tokens : translations) {
-    const bool complete = static_cast<Index>(tokens.size()) < limit;
-    all.push_back({{std::move(tokens), unknown, unknown, {}, complete}});
-  }
-  return all;
-}
-
 /// Searches with a model on its device; `source` includes special tokens. A beam of 1 without scores is greedy decoding.
 /// Devices that record steps use CUDA graphs (decode/graph_beam_search.hpp) if model and options allow it.
 template <class Device, class Model>
-std::vector<std::vector<Hypothesis>> beam_search(Device& device, const Model& model, const Sentences& source,
-                                                 const SearchOptions& options, std::vector<SearchTree>* trees = nullptr) {
+Hypotheses beam_search(Device& device, const Model& model, const Sentences& source, const SearchOptions& options,
+                       std::vector<SearchTree>* trees = nullptr) {
   check_options(options, source.size());
-  if (options.greedy() && trees == nullptr)
-    return as_hypotheses(greedy(device, model, source,
-                                {options.begin, options.end, options.limit, options.never.empty() ? -1 : options.never[0],
-                                 options.allowed_tokens}),
-                         options.limit);
+  if (options.greedy() && trees == nullptr) {
+    constexpr double unknown = std::numeric_limits<double>::quiet_NaN();  // greedy decoding computes no probabilities
+    const Token never = options.never.empty() ? -1 : options.never[0];
+    Hypotheses all;
+    for (auto& tokens :
+         greedy(device, model, source, {options.begin, options.end, options.limit, never, options.allowed_tokens})) {
+      const bool complete = std::ssize(tokens) < options.limit;
+      all.push_back({{std::move(tokens), unknown, unknown, {}, complete}});
+    }
+    return all;
+  }
   if constexpr (StepGraph<Device>::records && SupportsGraph<Model> && SupportsGraphBeam<Model>)
     if (model.supports_graph_beam() && fits_beam_graph(options))
       return graph_beam_search(device, model, source, options, trees);
@@ -216,8 +207,8 @@ std::vector<std::vector<Hypothesis>> beam_search(Device& device, const Model& mo
 
 /// Runs on the network's device.
 template <class Model>
-std::vector<std::vector<Hypothesis>> beam_search(const Network<Model>& network, const Sentences& source,
-                                                 const SearchOptions& options, std::vector<SearchTree>* trees = nullptr) {
+Hypotheses beam_search(const Network<Model>& network, const Sentences& source, const SearchOptions& options,
+                       std::vector<SearchTree>* trees = nullptr) {
   return beam_search(network.device(), *network, source, options, trees);
 }
 

@@ -30,8 +30,8 @@ class SearchEngine {
 
   /// The hypotheses of each sentence (decode/search.hpp). Workers 0, 1, ... may search concurrently; worker -1 searches
   /// alone and uses the whole device.
-  virtual std::vector<std::vector<Hypothesis>> search(const Sentences& source, const SearchOptions& options, Index worker,
-                                                      std::vector<SearchTree>* trees) = 0;
+  virtual Hypotheses search(const Sentences& source, const SearchOptions& options, Index worker,
+                            std::vector<SearchTree>* trees) = 0;
 
   /// Starts stepwise decoding, for ensembles. Each worker has at most one at a time.
   virtual std::unique_ptr<DecodingSteps> start(const Sentences& source, const SearchOptions& options, Index worker) = 0;
@@ -54,8 +54,8 @@ class ModelEngine final : public SearchEngine {
  public:
   ModelEngine(Device& device, const Model& model) : device_(device), model_(model) {}
 
-  std::vector<std::vector<Hypothesis>> search(const Sentences& source, const SearchOptions& options, Index worker,
-                                              std::vector<SearchTree>* trees) override {
+  Hypotheses search(const Sentences& source, const SearchOptions& options, Index worker,
+                    std::vector<SearchTree>* trees) override {
     return beam_search(device(worker), model_, source, options, trees);
   }
   std::unique_ptr<DecodingSteps> start(const Sentences& source, const SearchOptions& options, Index worker) override {
