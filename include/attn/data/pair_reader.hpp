@@ -81,7 +81,42 @@ struct PairFiles {
 /// Reads pairs one by one. Does not check UTF-8; pair_rules.hpp does.
 class PairReader {
  public:
-  explicit PairReader(const PairFiles& files, UnequalLines unequal = UnequalLines::refuse);
+  explicit PairReader(const PairFiles& files, UnequalLines unequal = UnequalLines::refuse)
+      : format_(files.format), unequal_(unequal), name_(files.source.string()) {
+    source_file_ = std::make_unique<PackedFile>(files.source);
+    if (format_ == PairFormat::csv)
+      csv_ = std::make_unique<CsvReader>(source_file_->path(), name_);
+    else
+      source_ = std::make_unique<LineReader>(source_file_->path(), name_);
+    if (format_ == PairFormat::lines) {
+      target_file_ = std::make_unique<PackedFile>(files.target);
+      target_ = std::make_unique<LineReader>(target_file_->path(), files.target.string());
+      return;
+    }
+    const auto number = [](const std::string& column) -> std::optional<std::size_t> {
+      std::size_t value = 0;
+      const char* const last = column.data() + column.size();
+      const auto [end, error] = std::from_chars(column.data(), last, value);
+      return error == std::errc() && end == last && value >= 1 ? std::optional(value - 1) : std::nullopt;
+    };
+    const auto source = number(files.source_column), target = number(files.target_column);
+    require(source.has_value() == target.has_value(), name_, ": '", files.source_column, "' and '", files.target_column,
+            "' mix a name and a number. Give two names or two numbers.");
+    if (source) {
+      source_column_ = *source, target_column_ = *target;
+      return;
+    }
+    if (!next_row(fields_)) fields_.clear();
+    for (const auto& [column, place] :
+         {std::pair(&files.source_column, &source_column_), {&files.target_column, &target_column_}}) {
+      const auto found = std::find(fields_.begin(), fields_.end(), *column);
+      std::string known;
+      for (const std::string& field : fields_) known += (known.empty() ? "'" : ", '") + field + "'";
+      require(found != fields_.end(), name_, ": its first row has no column '", *column, "'; it has ",
+              known.empty() ? "none" : known, "; name two of these columns, or use numbers if there is no header row");
+      *place = static_cast<std::size_t>(found - fields_.begin());
+    }
+  }
 
   /// Reads the next pair. Returns false at the end.
   bool next(std::string& source, std::string& target) {
@@ -151,42 +186,5 @@ class PairReader {
   std::string name_;
   Index unpaired_ = 0;
 };
-
-inline PairReader::PairReader(const PairFiles& files, UnequalLines unequal)
-    : format_(files.format), unequal_(unequal), name_(files.source.string()) {
-  source_file_ = std::make_unique<PackedFile>(files.source);
-  if (format_ == PairFormat::csv)
-    csv_ = std::make_unique<CsvReader>(source_file_->path(), name_);
-  else
-    source_ = std::make_unique<LineReader>(source_file_->path(), name_);
-  if (format_ == PairFormat::lines) {
-    target_file_ = std::make_unique<PackedFile>(files.target);
-    target_ = std::make_unique<LineReader>(target_file_->path(), files.target.string());
-    return;
-  }
-  const auto number = [](const std::string& column) -> std::optional<std::size_t> {
-    std::size_t value = 0;
-    const char* const last = column.data() + column.size();
-    const auto [end, error] = std::from_chars(column.data(), last, value);
-    return error == std::errc() && end == last && value >= 1 ? std::optional(value - 1) : std::nullopt;
-  };
-  const auto source = number(files.source_column), target = number(files.target_column);
-  require(source.has_value() == target.has_value(), name_, ": '", files.source_column, "' and '", files.target_column,
-          "' mix a name and a number. Give two names or two numbers.");
-  if (source) {
-    source_column_ = *source, target_column_ = *target;
-    return;
-  }
-  if (!next_row(fields_)) fields_.clear();
-  for (const auto& [column, place] :
-       {std::pair(&files.source_column, &source_column_), {&files.target_column, &target_column_}}) {
-    const auto found = std::find(fields_.begin(), fields_.end(), *column);
-    std::string known;
-    for (const std::string& field : fields_) known += (known.empty() ? "'" : ", '") + field + "'";
-    require(found != fields_.end(), name_, ": its first row has no column '", *column, "'; it has ",
-            known.empty() ? "none" : known, "; name two of these columns, or use numbers if there is no header row");
-    *place = static_cast<std::size_t>(found - fields_.begin());
-  }
-}
 
 }  // namespace attn

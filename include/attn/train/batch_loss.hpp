@@ -23,15 +23,15 @@ class BatchLoss {
  public:
   template <class Model>
   BatchLoss(const Network<Model>& network)
-      : loss_([&network](Tape<Device>& tape, const Batch& batch) { return network->loss(tape, batch); }),
-        share_of_step_([&network](Tape<Device>& tape, const Batch& batch, const LossOptions& options, double share) {
+      : share_of_step([&network](Tape<Device>& tape, const Batch& batch, const LossOptions& options, double share) {
           if constexpr (requires { network->loss(tape, batch, options); })
             return network->loss(tape, batch, options).scaled([=](const auto& term) {
               return term.labels > 0 ? 1 : share;
             });
           else
             return share * network->loss(tape, batch);
-        }) {
+        }),
+        loss_([&network](Tape<Device>& tape, const Batch& batch) { return network->loss(tape, batch); }) {
     static_assert(
         requires(const Model& model, Tape<Device>& tape, const Batch& batch) {
           { model.loss(tape, batch) } -> std::same_as<Loss<Device>>;
@@ -45,13 +45,10 @@ class BatchLoss {
   /// The loss of one batch of a step. A cross-entropy that takes the options is divided by the labels or sentences of the
   /// whole step. Other terms are means over their batch, weighted by the batch's share of the step. So the gradients of
   /// several batches sum to that of one large batch.
-  Loss<Device> share_of_step(Tape<Device>& tape, const Batch& batch, const LossOptions& options, double share) const {
-    return share_of_step_(tape, batch, options, share);
-  }
+  std::function<Loss<Device>(Tape<Device>&, const Batch&, const LossOptions&, double share)> share_of_step;
 
  private:
   std::function<Loss<Device>(Tape<Device>&, const Batch&)> loss_;
-  std::function<Loss<Device>(Tape<Device>&, const Batch&, const LossOptions&, double)> share_of_step_;
 };
 
 template <class Model>
@@ -78,8 +75,8 @@ class LossTerms {
     check(loss);
     std::size_t i = 0;
     loss.for_each([&](auto& term, double) {
-      if (i == terms_.size()) terms_.push_back({std::string(term.name), 0});
-      terms_[i++].count += term.labels > 0 ? static_cast<double>(term.labels) : term.normalizer;
+      if (i == counts_.size()) counts_.push_back({std::string(term.name), 0});
+      counts_[i++].value += term.labels > 0 ? static_cast<double>(term.labels) : term.normalizer;
     });
   }
   /// Term i accumulates into [2 i] and [2 i + 1].
@@ -93,28 +90,23 @@ class LossTerms {
     std::array<double, 2 * most> numbers{};  // all possible terms: ranks without a batch take part too
     for (std::size_t i = 0; i < most; ++i) {
       numbers[2 * i] = static_cast<double>(sums[2 * i]);
-      if (i < terms_.size()) numbers[2 * i + 1] = terms_[i].count;
+      if (i < counts_.size()) numbers[2 * i + 1] = counts_[i].value;
     }
     if (ranks != nullptr) ranks->sum(numbers.data(), std::ssize(numbers));
     means_.clear();
     for (std::size_t i = 0; i < most && numbers[2 * i + 1] > 0; ++i)
-      means_.push_back({i < terms_.size() ? terms_[i].name : "loss", numbers[2 * i] / numbers[2 * i + 1]});
+      means_.push_back({i < counts_.size() ? counts_[i].name : "loss", numbers[2 * i] / numbers[2 * i + 1]});
     return means_;
   }
   void clear() {
-    terms_.clear();
+    counts_.clear();
     device_.zero(sums_.data(), sums_.size());
   }
 
  private:
-  struct Counted {
-    std::string name;
-    double count;
-  };
   Device& device_;
   Buffer<Real, typename Device::Memory> sums_;
-  std::vector<Counted> terms_;
-  std::vector<LossTerm> means_;
+  std::vector<LossTerm> counts_, means_;  // counts: labels, or units of the normalizer
 };
 
 /// Pairs each target of a batch with the source of the next sentence.

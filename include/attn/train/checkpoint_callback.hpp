@@ -31,7 +31,10 @@ class BestModels {
   /// With `writes` false, tracks the models but leaves the files to another process.
   BestModels(const std::filesystem::path& run, Index most, bool writes = true)
       : folder_(run / "best"), most_(most), writes_(writes) {
-    read();
+    std::ifstream in(list());
+    for (Entry entry; in >> entry.step >> entry.value;)
+      if (file_exists(path_of(entry.step))) entries_.push_back(entry);
+    std::ranges::stable_sort(entries_, {}, &Entry::value);
   }
 
   /// Removes the models of an earlier run in the folder, their list and their mean. Other files stay.
@@ -71,12 +74,6 @@ class BestModels {
   std::filesystem::path path_of(Index step) const { return folder_ / (std::to_string(step) + ".safetensors"); }
   std::filesystem::path list() const { return folder_ / "list.txt"; }
 
-  void read() {
-    std::ifstream in(list());
-    for (Entry entry; in >> entry.step >> entry.value;)
-      if (file_exists(path_of(entry.step))) entries_.push_back(entry);
-    std::ranges::stable_sort(entries_, {}, &Entry::value);
-  }
   void write() const {
     std::ostringstream lines;
     lines.imbue(std::locale::classic());

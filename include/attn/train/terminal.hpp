@@ -2,10 +2,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <iomanip>
 #include <optional>
 #include <ostream>
-#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -36,18 +34,6 @@ struct ProgressState {
   double communicating = 0;  // share of time waiting for all-reduce
 };
 
-/// "4,200/10,000  loss 2.314  31,200 tok/s  3 min 12 s left", with "waiting 12 %" and "sums over ranks 20 %" from 5 % on.
-inline std::string progress_figures(const ProgressState& now) {
-  const std::string loss = detail::formatted(now.loss < 1e6 ? "%.3f" : "%.3g", now.loss);
-  const auto share = [](const std::string& of_what, double part) {
-    return part >= 0.05 ? "  " + of_what + " " + std::to_string(std::llround(100 * part)) + " %" : "";
-  };
-  const Index rate = std::isfinite(now.tokens_per_second) ? std::llround(now.tokens_per_second) : 0;
-  return format_count(now.step) + "/" + format_count(now.total) + "  loss " + loss + "  " + format_count(rate) +
-         " tok/s  " + format_duration(now.seconds_left) + " left" + share("waiting", now.waiting) +
-         share("sums over ranks", now.communicating);
-}
-
 /// A progress line of at most `columns`: percent, a bar that fills the remaining width, and the figures. If space is short,
 /// drops the bar first, then cuts the figures from the right. Without `columns`, there is no bar and no cut.
 inline std::string progress_line(Index step, Index total, const std::string& text, std::optional<Index> columns) {
@@ -68,9 +54,18 @@ inline std::string progress_line(Index step, Index total, const std::string& tex
   return line + figures;
 }
 
-/// The progress line of a run.
+/// The progress line of a run: "4,200/10,000  loss 2.314  31,200 tok/s  3 min 12 s left", with "waiting 12 %" and "sums over
+/// ranks 20 %" from 5 % on.
 inline std::string progress_line(const ProgressState& now, std::optional<Index> columns = 80) {
-  return progress_line(now.step, now.total, progress_figures(now), columns);
+  const std::string loss = detail::formatted(now.loss < 1e6 ? "%.3f" : "%.3g", now.loss);
+  const auto share = [](const std::string& of_what, double part) {
+    return part >= 0.05 ? "  " + of_what + " " + std::to_string(std::llround(100 * part)) + " %" : "";
+  };
+  const Index rate = std::isfinite(now.tokens_per_second) ? std::llround(now.tokens_per_second) : 0;
+  const std::string figures = format_count(now.step) + "/" + format_count(now.total) + "  loss " + loss + "  " +
+                              format_count(rate) + " tok/s  " + format_duration(now.seconds_left) + " left" +
+                              share("waiting", now.waiting) + share("sums over ranks", now.communicating);
+  return progress_line(now.step, now.total, figures, columns);
 }
 
 /// Shows the progress of a run of `total` steps. On a terminal it redraws one line in place; elsewhere (a file, a pipe) it
@@ -100,7 +95,13 @@ class Progress {
     shown_ = true;
     const double a_step = seconds(now - start_) / static_cast<double>(std::max(step - first_step_, Index{1}));
     const double left = a_step * static_cast<double>(std::max(total_ - step, Index{0}));
-    draw({step, total_, loss, tokens_per_second_, left, waiting, communicating});
+    const ProgressState state{step, total_, loss, tokens_per_second_, left, waiting, communicating};
+    if (!terminal_) {
+      out_ << progress_line(state, std::nullopt) << '\n' << std::flush;
+      return;
+    }
+    line_ = progress_line(state, 79);  // a full line of 80 would wrap on some terminals
+    out_ << '\r' << line_ << "\x1b[K" << std::flush;
   }
 
   /// Prints a line above the progress line, such as a validation result.
@@ -117,15 +118,6 @@ class Progress {
 
  private:
   static double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
-
-  void draw(const ProgressState& now) {
-    if (!terminal_) {
-      out_ << progress_line(now, std::nullopt) << '\n' << std::flush;
-      return;
-    }
-    line_ = progress_line(now, 79);  // a full line of 80 would wrap on some terminals
-    out_ << '\r' << line_ << "\x1b[K" << std::flush;
-  }
 
   std::ostream& out_;
   const bool terminal_;
@@ -148,13 +140,10 @@ class TerminalCallback : public Callback {
     progress_.update(report.step, report.loss, report.tokens, Progress::Clock::now(), report.waiting, report.communicating);
   }
   void on_validation(const ValidationReport& report) override {
-    std::ostringstream line;
-    line << "step " << format_count(report.step) << ": validation loss " << std::fixed << std::setprecision(3)
-         << report.loss << std::setprecision(2);
-    if (report.likelihood) line << ", perplexity " << report.perplexity();
-    if (report.score) line << ", score " << *report.score;
-    line << (report.best ? ", the best so far" : "");
-    progress_.print(line.str());
+    progress_.print("step " + format_count(report.step) + ": validation loss " + format_decimals(report.loss, 3) +
+                    (report.likelihood ? ", perplexity " + format_decimals(report.perplexity(), 2) : "") +
+                    (report.score ? ", score " + format_decimals(*report.score, 2) : "") +
+                    (report.best ? ", the best so far" : ""));
   }
   void on_warning(const std::string& text) override { progress_.print("warning: " + text); }
   void on_end() override { progress_.finish(); }

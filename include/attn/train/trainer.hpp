@@ -130,7 +130,37 @@ class Trainer {
     device().zero(parameters.gradients(), parameters.size());
     ranks_->plan(completed);
   }
-  void run(Batches& training, Batches* validation, const Callbacks& callbacks);
+  void run(Batches& text, Batches* validation, const Callbacks& callbacks) {
+    require(std::ranges::find(callbacks, nullptr) == callbacks.end(), "Trainer: one of the callbacks is null");
+    terms_.clear();
+    tokens_ = target_tokens_ = 0;
+    reported_ = state.step;
+    since_ = Clock::now();
+    waited_ = 0;
+    if (ranks_) watch_backward(text), summed_ = ranks_->seconds();
+    Prefetch training(text, state.position, options_.prefetch, share_);
+    if (validation != nullptr && options_.validate_first && std::isinf(state.best))
+      validate(*validation, callbacks), since_ = Clock::now();
+    bool stop = false;
+    while (!stop && unfinished()) {
+      const bool ended = !step(training);
+      if (ended || state.step - reported_ >= options_.report_every) report(training, callbacks);
+      if (ended) training.next_epoch();
+      state.position = training.position();
+      if (validation != nullptr &&
+          (options_.validate_every > 0 ? !ended && state.step % options_.validate_every == 0 : ended)) {
+        report(training, callbacks);  // report before anything is saved
+        validate(*validation, callbacks);
+        since_ = Clock::now();  // excludes validation from the training time
+      }
+      stop = unfinished() && stopped(callbacks);
+    }
+    report(training, callbacks);
+    const bool asked = options_.stop(), stopping = ranks_ ? communicator()->any(asked) : asked;
+    if (validation != nullptr && state.validated < state.step && !stop && !stopping)
+      validate(*validation, callbacks);  // after a stop, and for the steps since the last validation
+    for (Callback* callback : callbacks) callback->on_end();
+  }
   /// One optimizer step; false if the epoch has no batches left.
   bool step(Prefetch& training) {
     const Index most = options_.accumulate * share_.ranks;
@@ -258,38 +288,5 @@ class Trainer {
 template <class Model, class Optim, class Rate>
 Trainer(Network<Model>&, Optim&, Rate, TrainOptions = {}, DataParallel<typename Model::DeviceType>* = nullptr)
     -> Trainer<typename Model::DeviceType>;
-
-template <class Device>
-void Trainer<Device>::run(Batches& text, Batches* validation, const Callbacks& callbacks) {
-  require(std::ranges::find(callbacks, nullptr) == callbacks.end(), "Trainer: one of the callbacks is null");
-  terms_.clear();
-  tokens_ = target_tokens_ = 0;
-  reported_ = state.step;
-  since_ = Clock::now();
-  waited_ = 0;
-  if (ranks_) watch_backward(text), summed_ = ranks_->seconds();
-  Prefetch training(text, state.position, options_.prefetch, share_);
-  if (validation != nullptr && options_.validate_first && std::isinf(state.best))
-    validate(*validation, callbacks), since_ = Clock::now();
-  bool stop = false;
-  while (!stop && unfinished()) {
-    const bool ended = !step(training);
-    if (ended || state.step - reported_ >= options_.report_every) report(training, callbacks);
-    if (ended) training.next_epoch();
-    state.position = training.position();
-    if (validation != nullptr &&
-        (options_.validate_every > 0 ? !ended && state.step % options_.validate_every == 0 : ended)) {
-      report(training, callbacks);  // report before anything is saved
-      validate(*validation, callbacks);
-      since_ = Clock::now();  // excludes validation from the training time
-    }
-    stop = unfinished() && stopped(callbacks);
-  }
-  report(training, callbacks);
-  const bool asked = options_.stop(), stopping = ranks_ ? communicator()->any(asked) : asked;
-  if (validation != nullptr && state.validated < state.step && !stop && !stopping)
-    validate(*validation, callbacks);  // after a stop, and for the steps since the last validation
-  for (Callback* callback : callbacks) callback->on_end();
-}
 
 }  // namespace attn
