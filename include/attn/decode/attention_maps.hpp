@@ -68,9 +68,8 @@ class LayerNames {
 
   /// The path of a layer, or "" if it has none.
   std::string of(const LayerId& id) const {
-    for (const auto& [known, path] : found_)
-      if (known == id) return path;
-    return "";
+    const auto found = std::ranges::find(found_, id, &std::pair<LayerId, std::string>::first);
+    return found == found_.end() ? "" : found->second;
   }
 
  private:
@@ -146,7 +145,6 @@ std::vector<AttentionMap> attention_maps(Device& device, Model& model, const Spe
   return attention_maps(device, model, read[0], written);
 }
 
-/// Runs on the network's device.
 template <class Model>
 std::vector<AttentionMap> attention_maps(Network<Model>& network, const SpecialTokens& special_tokens,
                                          std::span<const Token> source, std::span<const Token> target) {

@@ -40,7 +40,50 @@ class Beam {
   }
 
   /// Advances one step. `choices` holds this sentence's rows from `first` on; `blocked` lists forbidden tokens per row.
-  void step(const Choices& choices, Index first, std::span<const std::vector<Token>> blocked);
+  void step(const Choices& choices, Index first, std::span<const std::vector<Token>> blocked) {
+    const auto beam = static_cast<std::size_t>(options_.beam);
+    const bool must = forced() >= 0;
+    candidates_.clear();
+    for (Index row = 0; row < rows(); ++row) {
+      const auto& taboo = blocked[static_cast<std::size_t>(row)];
+      std::size_t of_row = 0;
+      for (Index j = 0; j < choices.k && of_row <= beam; ++j) {
+        const auto at = static_cast<std::size_t>((first + row) * choices.k + j);
+        const Token token = choices.tokens[at];
+        const double log_probability = choices.log_probabilities[at];
+        if (token < 0 || (!must && !(log_probability > -HUGE_VAL))) break;  // no possible choice is left
+        if (std::ranges::find(taboo, token) != taboo.end()) continue;
+        Candidate candidate{node(row).total + log_probability, log_probability, token, row, 0};
+        if (tree_ != nullptr && of_row < beam) {
+          candidate.drawn = static_cast<Index>(tree_->nodes.size());
+          tree_->nodes.push_back({node(row).drawn, token, candidate.total, SearchTree::Fate::dropped});
+        }
+        candidates_.push_back(candidate);
+        ++of_row;
+      }
+    }
+    if (candidates_.empty()) return finish();  // no live hypothesis can continue
+    // Ties go to the continuation of the higher-ranked hypothesis, then to the lower token.
+    std::ranges::stable_sort(candidates_, std::greater<>(), &Candidate::total);
+    ++length_;
+    const std::vector<Live> before = live_;
+    live_.clear();
+    for (std::size_t rank = 0; rank < candidates_.size() && live_.size() < beam; ++rank) {
+      const Candidate& candidate = candidates_[rank];
+      const bool ends = candidate.token == options_.end && !must;
+      if (ends && rank >= beam) continue;  // not among the k best
+      nodes_.push_back({before[static_cast<std::size_t>(candidate.row)].node, candidate.token, candidate.log_probability,
+                        candidate.total, candidate.drawn});
+      const auto at = static_cast<Index>(nodes_.size()) - 1;
+      if (ends)
+        set_aside(at, true);
+      else
+        live_.push_back({at, candidate.row});
+      if (!ends && tree_ != nullptr && candidate.drawn > 0)
+        tree_->nodes[static_cast<std::size_t>(candidate.drawn)].fate = SearchTree::Fate::live;
+    }
+    if (nothing_better()) live_.clear();
+  }
 
   /// At the limit, live hypotheses count as complete.
   void finish() {
@@ -123,51 +166,6 @@ class Beam {
   std::vector<Complete> complete_;
   std::vector<Candidate> candidates_;
 };
-
-inline void Beam::step(const Choices& choices, Index first, std::span<const std::vector<Token>> blocked) {
-  const auto beam = static_cast<std::size_t>(options_.beam);
-  const bool must = forced() >= 0;
-  candidates_.clear();
-  for (Index row = 0; row < rows(); ++row) {
-    const auto& taboo = blocked[static_cast<std::size_t>(row)];
-    std::size_t of_row = 0;
-    for (Index j = 0; j < choices.k && of_row <= beam; ++j) {
-      const auto at = static_cast<std::size_t>((first + row) * choices.k + j);
-      const Token token = choices.tokens[at];
-      const double log_probability = choices.log_probabilities[at];
-      if (token < 0 || (!must && !(log_probability > -HUGE_VAL))) break;  // no possible choice is left
-      if (std::ranges::find(taboo, token) != taboo.end()) continue;
-      Candidate candidate{node(row).total + log_probability, log_probability, token, row, 0};
-      if (tree_ != nullptr && of_row < beam) {
-        candidate.drawn = static_cast<Index>(tree_->nodes.size());
-        tree_->nodes.push_back({node(row).drawn, token, candidate.total, SearchTree::Fate::dropped});
-      }
-      candidates_.push_back(candidate);
-      ++of_row;
-    }
-  }
-  if (candidates_.empty()) return finish();  // no live hypothesis can continue
-  // Ties go to the continuation of the higher-ranked hypothesis, then to the lower token.
-  std::ranges::stable_sort(candidates_, std::greater<>(), &Candidate::total);
-  ++length_;
-  const std::vector<Live> before = live_;
-  live_.clear();
-  for (std::size_t rank = 0; rank < candidates_.size() && live_.size() < beam; ++rank) {
-    const Candidate& candidate = candidates_[rank];
-    const bool ends = candidate.token == options_.end && !must;
-    if (ends && rank >= beam) continue;  // not among the k best
-    nodes_.push_back({before[static_cast<std::size_t>(candidate.row)].node, candidate.token, candidate.log_probability,
-                      candidate.total, candidate.drawn});
-    const auto at = static_cast<Index>(nodes_.size()) - 1;
-    if (ends)
-      set_aside(at, true);
-    else
-      live_.push_back({at, candidate.row});
-    if (!ends && tree_ != nullptr && candidate.drawn > 0)
-      tree_->nodes[static_cast<std::size_t>(candidate.drawn)].fate = SearchTree::Fate::live;
-  }
-  if (nothing_better()) live_.clear();
-}
 
 /// One beam per sentence; records search trees if `trees` is given.
 inline std::vector<Beam> begin_beams(std::size_t sentences, const SearchOptions& options, std::vector<SearchTree>* trees) {

@@ -132,7 +132,6 @@ std::vector<std::vector<Token>> greedy(Device& device, const Model& model, const
   return greedy(device, model, source, options, [&](Index, Index, Token token) { return token == options.end; });
 }
 
-/// Runs on the network's device.
 template <class Model>
 std::vector<std::vector<Token>> greedy(const Network<Model>& network, const Sentences& source,
                                        const GreedyOptions& options) {

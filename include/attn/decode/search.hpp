@@ -205,7 +205,6 @@ Hypotheses beam_search(Device& device, const Model& model, const Sentences& sour
   return beam_search(steps, options, trees);
 }
 
-/// Runs on the network's device.
 template <class Model>
 Hypotheses beam_search(const Network<Model>& network, const Sentences& source, const SearchOptions& options,
                        std::vector<SearchTree>* trees = nullptr) {

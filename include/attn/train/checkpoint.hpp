@@ -33,17 +33,13 @@ inline std::string exact(double value) {
   return {digits, end};
 }
 
-inline const std::string& entry(const SafetensorsFile& file, const std::string& key) {
-  const auto found = file.metadata().find(key);
-  require(found != file.metadata().end(), file.path().string(), ": its metadata has no '", key,
-          "'. It contains a model, but no training to resume.");
-  return found->second;
-}
-
 /// Parses a number of the metadata, at least `least`; `format...` are further arguments of std::from_chars.
 template <class Number, class... Format>
 Number number(const SafetensorsFile& file, const std::string& key, Number least = 0, Format... format) {
-  std::string_view text = entry(file, key);
+  const auto found = file.metadata().find(key);
+  require(found != file.metadata().end(), file.path().string(), ": its metadata has no '", key,
+          "'. It contains a model, but no training to resume.");
+  std::string_view text = found->second;
   if (text.starts_with("0x")) text.remove_prefix(2);  // the prefix that iostreams write for hexadecimal
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, format...);
