@@ -1,4 +1,4 @@
-#include "figures.hpp"
+#include "results.hpp"
 
 #include <iostream>
 

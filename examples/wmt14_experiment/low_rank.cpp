@@ -1,4 +1,4 @@
-#include "low_rank.hpp"
+#include "results.hpp"
 
 #include <iostream>
 #include <map>

@@ -1,4 +1,4 @@
-#include "side_by_side.hpp"
+#include "results.hpp"
 
 #include <iostream>
 

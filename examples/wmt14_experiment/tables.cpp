@@ -1,4 +1,4 @@
-#include "tables.hpp"
+#include "results.hpp"
 
 #include <iostream>
 #include <optional>

@@ -16,7 +16,7 @@
 #include "attn/run/run_folder.hpp"
 #include "attn/train/checkpoint_callback.hpp"
 #include "attn/train/tensorboard.hpp"
-#include "common/attention_folder.hpp"
+#include "common/draw_attention.hpp"
 
 namespace attn {
 

@@ -15,7 +15,6 @@
 #include "attn/core/file.hpp"
 #include "attn/core/format_count.hpp"
 #include "attn/train/terminal.hpp"
-#include "common/log_events.hpp"
 #include "common/log_summary.hpp"
 
 namespace attn {

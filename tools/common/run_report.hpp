@@ -15,7 +15,6 @@
 #include "attn/core/file.hpp"
 #include "attn/pictures/markup.hpp"
 #include "attn/train/terminal.hpp"
-#include "common/plot.hpp"
 #include "common/report_page.hpp"
 #include "common/reported_run.hpp"
 

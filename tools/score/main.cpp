@@ -9,7 +9,7 @@
 #include "attn/data/parallel_text.hpp"
 #include "attn/metrics/score_systems.hpp"
 #include "common/standard_output.hpp"
-#include "pairs.hpp"
+#include "options.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "pairs.hpp"
+#include "options.hpp"
 
 #include <iomanip>
 #include <iostream>

@@ -13,7 +13,7 @@
 #include "common/count_words.hpp"
 #include "common/folder_lock.hpp"
 #include "common/standard_output.hpp"
-#include "made_of.hpp"
+#include "options.hpp"
 
 using namespace attn;
 

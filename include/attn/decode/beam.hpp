@@ -3,7 +3,6 @@
 #include <cmath>
 #include <functional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "attn/decode/decoding_steps.hpp"
