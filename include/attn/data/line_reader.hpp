@@ -74,8 +74,12 @@ class LineReader {
   bool next(std::string& line) {
     if (!next_bytes(line)) return false;
     const std::size_t bad = utf8::first_invalid(line);
-    if (bad != std::string::npos) refuse(line, bad);
-    return true;
+    if (bad == std::string::npos) return true;
+    const bool first = lines_ == 1;
+    require(!first || !line.starts_with("\3757zXZ"), name_, " is compressed. Unpack it first (xz -d).");
+    require(!first || !line.starts_with("\x1F\x8B"), name_, " is compressed. Unpack it first (gzip -d).");
+    fail(name_, ", line ", lines_, ": byte ", bad + 1,
+         " is not valid UTF-8. Convert the file to UTF-8 (iconv), or fix the line.");
   }
 
   /// Like next(), but accepts bytes that are not UTF-8.
@@ -95,15 +99,6 @@ class LineReader {
   const std::string& name() const { return name_; }
   Index lines() const { return lines_; }  // read so far
   Index bytes() const { return bytes_; }  // of these lines, including line ends
-
-  /// Throws an Error about the line just read. `bad` is the index of its first invalid byte.
-  [[noreturn]] void refuse(const std::string& line, std::size_t bad) const {
-    const bool first = lines_ == 1;
-    require(!first || !line.starts_with("\3757zXZ"), name_, " is compressed. Unpack it first (xz -d).");
-    require(!first || !line.starts_with("\x1F\x8B"), name_, " is compressed. Unpack it first (gzip -d).");
-    fail(name_, ", line ", lines_, ": byte ", bad + 1,
-         " is not valid UTF-8. Convert the file to UTF-8 (iconv), or fix the line.");
-  }
 
  private:
   /// std::getline with a length limit.

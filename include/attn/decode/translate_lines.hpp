@@ -109,9 +109,10 @@ struct Translation {
   bool complete() const { return n_best.empty() || n_best[0].complete; }
 };
 
-/// Builds the search options for some lines of a text.
+/// Builds the search options for some lines of a text, whose sources are `batch`. With a shortlist, translations may contain
+/// its tokens, the end token and those of the prefixes.
 SearchOptions search_options_of(const TranslatorOptions& options, const HasSpecialTokens auto& target,
-                                std::span<const Index> lines) {
+                                std::span<const Index> lines, const Sentences& batch) {
   SearchOptions search = options.search.value_or(SearchOptions{.beam = 1, .scores = false});
   search.begin = target.begin(), search.end = target.end();
   search.limit = options.limit;
@@ -123,22 +124,16 @@ SearchOptions search_options_of(const TranslatorOptions& options, const HasSpeci
     search.streams.push_back(static_cast<std::uint64_t>(options.lines_before + line));
     if (!prefixes.empty()) search.prefixes.push_back(prefixes[static_cast<std::size_t>(line)]);
   }
-  return search;
-}
-
-/// The tokens that translations of a batch may contain, ascending: the shortlist, the end token and the prefixes, or
-/// SearchOptions::allowed_tokens. Empty allows all tokens.
-std::vector<Token> allowed_tokens(const TranslatorOptions& options, const HasSpecialTokens auto& target,
-                                  const Sentences& batch, std::span<const std::vector<Token>> prefixes = {}) {
-  if (!options.shortlist) return options.search ? options.search->allowed_tokens : std::vector<Token>{};
-  require(!options.search || options.search->allowed_tokens.empty(),
+  if (!options.shortlist) return search;
+  require(search.allowed_tokens.empty(),
           "TranslatorOptions::shortlist conflicts with SearchOptions::allowed_tokens. Set one of them.");
-  std::vector<Token> tokens = options.shortlist(batch.tokens);
+  std::vector<Token>& tokens = search.allowed_tokens;
+  tokens = options.shortlist(batch.tokens);
   tokens.push_back(target.end());
-  for (const auto& prefix : prefixes) tokens.insert(tokens.end(), prefix.begin(), prefix.end());
+  for (const auto& prefix : search.prefixes) tokens.insert(tokens.end(), prefix.begin(), prefix.end());
   std::ranges::sort(tokens);
   tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
-  return tokens;
+  return search;
 }
 
 /// Groups sentences of similar length, longest first: at most `sentences` per batch, and 64 tokens times that number.
@@ -232,9 +227,7 @@ std::vector<Translation> translate_lines(const std::vector<std::string>& lines, 
       special_tokens.add_source(batch, sentences[place]);
       batch_lines.push_back(its_line[static_cast<std::size_t>(place)]);
     }
-    SearchOptions how = search_options_of(options, target, batch_lines);
-    how.allowed_tokens = allowed_tokens(options, target, batch, how.prefixes);
-    auto found = engine.search(batch, how, worker, nullptr);
+    auto found = engine.search(batch, search_options_of(options, target, batch_lines, batch), worker, nullptr);
     for (std::size_t i = 0; i < found.size(); ++i)
       for (Hypothesis& hypothesis : found[i])
         translations[static_cast<std::size_t>(batch_lines[i])].n_best.push_back({std::move(hypothesis), {}});
