@@ -244,19 +244,13 @@ class Trainer {
     require(std::isfinite(report.loss), "step ", report.step, ": the validation loss is ", report.loss,
             ". Start again with a lower learning rate.");
   }
-  /// Whether any gradient since the last report was not finite.
-  bool skipped_steps() {
-    const SkippedSteps more = optimiser.take_skipped_steps();
-    skipped_ = {skipped_.count + more.count, skipped_.count == 0 ? more.first : skipped_.first};
-    return skipped_.count > 0;
-  }
   /// Handles steps since the last report with non-finite gradients: ends the training, or warns.
   void report_skipped_steps(StepReport& report, const Callbacks& callbacks) {
-    if (!skipped_steps()) {
+    const auto [count, first] = report.left_out = optimiser.take_skipped_steps();
+    if (count == 0) {
       in_a_row_ = 0;
       return;
     }
-    const auto [count, first] = report.left_out = std::exchange(skipped_, {});
     if (options_.non_finite == NonFinite::stop) {
       report.non_finite_gradient = first_non_finite_gradient(parameters);
       return;
@@ -280,7 +274,6 @@ class Trainer {
   std::vector<Batch> group_;                             // a step's batches, and one slot for batches of other ranks
   Index tokens_ = 0, target_tokens_ = 0, reported_ = 0;  // since the last report; step of the last report
   double waited_ = 0, summed_ = 0;                       // waits for batches and for all-reduce, until the last report
-  SkippedSteps skipped_;                                 // since the last report
   Index in_a_row_ = 0;                                   // consecutive skipped steps
   Clock::time_point since_;
 };
