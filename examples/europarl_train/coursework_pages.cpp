@@ -1,6 +1,4 @@
-#include "coursework_pages.hpp"
-
-#include <algorithm>
+#include "job.hpp"
 
 #include "attn/core/file.hpp"
 #include "attn/data/parallel_text.hpp"

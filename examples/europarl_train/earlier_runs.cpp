@@ -1,4 +1,4 @@
-#include "earlier_runs.hpp"
+#include "job.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -33,3 +33,24 @@ inline const std::vector<std::string> may_change{"epochs", "patience", "steps"};
 /// Skips a run that is finished with these settings if the options say --resume. Otherwise trains the row's model,
 /// translates the tests with the last and the best weights, scores the translations and writes outcome.json.
 void run(const Job& job);
+
+/// Throws if a requested run already exists, unless the options say to resume or overwrite it.
+void require_no_earlier_runs(const Options& options);
+
+/// Finished runs of the experiment in the output folder that are not among these jobs: other rows or seeds.
+std::vector<Job> runs_beside(const std::vector<Job>& jobs);
+
+/// Throws if a run to resume, or another run of the same table, has different settings. Then removes the runs to overwrite.
+void prepare_folder(const std::vector<Job>& jobs, const std::vector<Job>& others);
+
+/// Writes figure 1 of the coursework to coursework/figure1.svg: the learning curves of `baseline` and `deeper`. One seed
+/// each, one point per epoch, as in the paper. Needs a run of both rows.
+void draw_figure1(const std::vector<Job>& jobs);
+
+/// Writes tables 4 and 6 of the coursework to coursework-samples.md: selected test sentences with the paper's translations
+/// and ours. Needs a finished run and a test text with these sentences.
+void write_sample_tables(const std::vector<Job>& jobs);
+
+/// Writes the experiment's table as Markdown and JSON, from the finished jobs and other runs in the folder, and the
+/// learning curves of each row. Returns the Markdown.
+std::string write_table(std::vector<Job> jobs, const std::vector<Job>& others);

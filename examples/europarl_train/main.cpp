@@ -14,9 +14,7 @@
 #include "common/print_device.hpp"
 #include "common/run_several.hpp"
 #include "common/standard_output.hpp"
-#include "earlier_runs.hpp"
 #include "job.hpp"
-#include "table.hpp"
 
 using namespace attn;
 

@@ -1,4 +1,4 @@
-#include "table.hpp"
+#include "job.hpp"
 
 #include <algorithm>
 #include <set>
@@ -9,7 +9,6 @@
 #include "common/commit.hpp"
 #include "common/log_summary.hpp"
 #include "common/run_statistics.hpp"
-#include "coursework_pages.hpp"
 
 using namespace attn;
 using nlohmann::json;

@@ -5,9 +5,9 @@
 
 #include "attn/core/file.hpp"
 #include "attn/core/format_count.hpp"
-#include "attn/data/packed_file.hpp"
+#include "attn/data/line_reader.hpp"
 #include "attn/text/word_vocabulary_files.hpp"
-#include "attn/train/progress.hpp"
+#include "attn/train/terminal.hpp"
 #include "common/plain_pairs.hpp"
 #include "papers/encoded_pairs.hpp"
 

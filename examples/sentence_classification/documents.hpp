@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "attn/core/random.hpp"
-#include "attn/data/packed_file.hpp"
+#include "attn/data/line_reader.hpp"
 #include "attn/data/parallel_corpus.hpp"
 #include "papers/grammar_corpus.hpp"
 

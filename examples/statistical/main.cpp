@@ -9,7 +9,7 @@
 #include "attn/core/file.hpp"
 #include "attn/core/format_count.hpp"
 #include "attn/metrics/word_bleu.hpp"
-#include "attn/train/progress.hpp"
+#include "attn/train/terminal.hpp"
 #include "common/standard_output.hpp"
 #include "options.hpp"
 #include "papers/europarl_corpus.hpp"

@@ -1,10 +1,10 @@
-#include "figures.hpp"
+#include "results.hpp"
 
 #include <iostream>
 
 #include "attn/core/file.hpp"
 #include "attn/pictures/chart.hpp"
-#include "attn/train/progress.hpp"
+#include "attn/train/terminal.hpp"
 #include "common/stop_signal.hpp"
 #include "inference.hpp"
 #include "paper.hpp"

@@ -6,7 +6,7 @@
 #include "attn/core/error.hpp"
 #include "attn/core/file.hpp"
 #include "attn/data/parallel_text.hpp"
-#include "attn/train/progress.hpp"
+#include "attn/train/terminal.hpp"
 
 using namespace attn;
 

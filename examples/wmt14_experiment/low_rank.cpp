@@ -1,4 +1,4 @@
-#include "low_rank.hpp"
+#include "results.hpp"
 
 #include <iostream>
 #include <map>
@@ -9,7 +9,7 @@
 #include "attn/data/parallel_corpus.hpp"
 #include "attn/run/model_registry.hpp"
 #include "attn/run/run_folder.hpp"
-#include "attn/train/progress.hpp"
+#include "attn/train/terminal.hpp"
 #include "common/begin_run.hpp"
 #include "common/stop_signal.hpp"
 #include "singular_values.hpp"

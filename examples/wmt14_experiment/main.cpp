@@ -8,11 +8,7 @@
 #include "common/print_device.hpp"
 #include "common/standard_output.hpp"
 #include "common/stop_signal.hpp"
-#include "figures.hpp"
-#include "low_rank.hpp"
-#include "projections.hpp"
-#include "side_by_side.hpp"
-#include "tables.hpp"
+#include "results.hpp"
 #include "train_models.hpp"
 
 using namespace attn;

@@ -1,4 +1,4 @@
-#include "projections.hpp"
+#include "results.hpp"
 
 #include <iostream>
 

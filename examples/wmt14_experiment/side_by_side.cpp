@@ -1,10 +1,10 @@
-#include "side_by_side.hpp"
+#include "results.hpp"
 
 #include <iostream>
 
 #include "attn/core/file.hpp"
 #include "attn/core/format_count.hpp"
-#include "attn/train/progress.hpp"
+#include "attn/train/terminal.hpp"
 #include "common/begin_run.hpp"
 #include "paper.hpp"
 #include "train_models.hpp"

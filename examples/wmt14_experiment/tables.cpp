@@ -1,10 +1,10 @@
-#include "tables.hpp"
+#include "results.hpp"
 
 #include <iostream>
 #include <optional>
 
 #include "attn/core/format_count.hpp"
-#include "attn/train/progress.hpp"
+#include "attn/train/terminal.hpp"
 #include "common/begin_run.hpp"
 #include "common/log_summary.hpp"
 #include "paper.hpp"

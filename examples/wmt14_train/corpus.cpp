@@ -1,4 +1,4 @@
-#include "corpus.hpp"
+#include "training.hpp"
 
 #include <iostream>
 

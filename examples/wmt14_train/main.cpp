@@ -14,7 +14,7 @@
 #include "common/standard_output.hpp"
 #include "common/stop_signal.hpp"
 #include "common/training_command_line.hpp"
-#include "recipe.hpp"
+#include "options.hpp"
 #include "training.hpp"
 
 using namespace attn;

@@ -14,7 +14,7 @@ template <>
 inline constexpr std::array<attn::SettingName<RecipeKind>, 3> attn::setting_names<RecipeKind>{
     {{"library", RecipeKind::library}, {"best", RecipeKind::best}, {"paper", RecipeKind::paper}}};
 
-/// The command line of wmt14_train. Missing options follow from the text: see recipe.hpp.
+/// The command line of wmt14_train. Missing options follow from the text: see apply_recipe.
 struct Options : attn::TrainingOptions {
   RecipeKind recipe = RecipeKind::library;     // for options that are not given
   std::optional<attn::Index> generated_pairs;  // size of the bundled corpus; default 56,000
@@ -30,3 +30,9 @@ void add_training_options(CLI::App& app, Options& options);
 
 /// Records the given options and checks their combinations. Throws CLI::ValidationError.
 void check_options(const CLI::App& app, Options& options);
+
+/// Fills in options that the command line leaves open, by the size of the training text in pairs
+/// (common/training_recipe.hpp). The generated corpus has its own recipe: it is small and regular, and training does not
+/// repeat it often enough to overfit. The recipe `paper` is that of "Evaluating Linformer's performance on the WMT14 EN-DE
+/// machine translation task", for any size.
+void apply_recipe(Options& options, attn::Index pairs);

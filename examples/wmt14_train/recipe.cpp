@@ -1,4 +1,4 @@
-#include "recipe.hpp"
+#include "options.hpp"
 
 #include "common/training_recipe.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "attn/train/best_models.hpp"
+#include "attn/train/checkpoint_callback.hpp"
 #include "support/files.hpp"
 
 using namespace attn;

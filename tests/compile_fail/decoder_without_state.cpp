@@ -1,5 +1,5 @@
 // refused: static assertion failed: attn: decoding: a model has a state:  class State : public ActiveSentences
-#include "attn/decode/search_engine.hpp"
+#include "attn/decode/translate_lines.hpp"
 #include "attn/transformer.hpp"
 
 using Device = attn::Cpu<float>;

@@ -1,4 +1,4 @@
-#include "attn/data/length_statistics.hpp"
+#include "attn/data/parallel_text.hpp"
 
 #include <doctest/doctest.h>
 

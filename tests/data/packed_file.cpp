@@ -1,4 +1,4 @@
-#include "attn/data/packed_file.hpp"
+#include "attn/data/line_reader.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,10 +1,9 @@
-#include "attn/data/shard.hpp"
+#include "attn/data/sharded_corpus.hpp"
 
 #include <doctest/doctest.h>
 
 #include <fstream>
 
-#include "attn/data/sharded_corpus.hpp"
 #include "support/files.hpp"
 
 using namespace attn;

@@ -1,4 +1,4 @@
-#include "attn/decode/choose.hpp"
+#include "attn/decode/decoding_steps.hpp"
 
 #include "attn/ops/decoding.hpp"
 #include "support/model_tools.hpp"

@@ -1,9 +1,8 @@
-#include "attn/decode/graph_greedy.hpp"
+#include "attn/decode/greedy.hpp"
 
 #include <optional>
 #include <set>
 
-#include "attn/decode/greedy.hpp"
 #include "support/errors.hpp"
 #include "support/search_models.hpp"
 

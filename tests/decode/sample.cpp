@@ -1,4 +1,4 @@
-#include "attn/decode/sample.hpp"
+#include "attn/decode/search.hpp"
 
 #include <doctest/doctest.h>
 

@@ -115,7 +115,7 @@ TEST_CASE("translate lines: search options for a subset of lines") {
       .limit = 9, .never = {0, 7}, .search = SearchOptions{.beam = 3, .never = {7}}, .lines_before = 100};
   options.search->prefixes = {{4}, {5}, {6}};
   const std::vector<Index> lines{2, 0};
-  const SearchOptions search = search_options_of(options, words, lines);
+  const SearchOptions search = search_options_of(options, words, lines, {});
   CHECK(search.begin == words.begin());
   CHECK(search.end == words.end());
   CHECK(search.limit == 9);

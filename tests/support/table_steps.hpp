@@ -8,7 +8,6 @@
 #include "attn/core/error.hpp"
 #include "attn/core/random.hpp"
 #include "attn/cpu.hpp"
-#include "attn/decode/choose.hpp"
 #include "attn/decode/decoding_steps.hpp"
 #include "attn/decode/search.hpp"
 

@@ -1,4 +1,4 @@
-#include "common/attention_folder.hpp"
+#include "common/draw_attention.hpp"
 
 #include <doctest/doctest.h>
 

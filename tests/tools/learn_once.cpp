@@ -1,4 +1,4 @@
-#include "common/learn_once.hpp"
+#include "common/training_corpus.hpp"
 
 #include <doctest/doctest.h>
 

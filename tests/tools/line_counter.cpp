@@ -1,4 +1,4 @@
-#include "common/line_counter.hpp"
+#include "common/line_stream.hpp"
 
 #include <doctest/doctest.h>
 

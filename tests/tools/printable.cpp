@@ -1,4 +1,4 @@
-#include "common/printable.hpp"
+#include "common/score_test.hpp"
 
 #include "support/files.hpp"
 

@@ -1,4 +1,4 @@
-#include "common/translation_report.hpp"
+#include "common/print_translation.hpp"
 
 #include <doctest/doctest.h>
 

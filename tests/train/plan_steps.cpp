@@ -1,4 +1,4 @@
-#include "attn/train/plan_steps.hpp"
+#include "attn/train/train_options.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "attn/train/progress.hpp"
+#include "attn/train/terminal.hpp"
 
 #include <doctest/doctest.h>
 

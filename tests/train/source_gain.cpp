@@ -1,4 +1,4 @@
-#include "attn/train/source_gain.hpp"
+#include "attn/train/batch_loss.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 #include "options.hpp"
 
-#include "attn/data/packed_file.hpp"
+#include "attn/data/line_reader.hpp"
 #include "attn/metrics/bleu.hpp"
 #include "attn/text/utf8.hpp"
 #include "common/command_line.hpp"

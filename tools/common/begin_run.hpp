@@ -13,9 +13,9 @@
 #include "attn/run/corpus_folder.hpp"
 #include "attn/run/models.hpp"
 #include "attn/run/run_folder.hpp"
-#include "attn/train/best_models.hpp"
+#include "attn/train/checkpoint_callback.hpp"
 #include "attn/train/tensorboard.hpp"
-#include "common/attention_folder.hpp"
+#include "common/draw_attention.hpp"
 
 namespace attn {
 

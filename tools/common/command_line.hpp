@@ -13,7 +13,6 @@
 #include <string>
 #include <thread>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "attn/checkpoint/json.hpp"
@@ -22,11 +21,10 @@
 #include "attn/version.hpp"
 #include "common/config_file.hpp"
 #include "common/help.hpp"
-#include "common/nearest_option.hpp"
 #include "common/setting_names.hpp"
 #include "common/standard_output.hpp"
 
-// Shared command-line code. Needs CLI11, as do config_file.hpp, help.hpp, nearest_option.hpp, search_flags.hpp and
+// Shared command-line code. Needs CLI11, as do config_file.hpp, help.hpp, search_flags.hpp and
 // training_command_line.hpp: link CLI11::CLI11.
 //
 // An option list is a function that calls `add(name, value, what, check)` for each option. AddOptions parses the values of

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/nearest_option.hpp"
+#include "attn/core/parameter_groups.hpp"
 
 // Format of the --config file: name=value, a flag's name alone, or a comment. A comment starts with # or ;, or with " #"
 // after a value. Quotes preserve blanks and #. List options use one line per value. The command line takes precedence.
@@ -13,6 +13,16 @@
 // reports no line numbers.
 
 namespace attn::detail {
+
+/// "; did you mean --epochs?" or an empty string.
+inline std::string suggestion(const CLI::App& app, const std::string& given) {
+  std::string nearest;
+  std::size_t least = suggestion_distance(given) + 1;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames())
+      if (const std::size_t d = edit_distance(given, "--" + name); d < least) least = d, nearest = "--" + name;
+  return nearest.empty() ? "" : "; did you mean " + nearest + "?";
+}
 
 /// Applies each line to its option while reading, so that CLI::ConfigError can name the file and line.
 class ConfigReader : public CLI::ConfigTOML {

@@ -3,8 +3,6 @@
 #include <optional>
 #include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/run/corpus_folder.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -13,8 +13,7 @@
 #include "attn/core/error.hpp"
 #include "attn/core/file.hpp"
 #include "attn/core/format_count.hpp"
-#include "attn/train/progress.hpp"
-#include "common/log_events.hpp"
+#include "attn/train/terminal.hpp"
 #include "common/log_summary.hpp"
 
 namespace attn {

@@ -14,8 +14,7 @@
 
 #include "attn/core/file.hpp"
 #include "attn/pictures/drawing.hpp"
-#include "attn/train/progress.hpp"
-#include "common/plot.hpp"
+#include "attn/train/terminal.hpp"
 #include "common/report_page.hpp"
 #include "common/reported_run.hpp"
 

@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "attn/train/progress.hpp"
+#include "attn/train/terminal.hpp"
 
 namespace attn {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <string_view>
 
-#include "attn/data/length_statistics.hpp"
+#include "attn/data/parallel_text.hpp"
 #include "attn/text/tokenizer.hpp"
 #include "attn/text/word_vocabulary.hpp"
 

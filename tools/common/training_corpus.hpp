@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -15,11 +16,29 @@
 #include "attn/core/format_count.hpp"
 #include "attn/data/parallel_corpus.hpp"
 #include "attn/parallel/communicator.hpp"
+#include "attn/text/bpe_training.hpp"
 #include "attn/text/byte_bpe_files.hpp"
-#include "common/learn_once.hpp"
 #include "common/training_text.hpp"
 
 namespace attn {
+
+/// Runs learn_byte_bpe on rank 0; the other ranks wait and receive the result.
+template <class... Texts>
+ByteBpe learn_once(Communicator& ranks, Index vocabulary, const Texts&... texts) {
+  if (ranks.ranks() == 1) return learn_byte_bpe(vocabulary, texts...);
+  nlohmann::json trained;
+  if (ranks.leads()) {
+    const ByteBpe bpe = learn_byte_bpe(vocabulary, texts...);
+    trained["tokens"] = bpe.tokens();
+    trained["merges"] = nlohmann::json::array();
+    for (const auto& [left, right, result] : bpe.merges()) trained["merges"].push_back({left, right, result});
+  }
+  trained = nlohmann::json::parse(ranks.from_first(trained.dump()));
+  std::vector<Merge> merges;
+  for (const auto& merge : trained["merges"])
+    merges.push_back({merge[0].get<Token>(), merge[1].get<Token>(), merge[2].get<Token>()});
+  return ByteBpe(trained["tokens"].get<std::vector<std::string>>(), std::move(merges));
+}
 
 /// Tokenized texts for training.
 struct TrainingCorpus {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "attn/core/format_count.hpp"
-#include "attn/data/packed_file.hpp"
+#include "attn/data/line_reader.hpp"
 #include "attn/data/parallel_text.hpp"
 #include "attn/run/corpus_folder.hpp"
-#include "attn/train/progress.hpp"
+#include "attn/train/terminal.hpp"
 
 namespace attn {
 

@@ -12,7 +12,7 @@
 #include "attn/core/format_count.hpp"
 #include "attn/text/byte_bpe_files.hpp"
 #include "attn/text/word_vocabulary_files.hpp"
-#include "attn/train/progress.hpp"
+#include "attn/train/terminal.hpp"
 #include "common/command_line.hpp"
 #include "common/plain_pairs.hpp"
 #include "common/text_statistics.hpp"

@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "attn/core/format_count.hpp"
-#include "attn/data/packed_file.hpp"
+#include "attn/data/line_reader.hpp"
 #include "attn/data/parallel_text.hpp"
 #include "attn/metrics/score_systems.hpp"
 #include "common/standard_output.hpp"
-#include "pairs.hpp"
+#include "options.hpp"
 
 namespace {
 

@@ -16,3 +16,6 @@ struct Options {
 };
 
 Options read_options(int count, char** words);
+
+/// Prints the perplexity of the target text given the source and, if requested, log P of each pair.
+void score_given_pairs(const Options& options);

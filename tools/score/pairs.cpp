@@ -1,12 +1,12 @@
-#include "pairs.hpp"
+#include "options.hpp"
 
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "attn/core/format_count.hpp"
-#include "attn/data/packed_file.hpp"
-#include "attn/train/progress.hpp"
+#include "attn/data/line_reader.hpp"
+#include "attn/train/terminal.hpp"
 #include "common/print_device.hpp"
 #include "common/score_pairs.hpp"
 

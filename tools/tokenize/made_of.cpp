@@ -1,4 +1,4 @@
-#include "made_of.hpp"
+#include "options.hpp"
 
 #include <fstream>
 

@@ -9,11 +9,11 @@
 
 #include "attn/core/format_count.hpp"
 #include "attn/run/corpus_folder.hpp"
-#include "attn/train/progress.hpp"
+#include "attn/train/terminal.hpp"
 #include "common/count_words.hpp"
 #include "common/folder_lock.hpp"
 #include "common/standard_output.hpp"
-#include "made_of.hpp"
+#include "options.hpp"
 
 using namespace attn;
 

@@ -1,7 +1,6 @@
 #pragma once
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "attn/data/pair_stream.hpp"
 #include "attn/data/shard_maker.hpp"
@@ -19,3 +18,7 @@ struct Options {
 
 /// Reads the command line. Prints help or an error and exits if there is nothing else to do.
 Options read_options(int count, char** words);
+
+/// A text description of a corpus: checksum of all text bytes, tokenizer and rules. Corpora with equal descriptions are
+/// equal, regardless of file location. Empty for a pipe, which can be read only once.
+std::string made_of(const Options& options);

@@ -6,10 +6,10 @@
 #include "attn/core/format_count.hpp"
 #include "attn/data/parallel_text.hpp"
 #include "common/attention_error.hpp"
-#include "common/attention_folder.hpp"
-#include "common/line_counter.hpp"
+#include "common/draw_attention.hpp"
+#include "common/line_stream.hpp"
 #include "common/standard_output.hpp"
-#include "jobs.hpp"
+#include "options.hpp"
 
 namespace attn::translate_tool {
 

@@ -7,7 +7,7 @@
 #include "attn/align/lexical_table_file.hpp"
 #include "attn/align/shortlist.hpp"
 #include "common/print_device.hpp"
-#include "jobs.hpp"
+#include "options.hpp"
 
 int attn::translate_main(int count, char** words) try {
   using namespace translate_tool;

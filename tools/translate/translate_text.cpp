@@ -1,22 +1,20 @@
 #include <unistd.h>
 
 #include <condition_variable>
-#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <mutex>
 #include <optional>
 
 #include "attn/core/thread_pool.hpp"
-#include "attn/data/packed_file.hpp"
+#include "attn/data/line_reader.hpp"
 #include "attn/data/parallel_text.hpp"
 #include "attn/pictures/search_tree_picture.hpp"
-#include "common/attention_folder.hpp"
-#include "common/line_counter.hpp"
+#include "common/draw_attention.hpp"
 #include "common/line_stream.hpp"
+#include "common/print_translation.hpp"
 #include "common/standard_output.hpp"
-#include "common/translation_report.hpp"
-#include "jobs.hpp"
+#include "options.hpp"
 #include "unknown_words.hpp"
 
 namespace attn::translate_tool {

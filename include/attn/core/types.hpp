@@ -2,7 +2,7 @@
 
 #if __cplusplus < 202002L
 #error "attn needs C++20: compile with -std=c++20, or link attn::attn in CMake"
-#include "attn needs C++20"  // no such file: stops the compiler before the errors that would follow
+#include "attn needs C++20"
 #endif
 
 #include <cstdint>

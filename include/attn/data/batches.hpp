@@ -59,7 +59,17 @@ class Batches {
     bool operator==(const Position&) const = default;
   };
 
-  Batches(CorpusView corpus, SpecialTokens special_tokens, BatchOptions options);
+  Batches(CorpusView corpus, SpecialTokens special_tokens, BatchOptions options)
+      : corpus_(corpus), special_tokens_(special_tokens), options_(options) {
+    require(corpus.size() > 0, "Batches: the corpus has no sentences");
+    require(corpus.size() <= Index{std::numeric_limits<Place>::max()}, "Batches: ", corpus.size(), " pairs are more than ",
+            std::numeric_limits<Place>::max(), "; train on parts of the corpus");
+    constexpr Index most = std::numeric_limits<std::int32_t>::max();  // so that size * pool cannot overflow
+    require(options.size >= 1 && options.size <= most, "Batches: size is ", options.size, ", but must be 1 to ", most);
+    require(options.pool >= 1 && options.pool <= most, "Batches: pool is ", options.pool, ", but must be 1 to ", most);
+    reserve();
+    start_epoch(0);
+  }
   Batches(const ParallelCorpus& corpus, SpecialTokens special_tokens, BatchOptions options)
       : Batches(paired(corpus), special_tokens, options) {}
   Batches(ParallelCorpus&&, SpecialTokens, BatchOptions) = delete;  // would dangle
@@ -94,7 +104,7 @@ class Batches {
     const auto [first, last] = batches_[static_cast<std::size_t>(position_.batch)];
     for (Index i = first; i < last; ++i) {
       const Index id = order_[static_cast<std::size_t>(i)];
-      size += {1, target_rows(id), source_rows(id) + target_rows(id)};
+      size += {1, target_rows(id), rows(id)};
     }
     return size;
   }
@@ -120,28 +130,18 @@ class Batches {
   /// The batches that need most memory in `epochs` epochs from `first` on: the one with most rows (source plus target) and,
   /// if another has more sentences, that one too.
   std::vector<Batch> largest(Index first, Index epochs) const {
-    struct Size {
-      Index rows = 0, sentences = 0;
-      Position at;
-    };
-    Size longest, fullest;
+    BatchSize longest, fullest;
+    Position longest_at, fullest_at;
     Batches dealt = *this;
-    for (Index epoch = first; epoch < first + epochs; ++epoch) {
-      dealt.start_epoch(epoch);
-      for (Index i = 0; i < dealt.batches_per_epoch(); ++i) {
-        const auto [from, to] = dealt.batches_[static_cast<std::size_t>(i)];
-        Size size{0, to - from, {epoch, i}};
-        for (Index j = from; j < to; ++j) {
-          const Index id = dealt.order_[static_cast<std::size_t>(j)];
-          size.rows += source_rows(id) + target_rows(id);
-        }
-        if (size.rows > longest.rows) longest = size;
-        if (size.sentences > fullest.sentences) fullest = size;
+    for (Index epoch = first; epoch < first + epochs; ++epoch)
+      for (dealt.start_epoch(epoch); dealt.position_.batch < dealt.batches_per_epoch(); dealt.skip()) {
+        const BatchSize size = dealt.next_size();
+        if (size.tokens > longest.tokens) longest = size, longest_at = dealt.position_;
+        if (size.sentences > fullest.sentences) fullest = size, fullest_at = dealt.position_;
       }
-    }
     std::vector<Batch> found(fullest.sentences > longest.sentences ? 2 : 1);
     for (std::size_t i = 0; i < found.size(); ++i) {
-      dealt.seek(i == 0 ? longest.at : fullest.at);
+      dealt.seek(i == 0 ? longest_at : fullest_at);
       dealt.next(found[i]);
     }
     return found;
@@ -158,7 +158,49 @@ class Batches {
   }
   Index source_rows(Index id) const { return corpus_.source_length(id) + (special_tokens_.source_end ? 1 : 0); }
   Index target_rows(Index id) const { return corpus_.target_length(id) + 1; }
-  void arrange(Index epoch);
+  Index rows(Index id) const { return source_rows(id) + target_rows(id); }
+  void arrange(Index epoch) {
+    Random random(options_.seed, static_cast<std::uint64_t>(epoch));
+    order_.resize(static_cast<std::size_t>(corpus_.size()));
+    std::iota(order_.begin(), order_.end(), Place{0});
+    batches_.clear();
+    if (options_.order != BatchOrder::sequential) random.shuffle(order_);
+    const bool sentences = options_.unit == BatchUnit::sentences;
+    if (options_.order != BatchOrder::pooled) {
+      cut({0, corpus_.size()}, options_.size, batches_,
+          [&](Index i) { return sentences ? 1 : rows(order_[static_cast<std::size_t>(i)]); });
+      return;
+    }
+
+    struct Sorted {
+      std::uint32_t source, target;  // rows
+      Place id;
+    };
+    std::vector<Sorted> pool;  // caches lengths: on a large corpus, lookups dominate
+    Index first = 0, filled = 0;
+    const auto cost = [&](const Sorted& pair) { return sentences ? Index{1} : Index{pair.source} + Index{pair.target}; };
+    const auto sort_pool = [&] {
+      // Stable, so that sentences of equal length keep their random order, on every machine.
+      std::stable_sort(pool.begin(), pool.end(), [](const Sorted& a, const Sorted& b) {
+        return a.source != b.source ? a.source < b.source : a.target < b.target;
+      });
+      for (std::size_t i = 0; i < pool.size(); ++i) order_[static_cast<std::size_t>(first) + i] = pool[i].id;
+      cut({first, first + std::ssize(pool)}, options_.size, batches_,
+          [&](Index i) { return cost(pool[static_cast<std::size_t>(i - first)]); });
+      first += std::ssize(pool);
+      filled = 0;
+      pool.clear();
+    };
+    for (Index i = 0; i < corpus_.size(); ++i) {
+      const Place id = order_[static_cast<std::size_t>(i)];
+      const Sorted pair{static_cast<std::uint32_t>(source_rows(id)), static_cast<std::uint32_t>(target_rows(id)), id};
+      if (!pool.empty() && filled + cost(pair) > options_.size * options_.pool) sort_pool();
+      pool.push_back(pair);
+      filled += cost(pair);
+    }
+    sort_pool();
+    random.shuffle(batches_);
+  }
   /// Cuts a range of order_ into pieces of at most `limit` units. An item above the limit becomes its own piece. cost(i) is
   /// the size of item i.
   template <class Cost>
@@ -180,12 +222,11 @@ class Batches {
     if (options_.unit == BatchUnit::tokens) {
       Index total = 0, longest = 0;
       for (Index id = 0; id < corpus_.size(); ++id) {
-        const Index rows = source_rows(id) + target_rows(id);
-        total += rows;
-        longest = std::max(longest, rows);
+        total += rows(id);
+        longest = std::max(longest, rows(id));
       }
-      const Index rows = std::max(std::min(options_.size, total), longest);
-      most_sentences_ = most_source_ = most_target_ = static_cast<std::size_t>(rows);  // a pair has at least one row
+      const Index most = std::max(std::min(options_.size, total), longest);
+      most_sentences_ = most_source_ = most_target_ = static_cast<std::size_t>(most);  // a pair has at least one row
       return;
     }
     std::vector<Index> source, target;  // min-heaps of the longest lengths so far
@@ -213,62 +254,5 @@ class Batches {
   std::vector<Token> source_space_, target_space_;                      // for tokens that the corpus cannot return in place
   std::size_t most_sentences_ = 0, most_source_ = 0, most_target_ = 0;  // upper bounds over all epochs
 };
-
-inline Batches::Batches(CorpusView corpus, SpecialTokens special_tokens, BatchOptions options)
-    : corpus_(corpus), special_tokens_(special_tokens), options_(options) {
-  require(corpus.size() > 0, "Batches: the corpus has no sentences");
-  require(corpus.size() <= Index{std::numeric_limits<Place>::max()}, "Batches: ", corpus.size(), " pairs are more than ",
-          std::numeric_limits<Place>::max(), "; train on parts of the corpus");
-  constexpr Index most = std::numeric_limits<std::int32_t>::max();  // so that size * pool cannot overflow
-  require(options.size >= 1 && options.size <= most, "Batches: size is ", options.size, ", but must be 1 to ", most);
-  require(options.pool >= 1 && options.pool <= most, "Batches: pool is ", options.pool, ", but must be 1 to ", most);
-  reserve();
-  start_epoch(0);
-}
-
-inline void Batches::arrange(Index epoch) {
-  Random random(options_.seed, static_cast<std::uint64_t>(epoch));
-  order_.resize(static_cast<std::size_t>(corpus_.size()));
-  std::iota(order_.begin(), order_.end(), Place{0});
-  batches_.clear();
-  if (options_.order != BatchOrder::sequential) random.shuffle(order_);
-  const bool sentences = options_.unit == BatchUnit::sentences;
-  if (options_.order != BatchOrder::pooled) {
-    cut({0, corpus_.size()}, options_.size, batches_, [&](Index i) {
-      const Index id = order_[static_cast<std::size_t>(i)];
-      return sentences ? 1 : source_rows(id) + target_rows(id);
-    });
-    return;
-  }
-
-  struct Sorted {
-    std::uint32_t source, target;  // rows
-    Place id;
-  };
-  std::vector<Sorted> pool;  // caches lengths: on a large corpus, lookups dominate
-  Index first = 0, filled = 0;
-  const auto cost = [&](const Sorted& pair) { return sentences ? Index{1} : Index{pair.source} + Index{pair.target}; };
-  const auto sort_pool = [&] {
-    // Stable, so that sentences of equal length keep their random order, on every machine.
-    std::stable_sort(pool.begin(), pool.end(), [](const Sorted& a, const Sorted& b) {
-      return a.source != b.source ? a.source < b.source : a.target < b.target;
-    });
-    for (std::size_t i = 0; i < pool.size(); ++i) order_[static_cast<std::size_t>(first) + i] = pool[i].id;
-    cut({first, first + std::ssize(pool)}, options_.size, batches_,
-        [&](Index i) { return cost(pool[static_cast<std::size_t>(i - first)]); });
-    first += std::ssize(pool);
-    filled = 0;
-    pool.clear();
-  };
-  for (Index i = 0; i < corpus_.size(); ++i) {
-    const Place id = order_[static_cast<std::size_t>(i)];
-    const Sorted pair{static_cast<std::uint32_t>(source_rows(id)), static_cast<std::uint32_t>(target_rows(id)), id};
-    if (!pool.empty() && filled + cost(pair) > options_.size * options_.pool) sort_pool();
-    pool.push_back(pair);
-    filled += cost(pair);
-  }
-  sort_pool();
-  random.shuffle(batches_);
-}
 
 }  // namespace attn

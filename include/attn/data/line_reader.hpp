@@ -1,5 +1,6 @@
 #pragma once
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -8,10 +9,48 @@
 #include <utility>
 
 #include "attn/core/error.hpp"
+#include "attn/core/file.hpp"
 #include "attn/core/types.hpp"
 #include "attn/text/utf8.hpp"
 
 namespace attn {
+
+/// A plain or compressed input file. The xz and gzip programs decompress .xz and .gz files into a pipe. If a plain file
+/// does not exist, it looks for one with .xz or .gz appended.
+class PackedFile {
+ public:
+  explicit PackedFile(const std::filesystem::path& file) : path_(file) {
+    for (const char* ending : {".xz", ".gz"}) {
+      if (file.extension() == ending) packed_ = file.string();
+      if (!file_exists(file) && file_exists(file.string() + ending)) packed_ = file.string() + ending;
+    }
+    if (packed_.empty()) return;  // the reader reports a missing file
+    std::string quoted;
+    for (const char c : packed_) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    pipe_ = ::popen(((packed_.ends_with(".xz") ? "xz -dc -- '" : "gzip -dc -- '") + quoted + "'").c_str(), "r");
+    require(pipe_ != nullptr, "cannot start xz or gzip to unpack ", packed_);
+    path_ = "/dev/fd/" + std::to_string(::fileno(pipe_));
+  }
+  PackedFile(const PackedFile&) = delete;
+  ~PackedFile() {
+    if (pipe_ != nullptr) ::pclose(pipe_);
+  }
+
+  std::filesystem::path path() const { return path_; }
+  bool packed() const { return !packed_.empty(); }
+
+  /// Call after reading everything. Throws unless the file was decompressed to its end.
+  void close() {
+    if (pipe_ != nullptr)
+      require(::pclose(std::exchange(pipe_, nullptr)) == 0, "cannot unpack ", packed_,
+              "; check that the file is complete and the program is installed, or unpack it first");
+  }
+
+ private:
+  std::filesystem::path path_;
+  std::string packed_;
+  std::FILE* pipe_ = nullptr;
+};
 
 /// Reads a UTF-8 file line by line, without line ends ("\n" or "\r\n", optional on the last line) and without a byte order
 /// mark. Only a line feed ends a line, so line numbers agree with editors; Unicode's other separators stay in the line.
@@ -35,8 +74,12 @@ class LineReader {
   bool next(std::string& line) {
     if (!next_bytes(line)) return false;
     const std::size_t bad = utf8::first_invalid(line);
-    if (bad != std::string::npos) refuse(line, bad);
-    return true;
+    if (bad == std::string::npos) return true;
+    const bool first = lines_ == 1;
+    require(!first || !line.starts_with("\3757zXZ"), name_, " is compressed. Unpack it first (xz -d).");
+    require(!first || !line.starts_with("\x1F\x8B"), name_, " is compressed. Unpack it first (gzip -d).");
+    fail(name_, ", line ", lines_, ": byte ", bad + 1,
+         " is not valid UTF-8. Convert the file to UTF-8 (iconv), or fix the line.");
   }
 
   /// Like next(), but accepts bytes that are not UTF-8.
@@ -56,15 +99,6 @@ class LineReader {
   const std::string& name() const { return name_; }
   Index lines() const { return lines_; }  // read so far
   Index bytes() const { return bytes_; }  // of these lines, including line ends
-
-  /// Throws an Error about the line just read. `bad` is the index of its first invalid byte.
-  [[noreturn]] void refuse(const std::string& line, std::size_t bad) const {
-    const bool first = lines_ == 1;
-    require(!first || !line.starts_with("\3757zXZ"), name_, " is compressed. Unpack it first (xz -d).");
-    require(!first || !line.starts_with("\x1F\x8B"), name_, " is compressed. Unpack it first (gzip -d).");
-    fail(name_, ", line ", lines_, ": byte ", bad + 1,
-         " is not valid UTF-8. Convert the file to UTF-8 (iconv), or fix the line.");
-  }
 
  private:
   /// std::getline with a length limit.

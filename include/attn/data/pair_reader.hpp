@@ -11,11 +11,60 @@
 
 #include "attn/core/error.hpp"
 #include "attn/core/format_count.hpp"
-#include "attn/data/csv_reader.hpp"
+#include "attn/core/types.hpp"
 #include "attn/data/line_reader.hpp"
-#include "attn/data/packed_file.hpp"
 
 namespace attn {
+
+/// Reads comma-separated values (RFC 4180). A quoted field may contain commas, line breaks and doubled quotes. Returns a
+/// line break inside a field as a space, because a sentence is one line.
+class CsvReader {
+ public:
+  explicit CsvReader(const std::filesystem::path& path, std::string name = "") : lines_(path, std::move(name)) {}
+
+  /// Reads the fields of the next row, which need not be UTF-8. Returns false at the end.
+  bool next(std::vector<std::string>& fields) {
+    fields.assign(1, "");
+    if (!lines_.next_bytes(line_)) return false;
+    const Index first = row_ = lines_.lines();
+    bool quoted = false;      // inside quotes
+    bool was_quoted = false;  // after the closing quote of a field
+    for (std::size_t at = 0;; ++at) {
+      if (at == line_.size()) {
+        if (!quoted) return true;
+        require(lines_.next_bytes(line_), lines_.name(), ", line ", first,
+                ": a quote is never closed. Double the quotes inside a field.");
+        fields.back() += ' ';
+        at = std::string::npos;  // the loop increments it to 0
+        continue;
+      }
+      const char c = line_[at];
+      if (quoted && c == '"' && at + 1 < line_.size() && line_[at + 1] == '"') {
+        fields.back() += '"', ++at;
+      } else if (quoted && c == '"') {
+        quoted = false, was_quoted = true;
+      } else if (!quoted && c == ',') {
+        fields.emplace_back(), was_quoted = false;
+      } else {
+        require(!was_quoted, lines_.name(), ", line ", lines_.lines(), ": '", c,
+                "' follows a quoted field instead of a comma. Double the quotes inside a field.");
+        if (!quoted && c == '"' && fields.back().empty())
+          quoted = true;
+        else
+          fields.back() += c;
+      }
+    }
+  }
+
+  const std::string& name() const { return lines_.name(); }
+  Index line() const { return row_; }  // first line of the row
+  Index bytes() const { return lines_.bytes(); }
+
+ private:
+  LineReader lines_;
+  std::string line_;
+  Index row_ = 0;
+};
 
 enum class PairFormat { lines, tsv, csv };
 enum class UnequalLines { refuse, drop };  // drop: the extra lines at the end of the longer file
@@ -32,7 +81,42 @@ struct PairFiles {
 /// Reads pairs one by one. Does not check UTF-8; pair_rules.hpp does.
 class PairReader {
  public:
-  explicit PairReader(const PairFiles& files, UnequalLines unequal = UnequalLines::refuse);
+  explicit PairReader(const PairFiles& files, UnequalLines unequal = UnequalLines::refuse)
+      : format_(files.format), unequal_(unequal), name_(files.source.string()) {
+    source_file_ = std::make_unique<PackedFile>(files.source);
+    if (format_ == PairFormat::csv)
+      csv_ = std::make_unique<CsvReader>(source_file_->path(), name_);
+    else
+      source_ = std::make_unique<LineReader>(source_file_->path(), name_);
+    if (format_ == PairFormat::lines) {
+      target_file_ = std::make_unique<PackedFile>(files.target);
+      target_ = std::make_unique<LineReader>(target_file_->path(), files.target.string());
+      return;
+    }
+    const auto number = [](const std::string& column) -> std::optional<std::size_t> {
+      std::size_t value = 0;
+      const char* const last = column.data() + column.size();
+      const auto [end, error] = std::from_chars(column.data(), last, value);
+      return error == std::errc() && end == last && value >= 1 ? std::optional(value - 1) : std::nullopt;
+    };
+    const auto source = number(files.source_column), target = number(files.target_column);
+    require(source.has_value() == target.has_value(), name_, ": '", files.source_column, "' and '", files.target_column,
+            "' mix a name and a number. Give two names or two numbers.");
+    if (source) {
+      source_column_ = *source, target_column_ = *target;
+      return;
+    }
+    if (!next_row(fields_)) fields_.clear();
+    for (const auto& [column, place] :
+         {std::pair(&files.source_column, &source_column_), {&files.target_column, &target_column_}}) {
+      const auto found = std::find(fields_.begin(), fields_.end(), *column);
+      std::string known;
+      for (const std::string& field : fields_) known += (known.empty() ? "'" : ", '") + field + "'";
+      require(found != fields_.end(), name_, ": its first row has no column '", *column, "'; it has ",
+              known.empty() ? "none" : known, "; name two of these columns, or use numbers if there is no header row");
+      *place = static_cast<std::size_t>(found - fields_.begin());
+    }
+  }
 
   /// Reads the next pair. Returns false at the end.
   bool next(std::string& source, std::string& target) {
@@ -102,42 +186,5 @@ class PairReader {
   std::string name_;
   Index unpaired_ = 0;
 };
-
-inline PairReader::PairReader(const PairFiles& files, UnequalLines unequal)
-    : format_(files.format), unequal_(unequal), name_(files.source.string()) {
-  source_file_ = std::make_unique<PackedFile>(files.source);
-  if (format_ == PairFormat::csv)
-    csv_ = std::make_unique<CsvReader>(source_file_->path(), name_);
-  else
-    source_ = std::make_unique<LineReader>(source_file_->path(), name_);
-  if (format_ == PairFormat::lines) {
-    target_file_ = std::make_unique<PackedFile>(files.target);
-    target_ = std::make_unique<LineReader>(target_file_->path(), files.target.string());
-    return;
-  }
-  const auto number = [](const std::string& column) -> std::optional<std::size_t> {
-    std::size_t value = 0;
-    const char* const last = column.data() + column.size();
-    const auto [end, error] = std::from_chars(column.data(), last, value);
-    return error == std::errc() && end == last && value >= 1 ? std::optional(value - 1) : std::nullopt;
-  };
-  const auto source = number(files.source_column), target = number(files.target_column);
-  require(source.has_value() == target.has_value(), name_, ": '", files.source_column, "' and '", files.target_column,
-          "' mix a name and a number. Give two names or two numbers.");
-  if (source) {
-    source_column_ = *source, target_column_ = *target;
-    return;
-  }
-  if (!next_row(fields_)) fields_.clear();
-  for (const auto& [column, place] :
-       {std::pair(&files.source_column, &source_column_), {&files.target_column, &target_column_}}) {
-    const auto found = std::find(fields_.begin(), fields_.end(), *column);
-    std::string known;
-    for (const std::string& field : fields_) known += (known.empty() ? "'" : ", '") + field + "'";
-    require(found != fields_.end(), name_, ": its first row has no column '", *column, "'; it has ",
-            known.empty() ? "none" : known, "; name two of these columns, or use numbers if there is no header row");
-    *place = static_cast<std::size_t>(found - fields_.begin());
-  }
-}
 
 }  // namespace attn

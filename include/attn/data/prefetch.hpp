@@ -105,32 +105,25 @@ class Prefetch {
     if (place.failure) std::rethrow_exception(place.failure);
     std::swap(batch, place.batch);  // reuses its memory
     size_ = place.size;
-    const bool more = place.more;
     ++taken_;
-    lock.unlock();
     changed_.notify_all();
-    return more;
+    return place.more;
   }
 
   void make() {
-    while (true) {
-      Place* place = nullptr;
-      {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [this] { return stop_ || made_ - taken_ < ready_.size(); });
-        if (stop_) return;
-        place = &ready_[made_ % ready_.size()];  // only this thread accesses it until made_ is incremented
-      }
+    for (std::unique_lock lock(mutex_);;) {
+      changed_.wait(lock, [this] { return stop_ || made_ - taken_ < ready_.size(); });
+      if (stop_) return;
+      Place& place = ready_[made_ % ready_.size()];  // only this thread accesses it until made_ is incremented
+      lock.unlock();
       try {
-        place->more = make_one(place->batch, place->size);
+        place.more = make_one(place.batch, place.size);
       } catch (...) {
-        place->failure = std::current_exception();
+        place.failure = std::current_exception();
       }
-      {
-        const std::lock_guard lock(mutex_);
-        ++made_;
-        if (place->failure) stop_ = true;
-      }
+      lock.lock();
+      ++made_;
+      if (place.failure) stop_ = true;
       changed_.notify_all();
     }
   }

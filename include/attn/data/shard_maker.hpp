@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "attn/core/format_count.hpp"
 #include "attn/core/thread_pool.hpp"
 #include "attn/data/pair_stream.hpp"
-#include "attn/data/shard.hpp"
+#include "attn/data/sharded_corpus.hpp"
 #include "attn/text/tokenizer.hpp"
 
 namespace attn {
@@ -94,11 +95,7 @@ inline std::uint64_t hash_of_block(const ParallelText& text, const ShardOptions&
 }  // namespace detail
 
 /// 00000.shard, 00001.shard, ...
-inline std::string shard_name(std::size_t number) {
-  std::string digits = std::to_string(number);
-  digits.insert(0, 5 - std::min<std::size_t>(5, digits.size()), '0');
-  return digits + ".shard";
-}
+inline std::string shard_name(std::size_t number) { return detail::formatted("%05zu.shard", number); }
 
 /// Tokenizes a text into FOLDER/00000.shard and so on. Keeps an existing shard if it comes from the same text, rules and
 /// tokenizers, so you can interrupt and repeat the command. Calls `report(made so far)` after each shard; return false to

@@ -1,17 +1,207 @@
 #pragma once
+#include <sys/mman.h>
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
+#include <limits>
+#include <memory>
+#include <optional>
 #include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "attn/core/error.hpp"
+#include "attn/core/file.hpp"
 #include "attn/core/thread_pool.hpp"
+#include "attn/core/types.hpp"
 #include "attn/data/corpus_view.hpp"
 #include "attn/data/parallel_corpus.hpp"
-#include "attn/data/shard.hpp"
+#include "attn/data/parallel_text.hpp"
 #include "attn/text/content_hash.hpp"
 
+// Shard format: a memory-mapped file of sentence pairs as token ids.
+// 1. A ShardHeader.
+// 2. The token offset of each sentence, source and target alternating, and the end of the last one (32 bits each).
+// 3. The tokens, 16-bit if all ids of both vocabularies fit, else 32-bit.
+
 namespace attn {
+
+static_assert(std::endian::native == std::endian::little, "shards are little-endian; so must the machine be");
+
+inline constexpr std::uint32_t shard_format = 1;
+
+/// The header of a shard.
+struct ShardHeader {
+  std::array<char, 8> kind{'a', 't', 't', 'n', 's', 'h', 'r', 'd'};
+  std::uint32_t format = shard_format, token_bytes = 4;
+  std::uint64_t number = 0, pairs = 0, tokens = 0;
+  std::uint64_t made_of = 0;                                 // hash of the text and the rules
+  std::uint64_t source_tokenizer = 0, target_tokenizer = 0;  // hashes
+  std::uint64_t source_vocabulary = 0, target_vocabulary = 0;
+  std::uint64_t source_cut = 0, target_cut = 0, too_long = 0;  // truncated sentences, dropped pairs
+  LengthStatistics source, target;                             // of all sentences, before truncating and dropping
+  std::uint64_t data_checksum = 0, header_checksum = 0;        // header_checksum: of all fields before it
+
+  std::uint64_t checksum() const {
+    Checksum sum;
+    sum.add(this, offsetof(ShardHeader, header_checksum));
+    return sum.value();
+  }
+  /// The expected file size. For impossible counts, a size that no file has.
+  std::uint64_t file_size() const {
+    constexpr std::uint64_t most = std::uint64_t{1} << 56;
+    if (pairs > most || tokens > most) return most;
+    return sizeof(ShardHeader) + (2 * pairs + 1) * sizeof(std::uint32_t) + tokens * token_bytes;
+  }
+};
+static_assert(std::is_trivially_copyable_v<ShardHeader> && sizeof(ShardHeader) == 184, "a shard's header is a file's");
+
+/// Sentence pairs to write to a shard.
+struct ShardPairs {
+  std::vector<Token> tokens;
+  std::vector<std::uint32_t> begins{0};
+
+  void add(std::span<const Token> source, std::span<const Token> target) {
+    for (const auto side : {source, target}) {
+      tokens.insert(tokens.end(), side.begin(), side.end());
+      require(tokens.size() <= std::numeric_limits<std::uint32_t>::max(), "a shard cannot hold more than ",
+              std::numeric_limits<std::uint32_t>::max(), " tokens. Create smaller ones.");
+      begins.push_back(static_cast<std::uint32_t>(tokens.size()));
+    }
+  }
+};
+
+/// Writes a shard atomically (see replace_file). Fills in the header fields that follow from the pairs and returns the
+/// header.
+inline ShardHeader write_shard(const std::filesystem::path& path, ShardHeader header, const ShardPairs& pairs) {
+  const auto vocabulary = std::max(header.source_vocabulary, header.target_vocabulary);
+  header.token_bytes = vocabulary <= 1 << 16 ? 2 : 4;
+  header.pairs = pairs.begins.size() / 2;
+  header.tokens = pairs.tokens.size();
+  std::vector<std::uint16_t> narrow;
+  if (header.token_bytes == 2) narrow.assign(pairs.tokens.begin(), pairs.tokens.end());
+  const void* tokens = narrow.empty() ? static_cast<const void*>(pairs.tokens.data()) : narrow.data();
+  const auto begins_bytes = static_cast<Index>(pairs.begins.size() * sizeof(std::uint32_t));
+  const auto tokens_bytes = static_cast<Index>(header.tokens * header.token_bytes);
+  Checksum sum;
+  sum.add(pairs.begins.data(), begins_bytes);
+  sum.add(tokens, tokens_bytes);
+  header.data_checksum = sum.value();
+  header.header_checksum = header.checksum();
+  replace_file(path, [&](OpenFile& file) {
+    file.write(&header, sizeof header);
+    file.write(pairs.begins.data(), begins_bytes);
+    file.write(tokens, tokens_bytes);
+  });
+  return header;
+}
+
+/// A memory-mapped shard. The constructor checks the header and the size; every read checks its bounds; verify() reads the
+/// whole file. The mapped pages belong to the page cache, so a shard takes no memory from other programs.
+class Shard {
+ public:
+  explicit Shard(std::filesystem::path path) : path_(std::move(path)) {
+    const OpenFile file(path_, O_RDONLY);
+    struct stat status {};
+    file.check(::fstat(file.handle(), &status) == 0, "cannot read ");
+    require(S_ISREG(status.st_mode), "cannot read ", path_.string(), ": it is not a file");
+    const auto size = static_cast<std::size_t>(status.st_size);
+    const auto cut_off = [&](std::uint64_t needed) {
+      fail(path_.string(), " is cut off: it has ", size, " of ", needed, " bytes. Repeat the command that created it.");
+    };
+    if (size < sizeof header_) cut_off(sizeof header_);
+    void* start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.handle(), 0);
+    file.check(start != MAP_FAILED, "cannot map ");
+    mapping_ = {static_cast<const char*>(start), [size](const char* at) { ::munmap(const_cast<char*>(at), size); }};
+
+    std::memcpy(&header_, start, sizeof header_);
+    require(header_.kind == ShardHeader().kind, path_.string(), " is not a shard of tokens");
+    require(header_.format == shard_format, path_.string(), " has format ", header_.format,
+            ", but this program reads format ", shard_format,
+            ". Create the shards again, or use the version of attn that created them.");
+    if (header_.header_checksum != header_.checksum() || (header_.token_bytes != 2 && header_.token_bytes != 4)) damaged();
+    if (size < header_.file_size()) cut_off(header_.file_size());
+    if (size > header_.file_size()) damaged();
+  }
+
+  const std::filesystem::path& path() const { return path_; }
+  const ShardHeader& header() const { return header_; }
+  Index pairs() const { return static_cast<Index>(header_.pairs); }
+
+  Index source_length(Index i) const { return length(2 * i); }
+  Index target_length(Index i) const { return length(2 * i + 1); }
+
+  /// The first `most` tokens, in place or copied to `space`.
+  std::span<const Token> source_tokens(Index i, Index most, std::vector<Token>& space) const {
+    return tokens(2 * i, most, header_.source_vocabulary, space);
+  }
+  std::span<const Token> target_tokens(Index i, Index most, std::vector<Token>& space) const {
+    return tokens(2 * i + 1, most, header_.target_vocabulary, space);
+  }
+
+  /// Throws unless the file's checksum matches.
+  void verify() const {
+    Checksum sum;
+    sum.add(bytes() + sizeof(ShardHeader), static_cast<Index>(header_.file_size() - sizeof(ShardHeader)));
+    if (sum.value() != header_.data_checksum) damaged();
+  }
+
+ private:
+  const char* bytes() const { return mapping_.get(); }
+  [[noreturn]] void damaged() const {
+    fail(path_.string(), " is damaged: its checksum does not match. Repeat the command that created it.");
+  }
+  std::pair<std::uint32_t, std::uint32_t> range(Index sentence) const {
+    std::uint32_t ends[2];
+    std::memcpy(ends, bytes() + sizeof(ShardHeader) + static_cast<std::size_t>(sentence) * sizeof *ends, sizeof ends);
+    if (ends[0] > ends[1] || ends[1] > header_.tokens) damaged();
+    return {ends[0], ends[1]};
+  }
+  Index length(Index sentence) const {
+    const auto [begin, end] = range(sentence);
+    return Index{end} - Index{begin};
+  }
+  std::span<const Token> tokens(Index sentence, Index most, std::uint64_t vocabulary, std::vector<Token>& space) const {
+    const auto [begin, end] = range(sentence);
+    const auto count = static_cast<std::size_t>(std::min(Index{end} - Index{begin}, most));
+    const char* first = bytes() + sizeof header_ + (2 * header_.pairs + 1) * sizeof(std::uint32_t) +
+                        std::size_t{begin} * header_.token_bytes;
+    std::span<const Token> found;
+    if (header_.token_bytes == 2) {
+      const auto* narrow = reinterpret_cast<const std::uint16_t*>(first);
+      space.assign(narrow, narrow + count);
+      found = space;
+    } else {
+      found = {reinterpret_cast<const Token*>(first), count};
+    }
+    for (const Token token : found)
+      if (static_cast<std::uint32_t>(token) >= vocabulary) damaged();  // outside the embedding table
+    return found;
+  }
+
+  std::filesystem::path path_;
+  std::shared_ptr<const char> mapping_;
+  ShardHeader header_;
+};
+
+/// The header of a shard, or empty if the file does not exist or is damaged. Reads the whole file.
+inline std::optional<ShardHeader> read_shard_header(const std::filesystem::path& path) {
+  if (!file_exists(path)) return std::nullopt;
+  try {
+    const Shard shard(path);
+    shard.verify();
+    return shard.header();
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
 
 /// Sentence pairs in a sequence of memory-mapped shards. Copies none of them into memory.
 class ShardedCorpus {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "attn/data/word_alignments.hpp"
-#include "attn/decode/attention_map.hpp"
+#include "attn/decode/attention_maps.hpp"
 #include "attn/text/tokenizer.hpp"
 #include "attn/text/word_split.hpp"
 

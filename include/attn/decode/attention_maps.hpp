@@ -9,12 +9,45 @@
 #include "attn/core/batch.hpp"
 #include "attn/core/network.hpp"
 #include "attn/core/sentences.hpp"
-#include "attn/decode/attention_map.hpp"
+#include "attn/core/types.hpp"
 #include "attn/decode/decoder_model.hpp"
 #include "attn/tape/attention.hpp"
 #include "attn/tape/embedding.hpp"
 
 namespace attn {
+
+/// The meaning of a map's rows or columns: tokens of one side, or mixtures of several tokens, such as the Linformer's
+/// projections.
+enum class Side { source, target, mixtures };
+
+/// The attention weights of one head of one layer for one sentence pair.
+struct AttentionMap {
+  std::string layer;  // name in the model and in checkpoints: "decoder.layers.0.cross_attention"
+  int head = 0, heads = 1;
+  Side of = Side::target;  // rows: the queries
+  Side at = Side::source;  // columns: the keys
+  Index rows = 0, cols = 0;
+  std::vector<float> weights;  // rows x cols; a row sums to 1, or to 0 if it has no keys
+
+  float operator()(Index row, Index col) const { return weights[static_cast<std::size_t>(row * cols + col)]; }
+  /// Whether this is cross-attention: target queries over source keys.
+  bool translates() const { return of == Side::target && at == Side::source; }
+};
+
+/// Averages the heads of each layer into one map. Heads of a layer must be adjacent, as attention_maps returns them.
+inline std::vector<AttentionMap> mean_of_heads(std::span<const AttentionMap> maps) {
+  std::vector<AttentionMap> means;
+  for (const AttentionMap& map : maps) {
+    if (map.head == 0) {
+      means.push_back(map);
+      means.back().heads = 1;
+      means.back().weights.assign(map.weights.size(), 0);
+    }
+    for (std::size_t i = 0; i < map.weights.size(); ++i)
+      means.back().weights[i] += map.weights[i] / static_cast<float>(map.heads);
+  }
+  return means;
+}
 
 namespace detail {
 
@@ -35,31 +68,14 @@ class LayerNames {
 
   /// The path of a layer, or "" if it has none.
   std::string of(const LayerId& id) const {
-    for (const auto& [known, path] : found_)
-      if (known == id) return path;
-    return "";
+    const auto found = std::ranges::find(found_, id, &std::pair<LayerId, std::string>::first);
+    return found == found_.end() ? "" : found->second;
   }
 
  private:
   std::string path_;
   std::vector<std::pair<LayerId, std::string>> found_;
 };
-
-/// Appends the rows of one attention call to the maps of its layer; `first` is the map of head 0.
-template <class Device>
-void add_rows(Device& device, const AttentionWeights<Device>& seen, Index keys, AttentionMap* first) {
-  using Real = typename Device::Real;
-  const Index count = seen.weights.rows * seen.weights.cols;
-  std::vector<Real> numbers(static_cast<std::size_t>(count));
-  device.download(numbers.data(), seen.weights.data, count);
-  const Index rows = seen.weights.rows / seen.heads;
-  for (Index row = 0; row < seen.weights.rows; ++row) {
-    AttentionMap& map = first[row / rows];
-    const Real* from = numbers.data() + row * seen.weights.cols;
-    for (Index j = 0; j < keys; ++j) map.weights.push_back(static_cast<float>(from[j]));
-    ++map.rows;
-  }
-}
 
 }  // namespace detail
 
@@ -102,10 +118,18 @@ std::vector<AttentionMap> attention_maps(Device& device, Model& model, std::span
       for (map.head = 0; map.head < map.heads; ++map.head) maps.push_back(map);
       known = first_map.end() - 1;
     }
-    AttentionMap* map = maps.data() + known->second;
+    AttentionMap* const map = maps.data() + known->second;  // of head 0; the other heads follow
     require(map->cols == call.keys.longest && map->heads == call.heads, "attention_maps: ", map->layer,
             " attended twice, with different numbers of keys or heads. Use one layer per attention.");
-    detail::add_rows(device, call, map->cols, map);
+    const Index count = call.weights.rows * call.weights.cols, queries = call.weights.rows / call.heads;
+    std::vector<typename Device::Real> numbers(static_cast<std::size_t>(count));
+    device.download(numbers.data(), call.weights.data, count);
+    for (Index row = 0; row < call.weights.rows; ++row) {
+      AttentionMap& of_head = map[row / queries];
+      const auto* from = numbers.data() + row * call.weights.cols;
+      for (Index j = 0; j < map->cols; ++j) of_head.weights.push_back(static_cast<float>(from[j]));
+      ++of_head.rows;
+    }
   }
   return maps;
 }
@@ -121,7 +145,6 @@ std::vector<AttentionMap> attention_maps(Device& device, Model& model, const Spe
   return attention_maps(device, model, read[0], written);
 }
 
-/// Runs on the network's device.
 template <class Model>
 std::vector<AttentionMap> attention_maps(Network<Model>& network, const SpecialTokens& special_tokens,
                                          std::span<const Token> source, std::span<const Token> target) {

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <functional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "attn/decode/decoding_steps.hpp"
@@ -36,11 +35,54 @@ class Beam {
   /// Tokens forbidden for this row only.
   std::vector<Token> blocked(Index row) const {
     if (options_.no_repeat == 0 || forced() >= 0) return {};
-    return repeating_tokens(tokens(live_[static_cast<std::size_t>(row)].node), options_.no_repeat);
+    return repeating_tokens(path(live_[static_cast<std::size_t>(row)].node, &Node::token), options_.no_repeat);
   }
 
   /// Advances one step. `choices` holds this sentence's rows from `first` on; `blocked` lists forbidden tokens per row.
-  void step(const Choices& choices, Index first, std::span<const std::vector<Token>> blocked);
+  void step(const Choices& choices, Index first, std::span<const std::vector<Token>> blocked) {
+    const auto beam = static_cast<std::size_t>(options_.beam);
+    const bool must = forced() >= 0;
+    candidates_.clear();
+    for (Index row = 0; row < rows(); ++row) {
+      const auto& taboo = blocked[static_cast<std::size_t>(row)];
+      std::size_t of_row = 0;
+      for (Index j = 0; j < choices.k && of_row <= beam; ++j) {
+        const auto at = static_cast<std::size_t>((first + row) * choices.k + j);
+        const Token token = choices.tokens[at];
+        const double log_probability = choices.log_probabilities[at];
+        if (token < 0 || (!must && !(log_probability > -HUGE_VAL))) break;  // no possible choice is left
+        if (std::ranges::find(taboo, token) != taboo.end()) continue;
+        Candidate candidate{node(row).total + log_probability, log_probability, token, row, 0};
+        if (tree_ != nullptr && of_row < beam) {
+          candidate.drawn = static_cast<Index>(tree_->nodes.size());
+          tree_->nodes.push_back({node(row).drawn, token, candidate.total, SearchTree::Fate::dropped});
+        }
+        candidates_.push_back(candidate);
+        ++of_row;
+      }
+    }
+    if (candidates_.empty()) return finish();  // no live hypothesis can continue
+    // Ties go to the continuation of the higher-ranked hypothesis, then to the lower token.
+    std::ranges::stable_sort(candidates_, std::greater<>(), &Candidate::total);
+    ++length_;
+    const std::vector<Live> before = live_;
+    live_.clear();
+    for (std::size_t rank = 0; rank < candidates_.size() && live_.size() < beam; ++rank) {
+      const Candidate& candidate = candidates_[rank];
+      const bool ends = candidate.token == options_.end && !must;
+      if (ends && rank >= beam) continue;  // not among the k best
+      nodes_.push_back({before[static_cast<std::size_t>(candidate.row)].node, candidate.token, candidate.log_probability,
+                        candidate.total, candidate.drawn});
+      const auto at = static_cast<Index>(nodes_.size()) - 1;
+      if (ends)
+        set_aside(at, true);
+      else
+        live_.push_back({at, candidate.row});
+      if (!ends && tree_ != nullptr && candidate.drawn > 0)
+        tree_->nodes[static_cast<std::size_t>(candidate.drawn)].fate = SearchTree::Fate::live;
+    }
+    if (nothing_better()) live_.clear();
+  }
 
   /// At the limit, live hypotheses count as complete.
   void finish() {
@@ -49,25 +91,17 @@ class Beam {
   }
 
   /// The best complete hypotheses; ties go to the one found first.
-  std::vector<Hypothesis> best() const {
+  std::vector<Hypothesis> best() {
     std::vector<Complete> order = complete_;
-    std::stable_sort(order.begin(), order.end(), [](const Complete& a, const Complete& b) { return a.score > b.score; });
+    std::ranges::stable_sort(order, std::greater<>(), &Complete::score);
     if (static_cast<Index>(order.size()) > options_.n_best) order.resize(static_cast<std::size_t>(options_.n_best));
     std::vector<Hypothesis> result;
     for (const Complete& one : order) {
-      Hypothesis hypothesis{.tokens = tokens(one.node),
-                            .log_probability = nodes_[static_cast<std::size_t>(one.node)].total,
-                            .score = one.score,
-                            .token_log_probabilities = {},
-                            .complete = one.ended};
-      if (one.ended) hypothesis.tokens.pop_back();
-      for (Index at = one.node; at > 0; at = nodes_[static_cast<std::size_t>(at)].parent)
-        hypothesis.token_log_probabilities.push_back(nodes_[static_cast<std::size_t>(at)].log_probability);
-      std::reverse(hypothesis.token_log_probabilities.begin(), hypothesis.token_log_probabilities.end());
-      result.push_back(std::move(hypothesis));
+      result.push_back(
+          {path(one.node, &Node::token), at(one.node).total, one.score, path(one.node, &Node::log_probability), one.ended});
+      if (one.ended) result.back().tokens.pop_back();
     }
-    for (Index at = order[0].node; tree_ != nullptr && at > 0; at = nodes_[static_cast<std::size_t>(at)].parent)
-      tree_->nodes[static_cast<std::size_t>(nodes_[static_cast<std::size_t>(at)].drawn)].best = true;
+    for (Index i = order[0].node; tree_ != nullptr && i > 0; i = at(i).parent) drawn(i).best = true;
     return result;
   }
 
@@ -92,21 +126,21 @@ class Beam {
     Index row, drawn;
   };
 
-  const Node& node(Index row) const { return nodes_[static_cast<std::size_t>(live_[static_cast<std::size_t>(row)].node)]; }
-  std::vector<Token> tokens(Index at) const {
-    std::vector<Token> found;
-    for (; at > 0; at = nodes_[static_cast<std::size_t>(at)].parent)
-      found.push_back(nodes_[static_cast<std::size_t>(at)].token);
-    std::reverse(found.begin(), found.end());
+  const Node& at(Index i) const { return nodes_[static_cast<std::size_t>(i)]; }
+  const Node& node(Index row) const { return at(live_[static_cast<std::size_t>(row)].node); }
+  SearchTree::Node& drawn(Index i) { return tree_->nodes[static_cast<std::size_t>(at(i).drawn)]; }
+  /// A member of each node from the first token to node i.
+  template <class T>
+  std::vector<T> path(Index i, T Node::*member) const {
+    std::vector<T> found;
+    for (; i > 0; i = at(i).parent) found.push_back(at(i).*member);
+    std::ranges::reverse(found);
     return found;
   }
   /// The scored length includes the end token if it was produced.
-  void set_aside(Index at, bool ended) {
-    const Index t = options_.scored_length(length_, ended);
-    complete_.push_back({at, options_.score(nodes_[static_cast<std::size_t>(at)].total, t), ended});
-    if (tree_ == nullptr) return;
-    auto& drawn = tree_->nodes[static_cast<std::size_t>(nodes_[static_cast<std::size_t>(at)].drawn)];
-    drawn.fate = ended ? SearchTree::Fate::complete : SearchTree::Fate::limit;
+  void set_aside(Index i, bool ended) {
+    complete_.push_back({i, options_.score(at(i).total, options_.scored_length(length_, ended)), ended});
+    if (tree_ != nullptr) drawn(i).fate = ended ? SearchTree::Fate::complete : SearchTree::Fate::limit;
   }
   bool nothing_better() const {
     const auto wanted = static_cast<std::size_t>(options_.complete_or_beam());
@@ -114,8 +148,7 @@ class Beam {
     if (options_.stop == Stop::complete) return true;
     std::vector<double> scores;
     for (const Complete& one : complete_) scores.push_back(one.score);
-    std::nth_element(scores.begin(), scores.begin() + static_cast<std::ptrdiff_t>(wanted) - 1, scores.end(),
-                     std::greater<>());
+    std::ranges::nth_element(scores, scores.begin() + static_cast<std::ptrdiff_t>(wanted) - 1, std::greater<>());
     const double last = scores[wanted - 1], total = node(0).total;  // row 0 is the most probable
     const double now = options_.score(total, length_);
     if (options_.stop == Stop::no_better_now) return now <= last;
@@ -133,52 +166,6 @@ class Beam {
   std::vector<Candidate> candidates_;
 };
 
-inline void Beam::step(const Choices& choices, Index first, std::span<const std::vector<Token>> blocked) {
-  const auto beam = static_cast<std::size_t>(options_.beam);
-  const bool must = forced() >= 0;
-  candidates_.clear();
-  for (Index row = 0; row < rows(); ++row) {
-    const auto& taboo = blocked[static_cast<std::size_t>(row)];
-    std::size_t of_row = 0;
-    for (Index j = 0; j < choices.k && of_row <= beam; ++j) {
-      const auto at = static_cast<std::size_t>((first + row) * choices.k + j);
-      const Token token = choices.tokens[at];
-      const double log_probability = choices.log_probabilities[at];
-      if (token < 0 || (!must && !(log_probability > -HUGE_VAL))) break;  // no possible choice is left
-      if (std::find(taboo.begin(), taboo.end(), token) != taboo.end()) continue;
-      Candidate candidate{node(row).total + log_probability, log_probability, token, row, 0};
-      if (tree_ != nullptr && of_row < beam) {
-        candidate.drawn = static_cast<Index>(tree_->nodes.size());
-        tree_->nodes.push_back({node(row).drawn, token, candidate.total, SearchTree::Fate::dropped});
-      }
-      candidates_.push_back(candidate);
-      ++of_row;
-    }
-  }
-  if (candidates_.empty()) return finish();  // no live hypothesis can continue
-  // Ties go to the continuation of the higher-ranked hypothesis, then to the lower token.
-  std::stable_sort(candidates_.begin(), candidates_.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.total > b.total; });
-  ++length_;
-  const std::vector<Live> before = live_;
-  live_.clear();
-  for (std::size_t rank = 0; rank < candidates_.size() && live_.size() < beam; ++rank) {
-    const Candidate& candidate = candidates_[rank];
-    const bool ends = candidate.token == options_.end && !must;
-    if (ends && rank >= beam) continue;  // not among the k best
-    nodes_.push_back({before[static_cast<std::size_t>(candidate.row)].node, candidate.token, candidate.log_probability,
-                      candidate.total, candidate.drawn});
-    const auto at = static_cast<Index>(nodes_.size()) - 1;
-    if (ends)
-      set_aside(at, true);
-    else
-      live_.push_back({at, candidate.row});
-    if (!ends && tree_ != nullptr && candidate.drawn > 0)
-      tree_->nodes[static_cast<std::size_t>(candidate.drawn)].fate = SearchTree::Fate::live;
-  }
-  if (nothing_better()) live_.clear();
-}
-
 /// One beam per sentence; records search trees if `trees` is given.
 inline std::vector<Beam> begin_beams(std::size_t sentences, const SearchOptions& options, std::vector<SearchTree>* trees) {
   if (trees != nullptr) trees->assign(sentences, {});
@@ -191,8 +178,8 @@ inline std::vector<Beam> begin_beams(std::size_t sentences, const SearchOptions&
 }
 
 /// Ends all beams at the limit and returns the best hypotheses of each.
-inline std::vector<std::vector<Hypothesis>> finish_beams(std::vector<Beam>& beams) {
-  std::vector<std::vector<Hypothesis>> results;
+inline Hypotheses finish_beams(std::vector<Beam>& beams) {
+  Hypotheses results;
   for (Beam& beam : beams) {
     beam.finish();
     results.push_back(beam.best());

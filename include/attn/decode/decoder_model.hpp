@@ -77,14 +77,10 @@ concept SupportsGraphBeam = requires(const Model& model) {
   { model.supports_graph_beam() } -> std::same_as<bool>;
 };
 
-template <class Model>
-concept HasLongestText = requires {
-  Model::longest_text;
-};
 /// The maximum number of tokens that a model can decode, such as the size of a learned position table.
 template <class Model>
 constexpr Index longest_translation() {
-  if constexpr (HasLongestText<Model>)
+  if constexpr (requires { Model::longest_text; })
     return Model::longest_text;
   else
     return std::numeric_limits<Index>::max();

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/decode/choose.hpp"
-#include "attn/decode/search_engine.hpp"
+#include "attn/decode/decoding_steps.hpp"
+#include "attn/decode/translate_lines.hpp"
 
 namespace attn {
 
@@ -62,8 +62,8 @@ class EnsembleEngine final : public SearchEngine {
  public:
   explicit EnsembleEngine(std::vector<SearchEngine*> members) : members_(std::move(members)) {}
 
-  std::vector<std::vector<Hypothesis>> search(const Sentences& source, const SearchOptions& options, Index worker,
-                                              std::vector<SearchTree>* trees) override {
+  Hypotheses search(const Sentences& source, const SearchOptions& options, Index worker,
+                    std::vector<SearchTree>* trees) override {
     return beam_search(*start(source, options, worker), options, trees);
   }
   std::unique_ptr<DecodingSteps> start(const Sentences& source, const SearchOptions& options, Index worker) override {

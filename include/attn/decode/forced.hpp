@@ -54,7 +54,6 @@ std::vector<std::vector<double>> forced_log_probabilities(Device& device, const 
   return result;
 }
 
-/// Runs on the network's device.
 template <class Model>
 std::vector<std::vector<double>> forced_log_probabilities(const Network<Model>& network,
                                                           const SpecialTokens& special_tokens, const Sentences& source,

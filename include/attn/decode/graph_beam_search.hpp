@@ -24,9 +24,8 @@ inline bool fits_beam_graph(const SearchOptions& options) {
 /// hypotheses, scores and ends. Finished sentences stay in the batch until they are half of it. Results equal those of
 /// beam_search, apart from rounding in products of more rows.
 template <class Device, SupportsGraphBeam Model>
-std::vector<std::vector<Hypothesis>> graph_beam_search(Device& device, const Model& model, const Sentences& source,
-                                                       const SearchOptions& options,
-                                                       std::vector<SearchTree>* trees = nullptr, Index look_every = 8) {
+Hypotheses graph_beam_search(Device& device, const Model& model, const Sentences& source, const SearchOptions& options,
+                             std::vector<SearchTree>* trees = nullptr, Index look_every = 8) {
   using Real = typename Device::Real;
   check_options(options, source.size());
   require(fits_beam_graph(options), "graph_beam_search supports beams up to ", max_graph_beam,

@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "attn/decode/choose.hpp"
 #include "attn/decode/decoder_model.hpp"
 #include "attn/decode/decoding_steps.hpp"
 #include "attn/ops/decoding.hpp"
@@ -75,21 +74,17 @@ class ModelSteps final : public DecodingSteps {
     for (Index i = 0; i < logits.rows; ++i)
       log_softmax(
           std::span(rows).subspan(static_cast<std::size_t>(i * logits.cols), static_cast<std::size_t>(logits.cols)));
-    if (!state_.choices.all()) spread(logits.rows, logits.cols, rows);
-  }
-
- private:
-  /// Expands columns of the allowed tokens to the whole vocabulary; all other tokens get -inf.
-  void spread(Index count, Index cols, std::vector<double>& rows) const {
-    const Index vocabulary = model_.output.weight.rows;
-    std::vector<double> all(static_cast<std::size_t>(count * vocabulary), -std::numeric_limits<double>::infinity());
+    if (state_.choices.all()) return;
+    const Index vocabulary = model_.output.weight.rows;  // tokens that are not allowed get -inf
+    std::vector<double> all(static_cast<std::size_t>(logits.rows * vocabulary), -std::numeric_limits<double>::infinity());
     for (Index i = 0; i < count; ++i)
-      for (Index j = 0; j < cols; ++j)
-        all[static_cast<std::size_t>(i * vocabulary + state_.choices.token(static_cast<Token>(j)))] =
-            rows[static_cast<std::size_t>(i * cols + j)];
+      all[static_cast<std::size_t>(i / logits.cols * vocabulary +
+                                   state_.choices.token(static_cast<Token>(i % logits.cols)))] =
+          rows[static_cast<std::size_t>(i)];
     rows = std::move(all);
   }
 
+ private:
   const Model& model_;
   Tape<Device> tape_;
   typename Model::State state_;

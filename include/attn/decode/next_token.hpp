@@ -38,7 +38,6 @@ std::vector<double> next_token(Device& device, const Model& model, const Special
   return p;
 }
 
-/// Runs on the network's device.
 template <class Model>
 std::vector<double> next_token(const Network<Model>& network, const SpecialTokens& special_tokens,
                                std::span<const Token> source, std::span<const Token> target) {

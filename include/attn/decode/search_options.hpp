@@ -20,6 +20,7 @@ struct Hypothesis {
 
   bool operator==(const Hypothesis&) const = default;
 };
+using Hypotheses = std::vector<std::vector<Hypothesis>>;  // of each sentence, best first
 
 /// Scores that compare complete hypotheses of different lengths. t counts the tokens, and the end token if it was produced.
 ///
@@ -35,16 +36,9 @@ struct FinalScore {
 
   double operator()(double log_probability, Index t) const {
     const auto length = static_cast<double>(std::max<Index>(t, 1));
-    switch (kind) {
-      case ScoreKind::length:
-        return log_probability / std::pow(length, amount);
-      case ScoreKind::word_reward:
-        return log_probability + amount * static_cast<double>(t);
-      case ScoreKind::gnmt:
-        return log_probability / std::pow((5 + length) / 6, amount);
-      case ScoreKind::log_probability:
-        break;
-    }
+    if (kind == ScoreKind::length) return log_probability / std::pow(length, amount);
+    if (kind == ScoreKind::word_reward) return log_probability + amount * static_cast<double>(t);
+    if (kind == ScoreKind::gnmt) return log_probability / std::pow((5 + length) / 6, amount);
     return log_probability;
   }
 };
@@ -108,8 +102,8 @@ inline void check_options(const SearchOptions& options, Index sentences) {
             "search: a prefix contains a negative token id");
     require(static_cast<Index>(prefix.size()) < std::max<Index>(options.limit, 1), "search: a prefix of ", prefix.size(),
             " tokens leaves no room within the limit of ", options.limit, ". Raise the limit.");
-    require(std::find(prefix.begin(), prefix.end(), options.end) == prefix.end(),
-            "search: a prefix contains the end token ", options.end, ". Remove it.");
+    require(std::ranges::find(prefix, options.end) == prefix.end(), "search: a prefix contains the end token ", options.end,
+            ". Remove it.");
   }
   require(options.allowed_tokens.empty() || std::ranges::binary_search(options.allowed_tokens, options.end),
           "search: the end token ", options.end, " is not in allowed_tokens. Add it.");

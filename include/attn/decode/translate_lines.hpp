@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -10,14 +11,73 @@
 #include <utility>
 #include <vector>
 
+#include "attn/core/sentences.hpp"
 #include "attn/core/thread_pool.hpp"
 #include "attn/data/batches.hpp"
 #include "attn/data/parallel_corpus.hpp"
-#include "attn/decode/search_engine.hpp"
+#include "attn/decode/decoder_model.hpp"
+#include "attn/decode/search.hpp"
 #include "attn/text/tokenizer.hpp"
 #include "attn/text/utf8.hpp"
 
 namespace attn {
+
+/// Translates batches of sentences, given with special tokens. Hides the type of a model or an ensemble from the
+/// translator. One virtual call runs a whole search.
+class SearchEngine {
+ public:
+  virtual ~SearchEngine() = default;
+
+  /// The hypotheses of each sentence (decode/search.hpp). Workers 0, 1, ... may search concurrently; worker -1 searches
+  /// alone and uses the whole device.
+  virtual Hypotheses search(const Sentences& source, const SearchOptions& options, Index worker,
+                            std::vector<SearchTree>* trees) = 0;
+
+  /// Starts stepwise decoding, for ensembles. Each worker has at most one at a time.
+  virtual std::unique_ptr<DecodingSteps> start(const Sentences& source, const SearchOptions& options, Index worker) = 0;
+
+  /// Workers to use for this number of batches; 1 means that worker -1 takes the batches in turn.
+  virtual Index workers(Index /* batches */) { return 1; }
+  /// Sentences per batch, given the number of hypotheses per sentence.
+  virtual Index batch_size(Index /* hypotheses */) const { return 64; }
+  /// Host threads for encoding and decoding text.
+  virtual Index text_threads() const { return 1; }
+
+  std::mutex mutex;  // held during a search, so that threads take turns
+};
+
+/// A model on its device. Further worker devices are created on first use; Device chooses their number.
+template <class Device, class Model>
+class ModelEngine final : public SearchEngine {
+  static_assert(check_decoder_model<Model>());
+
+ public:
+  ModelEngine(Device& device, const Model& model) : device_(device), model_(model) {}
+
+  Hypotheses search(const Sentences& source, const SearchOptions& options, Index worker,
+                    std::vector<SearchTree>* trees) override {
+    return beam_search(device(worker), model_, source, options, trees);
+  }
+  std::unique_ptr<DecodingSteps> start(const Sentences& source, const SearchOptions& options, Index worker) override {
+    check_options(options, source.size());
+    return std::make_unique<ModelSteps<Device, Model>>(device(worker), model_, source, options.limit, options.rows(),
+                                                       options.allowed_tokens);
+  }
+  Index workers(Index batches) override {
+    const Index count = device_.workers(batches);
+    while (count > 1 && std::ssize(workers_) < count) workers_.push_back(Device::like(device_));
+    return count;
+  }
+  Index batch_size(Index hypotheses) const override { return device_.decoding_batch(hypotheses); }
+  Index text_threads() const override { return device_.text_threads(); }
+
+ private:
+  Device& device(Index worker) { return worker < 0 ? device_ : *workers_[static_cast<std::size_t>(worker)]; }
+
+  Device& device_;
+  const Model& model_;
+  std::vector<std::unique_ptr<Device>> workers_;
+};
 
 struct TranslatorOptions {
   Index limit = 256;                 // maximum tokens of a translation
@@ -49,9 +109,10 @@ struct Translation {
   bool complete() const { return n_best.empty() || n_best[0].complete; }
 };
 
-/// Builds the search options for some lines of a text.
+/// Builds the search options for some lines of a text, whose sources are `batch`. With a shortlist, translations may contain
+/// its tokens, the end token and those of the prefixes.
 SearchOptions search_options_of(const TranslatorOptions& options, const HasSpecialTokens auto& target,
-                                std::span<const Index> lines) {
+                                std::span<const Index> lines, const Sentences& batch) {
   SearchOptions search = options.search.value_or(SearchOptions{.beam = 1, .scores = false});
   search.begin = target.begin(), search.end = target.end();
   search.limit = options.limit;
@@ -63,22 +124,16 @@ SearchOptions search_options_of(const TranslatorOptions& options, const HasSpeci
     search.streams.push_back(static_cast<std::uint64_t>(options.lines_before + line));
     if (!prefixes.empty()) search.prefixes.push_back(prefixes[static_cast<std::size_t>(line)]);
   }
-  return search;
-}
-
-/// The tokens that translations of a batch may contain, ascending: the shortlist, the end token and the prefixes, or
-/// SearchOptions::allowed_tokens. Empty allows all tokens.
-std::vector<Token> allowed_tokens(const TranslatorOptions& options, const HasSpecialTokens auto& target,
-                                  const Sentences& batch, std::span<const std::vector<Token>> prefixes = {}) {
-  if (!options.shortlist) return options.search ? options.search->allowed_tokens : std::vector<Token>{};
-  require(!options.search || options.search->allowed_tokens.empty(),
+  if (!options.shortlist) return search;
+  require(search.allowed_tokens.empty(),
           "TranslatorOptions::shortlist conflicts with SearchOptions::allowed_tokens. Set one of them.");
-  std::vector<Token> tokens = options.shortlist(batch.tokens);
+  std::vector<Token>& tokens = search.allowed_tokens;
+  tokens = options.shortlist(batch.tokens);
   tokens.push_back(target.end());
-  for (const auto& prefix : prefixes) tokens.insert(tokens.end(), prefix.begin(), prefix.end());
+  for (const auto& prefix : search.prefixes) tokens.insert(tokens.end(), prefix.begin(), prefix.end());
   std::ranges::sort(tokens);
   tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
-  return tokens;
+  return search;
 }
 
 /// Groups sentences of similar length, longest first: at most `sentences` per batch, and 64 tokens times that number.
@@ -172,9 +227,7 @@ std::vector<Translation> translate_lines(const std::vector<std::string>& lines, 
       special_tokens.add_source(batch, sentences[place]);
       batch_lines.push_back(its_line[static_cast<std::size_t>(place)]);
     }
-    SearchOptions how = search_options_of(options, target, batch_lines);
-    how.allowed_tokens = allowed_tokens(options, target, batch, how.prefixes);
-    auto found = engine.search(batch, how, worker, nullptr);
+    auto found = engine.search(batch, search_options_of(options, target, batch_lines, batch), worker, nullptr);
     for (std::size_t i = 0; i < found.size(); ++i)
       for (Hypothesis& hypothesis : found[i])
         translations[static_cast<std::size_t>(batch_lines[i])].n_best.push_back({std::move(hypothesis), {}});

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "attn/decode/attention_map.hpp"
+#include "attn/decode/attention_maps.hpp"
 #include "attn/pictures/drawing.hpp"
 
 namespace attn {

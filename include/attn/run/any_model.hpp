@@ -6,8 +6,8 @@
 
 #include "attn/checkpoint/load_model.hpp"
 #include "attn/core/sentences.hpp"
-#include "attn/decode/attention_map.hpp"
-#include "attn/decode/search_engine.hpp"
+#include "attn/decode/attention_maps.hpp"
+#include "attn/decode/translate_lines.hpp"
 #include "attn/run/model_spec.hpp"
 #include "attn/run/training_run.hpp"
 

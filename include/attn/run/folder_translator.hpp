@@ -66,14 +66,13 @@ class FolderTranslator {
   SearchTree search_tree(std::string_view line) const {
     const std::lock_guard lock(engine().mutex);
     const Index first = 0;
-    SearchOptions how = search_options_of(options, config_.target, {&first, 1});
-    require(!how.sampling, "a search tree needs beam search. Turn sampling off.");
-    how.beam = std::max<Index>(how.beam, 2);
     auto tokens = config_.source.encode(utf8::repair(std::string(line)));
     tokens.resize(std::min(tokens.size(), static_cast<std::size_t>(options.truncate)));
     Sentences source;
     special_tokens().add_source(source, tokens);
-    how.allowed_tokens = allowed_tokens(options, config_.target, source, how.prefixes);
+    SearchOptions how = search_options_of(options, config_.target, {&first, 1}, source);
+    require(!how.sampling, "a search tree needs beam search. Turn sampling off.");
+    how.beam = std::max<Index>(how.beam, 2);
     std::vector<SearchTree> trees;
     engine_->search(source, how, -1, &trees);
     return trees[0];

@@ -39,7 +39,7 @@ struct ValidationReport {
   double value = 0;                        // selects the best model, lower is better: the whole loss, or minus the score
   bool best = false;                       // the best so far
   std::optional<double> score = {};        // TrainOptions::score, such as BLEU; higher is better
-  std::optional<double> source_gain = {};  // see train/source_gain.hpp
+  std::optional<double> source_gain = {};  // see source_gain()
   bool likelihood = true;                  // whether the first term of the loss is a cross-entropy
   /// NaN without a likelihood.
   double perplexity() const { return likelihood ? std::exp(loss) : std::numeric_limits<double>::quiet_NaN(); }

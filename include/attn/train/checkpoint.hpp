@@ -5,10 +5,10 @@
 #include <deque>
 #include <filesystem>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "attn/checkpoint/load_model.hpp"
@@ -33,17 +33,13 @@ inline std::string exact(double value) {
   return {digits, end};
 }
 
-inline const std::string& entry(const SafetensorsFile& file, const std::string& key) {
-  const auto found = file.metadata().find(key);
-  require(found != file.metadata().end(), file.path().string(), ": its metadata has no '", key,
-          "'. It contains a model, but no training to resume.");
-  return found->second;
-}
-
 /// Parses a number of the metadata, at least `least`; `format...` are further arguments of std::from_chars.
 template <class Number, class... Format>
 Number number(const SafetensorsFile& file, const std::string& key, Number least = 0, Format... format) {
-  std::string_view text = entry(file, key);
+  const auto found = file.metadata().find(key);
+  require(found != file.metadata().end(), file.path().string(), ": its metadata has no '", key,
+          "'. It contains a model, but no training to resume.");
+  std::string_view text = found->second;
   if (text.starts_with("0x")) text.remove_prefix(2);  // the prefix that iostreams write for hexadecimal
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, format...);
@@ -102,14 +98,12 @@ void save_training(const std::filesystem::path& path, Tensors<typename Device::R
   metadata["training.optimiser"] = optimiser.name();
   if (const std::string rules = optimiser.rules(); !rules.empty()) metadata["training.rules"] = rules;
   if (const std::string groups = write_groups(parameters); !groups.empty()) metadata["training.groups"] = groups;
-  metadata["training.step"] = std::to_string(state.step);
-  metadata["training.epoch"] = std::to_string(state.position.epoch);
-  metadata["training.batch"] = std::to_string(state.position.batch);
   metadata["training.best"] = exact(state.best);
-  metadata["training.stale"] = std::to_string(state.stale);
-  metadata["training.validated"] = std::to_string(state.validated);
-  metadata["training.together"] = std::to_string(state.batches_per_step);
-  metadata["training.surplus"] = std::to_string(state.surplus);
+  const std::pair<const char*, Index> numbers[] = {
+      {"step", state.step},      {"epoch", state.position.epoch}, {"batch", state.position.batch},
+      {"stale", state.stale},    {"validated", state.validated},  {"together", state.batches_per_step},
+      {"surplus", state.surplus}};
+  for (const auto& [key, value] : numbers) metadata[std::string("training.") + key] = std::to_string(value);
   tensors.save(path, metadata);
 }
 
@@ -165,13 +159,15 @@ TrainState load_training(const SafetensorsFile& file, Parameters<Device>& parame
     state.batches_per_step = number("training.together");
     state.surplus = checkpoint::number(file, "training.surplus", std::numeric_limits<Index>::min());
   }
-  const auto by = file.metadata().find("training.optimiser");
-  require(by == file.metadata().end() || by->second == optimiser.name(), file.path().string(), ": it was trained with ",
-          by == file.metadata().end() ? "" : by->second, ", not ", optimiser.name(), ". Resume with the same optimiser.");
-  const auto rules = file.metadata().find("training.rules");
-  const std::string saved_rules = rules == file.metadata().end() ? "" : rules->second;
-  require(saved_rules == optimiser.rules(), file.path().string(), ": it was trained with the rules '", saved_rules,
-          "', not '", optimiser.rules(), "'. Resume with the same rules.");
+  const auto saved = [&](const char* key, const std::string& otherwise) {
+    const auto found = file.metadata().find(key);
+    return found == file.metadata().end() ? otherwise : found->second;
+  };
+  const std::string by = saved("training.optimiser", optimiser.name()), rules = saved("training.rules", "");
+  require(by == optimiser.name(), file.path().string(), ": it was trained with ", by, ", not ", optimiser.name(),
+          ". Resume with the same optimiser.");
+  require(rules == optimiser.rules(), file.path().string(), ": it was trained with the rules '", rules, "', not '",
+          optimiser.rules(), "'. Resume with the same rules.");
   checkpoint::restore_groups(file, parameters);
   load_model(file, parameters);
   optimiser.for_each_state([&](const std::string& name, Real* state, Index count) {

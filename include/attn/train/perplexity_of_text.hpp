@@ -8,7 +8,6 @@
 #include "attn/metrics/perplexity.hpp"
 #include "attn/parallel/communicator.hpp"
 #include "attn/train/batch_loss.hpp"
-#include "attn/train/loss_terms.hpp"
 
 namespace attn {
 

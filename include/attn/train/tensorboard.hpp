@@ -108,20 +108,16 @@ class TensorBoard : public Callback {
 
   /// TensorBoard reads the files of a folder in name order, so a new file sorts after all existing ones.
   static std::filesystem::path next_file(const std::filesystem::path& folder, bool remove_others) {
+    if (remove_others) remove_files(folder, is_file);
     auto seconds = static_cast<std::int64_t>(now());
     std::error_code none;  // if the folder is missing, opening the file reports it
-    std::vector<std::filesystem::path> others;
     for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
       const std::string name = entry.path().filename().string();
       std::int64_t then = 0;
       if (!name.starts_with(kPrefix)) continue;
       std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), then);
-      if (remove_others && is_file(name))
-        others.push_back(entry.path());
-      else
-        seconds = std::max(seconds, then + 1);
+      seconds = std::max(seconds, then + 1);
     }
-    for (const auto& other : others) std::filesystem::remove(other);
     return folder / (std::string(kPrefix) + std::to_string(seconds) + ".attn");
   }
 

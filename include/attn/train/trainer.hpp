@@ -3,24 +3,40 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "attn/core/format_count.hpp"
 #include "attn/core/network.hpp"
+#include "attn/core/parameters.hpp"
 #include "attn/data/prefetch.hpp"
 #include "attn/optim/any_optimiser.hpp"
 #include "attn/optim/schedules.hpp"
 #include "attn/parallel/data_parallel.hpp"
 #include "attn/train/batch_loss.hpp"
 #include "attn/train/callback.hpp"
-#include "attn/train/loss_terms.hpp"
-#include "attn/train/non_finite_gradient.hpp"
 #include "attn/train/perplexity_of_text.hpp"
-#include "attn/train/source_gain.hpp"
 #include "attn/train/train_options.hpp"
 
 namespace attn {
+
+/// The first parameter with a non-finite gradient. If all are finite and only the squared norm overflows, the parameter
+/// with the largest gradient.
+template <class Device>
+std::string first_non_finite_gradient(const Parameters<Device>& parameters) {
+  std::string worst;
+  double most = -1;
+  for (const auto& entry : parameters.entries()) {
+    double largest = 0;
+    for (const auto number : parameters.read_gradient(entry)) {
+      if (!std::isfinite(number)) return entry.name;
+      largest = std::max(largest, std::abs(static_cast<double>(number)));
+    }
+    if (largest > most) most = largest, worst = entry.name;
+  }
+  return worst;
+}
 
 /// The training loop of a network: batches, optimizer steps, validations, callbacks. Equal seeds give bitwise equal
 /// results, also if a training is stopped and resumed.
@@ -114,7 +130,37 @@ class Trainer {
     device().zero(parameters.gradients(), parameters.size());
     ranks_->plan(completed);
   }
-  void run(Batches& training, Batches* validation, const Callbacks& callbacks);
+  void run(Batches& text, Batches* validation, const Callbacks& callbacks) {
+    require(std::ranges::find(callbacks, nullptr) == callbacks.end(), "Trainer: one of the callbacks is null");
+    terms_.clear();
+    tokens_ = target_tokens_ = 0;
+    reported_ = state.step;
+    since_ = Clock::now();
+    waited_ = 0;
+    if (ranks_) watch_backward(text), summed_ = ranks_->seconds();
+    Prefetch training(text, state.position, options_.prefetch, share_);
+    if (validation != nullptr && options_.validate_first && std::isinf(state.best))
+      validate(*validation, callbacks), since_ = Clock::now();
+    bool stop = false;
+    while (!stop && unfinished()) {
+      const bool ended = !step(training);
+      if (ended || state.step - reported_ >= options_.report_every) report(training, callbacks);
+      if (ended) training.next_epoch();
+      state.position = training.position();
+      if (validation != nullptr &&
+          (options_.validate_every > 0 ? !ended && state.step % options_.validate_every == 0 : ended)) {
+        report(training, callbacks);  // report before anything is saved
+        validate(*validation, callbacks);
+        since_ = Clock::now();  // excludes validation from the training time
+      }
+      stop = unfinished() && stopped(callbacks);
+    }
+    report(training, callbacks);
+    const bool asked = options_.stop(), stopping = ranks_ ? communicator()->any(asked) : asked;
+    if (validation != nullptr && state.validated < state.step && !stop && !stopping)
+      validate(*validation, callbacks);  // after a stop, and for the steps since the last validation
+    for (Callback* callback : callbacks) callback->on_end();
+  }
   /// One optimizer step; false if the epoch has no batches left.
   bool step(Prefetch& training) {
     const Index most = options_.accumulate * share_.ranks;
@@ -198,19 +244,13 @@ class Trainer {
     require(std::isfinite(report.loss), "step ", report.step, ": the validation loss is ", report.loss,
             ". Start again with a lower learning rate.");
   }
-  /// Whether any gradient since the last report was not finite.
-  bool skipped_steps() {
-    const SkippedSteps more = optimiser.take_skipped_steps();
-    skipped_ = {skipped_.count + more.count, skipped_.count == 0 ? more.first : skipped_.first};
-    return skipped_.count > 0;
-  }
   /// Handles steps since the last report with non-finite gradients: ends the training, or warns.
   void report_skipped_steps(StepReport& report, const Callbacks& callbacks) {
-    if (!skipped_steps()) {
+    const auto [count, first] = report.left_out = optimiser.take_skipped_steps();
+    if (count == 0) {
       in_a_row_ = 0;
       return;
     }
-    const auto [count, first] = report.left_out = std::exchange(skipped_, {});
     if (options_.non_finite == NonFinite::stop) {
       report.non_finite_gradient = first_non_finite_gradient(parameters);
       return;
@@ -234,7 +274,6 @@ class Trainer {
   std::vector<Batch> group_;                             // a step's batches, and one slot for batches of other ranks
   Index tokens_ = 0, target_tokens_ = 0, reported_ = 0;  // since the last report; step of the last report
   double waited_ = 0, summed_ = 0;                       // waits for batches and for all-reduce, until the last report
-  SkippedSteps skipped_;                                 // since the last report
   Index in_a_row_ = 0;                                   // consecutive skipped steps
   Clock::time_point since_;
 };
@@ -242,38 +281,5 @@ class Trainer {
 template <class Model, class Optim, class Rate>
 Trainer(Network<Model>&, Optim&, Rate, TrainOptions = {}, DataParallel<typename Model::DeviceType>* = nullptr)
     -> Trainer<typename Model::DeviceType>;
-
-template <class Device>
-void Trainer<Device>::run(Batches& text, Batches* validation, const Callbacks& callbacks) {
-  require(std::ranges::find(callbacks, nullptr) == callbacks.end(), "Trainer: one of the callbacks is null");
-  terms_.clear();
-  tokens_ = target_tokens_ = 0;
-  reported_ = state.step;
-  since_ = Clock::now();
-  waited_ = 0;
-  if (ranks_) watch_backward(text), summed_ = ranks_->seconds();
-  Prefetch training(text, state.position, options_.prefetch, share_);
-  if (validation != nullptr && options_.validate_first && std::isinf(state.best))
-    validate(*validation, callbacks), since_ = Clock::now();
-  bool stop = false;
-  while (!stop && unfinished()) {
-    const bool ended = !step(training);
-    if (ended || state.step - reported_ >= options_.report_every) report(training, callbacks);
-    if (ended) training.next_epoch();
-    state.position = training.position();
-    if (validation != nullptr &&
-        (options_.validate_every > 0 ? !ended && state.step % options_.validate_every == 0 : ended)) {
-      report(training, callbacks);  // report before anything is saved
-      validate(*validation, callbacks);
-      since_ = Clock::now();  // excludes validation from the training time
-    }
-    stop = unfinished() && stopped(callbacks);
-  }
-  report(training, callbacks);
-  const bool asked = options_.stop(), stopping = ranks_ ? communicator()->any(asked) : asked;
-  if (validation != nullptr && state.validated < state.step && !stop && !stopping)
-    validate(*validation, callbacks);  // after a stop, and for the steps since the last validation
-  for (Callback* callback : callbacks) callback->on_end();
-}
 
 }  // namespace attn

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "attn/train/callback.hpp"
-#include "attn/train/progress.hpp"
+#include "attn/train/terminal.hpp"
 
 namespace attn {
 
@@ -50,16 +50,13 @@ class TrainingMonitor : public Callback {
       warn("diverged", "the validation loss is " + format_decimals(report.loss, 1) +
                            ", worse than random guessing: the training has diverged; " + gentler_);
     if (!report.source_gain) return;
-    const double gain = *report.source_gain;
+    const double gain = *report.source_gain, step = static_cast<double>(report.step), steps = static_cast<double>(steps_);
     const std::size_t count = validations_.size();
-    const auto has_done = [&](double share) {
-      return static_cast<double>(report.step) >= share * static_cast<double>(steps_);
-    };
-    if (count >= 5 && gain < 0.1 && has_done(1. / 3))
+    if (count >= 5 && gain < 0.1 && step >= 1. / 3 * steps)
       warn("source", "after " + format_count(report.step) +
                          " steps the model ignores its source (with the sources exchanged, the loss per token is " +
                          format_decimals(gain, 2) + " higher): " + remedy());
-    else if (count >= 5 && steps_ > 0 && has_done(0.75) && 8 * gain < 3 * report.loss)
+    else if (count >= 5 && steps > 0 && step >= 0.75 * steps && 8 * gain < 3 * report.loss)
       warn("source", "after " + format_count(report.step) + " of " + format_count(steps_) +
                          " steps the model makes little use of its source (the loss per token is " +
                          format_decimals(report.loss, 2) + ", and with the sources exchanged only " +
