@@ -1,6 +1,6 @@
 #pragma once
 #include "attn/attention/policy.hpp"
-#include "attn/tape/ragged_projection.hpp"
+#include "attn/tape/ragged_product.hpp"
 
 namespace attn {
 

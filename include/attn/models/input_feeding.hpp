@@ -5,9 +5,8 @@
 #include "attn/models/active_sentences.hpp"
 #include "attn/models/prediction.hpp"
 #include "attn/models/seq2seq.hpp"
-#include "attn/tape/batch.hpp"
+#include "attn/tape/embedding.hpp"
 #include "attn/tape/input_feeding.hpp"
-#include "attn/tape/steps.hpp"
 
 namespace attn {
 

@@ -8,7 +8,7 @@
 #include "attn/models/transformer_layers.hpp"
 #include "attn/nn/embedding.hpp"
 #include "attn/nn/output.hpp"
-#include "attn/tape/batch.hpp"
+#include "attn/tape/embedding.hpp"
 
 namespace attn {
 

@@ -6,7 +6,7 @@
 #include "attn/models/prediction.hpp"
 #include "attn/models/recurrent_encoder.hpp"
 #include "attn/nn/output.hpp"
-#include "attn/tape/batch.hpp"
+#include "attn/tape/embedding.hpp"
 
 namespace attn {
 

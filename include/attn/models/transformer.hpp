@@ -4,10 +4,9 @@
 #include "attn/attention/linformer.hpp"
 #include "attn/attention/multi_head.hpp"
 #include "attn/models/transformer_layers.hpp"
-#include "attn/models/transformer_state.hpp"
 #include "attn/nn/embedding.hpp"
 #include "attn/nn/output.hpp"
-#include "attn/tape/batch.hpp"
+#include "attn/tape/embedding.hpp"
 
 namespace attn {
 

@@ -4,7 +4,6 @@
 
 #include "attn/nn/layer_input.hpp"
 #include "attn/nn/positions.hpp"
-#include "attn/nn/vocabulary_size.hpp"
 
 namespace attn {
 

@@ -1,4 +1,6 @@
 #pragma once
+#include "attn/core/error.hpp"
+#include "attn/core/types.hpp"
 #include "attn/tape/variable.hpp"
 
 namespace attn {
@@ -16,6 +18,13 @@ template <class Device, int Width>
 Variable<Device, Width> output_of(const char* layer, Variable<Device, Width> x) {
   x.layer = layer;
   return x;
+}
+
+/// Returns the vocabulary size of a layer. Throws an Error unless it is positive and at most 2^30.
+inline Index vocabulary_size(Index tokens) {
+  require(tokens > 0 && tokens <= Index{1} << 30, "a layer cannot have a vocabulary of ", tokens,
+          " tokens. Set the vocabulary size in the model's options to padded_size() of the tokenizer.");
+  return tokens;
 }
 
 }  // namespace attn

@@ -1,7 +1,7 @@
 #pragma once
 #include "attn/core/ragged.hpp"
 #include "attn/ops/attention.hpp"
-#include "attn/tape/parameter_gradient.hpp"
+#include "attn/tape/linear.hpp"
 #include "attn/tape/tape.hpp"
 
 namespace attn {

@@ -5,9 +5,9 @@
 #include "attn/ops/cross_entropy.hpp"
 #include "attn/ops/linear.hpp"
 #include "attn/tape/embedding.hpp"
+#include "attn/tape/linear.hpp"
 #include "attn/tape/loss.hpp"
 #include "attn/tape/loss_options.hpp"
-#include "attn/tape/parameter_gradient.hpp"
 
 namespace attn {
 

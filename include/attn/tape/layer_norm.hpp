@@ -2,7 +2,7 @@
 #include "attn/core/parameter.hpp"
 #include "attn/ops/layer_norm.hpp"
 #include "attn/tape/arithmetic.hpp"
-#include "attn/tape/parameter_gradient.hpp"
+#include "attn/tape/linear.hpp"
 #include "attn/tape/tape.hpp"
 
 namespace attn {

@@ -10,7 +10,7 @@
 #include "attn/ops/lstm.hpp"
 #include "attn/ops/lstm_cell.hpp"
 #include "attn/tape/embedding.hpp"
-#include "attn/tape/parameter_gradient.hpp"
+#include "attn/tape/linear.hpp"
 #include "attn/tape/tape.hpp"
 
 namespace attn {
