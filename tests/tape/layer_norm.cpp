@@ -50,11 +50,11 @@ TEST_CASE("the gradients of residual_layer_norm are those of differences, with d
     });
 }
 
-TEST_CASE("the gradients of rms_norm and residual_rms_norm are those of differences") {
+TEST_CASE("the gradients of rms_norm, with a residual and without, are those of differences") {
   check(TapeMode::gradients(), [](auto x, auto, auto& gain, auto&) { return attn::rms_norm(x, gain); });
   for (const TapeMode mode : modes)
     check(mode, [](auto x, auto branch, auto& gain, auto&) {
-      return attn::residual_rms_norm(x, branch, gain, x.tape().dropout(0.4f));
+      return attn::residual_layer_norm(x, branch, gain, {}, x.tape().dropout(0.4f), false);
     });
 }
 

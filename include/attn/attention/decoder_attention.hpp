@@ -73,17 +73,8 @@ struct DecoderAttention {
     If<Attends::attends_to_past, KeyValueCache<Device>> states;
 
     Past(Tape<Device>& tape, const CacheLayout& layout)
-        : heads(make<decltype(heads)>(tape, layout, Width, Width)),
-          states(make<decltype(states)>(tape, layout, Back::width, Back::value_width)) {}
-
-   private:
-    template <class Cache>
-    static Cache make(Tape<Device>& tape, const CacheLayout& layout, Index keys, Index values) {
-      if constexpr (std::is_same_v<Cache, Nothing>)
-        return {};
-      else
-        return Cache(tape, layout, keys, values);
-    }
+        : heads(construct<decltype(heads)>(tape, layout, Width, Width)),
+          states(construct<decltype(states)>(tape, layout, Back::width, Back::value_width)) {}
   };
 
   /// Computes the keys and values of the source.

@@ -3,10 +3,8 @@
 #include <type_traits>
 
 #include "attn/attention/policy.hpp"
-#include "attn/nn/linear.hpp"
 #include "attn/ops/copy_rows.hpp"
 #include "attn/ops/scatter_rows.hpp"
-#include "attn/tape/attention.hpp"
 #include "attn/tape/columns.hpp"
 #include "attn/tape/embedding.hpp"
 
@@ -39,7 +37,7 @@ struct KeyValueCache {
 
   /// Allocates from a tape that outlives the steps.
   KeyValueCache(Tape<Device>& tape, const CacheLayout& shared, Index keys, Index values)
-      : key_width(keys), rows(allocate(tape, shared.places * shared.capacity, keys + values)), layout(&shared) {}
+      : key_width(keys), rows(tape.matrix(shared.places * shared.capacity, keys + values)), layout(&shared) {}
 
   /// Appends each sentence's newest row. Returns all rows as activations of the newest rows' tape. Call once per step.
   KeysValues<Device> append(KeysValues<Device> newest) {
@@ -61,10 +59,6 @@ struct KeyValueCache {
  private:
   Matrix<Scalar> keys() const { return rows.columns(0, key_width); }
   Matrix<Scalar> values() const { return rows.columns(key_width, rows.cols - key_width); }
-
-  static Matrix<Scalar> allocate(Tape<Device>& tape, Index count, Index width) {
-    return {tape.template array<Scalar>(count * width), count, width};
-  }
 };
 
 enum class Mask { none, causal };  // causal: attention to the own and earlier positions
@@ -121,7 +115,7 @@ struct MultiHead {
   MultiHead(const AttentionShape& shape, float rate = 0)
       : in(shape.width, shape.width + 2 * checked(shape).key_width()),
         query_key(shape),
-        projection(make_projection(shape)),
+        projection(construct<LengthProjection>(shape)),
         out(shape.width, shape.width),
         heads(Size<Heads>(shape.heads)),
         key_value_heads(shape.kv_heads()),
@@ -175,13 +169,6 @@ struct MultiHead {
   Variable<Device> repeated(Variable<Device> x) const { return repeat_heads(x, key_value_heads, heads / key_value_heads); }
 
   static constexpr bool kPositions = requires { requires Policy::keys_are_positions; };
-
-  static LengthProjection make_projection(const AttentionShape& shape) {
-    if constexpr (std::is_constructible_v<LengthProjection, AttentionShape>)
-      return LengthProjection(shape);
-    else
-      return LengthProjection();
-  }
 
   X attend(Variable<Device> queries, Ragged rows, KeysValues<Device> memory, bool cross) const {
     const AttentionOptions options{.heads = heads,

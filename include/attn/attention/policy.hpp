@@ -1,6 +1,5 @@
 #pragma once
 #include "attn/attention/score.hpp"
-#include "attn/tape/attention.hpp"
 
 namespace attn {
 

@@ -1,14 +1,13 @@
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "attn/core/error.hpp"
-#include "attn/core/ragged.hpp"
-#include "attn/core/types.hpp"
+#include "attn/tape/embedding.hpp"
 
 namespace attn {
 
@@ -93,9 +92,9 @@ class DecoderSources {
     const auto find = [&](auto&& same) { return std::find_if(sources_.begin(), sources_.end(), same); };
     auto known = find([&](const Source& other) { return other.of == rows.begin; });
     if (known == sources_.end()) {
-      Source source = read(device, rows);
-      known = find([&](const Source& other) { return other.begin == source.begin && other.end == source.end; });
-      if (known == sources_.end()) known = sources_.insert(known, std::move(source));
+      auto bounds = offsets_on_host(device, rows);
+      known = find([&](const Source& other) { return other.bounds == bounds; });
+      if (known == sources_.end()) known = sources_.insert(known, Source{rows.begin, std::move(bounds), {}});
     }
     of_layer_.push_back(static_cast<std::size_t>(known - sources_.begin()));
   }
@@ -103,8 +102,8 @@ class DecoderSources {
   /// Appends the rows of these sentences to `lists`, for upload.
   void list(std::span<const Index> sentences, std::vector<std::int32_t>& lists) const {
     for (const Source& source : sources_)
-      for (const auto* numbers : {&source.begin, &source.end})
-        for (const Index sentence : sentences) lists.push_back((*numbers)[static_cast<std::size_t>(sentence)]);
+      for (const auto& offsets : source.bounds)
+        for (const Index sentence : sentences) lists.push_back(offsets[static_cast<std::size_t>(sentence)]);
   }
   /// Selects these sentences, whose lists were uploaded to `lists`.
   void place(std::span<const Index> sentences, const std::int32_t* lists) {
@@ -113,7 +112,7 @@ class DecoderSources {
       source.rows = {lists, lists + count, count, 0, 0};
       for (const Index sentence : sentences) {
         const auto i = static_cast<std::size_t>(sentence);
-        const Index length = source.end[i] - source.begin[i];
+        const Index length = source.bounds[1][i] - source.bounds[0][i];
         source.rows.rows += length;
         source.rows.longest = std::max(source.rows.longest, length);
       }
@@ -125,24 +124,10 @@ class DecoderSources {
 
  private:
   struct Source {
-    const std::int32_t* of;                // the array it was read from
-    std::vector<std::int32_t> begin, end;  // of each sentence, on the host
-    Ragged rows;                           // of the selected sentences
+    const std::int32_t* of;                           // the array it was read from
+    std::array<std::vector<std::int32_t>, 2> bounds;  // begin and end of each sentence, on the host
+    Ragged rows;                                      // of the selected sentences
   };
-
-  template <class Device>
-  static Source read(Device& device, const Ragged& rows) {
-    const auto count = static_cast<std::size_t>(rows.count);
-    Source source{rows.begin, std::vector<std::int32_t>(count), std::vector<std::int32_t>(count), {}};
-    if (rows.offsets_on_host != nullptr) {  // avoids waiting for the encoder
-      std::copy_n(rows.offsets_on_host, rows.count, source.begin.data());
-      std::copy_n(rows.offsets_on_host + 1, rows.count, source.end.data());
-    } else {
-      device.download(source.begin.data(), rows.begin, rows.count);
-      device.download(source.end.data(), rows.end, rows.count);
-    }
-    return source;
-  }
 
   std::vector<Source> sources_;        // distinct
   std::vector<std::size_t> of_layer_;  // index in sources_ of each layer

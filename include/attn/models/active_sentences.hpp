@@ -10,7 +10,6 @@
 #include "attn/attention/multi_head.hpp"
 #include "attn/models/active_rows.hpp"
 #include "attn/nn/output.hpp"
-#include "attn/tape/embedding.hpp"
 
 namespace attn {
 
@@ -215,8 +214,7 @@ class ActiveSentences {
     const auto count = static_cast<Index>(tokens.size());
     Text text;
     text.tokens = on_device;
-    for (const Token token : tokens)
-      text.smallest = std::min(text.smallest, token), text.largest = std::max(text.largest, token);
+    text.include(tokens);
     auto* offsets = tape.device.tape_nodes.template array<std::int32_t>(count + 1);
     std::iota(offsets, offsets + count + 1, 0);
     text.rows = upload_offsets(tape, offsets, count);

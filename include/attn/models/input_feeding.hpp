@@ -1,11 +1,8 @@
 #pragma once
+#include <algorithm>
 #include <vector>
 
-#include "attn/attention/global.hpp"
-#include "attn/models/active_sentences.hpp"
-#include "attn/models/prediction.hpp"
 #include "attn/models/seq2seq.hpp"
-#include "attn/tape/embedding.hpp"
 #include "attn/tape/input_feeding.hpp"
 
 namespace attn {
@@ -65,7 +62,20 @@ struct InputFeeding {
   using Attention = typename SourceAttention::Attention;
   using Decoder = LstmStack<Device, Shape.embedding + width, width, Shape.decoder_layers>;
   using SourceKeysValues = typename SourceAttention::SourceKeysValues;
-  class State;
+
+  /// The decoding state.
+  struct State : ActiveSentences<Device> {
+    SourceKeysValues seen;  // of the source
+    LstmCache<Device, width, Shape.decoder_layers> lstm;
+    RowCache<Device, width> fed;
+
+    State(Tape<Device>& tape, Ragged rows, Index longest, Index hypotheses, SourceKeysValues source,
+          const typename Decoder::States& states, X first)
+        : ActiveSentences<Device>(tape, {&rows, 1}, longest, hypotheses),
+          seen(source),
+          lstm(tape, this->layout().places, states),
+          fed(tape, this->layout().places, first) {}
+  };
 
   Encoder encoder;                                   // source embeddings, and LSTMs over them
   WordEmbedding<Device, Shape.embedding> embedding;  // of target tokens
@@ -93,11 +103,8 @@ struct InputFeeding {
       const auto embedded = embedding(tape, target);
       InputFeedingWeights<Device, Shape.decoder_layers> weights{
           .layers = {}, .mix = mix.weight, .between_layers = decoder.dropout, .fed = dropout};
-      const auto set = [&](std::size_t l, const auto& layer) {
-        weights.layers[l] = {layer.input, layer.recurrent, layer.bias};
-      };
-      set(0, decoder.first);
-      for (std::size_t i = 0; i < decoder.others.size(); ++i) set(i + 1, decoder.others[i]);
+      weights.layers[0] = decoder.first;
+      std::ranges::copy(decoder.others, weights.layers.begin() + 1);
       const auto layout = time_major(tape, target.rows, target.offsets);
       const auto [fed, context] = input_feeding<Device>(embedded, layout, seen, attention.score.scale, weights);
       sign_weights(tape, attention, true);
@@ -108,18 +115,16 @@ struct InputFeeding {
     }
   }
 
-  /// The loss of predicting each label from the source and the preceding target.
   Loss<Device> loss(Tape<Device>& tape, const Batch& batch, LossOptions options = {}) const {
     const auto [source, target, labels] = upload(tape, batch);
     return output.loss(hidden(tape, source, target), labels, options);
   }
 
-  /// Starts decoding. The tape must outlive the state. Reserves `longest` tokens for each of `hypotheses` hypotheses per
-  /// sentence.
+  /// Starts decoding, as in Transformer.
   State start(Tape<Device>& tape, const Text& source, Index longest, Index hypotheses = 1) const {
-    return State(tape, source.rows, longest, hypotheses, begin(tape, source));
+    const auto [seen, before] = begin(tape, source);
+    return State(tape, source.rows, longest, hypotheses, seen, before.states, before.fed);
   }
-  /// Reads the newest token of each active sentence. Returns the states from which the next tokens are predicted.
   Variable<Device, predicts_from> read(Tape<Device>& tape, State& state, const std::vector<Token>& tokens) const {
     const Text text = state.advance(tape, tokens);
     const Index count = text.rows.count;
@@ -224,21 +229,6 @@ struct InputFeeding {
     else
       return fed;
   }
-};
-
-/// The decoding state.
-template <class Device, RecurrentShape Shape, class Reading, class Score, class KeyValuePolicy, class Prediction>
-class InputFeeding<Device, Shape, Reading, Score, KeyValuePolicy, Prediction>::State : public ActiveSentences<Device> {
- public:
-  State(Tape<Device>& tape, Ragged rows, Index longest, Index hypotheses, const Beginning& beginning)
-      : ActiveSentences<Device>(tape, {&rows, 1}, longest, hypotheses),
-        seen(beginning.seen),
-        lstm(tape, this->layout().places, beginning.before.states),
-        fed(tape, this->layout().places, beginning.before.fed) {}
-
-  SourceKeysValues seen;  // of the source
-  LstmCache<Device, width, Shape.decoder_layers> lstm;
-  RowCache<Device, width> fed;
 };
 
 }  // namespace attn

@@ -2,13 +2,9 @@
 #include <span>
 #include <vector>
 
-#include "attn/attention/multi_head.hpp"
 #include "attn/attention/rope.hpp"
-#include "attn/models/active_sentences.hpp"
 #include "attn/models/transformer_layers.hpp"
 #include "attn/nn/embedding.hpp"
-#include "attn/nn/output.hpp"
-#include "attn/tape/embedding.hpp"
 
 namespace attn {
 

@@ -21,7 +21,7 @@ template <class Device, RecurrentShape Shape>
 struct Encoded {
   Variable<Device, Shape.embedding> embedded;
   Variable<Device, Shape.width> states;
-  std::array<LstmState<Device, Shape.width>, Shape.encoder_layers> last;
+  LstmStates<Device, Shape.width, Shape.encoder_layers> last;
 };
 
 // Encoder policies: the directions of the LSTMs and their initial states.

@@ -2,11 +2,8 @@
 #include <vector>
 
 #include "attn/attention/linformer.hpp"
-#include "attn/attention/multi_head.hpp"
 #include "attn/models/transformer_layers.hpp"
 #include "attn/nn/embedding.hpp"
-#include "attn/nn/output.hpp"
-#include "attn/tape/embedding.hpp"
 
 namespace attn {
 

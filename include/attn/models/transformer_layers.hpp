@@ -2,7 +2,6 @@
 #include <span>
 #include <vector>
 
-#include "attn/attention/multi_head.hpp"
 #include "attn/models/active_sentences.hpp"
 #include "attn/models/transformer_shape.hpp"
 #include "attn/nn/feed_forward.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 #include "attn/attention/policy.hpp"
-#include "attn/core/size.hpp"
 
 namespace attn {
 

@@ -31,34 +31,23 @@ struct Embedding {
   explicit Embedding(Index vocabulary, float rate = 0) requires(Width != dynamic) : Embedding(vocabulary, Width, rate) {}
   Embedding(Index vocabulary, Size<Width> width, float rate = 0)
       : table{vocabulary_size(vocabulary), width, Initializer::normal(1 / std::sqrt(static_cast<double>(int(width))))},
-        positions(make_positions(width)),
+        positions(construct<PositionLayer>(width)),
         dropout(rate) {}
 
   /// `first`: the position of each sentence's first token. Decoding passes the number of tokens so far.
-  Variable<Device, Width> operator()(Tape<Device>& tape, const Text& text, FirstPositions first = {}) const;
+  Variable<Device, Width> operator()(Tape<Device>& tape, const Text& text, FirstPositions first = {}) const {
+    require_tokens(text, table.rows);
+    const auto vectors = positions(tape, first.most + text.rows.longest);
+    return output_of<Device, Width>(
+        "Embedding",
+        attn::embedding(tape, text, table, Positions::word_scale(static_cast<int>(table.cols)), vectors, first, dropout));
+  }
 
   void for_each_parameter(auto&& visit) {
     visit("table", table);
     visit("positions", positions);
   }
-
- private:
-  static PositionLayer make_positions(Size<Width> width) {
-    if constexpr (std::is_constructible_v<PositionLayer, Size<Width>>)
-      return PositionLayer(width);
-    else
-      return PositionLayer();
-  }
 };
-
-template <class Device, int Width, class Positions>
-Variable<Device, Width> Embedding<Device, Width, Positions>::operator()(Tape<Device>& tape, const Text& text,
-                                                                        FirstPositions first) const {
-  require_tokens(text, table.rows);
-  return output_of<Device, Width>("Embedding",
-                                  attn::embedding(tape, text, table, Positions::word_scale(static_cast<int>(table.cols)),
-                                                  positions(tape, first.most + text.rows.longest), first, dropout));
-}
 
 /// y = dropout(table[token]), without positions, for recurrent layers. torch.nn.Embedding.
 template <class Device, int Width = dynamic>

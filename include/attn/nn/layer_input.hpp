@@ -1,5 +1,6 @@
 #pragma once
-#include "attn/core/error.hpp"
+#include <type_traits>
+
 #include "attn/core/types.hpp"
 #include "attn/tape/variable.hpp"
 
@@ -25,6 +26,15 @@ inline Index vocabulary_size(Index tokens) {
   require(tokens > 0 && tokens <= Index{1} << 30, "a layer cannot have a vocabulary of ", tokens,
           " tokens. Set the vocabulary size in the model's options to padded_size() of the tokenizer.");
   return tokens;
+}
+
+/// A layer made from these arguments if it takes them, otherwise from none.
+template <class Layer>
+Layer construct(auto&&... arguments) {
+  if constexpr (std::is_constructible_v<Layer, decltype(arguments)...>)
+    return Layer(arguments...);
+  else
+    return Layer();
 }
 
 }  // namespace attn

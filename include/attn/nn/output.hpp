@@ -8,8 +8,6 @@
 #include "attn/ops/gather_rows.hpp"
 #include "attn/ops/linear_argmax.hpp"
 #include "attn/tape/cross_entropy.hpp"
-#include "attn/tape/embedding.hpp"
-#include "attn/tape/linear.hpp"
 
 namespace attn {
 
@@ -75,7 +73,7 @@ class OutputRows {
     const auto count = static_cast<Index>(tokens.size());
     const Token* rows = tape.upload(tokens_.data(), count);
     const auto take = [&](const Parameter<Device>& from) {
-      const Matrix<Scalar> to(tape.template array<Scalar>(count * from.cols), count, from.cols);
+      const Matrix<Scalar> to = tape.matrix(count, from.cols);
       gather_rows(tape.device, {.from = from.matrix(), .row = rows, .to = to});
       return to;
     };
@@ -92,7 +90,7 @@ class OutputRows {
   Matrix<Scalar> logits(const Output<Device, Width>& output, Variable<Device> x) const {
     if (tokens_.empty()) return output.logits(x).value;
     Tape<Device>& tape = x.tape();
-    const Matrix<Scalar> y(tape.template array<Scalar>(x.rows() * weight_.rows), x.rows(), weight_.rows);
+    const Matrix<Scalar> y = tape.matrix(x.rows(), weight_.rows);
     linear(tape.device, {.x = x.value, .weight = weight_, .bias = bias_, .y = y});
     return y;
   }
@@ -102,12 +100,11 @@ class OutputRows {
   Token* likeliest(const Output<Device, Width>& output, Variable<Device> x, Token except) const {
     Tape<Device>& tape = x.tape();
     const Matrix<const Scalar> weight = all() ? Matrix<const Scalar>(output.weight.matrix()) : weight_;
-    const Matrix<Scalar> logits(tape.template array<Scalar>(x.rows() * weight.rows), x.rows(), weight.rows);
     Token* best = tape.template array<Token>(x.rows());
     linear_argmax(tape.device, {.x = x.value,
                                 .weight = weight,
                                 .bias = all() ? output.bias.values() : bias_,
-                                .logits = logits,
+                                .logits = tape.matrix(x.rows(), weight.rows),
                                 .best = best,
                                 .except = except});
     return best;

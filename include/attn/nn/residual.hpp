@@ -1,7 +1,6 @@
 #pragma once
 #include <concepts>
 
-#include "attn/nn/layer_norm.hpp"
 #include "attn/nn/rms_norm.hpp"
 
 namespace attn {

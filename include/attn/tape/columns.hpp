@@ -4,7 +4,6 @@
 #include <span>
 #include <vector>
 
-#include "attn/ops/dropout.hpp"
 #include "attn/ops/repeat_heads.hpp"
 #include "attn/tape/tape.hpp"
 

@@ -1,9 +1,6 @@
 #pragma once
 #include <algorithm>
 
-#include "attn/core/parameter.hpp"
-#include "attn/ops/cross_entropy.hpp"
-#include "attn/ops/linear.hpp"
 #include "attn/tape/embedding.hpp"
 #include "attn/tape/linear.hpp"
 #include "attn/tape/loss.hpp"
@@ -49,11 +46,11 @@ Loss<Device> cross_entropy(Variable<Device> x, Parameter<Device> weight, Paramet
         const Index rows = std::clamp<Index>(Device::logits_at_once / weight.rows, 1, std::max<Index>(x.rows(), 1));
         const Index stride =
             static_cast<Index>(align_up(static_cast<std::size_t>(weight.rows), 16));  // aligned rows for fast products
-        const Matrix<Scalar> memory = tape.template scratch<Scalar>(rows, stride);
+        const Scratch<Device, Scalar> memory(tape, rows, stride);
         const Sink<Scalar> dx = factor != nullptr ? tape.sink(x) : Sink<Scalar>{};
         for (Index first = 0; first < x.rows(); first += rows) {
           const Index count = std::min(rows, x.rows() - first);
-          const auto logits = memory.row_range(0, count).columns(0, weight.rows);
+          const auto logits = memory.matrix.row_range(0, count).columns(0, weight.rows);
           const auto h = x.value.row_range(first, count);
           linear(tape.device, {.x = h, .weight = table, .bias = bias.values(), .y = logits});
           cross_entropy(tape.device, {.logits = logits,
@@ -70,7 +67,6 @@ Loss<Device> cross_entropy(Variable<Device> x, Parameter<Device> weight, Paramet
             linear_input_gradient(tape.device,
                                   {.dy = logits, .weight = table, .dx = {dx.to.row_range(first, count), dx.add}});
         }
-        tape.release(memory);
       },
       x.rows());
 }

@@ -1,9 +1,10 @@
 #pragma once
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <vector>
 
 #include "attn/core/batch.hpp"
-#include "attn/core/parameter.hpp"
 #include "attn/core/ragged.hpp"
 #include "attn/core/sentences.hpp"
 #include "attn/ops/embedding.hpp"
@@ -17,6 +18,10 @@ struct Text {
   Ragged rows;
   Token smallest = 0, largest = 0;        // for vocabulary checks on the host
   const std::int32_t* offsets = nullptr;  // size + 1 sentence offsets, on the host; live as long as the tape
+
+  void include(const std::vector<Token>& more) {
+    for (const Token token : more) smallest = std::min(smallest, token), largest = std::max(largest, token);
+  }
 };
 
 /// Lists the row blocks of a packed batch for devices that use them (core/ragged.hpp).
@@ -55,11 +60,30 @@ Text upload(Tape<Device>& tape, const Sentences& sentences) {
   auto* offsets = tape.device.tape_nodes.template array<std::int32_t>(sentences.size() + 1);
   std::copy_n(sentences.offsets.data(), sentences.size() + 1, offsets);
   text.offsets = text.rows.offsets_on_host = offsets;
-  for (const Token token : sentences.tokens) {
-    text.smallest = std::min(text.smallest, token);
-    text.largest = std::max(text.largest, token);
-  }
+  text.include(sentences.tokens);
   return text;
+}
+
+/// Uploads tokens as one sentence, or as one label per row of logits.
+template <class Device>
+Text upload(Tape<Device>& tape, const std::vector<Token>& tokens) {
+  Sentences one;
+  one.push_back(tokens);
+  return upload(tape, one);
+}
+
+/// The offsets of the sentences' begins and ends, on the host.
+template <class Device>
+std::array<std::vector<std::int32_t>, 2> offsets_on_host(Device& device, const Ragged& rows) {
+  std::array<std::vector<std::int32_t>, 2> both;
+  for (std::size_t i = 0; i < 2; ++i) {
+    both[i].resize(static_cast<std::size_t>(rows.count));
+    if (rows.offsets_on_host != nullptr)  // avoids waiting for the device
+      std::copy_n(rows.offsets_on_host + i, rows.count, both[i].begin());
+    else
+      device.download(both[i].data(), i == 0 ? rows.begin : rows.end, rows.count);
+  }
+  return both;
 }
 
 /// The layout of a text without each sentence's last row: the rows that self-attention over past states may see.
@@ -137,10 +161,8 @@ Variable<Device> embedding(Tape<Device>& tape, const Text& text, Parameter<Devic
 /// activation to that of the parameter.
 template <class Device>
 Variable<Device> variable(Tape<Device>& tape, const Parameter<Device>& parameter) {
-  Sentences rows;
-  rows.tokens.resize(static_cast<std::size_t>(parameter.rows));
-  std::iota(rows.tokens.begin(), rows.tokens.end(), 0);
-  rows.offsets.push_back(static_cast<std::int32_t>(parameter.rows));
+  std::vector<Token> rows(static_cast<std::size_t>(parameter.rows));
+  std::iota(rows.begin(), rows.end(), 0);
   return embedding(tape, upload(tape, rows), parameter, 1, {}, {}, 0);  // row i is the embedding of token i
 }
 

@@ -34,11 +34,10 @@ namespace expression_detail {
 
 inline constexpr int any_width = 0;  // of a number, a learned vector or a mask: takes the width of the other operands
 
-template <class Device, int Width>
-std::true_type is_variable_test(const Variable<Device, Width>*);
-std::false_type is_variable_test(const void*);
 template <class T>
-inline constexpr bool is_variable = decltype(is_variable_test(static_cast<const T*>(nullptr)))::value;
+inline constexpr bool is_variable = false;
+template <class Device, int Width>
+inline constexpr bool is_variable<Variable<Device, Width>> = true;
 template <class T>
 inline constexpr bool is_parameter = false;
 template <class Device>
@@ -83,6 +82,8 @@ concept Term = Operand<T> && !std::is_arithmetic_v<T>;
 /// The operands of one function; at least one is not a number.
 template <class... T>
 concept Operands = (Operand<T> && ...) && ((!std::is_arithmetic_v<T>) || ...);
+template <class B, class A>
+concept OperandWith = Operands<A, B>;
 
 namespace expression_detail {
 
@@ -91,12 +92,10 @@ template <class T>
 auto kept(const T& operand) {
   if constexpr (std::is_arithmetic_v<T>)
     return static_cast<double>(operand);
-  else if constexpr (!is_variable<T>)
-    return operand;
-  else if constexpr (T::width == 1)
-    return operand;
-  else
+  else if constexpr (is_variable<T> && width_of<T>() != 1)
     return Variable<typename T::DeviceType>(operand);
+  else
+    return operand;
 }
 template <class T>
 using Kept = decltype(kept(std::declval<const T&>()));

@@ -6,7 +6,6 @@
 #include "attn/ops/input_feeding.hpp"
 #include "attn/ops/scatter_rows.hpp"
 #include "attn/tape/attention.hpp"
-#include "attn/tape/embedding.hpp"
 #include "attn/tape/gather_rows.hpp"
 #include "attn/tape/lstm.hpp"
 
@@ -82,7 +81,7 @@ InputFeedingResult<Device> input_feeding(Variable<Device> words, const TimeMajor
           "input_feeding: words of ", from_words, " columns, keys of ", width, " and values of ", value,
           " for a layer with an input of ", lowest.input.cols, " columns and a mix of ", weights.mix.rows, " x ",
           weights.mix.cols);
-  const auto matrix = [&](Index cols) { return Matrix<Scalar>(tape.template array<Scalar>(rows * cols), rows, cols); };
+  const auto matrix = [&](Index cols) { return tape.matrix(rows, cols); };
   const auto seen = matrix(width + value);
   InputFeedingResult<Device> y{tape.result(rows, width, words, source.keys, source.values, weights),
                                Variable<Device>(seen.columns(width, value), &tape)};
@@ -133,7 +132,7 @@ InputFeedingResult<Device> input_feeding(Variable<Device> words, const TimeMajor
     const InputFeedingGradientArgs<Device> walked{.forward = forward, .dfed = dfed, .dcontext = dcontext, .dmix = dmix};
     input_feeding_gradient(back.device, walked);
     input_feeding_detail::finish(back, words, weights, walked);
-    const MemorySink<Device> dk(back, source.keys, source.rows), dv(back, source.values, source.rows);
+    const SinkOrScratch<Device> dk(back, source.keys, source.rows.rows), dv(back, source.values, source.rows.rows);
     attention_gradient(back.device, {.forward = looked,
                                      .dy = dcontext,
                                      .dq = {dq},  // input_feeding_gradient already used dq, step by step

@@ -6,7 +6,6 @@
 #include "attn/ops/reduce_all.hpp"
 #include "attn/tape/arithmetic.hpp"
 #include "attn/tape/cross_entropy.hpp"
-#include "attn/tape/embedding.hpp"
 
 namespace attn {
 
@@ -38,13 +37,13 @@ auto mean(const Activation auto& of) {
 }
 
 /// The mean squared error. torch.nn.MSELoss.
-template <Activation X, class Target>
-requires Operands<X, Target>
-auto mse(const X& x, const Target& target) { return mean(square(x - target)).named("mse"); }
+template <Activation X, OperandWith<X> Target>
+auto mse(const X& x, const Target& target) {
+  return mean(square(x - target)).named("mse");
+}
 
 /// The binary cross-entropy of sigmoid(logits) against targets between 0 and 1. torch.nn.BCEWithLogitsLoss.
-template <Activation X, class Target>
-requires Operands<X, Target>
+template <Activation X, OperandWith<X> Target>
 auto binary_cross_entropy(const X& logits, const Target& targets) {
   const auto x = evaluated(logits);
   return mean(softplus(x) - x * targets).named("binary_cross_entropy");

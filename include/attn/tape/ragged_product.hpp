@@ -1,10 +1,8 @@
 #pragma once
-#include "attn/core/parameter.hpp"
 #include "attn/core/ragged.hpp"
 #include "attn/ops/ragged_product.hpp"
 #include "attn/ops/ragged_projection.hpp"
 #include "attn/tape/expression.hpp"
-#include "attn/tape/tape.hpp"
 
 namespace attn {
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "attn/core/gradient_range.hpp"
-#include "attn/core/memory.hpp"
 #include "attn/core/parameter.hpp"
 #include "attn/core/random.hpp"
 #include "attn/ops/dropout.hpp"
@@ -92,7 +91,7 @@ class Tape {
     return make_result(rows, cols, (wants_gradient(from) || ...));
   }
   Variable<Device> make_result(Index rows, Index cols, bool gradient) {
-    return Variable<Device>({array<Scalar>(rows * cols), rows, cols}, this, gradient ? new_slot(rows, cols) : nullptr);
+    return Variable<Device>(matrix(rows, cols), this, gradient ? new_slot(rows, cols) : nullptr);
   }
 
   /// Wraps memory that lives as long as the tape as an activation without a gradient.
@@ -102,6 +101,10 @@ class Tape {
   template <class T>
   T* array(Index count) {
     return device.activations.template array<T>(count);
+  }
+  template <class T = Scalar>
+  Matrix<T> matrix(Index rows, Index cols) {
+    return {array<T>(rows * cols), rows, cols};
   }
 
   /// A value in host memory that lives as long as the tape.

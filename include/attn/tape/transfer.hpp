@@ -19,14 +19,6 @@ Variable<Device> upload(Tape<Device>& tape, const std::vector<typename Device::R
   return tape.constant({tape.upload(converted.data(), rows * cols), rows, cols});
 }
 
-/// Uploads tokens as one sentence, or as one label per row of logits.
-template <class Device>
-Text upload(Tape<Device>& tape, const std::vector<Token>& tokens) {
-  Sentences one;
-  one.push_back(tokens);
-  return upload(tape, one);
-}
-
 /// Copies an activation to the host, row by row. Waits for the device. x.cpu() in PyTorch.
 template <Activation X>
 auto download(const X& of) {

@@ -15,38 +15,29 @@ namespace attn {
 // builds store a plain pointer.
 
 #ifdef ATTN_CHECKED
-class LiveTapes {
+/// Registers a tape while it lives.
+class TapeLife {
  public:
-  static std::uint64_t begin() {
-    const std::lock_guard lock(all().mutex_);
-    all().numbers_.push_back(++all().last_);
-    return all().last_;
+  TapeLife() {
+    const std::lock_guard lock(mutex_);
+    live_.push_back(number = ++last_);
   }
-  static void end(std::uint64_t number) {
-    const std::lock_guard lock(all().mutex_);
-    std::erase(all().numbers_, number);
+  TapeLife(const TapeLife&) = delete;
+  ~TapeLife() {
+    const std::lock_guard lock(mutex_);
+    std::erase(live_, number);
   }
-  static bool contains(std::uint64_t number) {
-    const std::lock_guard lock(all().mutex_);
-    return std::ranges::find(all().numbers_, number) != all().numbers_.end();
+  static bool lives(std::uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    return std::ranges::find(live_, number) != live_.end();
   }
+
+  std::uint64_t number;
 
  private:
-  static LiveTapes& all() {
-    static LiveTapes tapes;
-    return tapes;
-  }
-  std::mutex mutex_;
-  std::vector<std::uint64_t> numbers_;
-  std::uint64_t last_ = 0;
-};
-
-/// Registers a tape while it lives.
-struct TapeLife {
-  const std::uint64_t number = LiveTapes::begin();
-  TapeLife() = default;
-  TapeLife(const TapeLife&) = delete;
-  ~TapeLife() { LiveTapes::end(number); }
+  inline static std::mutex mutex_;
+  inline static std::vector<std::uint64_t> live_;  // the numbers of the live tapes
+  inline static std::uint64_t last_ = 0;
 };
 #else
 struct TapeLife {};
@@ -67,7 +58,7 @@ class TapePointer {
   void check() const {
 #ifdef ATTN_CHECKED
     require(
-        LiveTapes::contains(number_),
+        TapeLife::lives(number_),
         "an activation or a loss is used after its tape has ended. Keep the Tape alive, or compute it again on a new one.");
 #endif
   }
