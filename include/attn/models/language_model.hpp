@@ -71,7 +71,7 @@ struct LanguageModel {
   using Options = LanguageModelOptions;
   using X = Variable<Device, Shape.width>;
   using State = LanguageModelState<Device>;
-  using Decoder = SelfAttentionStack<Device, Shape, Shape.decoder_layers, Attention, Norm, Activation, Mask::causal>;
+  using Decoder = TransformerStack<Device, Shape, Shape.decoder_layers, Attention, Norm, Activation, Mask::causal>;
 
   TransformerShape shape;
   Embedding<Device, Shape.width, Positions> embedding;  // tokens and positions

@@ -48,7 +48,7 @@ struct Transformer {
         source_embedding(options.source_vocabulary, shape.width, options.dropout.residual),
         encoder(layer_count(shape.encoder_layers, "encoder"), shape, options.dropout),
         target_embedding(options.target_vocabulary, shape.width, options.dropout.residual),
-        decoder(shape, options.dropout),
+        decoder(layer_count(shape.decoder_layers, "decoder"), shape, options.dropout),
         output(options.target_vocabulary, shape.width),
         share_embeddings(options.share_embeddings),
         tie_output(options.tie_output) {}

@@ -75,20 +75,17 @@ struct GeGlu {
   using Layer = GatedFeedForward<Device, Width, Inner, functions::GeluExact>;
 };
 
-namespace feed_forward_detail {
 template <class Policy, class Device, int Width, int Inner>
-struct Select {
+struct SelectFeedForward {
   using Type = FeedForward<Device, Width, Inner, Policy>;
 };
 template <class Policy, class Device, int Width, int Inner>
 requires requires { typename Policy::template Layer<Device, Width, Inner>; }
-struct Select<Policy, Device, Width, Inner> {
+struct SelectFeedForward<Policy, Device, Width, Inner> {
   using Type = typename Policy::template Layer<Device, Width, Inner>;
 };
-}  // namespace feed_forward_detail
-
 /// The feed-forward block of a policy.
 template <class Policy, class Device, int Width, int Inner>
-using FeedForwardOf = typename feed_forward_detail::Select<Policy, Device, Width, Inner>::Type;
+using FeedForwardOf = typename SelectFeedForward<Policy, Device, Width, Inner>::Type;
 
 }  // namespace attn

@@ -63,8 +63,7 @@ class OutputRows {
   }
 
   /// Restricts the choice to these tokens, ascending and distinct. Call once, with a tape that outlives their use.
-  template <int Width>
-  void gather(Tape<Device>& tape, const Output<Device, Width>& output, std::span<const Token> tokens) {
+  void gather(Tape<Device>& tape, const auto& output, std::span<const Token> tokens) {
     require(!tokens.empty() && tokens_.empty(), "allowed_tokens must not be empty, and can be set only once");
     require(std::ranges::adjacent_find(tokens, std::greater_equal<>{}) == tokens.end() && tokens.front() >= 0 &&
                 tokens.back() < output.weight.rows,
@@ -96,8 +95,7 @@ class OutputRows {
   }
 
   /// The column of the most probable token of each row, `except` excluded; on the device.
-  template <int Width>
-  Token* likeliest(const Output<Device, Width>& output, Variable<Device> x, Token except) const {
+  Token* likeliest(const auto& output, Variable<Device> x, Token except) const {
     Tape<Device>& tape = x.tape();
     const Matrix<const Scalar> weight = all() ? Matrix<const Scalar>(output.weight.matrix()) : weight_;
     Token* best = tape.template array<Token>(x.rows());

@@ -14,18 +14,6 @@ inline void check_labels(const Text& labels, Index predictions, Index vocabulary
           labels.smallest < 0 ? labels.smallest : labels.largest, " is not in a vocabulary of ", vocabulary);
 }
 
-namespace cross_entropy_detail {
-
-inline void check(LossOptions options) {
-  require(options.amount >= 0 && options.amount <= 1, "cross_entropy: label smoothing of ", options.amount,
-          " is not in [0, 1]");
-}
-inline double normalizer(LossOptions options, Index rows) {
-  return options.normalizer > 0 ? options.normalizer : static_cast<double>(std::max<Index>(rows, 1));
-}
-
-}  // namespace cross_entropy_detail
-
 /// The cross-entropy of softmax(x Wᵀ + b) against the labels, fused with the output layer. Logits are as wide as the
 /// vocabulary, so they are computed in chunks of rows. In the backward pass a chunk becomes its gradient in place, which is
 /// added to the gradients of x, W and b before the next chunk.
@@ -34,10 +22,9 @@ Loss<Device> cross_entropy(Variable<Device> x, Parameter<Device> weight, Paramet
                            LossOptions options = {}) {
   using Scalar = typename Device::Scalar;
   using Real = typename Device::Real;
-  cross_entropy_detail::check(options);
+  const double normalizer = options.divisor(x.rows());
   require(x.cols() == weight.cols, "cross_entropy: hidden states of ", x.cols(), " columns for an output layer of ",
           weight.cols);
-  const double normalizer = cross_entropy_detail::normalizer(options, x.rows());
   const bool learns = x.slot != nullptr || weight.learns() || bias.learns();
   return Loss<Device>(
       x.tape(), "cross_entropy", normalizer, learns,

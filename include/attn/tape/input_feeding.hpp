@@ -31,12 +31,11 @@ struct InputFeedingResult {
   Variable<Device, Value> context;  // c: the averaged values
 };
 
-namespace input_feeding_detail {
-
 /// Computes the gradients of the weights and words from the results of input_feeding_gradient.
 template <int Layers, class Device>
-void finish(Tape<Device>& back, Variable<Device> words, const InputFeedingWeights<Device, Layers>& weights,
-            const InputFeedingGradientArgs<Device>& walked) {
+void add_input_feeding_gradients(Tape<Device>& back, Variable<Device> words,
+                                 const InputFeedingWeights<Device, Layers>& weights,
+                                 const InputFeedingGradientArgs<Device>& walked) {
   const InputFeedingArgs<Device>& f = walked.forward;
   const Index width = f.width(), from_words = words.cols();
   for (int l = 0; l < Layers; ++l) {
@@ -57,8 +56,6 @@ void finish(Tape<Device>& back, Variable<Device> words, const InputFeedingWeight
   }
   add_linear_gradient<Device>(back, walked.dmix, f.seen.columns(0, f.mix.cols), weights.mix);
 }
-
-}  // namespace input_feeding_detail
 
 /// The decoder of an input-feeding model over the words of a batch (formulas in ops/input_feeding.hpp). Scores are products
 /// of keys and states. Value columns beyond those that `mix` reads are averaged, but not fed to the next step.
@@ -131,7 +128,7 @@ InputFeedingResult<Device> input_feeding(Variable<Device> words, const TimeMajor
     const auto dmix = back.template scratch<Scalar>(rows, width), dq = back.template scratch<Scalar>(rows, width);
     const InputFeedingGradientArgs<Device> walked{.forward = forward, .dfed = dfed, .dcontext = dcontext, .dmix = dmix};
     input_feeding_gradient(back.device, walked);
-    input_feeding_detail::finish(back, words, weights, walked);
+    add_input_feeding_gradients(back, words, weights, walked);
     const SinkOrScratch<Device> dk(back, source.keys, source.rows.rows), dv(back, source.values, source.rows.rows);
     attention_gradient(back.device, {.forward = looked,
                                      .dy = dcontext,

@@ -5,17 +5,18 @@
 
 namespace attn {
 
-namespace norm_detail {
-
-/// The norm of x, or of x + dropout(branch) if there is a branch.
+/// layer_norm(x + dropout(branch)): the post-norm residual connection, in one pass. Without a branch, layer_norm(x).
 template <class Device>
-Variable<Device> layer_norm(Tape<Device>& tape, Variable<Device> x, Variable<Device> branch, Parameter<Device> gain,
-                            Parameter<Device> bias, Dropout drop, bool center, float epsilon) {
+Variable<Device> residual_layer_norm(Variable<Device> x, Variable<Device> branch, Parameter<Device> gain,
+                                     Parameter<Device> bias, Dropout drop, bool center = true, float epsilon = 1e-5f) {
   using Scalar = typename Device::Scalar;
   using Real = typename Device::Real;
-  require(x.cols() == gain.rows, "layer_norm: an input of ", x.cols(), " columns for a norm of width ", gain.rows);
-  Matrix<Scalar> sum;  // for the gradient only
   const bool fused = !branch.value.empty();
+  require(!fused || (x.rows() == branch.rows() && x.cols() == branch.cols()), "residual: activations of ", x.rows(), " x ",
+          x.cols(), " and ", branch.rows(), " x ", branch.cols(), " cannot be added");
+  require(x.cols() == gain.rows, "layer_norm: an input of ", x.cols(), " columns for a norm of width ", gain.rows);
+  Tape<Device>& tape = fused ? branch.tape() : x.tape();
+  Matrix<Scalar> sum;  // for the gradient only
   if (fused && tape.recording()) sum = tape.matrix(x.rows(), x.cols());
   auto y = tape.result(x.rows(), x.cols(), x, branch, gain, bias);
   auto* mean = tape.template array<Real>(x.rows());
@@ -50,22 +51,11 @@ Variable<Device> layer_norm(Tape<Device>& tape, Variable<Device> x, Variable<Dev
   return y;
 }
 
-}  // namespace norm_detail
-
 /// (x - mean) / deviation * gain + bias for each row
 template <class Device>
 Variable<Device> layer_norm(Variable<Device> x, Parameter<Device> gain, Parameter<Device> bias, bool center = true,
                             float epsilon = 1e-5f) {
-  return norm_detail::layer_norm(x.tape(), x, Variable<Device>(), gain, bias, Dropout{}, center, epsilon);
-}
-
-/// layer_norm(x + dropout(branch)): the post-norm residual connection, in one pass
-template <class Device>
-Variable<Device> residual_layer_norm(Variable<Device> x, Variable<Device> branch, Parameter<Device> gain,
-                                     Parameter<Device> bias, Dropout drop, bool center = true, float epsilon = 1e-5f) {
-  require(x.rows() == branch.rows() && x.cols() == branch.cols(), "residual: activations of ", x.rows(), " x ", x.cols(),
-          " and ", branch.rows(), " x ", branch.cols(), " cannot be added");
-  return norm_detail::layer_norm(branch.tape(), x, branch, gain, bias, drop, center, epsilon);
+  return residual_layer_norm(x, {}, gain, bias, {}, center, epsilon);
 }
 
 /// x / root mean square * gain for each row

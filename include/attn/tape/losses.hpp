@@ -11,8 +11,6 @@ namespace attn {
 
 // Losses of activations. Each is a term that can be added to others (tape/loss.hpp).
 
-namespace loss_detail {
-
 /// scale * the sum of all elements.
 template <class Device>
 Loss<Device> scaled_sum(Variable<Device> x, double scale, std::string_view name) {
@@ -25,15 +23,13 @@ Loss<Device> scaled_sum(Variable<Device> x, double scale, std::string_view name)
                       });
 }
 
-}  // namespace loss_detail
-
 /// The sum of all elements.
-auto sum(const Activation auto& x) { return loss_detail::scaled_sum(evaluated(x), 1, "sum"); }
+auto sum(const Activation auto& x) { return scaled_sum(evaluated(x), 1, "sum"); }
 
 /// The mean of all elements: mean(square(states)).
 auto mean(const Activation auto& of) {
   const auto x = evaluated(of);
-  return loss_detail::scaled_sum(x, 1 / static_cast<double>(std::max<Index>(x.rows() * x.cols(), 1)), "mean");
+  return scaled_sum(x, 1 / static_cast<double>(std::max<Index>(x.rows() * x.cols(), 1)), "mean");
 }
 
 /// The mean squared error. torch.nn.MSELoss.
@@ -56,9 +52,8 @@ auto cross_entropy(const X& of, const Text& labels, LossOptions options = {}) {
   using Device = typename X::DeviceType;
   using Real = typename Device::Real;
   const Variable<Device> x = evaluated(of);
-  cross_entropy_detail::check(options);
+  const double normalizer = options.divisor(x.rows());
   check_labels(labels, x.rows(), x.cols());
-  const double normalizer = cross_entropy_detail::normalizer(options, x.rows());
   return Loss<Device>(
       x.tape(), "cross_entropy", normalizer, x.slot != nullptr,
       [=, tokens = labels.tokens](Tape<Device>& tape, Real* sums, const double* weight) {
