@@ -1,6 +1,4 @@
 #pragma once
-#include <type_traits>
-
 #include "attn/attention/global.hpp"
 #include "attn/attention/multi_head.hpp"
 
@@ -77,7 +75,6 @@ struct DecoderAttention {
           states(construct<decltype(states)>(tape, layout, Back::width, Back::value_width)) {}
   };
 
-  /// Computes the keys and values of the source.
   SourceKeysValues<> remember(Variable<Device, Source> states, Ragged rows) const {
     if constexpr (kHeads) states = source_heads(states, rows);
     return encoder.remember(states, rows);
@@ -107,7 +104,6 @@ struct DecoderAttention {
   }
 };
 
-/// A decoder without attention.
 template <class Device, int Width, int Source>
 struct DecoderAttention<Device, Width, Source, NoAttention> {
   static constexpr int width = 0;

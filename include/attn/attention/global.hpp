@@ -1,6 +1,4 @@
 #pragma once
-#include <type_traits>
-
 #include "attn/attention/key_value.hpp"
 #include "attn/attention/score.hpp"
 

@@ -1,6 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <type_traits>
 
 #include "attn/attention/policy.hpp"
 #include "attn/ops/copy_rows.hpp"
@@ -20,7 +19,6 @@ struct CacheLayout {
   const std::int32_t *copy_from = nullptr, *copy_to = nullptr;
   FirstPositions positions;  // of each active row's newest token
 
-  /// The rows before the newest.
   Ragged earlier() const {
     return {rows.begin, newest, rows.count, rows.rows - rows.count, std::max<Index>(rows.longest - 1, 0)};
   }
@@ -63,7 +61,6 @@ struct KeyValueCache {
 
 enum class Mask { none, causal };  // causal: attention to the own and earlier positions
 
-/// The QueryKey layer of a policy, or an empty one.
 template <class Policy, class Device, int Width, int Heads>
 struct QueryKeyOf {
   struct Type {
@@ -146,7 +143,6 @@ struct MultiHead {
     auto [keys, values] = split<2>(in.outputs(memory, width, 2 * key_width));
     return projection(KeysValues<Device>{repeated(keys), repeated(values), rows});
   }
-  /// Cross-attention.
   X operator()(X x, Ragged rows, KeysValues<Device> memory) const {
     check_input("MultiHead", in.weight.cols, x);
     return attend(in.outputs(x, 0, out.weight.rows), rows, memory, true);

@@ -1,8 +1,6 @@
 #pragma once
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <vector>
 
 #include "attn/attention/policy.hpp"
 #include "attn/tape/columns.hpp"

@@ -1,11 +1,7 @@
 #pragma once
 #include <algorithm>
-#include <array>
-#include <cstdint>
 #include <numeric>
 #include <span>
-#include <utility>
-#include <vector>
 
 #include "attn/tape/embedding.hpp"
 

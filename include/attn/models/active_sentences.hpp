@@ -2,10 +2,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <optional>
-#include <span>
-#include <utility>
-#include <vector>
 
 #include "attn/attention/multi_head.hpp"
 #include "attn/models/active_rows.hpp"
@@ -42,7 +38,6 @@ class ActiveSentences {
   /// New row i continues active row rows[i]. Rows may be repeated, reordered and dropped.
   void select(std::span<const Index> rows) { rows_.select(rows); }
 
-  /// Selects the active rows i with keep[i].
   void keep(const std::vector<bool>& keep) {
     require(keep.size() == active().size(), "decoding: keep has ", keep.size(), " entries for ", active().size(), " rows");
     kept_.clear();

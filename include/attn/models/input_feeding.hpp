@@ -1,6 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <vector>
 
 #include "attn/models/seq2seq.hpp"
 #include "attn/tape/input_feeding.hpp"
@@ -63,7 +62,6 @@ struct InputFeeding {
   using Decoder = LstmStack<Device, Shape.embedding + width, width, Shape.decoder_layers>;
   using SourceKeysValues = typename SourceAttention::SourceKeysValues;
 
-  /// The decoding state.
   struct State : ActiveSentences<Device> {
     SourceKeysValues seen;  // of the source
     LstmCache<Device, width, Shape.decoder_layers> lstm;

@@ -1,14 +1,10 @@
 #pragma once
-#include <span>
-#include <vector>
-
 #include "attn/attention/rope.hpp"
 #include "attn/models/transformer_layers.hpp"
 #include "attn/nn/embedding.hpp"
 
 namespace attn {
 
-/// Run-time options of a language model.
 struct LanguageModelOptions {
   Index vocabulary = 0;
   TransformerDropout dropout = {};

@@ -1,6 +1,4 @@
 #pragma once
-#include <vector>
-
 #include "attn/attention/decoder_attention.hpp"
 #include "attn/models/active_sentences.hpp"
 #include "attn/models/prediction.hpp"
@@ -8,7 +6,6 @@
 
 namespace attn {
 
-/// Run-time options of a recurrent model.
 struct RecurrentOptions {
   Index source_vocabulary = 0, target_vocabulary = 0;
   RecurrentDropout dropout = {};
@@ -41,7 +38,6 @@ struct Seq2Seq {
   static constexpr int predicts_from = width + Attention::width + kSeen;
   using States = LstmStates<Device, width, Shape.decoder_layers>;
 
-  /// The decoding state.
   struct State : ActiveSentences<Device> {
     SourceKeysValues seen;  // of the source
     typename Attention::Past past;
@@ -108,7 +104,6 @@ struct Seq2Seq {
   }
 
  private:
-  /// The keys and values of the source.
   SourceKeysValues look_at(const Encoded<Device, Shape>& read, Ragged rows) const {
     if constexpr (Attends::attends_to_source)
       return averaged<Prediction>(attention.remember(read.states, rows), read.embedded);

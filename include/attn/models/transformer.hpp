@@ -1,13 +1,10 @@
 #pragma once
-#include <vector>
-
 #include "attn/attention/linformer.hpp"
 #include "attn/models/transformer_layers.hpp"
 #include "attn/nn/embedding.hpp"
 
 namespace attn {
 
-/// Run-time options of a Transformer.
 struct TransformerOptions {
   Index source_vocabulary = 0, target_vocabulary = 0;
   TransformerDropout dropout = {};
@@ -54,7 +51,6 @@ struct Transformer {
         tie_output(options.tie_output) {}
   Transformer(const Transformer&) = delete;  // a copy would share its parameters with the original
 
-  /// Hidden states of the source.
   X encode(Tape<Device>& tape, const Text& source) const { return encoder(source_embedding(tape, source), source.rows); }
 
   /// Hidden states of the target. Each depends on the source, its own token and the tokens before it.
@@ -68,7 +64,6 @@ struct Transformer {
     return decode(tape, target, memory, source.rows);
   }
 
-  /// The loss of predicting each label from the source and the preceding target.
   Loss<Device> loss(Tape<Device>& tape, const Batch& batch, LossOptions options = {}) const {
     const auto [source, target, labels] = upload(tape, batch);
     return output.loss(hidden(tape, source, target), labels, options);

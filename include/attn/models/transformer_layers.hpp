@@ -1,8 +1,4 @@
 #pragma once
-#include <span>
-#include <type_traits>
-#include <vector>
-
 #include "attn/models/active_sentences.hpp"
 #include "attn/models/transformer_shape.hpp"
 #include "attn/nn/feed_forward.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 #include <cmath>
-#include <type_traits>
 
 #include "attn/nn/layer_input.hpp"
 #include "attn/nn/positions.hpp"

@@ -1,6 +1,4 @@
 #pragma once
-#include <type_traits>
-
 #include "attn/nn/activation.hpp"
 #include "attn/nn/linear.hpp"
 

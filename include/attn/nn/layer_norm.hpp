@@ -14,7 +14,6 @@ struct SetNormEpsilon {
   void tie(auto&, auto&) const {}
 };
 
-/// LayerNorm and RmsNorm.
 template <class Device, int Width, bool Center>
 struct NormOf {
   static constexpr const char* name = Center ? "LayerNorm" : "RmsNorm";

@@ -4,7 +4,6 @@
 
 namespace attn {
 
-/// Linear and Projection.
 template <class Device, int In, int Out, bool Bias>
 struct LinearOf {
   static constexpr const char* name = Bias ? "Linear" : "Projection";

@@ -1,8 +1,6 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
-#include <span>
-#include <vector>
 
 #include "attn/nn/layer_input.hpp"
 #include "attn/ops/gather_rows.hpp"

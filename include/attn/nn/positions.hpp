@@ -64,7 +64,6 @@ struct Learned {
   };
 };
 
-/// No position vectors.
 struct NoPositions {
   static double word_scale(int) { return 1; }
 

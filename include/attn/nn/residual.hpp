@@ -1,6 +1,4 @@
 #pragma once
-#include <concepts>
-
 #include "attn/nn/rms_norm.hpp"
 
 namespace attn {

@@ -25,11 +25,7 @@ struct KeysValues : KeysValues<Device> {
 };
 
 /// Identifies a layer: its address, and a mark of its type because a layer's first member has the same address.
-struct LayerId {
-  const void* address = nullptr;
-  const void* type = nullptr;
-  bool operator==(const LayerId&) const = default;
-};
+using LayerId = std::pair<const void*, const void*>;
 template <class Type>
 inline constexpr char type_mark = 0;
 template <class Layer>

@@ -1,8 +1,6 @@
 #pragma once
-#include <array>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "attn/ops/repeat_heads.hpp"
 #include "attn/tape/tape.hpp"

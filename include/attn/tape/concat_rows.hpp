@@ -1,6 +1,5 @@
 #pragma once
 #include <numeric>
-#include <utility>
 
 #include "attn/ops/gather_rows.hpp"
 #include "attn/ops/scatter_rows.hpp"

@@ -1,8 +1,6 @@
 #pragma once
 #include <algorithm>
-#include <array>
 #include <numeric>
-#include <vector>
 
 #include "attn/core/batch.hpp"
 #include "attn/core/ragged.hpp"
@@ -24,20 +22,29 @@ struct Text {
   }
 };
 
+/// The sentences by decreasing length, equal ones in order; on the host.
+template <class Device>
+std::int32_t* longest_first(Tape<Device>& tape, const std::int32_t* offsets, Index count) {
+  auto* order = tape.device.tape_nodes.template array<std::int32_t>(count);
+  std::iota(order, order + count, 0);
+  std::sort(order, order + count, [=](std::int32_t a, std::int32_t b) {
+    const std::int32_t left = offsets[a + 1] - offsets[a], right = offsets[b + 1] - offsets[b];
+    return left != right ? left > right : a < b;
+  });
+  return order;
+}
+
 /// Lists the row blocks of a packed batch for devices that use them (core/ragged.hpp).
 template <class Device>
 void upload_blocks(Tape<Device>& tape, const std::int32_t* offsets, Ragged& rows) {
-  const auto length = [&](std::int32_t s) { return offsets[s + 1] - offsets[s]; };
-  const auto blocks = [&](std::int32_t s) { return (length(s) + Device::ragged_block - 1) / Device::ragged_block; };
-  auto& memory = tape.device.tape_nodes;
-  auto* order = memory.template array<std::int32_t>(rows.count);
-  std::iota(order, order + rows.count, 0);
-  std::sort(order, order + rows.count,
-            [&](auto a, auto b) { return length(a) != length(b) ? length(a) > length(b) : a < b; });
+  const auto blocks = [&](std::int32_t s) {
+    return (offsets[s + 1] - offsets[s] + Device::ragged_block - 1) / Device::ragged_block;
+  };
   for (std::int32_t s = 0; s < rows.count; ++s) rows.block_count += blocks(s);
-  auto* list = memory.template array<std::int32_t>(2 * rows.block_count);
-  for (auto* next = list; next < list + 2 * rows.block_count; ++order)
-    for (std::int32_t b = 0; b < blocks(*order); ++b) *next++ = *order, *next++ = b;
+  const auto* sentence = longest_first(tape, offsets, rows.count);
+  auto* list = tape.device.tape_nodes.template array<std::int32_t>(2 * rows.block_count);
+  for (auto* next = list; next < list + 2 * rows.block_count; ++sentence)
+    for (std::int32_t b = 0; b < blocks(*sentence); ++b) *next++ = *sentence, *next++ = b;
   rows.blocks = tape.upload(list, 2 * rows.block_count);
 }
 
@@ -166,7 +173,6 @@ Variable<Device> variable(Tape<Device>& tape, const Parameter<Device>& parameter
   return embedding(tape, upload(tape, rows), parameter, 1, {}, {}, 0);  // row i is the embedding of token i
 }
 
-/// A batch on the device.
 struct UploadedBatch {
   Text source;  // input of the encoder
   Text target;  // input of the decoder

@@ -1,8 +1,6 @@
 #pragma once
 #include <algorithm>
 #include <concepts>
-#include <type_traits>
-#include <utility>
 
 #include "attn/core/tuple.hpp"
 #include "attn/ops/expression.hpp"
@@ -100,7 +98,6 @@ auto kept(const T& operand) {
 template <class T>
 using Kept = decltype(kept(std::declval<const T&>()));
 
-/// Calls visit(leaf) for each leaf of an operand.
 template <class T, class Visit>
 void for_each_leaf(const T& operand, const Visit& visit) {
   if constexpr (is_expression<T>)
@@ -120,7 +117,6 @@ constexpr auto device_of() {
 
 }  // namespace expression_detail
 
-/// F applied to operands.
 template <int Width, class F, class... E>
 struct Expression {
   static constexpr int width = Width == expression_detail::any_width ? dynamic : Width;
@@ -212,37 +208,35 @@ struct Expression {
   /// The shape of the result. Throws an Error if the operands do not fit together.
   Shape check() const {
     Shape shape;
-    for_each_leaf([&](const auto& x) { add_variable(shape, x); });
-    for_each_leaf([&](const auto& x) { add_vector(shape, x); });
+    for_each_leaf([&](const auto& x) {
+      using Leaf = std::remove_cvref_t<decltype(x)>;
+      if constexpr (expression_detail::is_variable<Leaf>) {
+        Tape<DeviceType>& tape = x.tape();
+        if (shape.tape == nullptr || tape.number > shape.tape->number) shape.tape = &tape;
+        if (shape.rows < 0) shape.rows = x.rows();
+        constexpr bool column = Leaf::width == 1;
+        const Index cols = std::max<Index>(shape.cols, 1);  // of the preceding operands
+        if (!column && shape.cols < 0) shape.cols = x.cols();
+        require(x.rows() == shape.rows && (column || x.cols() == shape.cols), "an expression of activations of ",
+                shape.rows, " x ", cols, " and ", x.rows(), " x ", x.cols(),
+                !column && x.cols() == 1 ? "; to broadcast a column, convert it to Variable<Device, 1>" : "");
+        shape.learns = shape.learns || x.slot != nullptr;
+      }
+    });
+    for_each_leaf([&](const auto& x) {
+      if constexpr (expression_detail::is_parameter<std::remove_cvref_t<decltype(x)>>) {
+        if (shape.cols < 0) shape.cols = x.size();
+        require(
+            x.size() == shape.cols && (x.cols == 1 || x.rows == 1), "an expression of ", shape.cols,
+            " columns with a parameter of ", x.rows, " x ", x.cols,
+            "; a learned vector has one number per column, and variable(tape, parameter) makes an activation of a matrix");
+        shape.learns = shape.learns || x.learns();
+      }
+    });
     require(shape.tape != nullptr,
             "an expression needs at least one activation: numbers and parameters alone have no rows");
     if (shape.cols < 0) shape.cols = 1;
     return shape;
-  }
-  static void add_variable(Shape& shape, const auto& x) {
-    using Leaf = std::remove_cvref_t<decltype(x)>;
-    if constexpr (expression_detail::is_variable<Leaf>) {
-      Tape<DeviceType>& tape = x.tape();
-      if (shape.tape == nullptr || tape.number > shape.tape->number) shape.tape = &tape;
-      if (shape.rows < 0) shape.rows = x.rows();
-      constexpr bool column = Leaf::width == 1;
-      const Index cols = std::max<Index>(shape.cols, 1);  // of the preceding operands
-      if (!column && shape.cols < 0) shape.cols = x.cols();
-      require(x.rows() == shape.rows && (column || x.cols() == shape.cols), "an expression of activations of ", shape.rows,
-              " x ", cols, " and ", x.rows(), " x ", x.cols(),
-              !column && x.cols() == 1 ? "; to broadcast a column, convert it to Variable<Device, 1>" : "");
-      shape.learns = shape.learns || x.slot != nullptr;
-    }
-  }
-  static void add_vector(Shape& shape, const auto& x) {
-    if constexpr (expression_detail::is_parameter<std::remove_cvref_t<decltype(x)>>) {
-      if (shape.cols < 0) shape.cols = x.size();
-      require(
-          x.size() == shape.cols && (x.cols == 1 || x.rows == 1), "an expression of ", shape.cols,
-          " columns with a parameter of ", x.rows, " x ", x.cols,
-          "; a learned vector has one number per column, and variable(tape, parameter) makes an activation of a matrix");
-      shape.learns = shape.learns || x.learns();
-    }
   }
 };
 

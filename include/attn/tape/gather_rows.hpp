@@ -1,6 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <vector>
 
 #include "attn/ops/gather_rows.hpp"
 #include "attn/tape/tape.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 #include "attn/ops/input_feeding.hpp"
@@ -11,18 +10,13 @@
 
 namespace attn {
 
-/// The parameters and dropout rates of an input-feeding decoder.
 template <class Device, int Layers>
 struct InputFeedingWeights {
   std::array<LstmWeights<Device>, Layers> layers;  // the first layer's input: word columns + Width
   Parameter<Device> mix;                           // Width x (Width + the value columns it reads)
   float between_layers = 0, fed = 0;               // dropout
 
-  bool learns() const {
-    bool any = mix.learns();
-    for (const auto& layer : layers) any |= layer.learns();
-    return any;
-  }
+  bool learns() const { return mix.learns() || std::ranges::any_of(layers, &LstmWeights<Device>::learns); }
 };
 
 template <class Device, int Width = dynamic, int Value = dynamic>
@@ -152,10 +146,9 @@ class Steps {
     const Index sentences = text.rows.count;
     const auto length = [&](std::int32_t s) { return text.offsets[s + 1] - text.offsets[s]; };
     const auto list = [&](Index count) { return tape.device.tape_nodes.template array<std::int32_t>(count); };
-    auto *order = list(sentences), *numbers = list(sentences + 1), *begin = list(sentences), *end = list(sentences);
+    auto *order = longest_first(tape, text.offsets, sentences), *numbers = list(sentences + 1), *begin = list(sentences),
+         *end = list(sentences);
     auto *rows = list(text.rows.rows), *counts = list(text.rows.longest), *source_rows = list(sentences + 1);
-    std::iota(order, order + sentences, 0);
-    std::stable_sort(order, order + sentences, [&](auto a, auto b) { return length(a) > length(b); });
     std::iota(numbers, numbers + sentences + 1, 0);
     source_rows[0] = 0;
     for (Index i = 0; i < sentences; ++i) {

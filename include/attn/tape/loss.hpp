@@ -5,8 +5,6 @@
 #include <new>
 #include <span>
 #include <string_view>
-#include <type_traits>
-#include <utility>
 
 #include "attn/tape/tape.hpp"
 

@@ -23,7 +23,6 @@ Loss<Device> scaled_sum(Variable<Device> x, double scale, std::string_view name)
                       });
 }
 
-/// The sum of all elements.
 auto sum(const Activation auto& x) { return scaled_sum(evaluated(x), 1, "sum"); }
 
 /// The mean of all elements: mean(square(states)).

@@ -1,8 +1,6 @@
 #pragma once
 #include <algorithm>
-#include <array>
 #include <numeric>
-#include <utility>
 
 #include "attn/ops/lstm.hpp"
 #include "attn/ops/lstm_cell.hpp"
@@ -21,13 +19,7 @@ struct TimeMajor {
 /// For a batch whose layout is already on the device. Its count + 1 offsets are on the host.
 template <class Device>
 TimeMajor time_major(Tape<Device>& tape, Ragged rows, const std::int32_t* offsets) {
-  auto* order = tape.device.tape_nodes.template array<std::int32_t>(rows.count);  // host memory of the tape
-  std::iota(order, order + rows.count, 0);
-  std::sort(order, order + rows.count, [=](std::int32_t a, std::int32_t b) {
-    const std::int32_t left = offsets[a + 1] - offsets[a], right = offsets[b + 1] - offsets[b];
-    return left != right ? left > right : a < b;
-  });
-  return {rows, tape.upload(order, rows.count)};
+  return {rows, tape.upload(longest_first(tape, offsets, rows.count), rows.count)};
 }
 
 /// Sentences of one row each: a decoding step, or a step of an input-feeding decoder.

@@ -5,7 +5,6 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "attn/core/gradient_range.hpp"
 #include "attn/core/parameter.hpp"
@@ -114,7 +113,6 @@ class Tape {
     return new (device.tape_nodes.allocate(sizeof(T))) T(value);
   }
 
-  /// Copies values from the host to the device.
   template <class T>
   T* upload(const T* host, Index count) {
     T* copy = array<T>(count);

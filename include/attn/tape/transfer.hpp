@@ -1,6 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <vector>
 
 #include "attn/ops/argmax.hpp"
 #include "attn/tape/embedding.hpp"
