@@ -50,9 +50,8 @@ struct DecoderAttention {
   using Back = GlobalAttention<Device, Width, Width, typename Attends::Score, typename Attends::KeyValuePolicy>;
   static constexpr bool kHeads = Attends::heads > 0;
   static constexpr int kHeadCount = kHeads ? Attends::heads : 1;
-  struct Nothing {};
   template <bool There, class Layer>
-  using If = std::conditional_t<There, Layer, Nothing>;
+  using If = std::conditional_t<There, Layer, NoLayer>;
 
   static constexpr int source_width = AtSource::value_width, past_width = Attends::attends_to_past ? Back::value_width : 0;
   static constexpr int width = source_width + past_width;  // of all contexts
@@ -107,12 +106,9 @@ struct DecoderAttention {
 template <class Device, int Width, int Source>
 struct DecoderAttention<Device, Width, Source, NoAttention> {
   static constexpr int width = 0;
-  struct Nothing {};
   template <int = 0>
-  using SourceKeysValues = Nothing;
-  struct Past {
-    Past(Tape<Device>&, const CacheLayout&) {}
-  };
+  using SourceKeysValues = NoLayer;
+  using Past = NoLayer;
   void for_each_parameter(auto&&) {}
 };
 

@@ -12,7 +12,7 @@ namespace attn {
 /// (all_but_last), so no query sees its own state or a later one.
 template <class Device, int Query, int State, class ScorePolicy, class KeyValuePolicy = SharedKeyValue>
 struct GlobalAttention {
-  static_assert(KeyValuePolicySaysWidths<KeyValuePolicy> && KeyValuePolicyHasLayer<KeyValuePolicy, Device, State>,
+  static_assert(ProvidesKeysValues<KeyValuePolicy, Device, State>,
                 "attn: a key-value policy needs  static constexpr bool chooses_widths  and  Layer<Device, Width>  with  "
                 "key_width, value_width and  KeysValues operator()(Variable, Ragged) const");
   static_assert(ScoreSaysWidths<ScorePolicy>,
@@ -41,7 +41,7 @@ struct GlobalAttention {
 
   KeyValueLayer key_value;
   ScoreLayer score;
-  std::conditional_t<kProjected, Projection<Device, Query, key_width>, std::true_type> query;
+  std::conditional_t<kProjected, Projection<Device, Query, key_width>, NoLayer> query;
 
   /// The keys and values of these states. Compute them once for any number of queries.
   SourceKeysValues remember(Variable<Device, State> states, Ragged rows) const {

@@ -63,9 +63,7 @@ enum class Mask { none, causal };  // causal: attention to the own and earlier p
 
 template <class Policy, class Device, int Width, int Heads>
 struct QueryKeyOf {
-  struct Type {
-    explicit Type(const AttentionShape&) {}
-  };
+  using Type = NoLayer;
 };
 template <class Policy, class Device, int Width, int Heads>
 requires requires { typename Policy::template QueryKey<Device, Width, Heads>; }

@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 #include <span>
 
 #include "attn/tape/embedding.hpp"
@@ -45,9 +46,7 @@ class ActiveRows {
   }
   /// Whether row i has its states in place i, for all rows.
   bool in_order() const {
-    for (std::size_t i = 0; i < origins.size(); ++i)
-      if (origins[i] != static_cast<std::int32_t>(i)) return false;
-    return true;
+    return std::ranges::equal(origins, std::views::iota(0, static_cast<std::int32_t>(origins.size())));
   }
   /// Assigns a place to each row. The first row that continues a place stays there. The others get free places, first those
   /// of their own sentence: sentence i has places i, i + count, i + 2 count and so on.

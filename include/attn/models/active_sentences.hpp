@@ -57,8 +57,8 @@ class ActiveSentences {
     const auto count = static_cast<Index>(earlier_.size());
     const auto place = [&](std::size_t i) { return static_cast<std::int32_t>(static_cast<Index>(i) * layout_.capacity); };
     lists_.clear();
-    for (std::size_t i = 0; i < earlier_.size(); ++i) lists_.push_back(place(i));
-    for (std::size_t i = 0; i < earlier_.size(); ++i) lists_.push_back(place(i) + earlier_[i]);
+    for (const bool end : {false, true})
+      for (std::size_t i = 0; i < earlier_.size(); ++i) lists_.push_back(place(i) + (end ? earlier_[i] : 0));
     for (std::size_t i = 0; i < earlier_.size(); ++i)
       for (std::int32_t token = 0; token < earlier_[i]; ++token) lists_.push_back(place(i) + token);
     const std::int32_t* all = tape.upload(lists_.data(), static_cast<Index>(lists_.size()));
@@ -139,10 +139,6 @@ class ActiveSentences {
     require(rows_.listed.empty() || lists_positions_ || (listed && rows_.copies.empty()),
             "decoding: after end_beam_graph, pass the same rows to begin_beam_graph, each once");
     lists_.clear();  // collects everything below for one upload
-    const auto list = [&](const std::vector<std::int32_t>& numbers) {
-      lists_.insert(lists_.end(), numbers.begin(), numbers.end());
-      return lists_.size() - numbers.size();
-    };
     const Index capacity = layout_.capacity, written = length_;
     const auto filled = [&](std::size_t row) { return earlier_[static_cast<std::size_t>(active()[row])] + written; };
     const auto list_rows = [&](auto&& number) {
@@ -163,6 +159,7 @@ class ActiveSentences {
         else
           lists_.push_back(static_cast<std::int32_t>((t < filled(row) ? rows_.origins : rows_.places)[row] * capacity + t));
     if (lists_positions_) rows_.listed.assign(lists_.begin() + static_cast<std::ptrdiff_t>(table), lists_.end());
+    const auto list = [&](const auto& numbers) { return list_rows([&](std::size_t row, Index) { return numbers[row]; }); };
     const std::size_t places = list(rows_.places), origins = rows_.copies.empty() ? places : list(rows_.origins),
                       sources = lists_.size();
     sources_.list(active(), lists_);

@@ -6,30 +6,21 @@
 
 namespace attn {
 
-namespace input_feeding_detail {
-
 /// The attention types for a score. Words columns of source embeddings are averaged along with the values.
 template <class Device, int Width, class Score, class KeyValuePolicy, int Words>
-struct SourceAttention {
+struct InputFeedingAttention {
   using Attention = GlobalAttention<Device, Width, Width, Score, KeyValuePolicy>;
   using Mix = Projection<Device, Width + Attention::value_width, Width>;
   using SourceKeysValues = KeysValues<Device, Attention::width, Attention::value_width + Words>;
   static constexpr bool attends = true, folds = Attention::folds;
 };
 template <class Device, int Width, class KeyValuePolicy, int Words>
-struct SourceAttention<Device, Width, NoAttention, KeyValuePolicy, Words> {
-  struct Nothing {
-    void for_each_parameter(auto&&) {}
-  };
-  using Attention = Nothing;
-  using Mix = Nothing;
-  struct SourceKeysValues {
-    Ragged rows;
-  };
+struct InputFeedingAttention<Device, Width, NoAttention, KeyValuePolicy, Words> {
+  using Attention = NoLayer;
+  using Mix = NoLayer;
+  using SourceKeysValues = KeysValues<Device>;
   static constexpr bool attends = false, folds = false;
 };
-
-}  // namespace input_feeding_detail
 
 /// A decoder with input feeding: the input of each step is the token and the attention output of the previous step,
 ///
@@ -46,8 +37,8 @@ struct InputFeeding {
   using DeviceType = Device;
   using Options = RecurrentOptions;
   static constexpr RecurrentShape shape = Shape;
-  using SourceAttention = input_feeding_detail::SourceAttention<Device, Shape.width, Score, KeyValuePolicy,
-                                                                Prediction::uses_embeddings ? Shape.embedding : 0>;
+  using SourceAttention =
+      InputFeedingAttention<Device, Shape.width, Score, KeyValuePolicy, Prediction::uses_embeddings ? Shape.embedding : 0>;
   static_assert(
       SourceAttention::attends || Shape.encoder_layers == Shape.decoder_layers,
       "attn: InputFeeding: without attention the decoder's layers start with the states of the encoder's, so both "
@@ -150,18 +141,18 @@ struct InputFeeding {
     auto [seen, now] = begin(tape, source);
     const auto embedded = embedding(tape, target);
     const Steps<Device> steps(tape, target, source);
-    X* fed = tape.device.tape_nodes.template array<X>(steps.size());
-    Average* averages = tape.device.tape_nodes.template array<Average>(steps.size());
+    X* fed = tape.device.tape_nodes.template array<X>(steps.size);
+    Average* averages = tape.device.tape_nodes.template array<Average>(steps.size);
     if constexpr (SourceAttention::attends) {
       now.fed = tape.make_result(target.rows.count, width, false);  // a constant
       tape.device.zero(now.fed.value);
-    } else if (steps.size() > 0) {
-      const auto sorted = [&](X x) { return X(gather_rows(x, steps.order(), steps.active(0))); };
+    } else if (steps.size > 0) {
+      const auto sorted = [&](X x) { return X(gather_rows(x, steps.order, steps.active(0))); };
       for (auto& state : now.states) state = {sorted(state.h), sorted(state.c)};
       now.fed = now.states.back().h;
     }
-    const std::int32_t* rows = steps.rows();
-    for (Index t = 0; t < steps.size(); rows += steps.active(t++)) {
+    const std::int32_t* rows = steps.rows;
+    for (Index t = 0; t < steps.size; rows += steps.active(t++)) {
       now.fed = steps.survivors(now.fed, t);
       if (t > 0)
         for (auto& state : now.states) state = {steps.survivors(state.h, t), steps.survivors(state.c, t)};
@@ -198,7 +189,7 @@ struct InputFeeding {
     if constexpr (SourceAttention::attends)
       return {averaged<Prediction>(attention.remember(read.states, source.rows), read.embedded), {}};
     else
-      return {{source.rows}, {read.last, read.last.back().h, {}}};
+      return {{{}, {}, source.rows}, {read.last, read.last.back().h, {}}};
   }
   /// Whether one op computes all steps of a batch.
   static constexpr bool kOneOp = SourceAttention::folds && Shape.decoder_layers <= InputFeedingArgs<Device>::kMostLayers;

@@ -41,14 +41,11 @@ struct TransformerLayer {
   using X = Variable<Device, Shape.width>;
   using SelfPolicy = std::conditional_t<Cross, typename DecoderSelfPolicy<Attention>::Type, Attention>;
   using CrossAttention = MultiHead<Device, Shape.width, Shape.heads, typename CrossPolicy<Attention>::Type>;
-  struct Nothing {
-    Nothing(auto&&...) {}
-  };
 
   MultiHead<Device, Shape.width, Shape.heads, SelfPolicy, Masking> attention;
   Residual<Device, Shape.width, Norm> attention_norm;
-  std::conditional_t<Cross, CrossAttention, Nothing> cross_attention;
-  std::conditional_t<Cross, Residual<Device, Shape.width, Norm>, Nothing> cross_norm;
+  std::conditional_t<Cross, CrossAttention, NoLayer> cross_attention;
+  std::conditional_t<Cross, Residual<Device, Shape.width, Norm>, NoLayer> cross_norm;
   FeedForwardOf<Activation, Device, Shape.width, Shape.inner> feed_forward;
   Residual<Device, Shape.width, Norm> feed_forward_norm;
 

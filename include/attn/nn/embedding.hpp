@@ -6,12 +6,6 @@
 
 namespace attn {
 
-inline void require_tokens(const Text& text, Index vocabulary) {
-  require(text.smallest >= 0 && text.largest < vocabulary, "embedding: token ",
-          text.smallest < 0 ? text.smallest : text.largest, " is not in a vocabulary of ", vocabulary,
-          "; was the text encoded with another tokenizer?");
-}
-
 /// y = dropout(scale * table[token] + position). The policy defines the position vectors and the scale. Vaswani et al. 2017,
 /// sections 3.4 and 3.5. torch.nn.Embedding, times the scale, plus the position.
 template <class Device, int Width = dynamic, class Positions = Sinusoidal>
@@ -35,7 +29,9 @@ struct Embedding {
 
   /// `first`: the position of each sentence's first token. Decoding passes the number of tokens so far.
   Variable<Device, Width> operator()(Tape<Device>& tape, const Text& text, FirstPositions first = {}) const {
-    require_tokens(text, table.rows);
+    require(text.smallest >= 0 && text.largest < table.rows, "embedding: token ",
+            text.smallest < 0 ? text.smallest : text.largest, " is not in a vocabulary of ", table.rows,
+            "; was the text encoded with another tokenizer?");
     const auto vectors = positions(tape, first.most + text.rows.longest);
     return output_of<Device, Width>(
         "Embedding",

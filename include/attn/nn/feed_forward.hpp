@@ -20,13 +20,12 @@ struct FeedForward {
 
   X operator()(X x) const {
     check_input("FeedForward", up.weight.cols, x);
-    const auto y = [&]() -> X {
-      if constexpr (std::is_same_v<Activation, Relu>)  // fused with the matrix products
-        return feed_forward(x, up.weight, up.bias, down.weight, down.bias, dropout);
-      else
-        return down(attn::dropout(apply<Activation>(up(x)), dropout));
-    };
-    return output_of<Device, Width>("FeedForward", y());
+    X y;
+    if constexpr (std::is_same_v<Activation, Relu>)  // fused with the matrix products
+      y = feed_forward(x, up.weight, up.bias, down.weight, down.bias, dropout);
+    else
+      y = down(attn::dropout(apply<Activation>(up(x)), dropout));
+    return output_of("FeedForward", y);
   }
 
   void for_each_parameter(auto&& visit) {

@@ -28,6 +28,12 @@ inline Index vocabulary_size(Index tokens) {
   return tokens;
 }
 
+/// A layer without parameters, where a policy needs none.
+struct NoLayer {
+  NoLayer(auto&&...) {}
+  void for_each_parameter(auto&&) {}
+};
+
 /// A layer made from these arguments if it takes them, otherwise from none.
 template <class Layer>
 Layer construct(auto&&... arguments) {

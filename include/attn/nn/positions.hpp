@@ -69,7 +69,6 @@ struct NoPositions {
 
   template <class Device, int Width>
   struct Layer {
-    explicit Layer(Size<Width>) {}
     PositionVectors<Device> operator()(Tape<Device>&, Index) const { return {}; }
     void for_each_parameter(auto&&) {}
   };

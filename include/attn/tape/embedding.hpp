@@ -112,8 +112,7 @@ struct FirstPositions {
   Index most = 0;                      // the largest one
   const std::int32_t* each = nullptr;  // per sentence, on the device; nullptr: all at `most`
 
-  FirstPositions(Index all = 0) : most(all) {}
-  FirstPositions(Index largest, const std::int32_t* of_each) : most(largest), each(of_each) {}
+  FirstPositions(Index largest = 0, const std::int32_t* of_each = nullptr) : most(largest), each(of_each) {}
 };
 
 /// The vectors of positions 0, 1, 2, ..., and their gradients if they are learned.
@@ -124,15 +123,6 @@ struct PositionVectors {
 
   bool learns() const { return !gradients.empty(); }
 };
-
-/// The position of each token in its sentence, on the device.
-template <class Device>
-const std::int32_t* token_positions(Tape<Device>& tape, const Text& text, Index first) {
-  auto* positions = tape.device.tape_nodes.template array<std::int32_t>(text.rows.rows);
-  for (Index s = 0; s < text.rows.count; ++s)
-    std::iota(positions + text.offsets[s], positions + text.offsets[s + 1], static_cast<std::int32_t>(first));
-  return tape.upload(positions, text.rows.rows);
-}
 
 /// dropout(scale * table[token] + position); a sentence's tokens have positions first, first + 1, ...
 template <class Device>
@@ -149,10 +139,13 @@ Variable<Device> embedding(Tape<Device>& tape, const Text& text, Parameter<Devic
                           .scale = scale,
                           .dropout = drop,
                           .y = y.value});
-  const Token* places = nullptr;
+  const Token* places = nullptr;  // the position of each token in its sentence
   if (tape.recording() && !positions.gradients.empty()) {
     require(first.each == nullptr, "embedding: to train positions, all sentences must begin at the same position");
-    places = token_positions(tape, text, first.most);
+    auto* list = tape.device.tape_nodes.template array<Token>(text.rows.rows);
+    for (Index s = 0; s < text.rows.count; ++s)
+      std::iota(list + text.offsets[s], list + text.offsets[s + 1], static_cast<Token>(first.most));
+    places = tape.upload(list, text.rows.rows);
   }
   tape.on_backward(y, [=, tokens = text.tokens](Tape<Device>& back, auto dy) {
     if (table.learns())

@@ -65,26 +65,6 @@ constexpr bool same_widths() {
   return true;
 }
 
-}  // namespace expression_detail
-
-/// An activation or an expression of activations.
-template <class T>
-concept Activation = expression_detail::is_variable<T> || is_expression<T>;
-/// A valid operand of an expression.
-template <class T>
-concept Operand =
-    Activation<T> || expression_detail::is_parameter<T> || std::same_as<T, DropoutMask> || std::is_arithmetic_v<T>;
-/// The operand of a function of one.
-template <class T>
-concept Term = Operand<T> && !std::is_arithmetic_v<T>;
-/// The operands of one function; at least one is not a number.
-template <class... T>
-concept Operands = (Operand<T> && ...) && ((!std::is_arithmetic_v<T>) || ...);
-template <class B, class A>
-concept OperandWith = Operands<A, B>;
-
-namespace expression_detail {
-
 /// The stored form of an operand: without its static width unless it is a column, so that one kernel serves all widths.
 template <class T>
 auto kept(const T& operand) {
@@ -116,6 +96,22 @@ constexpr auto device_of() {
 }
 
 }  // namespace expression_detail
+
+/// An activation or an expression of activations.
+template <class T>
+concept Activation = expression_detail::is_variable<T> || is_expression<T>;
+/// A valid operand of an expression.
+template <class T>
+concept Operand =
+    Activation<T> || expression_detail::is_parameter<T> || std::same_as<T, DropoutMask> || std::is_arithmetic_v<T>;
+/// The operand of a function of one.
+template <class T>
+concept Term = Operand<T> && !std::is_arithmetic_v<T>;
+/// The operands of one function; at least one is not a number.
+template <class... T>
+concept Operands = (Operand<T> && ...) && ((!std::is_arithmetic_v<T>) || ...);
+template <class B, class A>
+concept OperandWith = Operands<A, B>;
 
 template <int Width, class F, class... E>
 struct Expression {

@@ -117,21 +117,20 @@ InputFeedingResult<Device> input_feeding(Variable<Device> words, const TimeMajor
   if (tape.attention_weights != nullptr)
     attention_weights(tape.device, {looked, note_weights(tape, rows, layout.rows, source.rows, 1)});
   tape.on_backward(std::array{y.fed, y.context}, [=](Tape<Device>& back, auto dfed, auto from_elsewhere) {
-    const auto dcontext = from_elsewhere.empty() ? back.template scratch<Scalar>(rows, value) : from_elsewhere;
-    if (from_elsewhere.empty()) back.device.zero(dcontext);
-    const auto dmix = back.template scratch<Scalar>(rows, width), dq = back.template scratch<Scalar>(rows, width);
-    const InputFeedingGradientArgs<Device> walked{.forward = forward, .dfed = dfed, .dcontext = dcontext, .dmix = dmix};
+    std::optional<Scratch<Device, Scalar>> unused;
+    const auto dcontext = from_elsewhere.empty() ? unused.emplace(back, rows, value).matrix : from_elsewhere;
+    if (unused) back.device.zero(dcontext);
+    const Scratch<Device, Scalar> dmix(back, rows, width), dq(back, rows, width);
+    const InputFeedingGradientArgs<Device> walked{
+        .forward = forward, .dfed = dfed, .dcontext = dcontext, .dmix = dmix.matrix};
     input_feeding_gradient(back.device, walked);
     add_input_feeding_gradients(back, words, weights, walked);
     const SinkOrScratch<Device> dk(back, source.keys, source.rows.rows), dv(back, source.values, source.rows.rows);
     attention_gradient(back.device, {.forward = looked,
                                      .dy = dcontext,
-                                     .dq = {dq},  // input_feeding_gradient already used dq, step by step
+                                     .dq = {dq.matrix},  // input_feeding_gradient already used dq, step by step
                                      .dk = dk,
                                      .dv = dv});
-    back.release(dq);
-    back.release(dmix);
-    if (from_elsewhere.empty()) back.release(dcontext);
   });
   return y;
 }
@@ -146,37 +145,36 @@ class Steps {
     const Index sentences = text.rows.count;
     const auto length = [&](std::int32_t s) { return text.offsets[s + 1] - text.offsets[s]; };
     const auto list = [&](Index count) { return tape.device.tape_nodes.template array<std::int32_t>(count); };
-    auto *order = longest_first(tape, text.offsets, sentences), *numbers = list(sentences + 1), *begin = list(sentences),
-         *end = list(sentences);
-    auto *rows = list(text.rows.rows), *counts = list(text.rows.longest), *source_rows = list(sentences + 1);
+    auto *by_length = longest_first(tape, text.offsets, sentences), *numbers = list(sentences + 1),
+         *begin = list(sentences), *end = list(sentences);
+    auto *step_rows = list(text.rows.rows), *counts = list(text.rows.longest), *source_rows = list(sentences + 1);
     std::iota(numbers, numbers + sentences + 1, 0);
     source_rows[0] = 0;
     for (Index i = 0; i < sentences; ++i) {
-      begin[i] = source.offsets[order[i]];
-      end[i] = source.offsets[order[i] + 1];
+      begin[i] = source.offsets[by_length[i]];
+      end[i] = source.offsets[by_length[i] + 1];
       source_rows[i + 1] = source_rows[i] + end[i] - begin[i];
     }
-    auto* next = rows;
+    auto* next = step_rows;
     for (std::int32_t t = 0; t < text.rows.longest; ++t) {
       counts[t] = 0;
-      for (Index i = 0; i < sentences && length(order[i]) > t; ++i, ++counts[t]) *next++ = text.offsets[order[i]] + t;
+      for (Index i = 0; i < sentences && length(by_length[i]) > t; ++i, ++counts[t])
+        *next++ = text.offsets[by_length[i]] + t;
     }
-    steps_ = text.rows.longest;
+    size = text.rows.longest;
     counts_ = counts;
     source_rows_ = source_rows;
-    rows_ = tape.upload(rows, text.rows.rows);
-    order_ = tape.upload(order, sentences);
+    rows = tape.upload(step_rows, text.rows.rows);
+    order = tape.upload(by_length, sentences);
     numbers_ = tape.upload(numbers, sentences + 1);
     begin_ = tape.upload(begin, sentences);
     end_ = tape.upload(end, sentences);
   }
 
-  Index size() const { return steps_; }
+  Index size = 0;
+  const std::int32_t *rows = nullptr, *order = nullptr;  // of the packed text, in step order; the sentences; on the device
+
   Index active(Index step) const { return counts_[step]; }
-  /// The packed text's rows in step order; on the device.
-  const std::int32_t* rows() const { return rows_; }
-  /// The sentences in the order of a step's rows; on the device.
-  const std::int32_t* order() const { return order_; }
   /// One row for each active sentence, and the source rows it attends to.
   Ragged layout(Index step) const { return {numbers_, numbers_ + 1, active(step), active(step), 1}; }
   Ragged source(Index step) const { return {begin_, end_, active(step), source_rows_[active(step)], source_longest_}; }
@@ -189,21 +187,20 @@ class Steps {
   }
 
  private:
-  Index steps_ = 0, source_longest_ = 0;
-  const std::int32_t *counts_ = nullptr, *source_rows_ = nullptr;                                // on the host
-  const std::int32_t *rows_ = nullptr, *numbers_ = nullptr, *begin_ = nullptr, *end_ = nullptr;  // on the device
-  const std::int32_t* order_ = nullptr;                                                          // on the device
+  Index source_longest_ = 0;
+  const std::int32_t *counts_ = nullptr, *source_rows_ = nullptr;              // on the host
+  const std::int32_t *numbers_ = nullptr, *begin_ = nullptr, *end_ = nullptr;  // on the device
 };
 
 /// Combines the results of all steps into one packed text. `parts`, one per step, are in the tape's memory.
 template <class Device, int Width>
 Variable<Device, Width> collect(Tape<Device>& tape, const Variable<Device, Width>* parts, const Steps<Device>& steps,
                                 Index rows) {
-  const Index cols = steps.size() > 0 ? parts[0].cols() : std::max(Width, 0);
+  const Index cols = steps.size > 0 ? parts[0].cols() : std::max(Width, 0);
   bool learns = false;
-  for (Index t = 0; t < steps.size(); ++t) learns |= parts[t].slot != nullptr;
+  for (Index t = 0; t < steps.size; ++t) learns |= parts[t].slot != nullptr;
   auto y = tape.make_result(rows, cols, learns);
-  const auto walk = [parts, row = steps.rows(), count = steps.size()](auto&& work) {
+  const auto walk = [parts, row = steps.rows, count = steps.size](auto&& work) {
     const std::int32_t* first = row;
     for (Index t = 0; t < count; first += parts[t++].rows()) work(parts[t], first);
   };

@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <numeric>
 
 #include "attn/ops/lstm.hpp"

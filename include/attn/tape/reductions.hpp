@@ -36,7 +36,7 @@ Variable<Device, 1> reduce_columns(Variable<Device> x, Reduction kind) {
 }
 
 template <class Device>
-Variable<Device> reduce_rows(Variable<Device> x, Ragged rows, RowReduction kind) {
+Variable<Device> pool(Variable<Device> x, Ragged rows, RowReduction kind) {
   Tape<Device>& tape = x.tape();
   auto y = tape.result(rows.count, x.cols(), x);
   reduce_rows(tape.device, {.kind = kind, .x = x.value, .rows = rows, .y = y.value});
@@ -64,17 +64,11 @@ auto mean_columns(const Activation auto& x) { return detail::reduce_columns(eval
 auto max_columns(const Activation auto& x) { return detail::reduce_columns(evaluated(x), Reduction::max); }
 
 // Pooling: one row per sentence.
-auto sum_rows(const Activation auto& x, Ragged rows) { return detail::reduce_rows(evaluated(x), rows, RowReduction::sum); }
-auto mean_rows(const Activation auto& x, Ragged rows) {
-  return detail::reduce_rows(evaluated(x), rows, RowReduction::mean);
-}
-auto max_rows(const Activation auto& x, Ragged rows) { return detail::reduce_rows(evaluated(x), rows, RowReduction::max); }
-auto first_rows(const Activation auto& x, Ragged rows) {
-  return detail::reduce_rows(evaluated(x), rows, RowReduction::first);
-}
-auto last_rows(const Activation auto& x, Ragged rows) {
-  return detail::reduce_rows(evaluated(x), rows, RowReduction::last);
-}
+auto sum_rows(const Activation auto& x, Ragged rows) { return detail::pool(evaluated(x), rows, RowReduction::sum); }
+auto mean_rows(const Activation auto& x, Ragged rows) { return detail::pool(evaluated(x), rows, RowReduction::mean); }
+auto max_rows(const Activation auto& x, Ragged rows) { return detail::pool(evaluated(x), rows, RowReduction::max); }
+auto first_rows(const Activation auto& x, Ragged rows) { return detail::pool(evaluated(x), rows, RowReduction::first); }
+auto last_rows(const Activation auto& x, Ragged rows) { return detail::pool(evaluated(x), rows, RowReduction::last); }
 
 /// Repeats one row per sentence for each of the sentence's rows: the inverse of pooling.
 template <Activation X>
