@@ -54,13 +54,7 @@ struct GlobalAttention {
   template <int Value>
   Variable<Device, Value> operator()(Variable<Device, Query> queries, Ragged rows,
                                      KeysValues<Device, width, Value> looked_at, bool back = false) const {
-    const auto projected = [&] {
-      if constexpr (kProjected)
-        return query(queries);
-      else
-        return queries;
-    };
-    const auto context = score(score.query(projected()), rows, looked_at, back);
+    const auto context = score(score.query(query(queries)), rows, looked_at, back);
     sign_weights(queries.tape(), *this, true);
     return context;
   }

@@ -59,12 +59,9 @@ struct Linformer {
       auto* offsets = tape.device.tape_nodes.template array<std::int32_t>(count + 1);
       for (Index i = 0; i <= count; ++i) offsets[i] = static_cast<std::int32_t>(i * rows);
       const std::int32_t* copy = tape.upload(offsets, count + 1);
-      return {.begin = copy,
-              .end = copy + 1,
-              .count = count,
-              .rows = count * rows,
-              .longest = rows,
-              .offsets_on_host = offsets};
+      Ragged layout{copy, copy + 1, count, count * rows, rows};
+      layout.offsets_on_host = offsets;
+      return layout;
     }
   };
 };

@@ -1,6 +1,4 @@
 #pragma once
-#include <algorithm>
-
 #include "attn/attention/policy.hpp"
 #include "attn/ops/copy_rows.hpp"
 #include "attn/ops/scatter_rows.hpp"

@@ -1,7 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
-
 #include "attn/attention/policy.hpp"
 #include "attn/tape/columns.hpp"
 #include "attn/tape/embedding.hpp"

@@ -1,6 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <numeric>
 #include <ranges>
 #include <span>
 

@@ -1,7 +1,5 @@
 #pragma once
-#include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "attn/attention/multi_head.hpp"
 #include "attn/models/active_rows.hpp"
@@ -117,11 +115,8 @@ class ActiveSentences {
   BeamGraphRows begin_beam_graph(Tape<Device>& tape, const std::vector<Token>& tokens) {
     const auto count = static_cast<Index>(active().size());
     std::int32_t* const counters = place_rows(tape, tokens, true);
-    return {upload_tokens(tape, tokens),
-            {counters + 3 * count, count, layout_.capacity},
-            counters,
-            counters + count,
-            counters + 2 * count};
+    const Matrix<std::int32_t> table(counters + 3 * count, count, layout_.capacity);
+    return {upload_tokens(tape, tokens), table, counters, counters + count, counters + 2 * count};
   }
   void end_beam_graph(Device& device, Index steps) {
     rows_.listed.resize(active().size() * static_cast<std::size_t>(layout_.capacity));

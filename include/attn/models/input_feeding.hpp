@@ -1,6 +1,4 @@
 #pragma once
-#include <algorithm>
-
 #include "attn/models/seq2seq.hpp"
 #include "attn/tape/input_feeding.hpp"
 
@@ -83,7 +81,6 @@ struct InputFeeding {
         dropout(options.dropout.attention) {}
   InputFeeding(const InputFeeding&) = delete;  // a copy would share its parameters with the original
 
-  /// The states from which the target tokens are predicted.
   Variable<Device, predicts_from> hidden(Tape<Device>& tape, const Text& source, const Text& target) const {
     if constexpr (!kOneOp) {
       return hidden_by_steps(tape, source, target);
@@ -97,10 +94,9 @@ struct InputFeeding {
       const auto layout = time_major(tape, target.rows, target.offsets);
       const auto [fed, context] = input_feeding<Device>(embedded, layout, seen, attention.score.scale, weights);
       sign_weights(tape, attention, true);
-      if constexpr (Prediction::uses_embeddings)
-        return with_lexical(fed, slice<Attention::value_width, Shape.embedding>(context));
-      else
-        return fed;
+      Average average;
+      if constexpr (Prediction::uses_embeddings) average = slice<Attention::value_width, Shape.embedding>(context);
+      return with_lexical(fed, average);
     }
   }
 
@@ -162,16 +158,15 @@ struct InputFeeding {
       fed[t] = now.fed;
       averages[t] = now.average;
     }
-    if constexpr (Prediction::uses_embeddings)
-      return with_lexical(collect(tape, fed, steps, target.rows.rows), collect(tape, averages, steps, target.rows.rows));
-    else
-      return collect(tape, fed, steps, target.rows.rows);
+    const X all = collect(tape, fed, steps, target.rows.rows);
+    Average average;
+    if constexpr (Prediction::uses_embeddings) average = collect(tape, averages, steps, target.rows.rows);
+    return with_lexical(all, average);
   }
 
  private:
   using Average = Variable<Device, predicts_from - width>;  // of source embeddings
 
-  /// The results of a step, for the next step and for the output.
   struct Step {
     typename Decoder::States states;
     X fed;            // a, after dropout

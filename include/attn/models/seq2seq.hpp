@@ -66,7 +66,6 @@ struct Seq2Seq {
         dropout(options.dropout.states) {}
   Seq2Seq(const Seq2Seq&) = delete;  // a copy would share its parameters with the original
 
-  /// The states from which the target tokens are predicted.
   Variable<Device, predicts_from> hidden(Tape<Device>& tape, const Text& source, const Text& target) const {
     const auto read = encoder(tape, source);
     const auto h = decoder(embedding(tape, target), time_major(tape, target.rows, target.offsets), read.last).h;

@@ -81,7 +81,6 @@ requires requires { typename Policy::template Layer<Device, Width, Inner>; }
 struct SelectFeedForward<Policy, Device, Width, Inner> {
   using Type = typename Policy::template Layer<Device, Width, Inner>;
 };
-/// The feed-forward block of a policy.
 template <class Policy, class Device, int Width, int Inner>
 using FeedForwardOf = typename SelectFeedForward<Policy, Device, Width, Inner>::Type;
 

@@ -28,11 +28,15 @@ inline Index vocabulary_size(Index tokens) {
   return tokens;
 }
 
-/// A layer without parameters, where a policy needs none.
+/// Takes the place of a layer that a policy does not need. Returns its input.
 struct NoLayer {
   NoLayer(auto&&...) {}
+  auto operator()(auto x) const { return x; }
   void for_each_parameter(auto&&) {}
 };
+
+template <class Device, int Width = dynamic>
+using Identity = NoLayer;
 
 /// A layer made from these arguments if it takes them, otherwise from none.
 template <class Layer>

@@ -34,9 +34,11 @@ struct NormOf {
   /// norm(x + dropout(branch, rate)), in one pass.
   template <int Sum, int Branch>
   X operator()(const ResidualSum<Device, Sum, Branch>& sum) const {
-    const auto& [x, branch, mask] = parts(sum);
+    const auto& dropped = get<1>(sum.of).of;
+    const Variable<Device> x = get<0>(sum.of), branch = get<0>(dropped);
     check_input(name, gain.rows, x);
-    return output_of<Device, Width>(name, residual_layer_norm(x, branch, gain, bias, mask.dropout(), Center, epsilon));
+    const Dropout drop = get<1>(dropped).dropout();
+    return output_of<Device, Width>(name, residual_layer_norm(x, branch, gain, bias, drop, Center, epsilon));
   }
 
   void for_each_parameter(auto&& visit) {

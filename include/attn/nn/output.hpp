@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <cmath>
 
 #include "attn/nn/layer_input.hpp"
@@ -107,7 +106,6 @@ class OutputRows {
   }
 
   bool all() const { return tokens_.empty(); }
-  /// The length of the list.
   Index count() const { return std::ssize(tokens_); }
   /// The token of a column; -1 (no token) stays -1.
   Token token(Token column) const { return all() || column < 0 ? column : tokens_[static_cast<std::size_t>(column)]; }

@@ -89,7 +89,7 @@ auto dropout(const X& x, float rate) {
       if (tape == nullptr || leaf.tape().number > tape->number) tape = &leaf.tape();
   });
   require(tape != nullptr, "dropout: an expression without an activation has no rows");
-  return apply<functions::Multiply>(x, DropoutMask{tape->pending_dropout(rate)});
+  return apply<functions::Multiply>(x, tape->dropout_mask(rate));
 }
 
 }  // namespace attn

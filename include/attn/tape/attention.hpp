@@ -15,7 +15,6 @@ struct KeysValues<Device, dynamic, dynamic> {
   Ragged rows;
 };
 
-/// The same with static widths.
 template <class Device, int Width, int Value>
 struct KeysValues : KeysValues<Device> {
   KeysValues() = default;
@@ -56,7 +55,6 @@ void sign_weights(Tape<Device>& tape, const Layer& layer, bool positions) {
   if (newest.layer == LayerId{}) newest.layer = id_of(layer), newest.positions = positions;
 }
 
-/// Allocates and records the weights of one call.
 template <class Device>
 Matrix<typename Device::Real> note_weights(Tape<Device>& tape, Index query_rows, Ragged queries, Ragged keys, int heads) {
   const auto weights = tape.template matrix<typename Device::Real>(heads * query_rows, keys.longest);

@@ -1,6 +1,4 @@
 #pragma once
-#include <numeric>
-
 #include "attn/ops/gather_rows.hpp"
 #include "attn/ops/scatter_rows.hpp"
 #include "attn/tape/embedding.hpp"

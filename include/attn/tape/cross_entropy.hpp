@@ -1,6 +1,4 @@
 #pragma once
-#include <algorithm>
-
 #include "attn/tape/embedding.hpp"
 #include "attn/tape/linear.hpp"
 #include "attn/tape/loss.hpp"

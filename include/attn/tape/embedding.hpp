@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <numeric>
 
 #include "attn/core/batch.hpp"
@@ -23,8 +22,7 @@ struct Text {
 };
 
 /// The sentences by decreasing length, equal ones in order; on the host.
-template <class Device>
-std::int32_t* longest_first(Tape<Device>& tape, const std::int32_t* offsets, Index count) {
+std::int32_t* longest_first(auto& tape, const std::int32_t* offsets, Index count) {
   auto* order = tape.device.tape_nodes.template array<std::int32_t>(count);
   std::iota(order, order + count, 0);
   std::sort(order, order + count, [=](std::int32_t a, std::int32_t b) {
@@ -80,8 +78,7 @@ Text upload(Tape<Device>& tape, const std::vector<Token>& tokens) {
 }
 
 /// The offsets of the sentences' begins and ends, on the host.
-template <class Device>
-std::array<std::vector<std::int32_t>, 2> offsets_on_host(Device& device, const Ragged& rows) {
+std::array<std::vector<std::int32_t>, 2> offsets_on_host(auto& device, const Ragged& rows) {
   std::array<std::vector<std::int32_t>, 2> both;
   for (std::size_t i = 0; i < 2; ++i) {
     both[i].resize(static_cast<std::size_t>(rows.count));
@@ -94,8 +91,7 @@ std::array<std::vector<std::int32_t>, 2> offsets_on_host(Device& device, const R
 }
 
 /// The layout of a text without each sentence's last row: the rows that self-attention over past states may see.
-template <class Device>
-Ragged all_but_last(Tape<Device>& tape, const Text& text) {
+Ragged all_but_last(auto& tape, const Text& text) {
   auto* end = tape.device.tape_nodes.template array<std::int32_t>(text.rows.count);
   Ragged rows{text.rows.begin, nullptr, text.rows.count};
   for (Index i = 0; i < text.rows.count; ++i) {

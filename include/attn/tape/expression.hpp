@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <concepts>
 
 #include "attn/core/tuple.hpp"
@@ -20,13 +19,6 @@ template <int Width, class F, class... E>
 struct Expression;
 template <int Width, class F, class... E>
 inline constexpr bool is_expression<Expression<Width, F, E...>> = true;
-
-/// A dropout mask as an operand. Masks are numbered from left to right when the expression is computed, because compilers
-/// evaluate operands in different orders.
-struct DropoutMask {
-  PendingDropout* pending;  // null: no dropout
-  Dropout dropout() const { return pending == nullptr ? Dropout{} : pending->get(); }
-};
 
 namespace expression_detail {
 
@@ -100,11 +92,9 @@ constexpr auto device_of() {
 /// An activation or an expression of activations.
 template <class T>
 concept Activation = expression_detail::is_variable<T> || is_expression<T>;
-/// A valid operand of an expression.
 template <class T>
 concept Operand =
     Activation<T> || expression_detail::is_parameter<T> || std::same_as<T, DropoutMask> || std::is_arithmetic_v<T>;
-/// The operand of a function of one.
 template <class T>
 concept Term = Operand<T> && !std::is_arithmetic_v<T>;
 /// The operands of one function; at least one is not a number.

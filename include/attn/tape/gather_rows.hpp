@@ -1,6 +1,4 @@
 #pragma once
-#include <algorithm>
-
 #include "attn/ops/gather_rows.hpp"
 #include "attn/tape/tape.hpp"
 

@@ -1,7 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <numeric>
-
 #include "attn/ops/input_feeding.hpp"
 #include "attn/ops/scatter_rows.hpp"
 #include "attn/tape/attention.hpp"

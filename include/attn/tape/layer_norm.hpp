@@ -69,15 +69,4 @@ template <class Device, int Width, int Branch>
 using ResidualSum = Expression<Width, functions::Add, Variable<Device>,
                                Expression<Branch, functions::Multiply, Variable<Device>, DropoutMask>>;
 
-template <class Device>
-struct ResidualParts {
-  Variable<Device> x, branch;
-  DropoutMask mask;
-};
-template <class Device, int Width, int Branch>
-ResidualParts<Device> parts(const ResidualSum<Device, Width, Branch>& sum) {
-  const auto& dropped = get<1>(sum.of);
-  return {get<0>(sum.of), get<0>(dropped.of), get<1>(dropped.of)};
-}
-
 }  // namespace attn

@@ -1,8 +1,6 @@
 #pragma once
-#include <algorithm>
 #include <concepts>
 #include <memory>
-#include <new>
 #include <span>
 #include <string_view>
 

@@ -1,6 +1,4 @@
 #pragma once
-#include <algorithm>
-
 #include "attn/ops/fill.hpp"
 #include "attn/ops/kl_divergence.hpp"
 #include "attn/ops/reduce_all.hpp"

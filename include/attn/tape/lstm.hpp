@@ -1,6 +1,4 @@
 #pragma once
-#include <numeric>
-
 #include "attn/ops/lstm.hpp"
 #include "attn/ops/lstm_cell.hpp"
 #include "attn/tape/embedding.hpp"
@@ -16,8 +14,7 @@ struct TimeMajor {
 };
 
 /// For a batch whose layout is already on the device. Its count + 1 offsets are on the host.
-template <class Device>
-TimeMajor time_major(Tape<Device>& tape, Ragged rows, const std::int32_t* offsets) {
+TimeMajor time_major(auto& tape, Ragged rows, const std::int32_t* offsets) {
   return {rows, tape.upload(longest_first(tape, offsets, rows.count), rows.count)};
 }
 
@@ -25,8 +22,7 @@ TimeMajor time_major(Tape<Device>& tape, Ragged rows, const std::int32_t* offset
 inline TimeMajor one_step(const Ragged& rows) { return {rows, rows.begin}; }  // 0, 1, 2, ...: equal lengths
 
 /// The same; also uploads the layout.
-template <class Device>
-TimeMajor one_step(Tape<Device>& tape, Index sentences) {
+TimeMajor one_step(auto& tape, Index sentences) {
   auto* numbers = tape.device.tape_nodes.template array<std::int32_t>(sentences + 1);
   std::iota(numbers, numbers + sentences + 1, 0);
   return one_step(upload_offsets(tape, numbers, sentences));
@@ -67,7 +63,6 @@ struct LstmDirection {
   bool reverse = false;
 };
 
-/// Runs LSTMs over every sentence of x.
 template <class Device, std::size_t Ways>
 void lstm(Variable<Device> x, const TimeMajor& layout, const std::array<LstmDirection<Device>, Ways>& ways) {
   Tape<Device>& tape = x.tape();

@@ -24,7 +24,6 @@ struct TapeMode {
   /// Step `step` of a training run. Each step has its own dropout masks. Optimisers reject a step number used twice in a
   /// row.
   static TapeMode training(std::uint64_t seed, std::uint64_t step) { return {true, true, derive(key_of_seed(seed), step)}; }
-  /// With gradients but without dropout.
   static TapeMode gradients() { return {true, false, {}}; }
 };
 
@@ -37,6 +36,13 @@ struct PendingDropout {
     if (masks != nullptr) dropout.key = derive(dropout.key, (*std::exchange(masks, nullptr))++);
     return dropout;
   }
+};
+
+/// A dropout mask as an operand. Masks are numbered from left to right when the expression is computed, because compilers
+/// evaluate operands in different orders.
+struct DropoutMask {
+  PendingDropout* pending;  // null: no dropout
+  Dropout dropout() const { return pending == nullptr ? Dropout{} : pending->get(); }
 };
 
 template <class Device>
@@ -121,14 +127,11 @@ class Tape {
   }
 
   /// Dropout at this rate with a new mask, or none if the tape does not apply dropout.
-  Dropout dropout(float rate) {
-    PendingDropout* const pending = pending_dropout(rate);
-    return pending == nullptr ? Dropout{} : pending->get();
-  }
+  Dropout dropout(float rate) { return dropout_mask(rate).dropout(); }
   /// The same for an expression, which numbers its masks when it is computed.
-  PendingDropout* pending_dropout(float rate) {
+  DropoutMask dropout_mask(float rate) {
     require(rate >= 0 && rate < 1, "dropout: a rate of ", rate, " is not in [0, 1)");
-    return mode_.dropout && rate > 0 ? node(PendingDropout{{rate, mode_.key}, &masks_}) : nullptr;
+    return {mode_.dropout && rate > 0 ? node(PendingDropout{{rate, mode_.key}, &masks_}) : nullptr};
   }
 
   /// Runs gradient(tape, dy) in the backward pass once dy, the gradient of y, is complete. The closure may overwrite dy.

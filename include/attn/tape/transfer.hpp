@@ -1,6 +1,4 @@
 #pragma once
-#include <algorithm>
-
 #include "attn/ops/argmax.hpp"
 #include "attn/tape/embedding.hpp"
 #include "attn/tape/expression.hpp"
