@@ -160,8 +160,6 @@ struct MultiHead {
   /// Repeats key or value heads that several query heads share.
   Variable<Device> repeated(Variable<Device> x) const { return repeat_heads(x, key_value_heads, heads / key_value_heads); }
 
-  static constexpr bool kPositions = requires { requires Policy::keys_are_positions; };
-
   X attend(Variable<Device> queries, Ragged rows, KeysValues<Device> memory, bool cross) const {
     const AttentionOptions options{.heads = heads,
                                    .scale = Policy::Score::scale(static_cast<int>(queries.cols()) / heads),
@@ -173,7 +171,8 @@ struct MultiHead {
         if (!cross) return query_key.attend(queries, rows, memory, options);
       return attention(queries, rows, memory, options);
     }();
-    sign_weights(queries.tape(), *this, kPositions);
+    sign_weights(
+        queries.tape(), *this, requires { requires Policy::keys_are_positions; });
     return output_of<Device, Width>("MultiHead", out(seen));
   }
 };

@@ -123,12 +123,11 @@ struct Seq2Seq {
           return concat(h, context, parts...);
       };
       const auto seen = attention.at_source(h, rows, source);
-      if constexpr (Prediction::uses_embeddings) {
+      if constexpr (Prediction::uses_embeddings)
         return joined(slice<0, Attention::source_width>(seen),
                       lexical(slice<Attention::source_width, Shape.embedding>(seen)));
-      } else {
+      else
         return joined(seen);
-      }
     }
   }
 };

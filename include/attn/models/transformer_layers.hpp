@@ -84,7 +84,6 @@ template <class Device, TransformerShape Shape, int Layers, class Attention, cla
           bool Cross = false>
 struct TransformerStack {
   using X = Variable<Device, Shape.width>;
-  using Past = KeyValueCache<Device>;
 
   Stack<TransformerLayer<Device, Shape, Attention, Norm, Activation, Masking, Cross>, Layers> layers;
   typename Norm::template Final<Device, Shape.width> norm;
@@ -93,7 +92,7 @@ struct TransformerStack {
       : layers(count, shape, dropout), norm(shape.width) {}
 
   /// With one past per layer, x holds the newest tokens of each sentence.
-  X operator()(X x, Ragged rows, std::span<Past> pasts = {}) const requires(!Cross) {
+  X operator()(X x, Ragged rows, std::span<KeyValueCache<Device>> pasts = {}) const requires(!Cross) {
     for (std::size_t i = 0; i < layers.size(); ++i) {
       x.tape().begin_layer(layers[i]);
       x = layers[i](x, rows, pasts.empty() ? nullptr : &pasts[i]);

@@ -27,7 +27,6 @@ struct Lstm : LstmWeights<Device> {
     return y;
   }
 
-  /// The same, into y.
   void run(Variable<Device, In> x, const TimeMajor& layout, State initial, LstmResult<Device, Width> y) const {
     lstm(x, layout, std::array{direction(initial, y)});
   }

@@ -35,7 +35,6 @@ Variable<Device> slice(Variable<Device> x, Index first, Index count) {
   return y;
 }
 
-/// The same with static bounds: slice<0, 48>(x).
 template <int First, int Count, class Device, int Width>
 Variable<Device, Count> slice(Variable<Device, Width> x) {
   static_assert(First >= 0 && Count > 0 && (Width == dynamic || First + Count <= Width),

@@ -19,14 +19,13 @@ template <class Device>
 Loss<Device> cross_entropy(Variable<Device> x, Parameter<Device> weight, Parameter<Device> bias, const Token* labels,
                            LossOptions options = {}) {
   using Scalar = typename Device::Scalar;
-  using Real = typename Device::Real;
   const double normalizer = options.divisor(x.rows());
   require(x.cols() == weight.cols, "cross_entropy: hidden states of ", x.cols(), " columns for an output layer of ",
           weight.cols);
   const bool learns = x.slot != nullptr || weight.learns() || bias.learns();
   return Loss<Device>(
       x.tape(), "cross_entropy", normalizer, learns,
-      [=](Tape<Device>& tape, Real* sums, const double* factor) {
+      [=](Tape<Device>& tape, typename Device::Real* sums, const double* factor) {
         const Matrix<const Scalar> table = weight.matrix();
         const Index rows = std::clamp<Index>(Device::logits_at_once / weight.rows, 1, std::max<Index>(x.rows(), 1));
         const Index stride =

@@ -46,7 +46,6 @@ void upload_blocks(Tape<Device>& tape, const std::int32_t* offsets, Ragged& rows
   rows.blocks = tape.upload(list, 2 * rows.block_count);
 }
 
-/// Uploads the offsets of a packed batch and returns its layout.
 template <class Device>
 Ragged upload_offsets(Tape<Device>& tape, const std::int32_t* offsets, Index count) {
   const std::int32_t* copy = tape.upload(offsets, count + 1);

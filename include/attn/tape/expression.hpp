@@ -113,7 +113,7 @@ struct Expression {
   /// Computes the expression now, like assigning it to a Variable.
   Variable<DeviceType> evaluate() const {
     using Device = DeviceType;
-    if constexpr (is_dropped_variable())
+    if constexpr (is_dropped_variable)
       if (get<1>(of).pending == nullptr) return get<0>(of);
     const Shape shape = check();
     for_each_leaf([](const auto& x) {
@@ -149,10 +149,9 @@ struct Expression {
     bool learns = false;
   };
 
-  static constexpr bool is_dropped_variable() {
-    return std::is_same_v<Expression, Expression<Width, functions::Multiply, Variable<DeviceType>, DropoutMask>> ||
-           std::is_same_v<Expression, Expression<Width, functions::Multiply, Variable<DeviceType, 1>, DropoutMask>>;
-  }
+  static constexpr bool is_dropped_variable =
+      std::is_same_v<Expression, Expression<Width, functions::Multiply, Variable<DeviceType>, DropoutMask>> ||
+      std::is_same_v<Expression, Expression<Width, functions::Multiply, Variable<DeviceType, 1>, DropoutMask>>;
 
   /// If an activation and a slice of it are both leaves, their gradients share memory: zero it first, then add both.
   void begin_gradients(Tape<DeviceType>& back) const {

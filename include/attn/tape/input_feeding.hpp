@@ -56,8 +56,7 @@ InputFeedingResult<Device> input_feeding(Variable<Device> words, const TimeMajor
   Tape<Device>& tape = words.tape();
   const Index width = source.keys.cols(), value = source.values.cols(), from_words = words.cols();
   using Scalar = typename Device::Scalar;
-  using Args = InputFeedingArgs<Device>;
-  static_assert(Layers <= Args::kMostLayers, "attn: input_feeding: too many layers for one op");
+  static_assert(Layers <= InputFeedingArgs<Device>::kMostLayers, "attn: input_feeding: too many layers for one op");
   const Index rows = layout.rows.rows;
   require(words.rows() == rows, "input_feeding: ", words.rows(), " rows of words for sentences of ", rows,
           " tokens in total");
@@ -74,19 +73,19 @@ InputFeedingResult<Device> input_feeding(Variable<Device> words, const TimeMajor
   InputFeedingResult<Device> y{tape.result(rows, width, words, source.keys, source.values, weights),
                                Variable<Device>(seen.columns(width, value), &tape)};
   if (y.fed.slot != nullptr) y.context.slot = tape.new_slot(rows, value);
-  Args forward{.rows = layout.rows,
-               .order = layout.order,
-               .layers = Layers,
-               .layer = {},
-               .keys = source.keys.value,
-               .values = source.values.value,
-               .source = source.rows,
-               .scale = scale,
-               .mix = weights.mix.matrix(),
-               .dropout = tape.dropout(weights.fed),
-               .seen = seen,
-               .fed = y.fed.value,
-               .lse = tape.template array<typename Device::Real>(rows)};
+  InputFeedingArgs<Device> forward{.rows = layout.rows,
+                                   .order = layout.order,
+                                   .layers = Layers,
+                                   .layer = {},
+                                   .keys = source.keys.value,
+                                   .values = source.values.value,
+                                   .source = source.rows,
+                                   .scale = scale,
+                                   .mix = weights.mix.matrix(),
+                                   .dropout = tape.dropout(weights.fed),
+                                   .seen = seen,
+                                   .fed = y.fed.value,
+                                   .lse = tape.template array<typename Device::Real>(rows)};
   for (int l = 0; l < Layers; ++l) {
     const LstmWeights<Device>& layer = weights.layers[static_cast<std::size_t>(l)];
     forward.layer[l] = InputFeedingLayer<Device>{.input = layer.input.matrix().columns(l == 0 ? from_words : 0, width),

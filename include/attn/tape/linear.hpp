@@ -54,8 +54,8 @@ void add_linear_gradient(Tape<Device>& back, Matrix<const typename Device::Scala
   linear_weight_gradient(back.device, {.dy = dy, .x = x, .dweight = dweight, .dbias = gradient_or_null(bias)});
 }
 
-/// The gradient memory of x, for ops that always compute its gradient: scratch memory if x wants none. If the ops leave out
-/// rows from `covered` on, the gradient of these rows is 0.
+/// The gradient memory of x, for ops that always compute its gradient: scratch memory if x wants none. `covered`: the number
+/// of rows that the op writes. If it is fewer than all, the others get gradient 0.
 template <class Device>
 class SinkOrScratch {
   using Scalar = typename Device::Scalar;

@@ -9,7 +9,6 @@ namespace attn {
 
 // Losses of activations. Each is a term that can be added to others (tape/loss.hpp).
 
-/// scale * the sum of all elements.
 template <class Device>
 Loss<Device> scaled_sum(Variable<Device> x, double scale, std::string_view name) {
   using Real = typename Device::Real;
@@ -47,13 +46,12 @@ auto binary_cross_entropy(const X& logits, const Target& targets) {
 template <Activation X>
 auto cross_entropy(const X& of, const Text& labels, LossOptions options = {}) {
   using Device = typename X::DeviceType;
-  using Real = typename Device::Real;
   const Variable<Device> x = evaluated(of);
   const double normalizer = options.divisor(x.rows());
   check_labels(labels, x.rows(), x.cols());
   return Loss<Device>(
       x.tape(), "cross_entropy", normalizer, x.slot != nullptr,
-      [=, tokens = labels.tokens](Tape<Device>& tape, Real* sums, const double* weight) {
+      [=, tokens = labels.tokens](Tape<Device>& tape, typename Device::Real* sums, const double* weight) {
         cross_entropy(tape.device, {.logits = x.value,  // unchanged, since gradient = false
                                     .labels = tokens,
                                     .smoothing = options.smoothing,

@@ -21,7 +21,6 @@ TimeMajor time_major(auto& tape, Ragged rows, const std::int32_t* offsets) {
 /// Sentences of one row each: a decoding step, or a step of an input-feeding decoder.
 inline TimeMajor one_step(const Ragged& rows) { return {rows, rows.begin}; }  // 0, 1, 2, ...: equal lengths
 
-/// The same; also uploads the layout.
 TimeMajor one_step(auto& tape, Index sentences) {
   auto* numbers = tape.device.tape_nodes.template array<std::int32_t>(sentences + 1);
   std::iota(numbers, numbers + sentences + 1, 0);
