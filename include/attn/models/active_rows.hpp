@@ -1,5 +1,4 @@
 #pragma once
-#include <ranges>
 #include <span>
 
 #include "attn/tape/embedding.hpp"
@@ -23,7 +22,6 @@ class ActiveRows {
 
   std::vector<std::int32_t> copies;  // rows that move to another place
 
-  /// New row i continues row rows[i].
   void select(std::span<const Index> rows) {
     const auto count = static_cast<Index>(rows.size()), active = static_cast<Index>(sentences.size());
     require(count <= room_, "decoding: ", count, " rows are selected, but only ", room_,
@@ -44,7 +42,9 @@ class ActiveRows {
   }
   /// Whether row i has its states in place i, for all rows.
   bool in_order() const {
-    return std::ranges::equal(origins, std::views::iota(0, static_cast<std::int32_t>(origins.size())));
+    for (std::size_t i = 0; i < origins.size(); ++i)
+      if (origins[i] != static_cast<std::int32_t>(i)) return false;
+    return true;
   }
   /// Assigns a place to each row. The first row that continues a place stays there. The others get free places, first those
   /// of their own sentence: sentence i has places i, i + count, i + 2 count and so on.
