@@ -6,7 +6,7 @@
 #include "attn/models/text_encoder.hpp"
 #include "attn/models/transformer.hpp"
 #include "attn/run/model_on.hpp"
-#include "attn/tape/batch.hpp"
+#include "attn/tape/embedding.hpp"
 #include "inference.hpp"
 
 // The implementation of measure_on_cpu and measure_on_gpu.

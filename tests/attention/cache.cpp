@@ -1,6 +1,5 @@
-#include "attn/attention/cache.hpp"
-
 #include "attn/attention/multi_head.hpp"
+
 #include "support/model_tools.hpp"
 
 using namespace attn_test;

@@ -3,7 +3,6 @@
 #include "attn/tape/losses.hpp"
 #include "attn/tape/ragged_product.hpp"
 #include "attn/tape/reductions.hpp"
-#include "attn/tape/repeat_heads.hpp"
 #include "attn/tape/reshape.hpp"
 #include "attn/tape/rotary.hpp"
 #include "cuda/guarded.hpp"

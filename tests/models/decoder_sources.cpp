@@ -1,4 +1,4 @@
-#include "attn/models/decoder_sources.hpp"
+#include "attn/models/active_rows.hpp"
 
 #include <doctest/doctest.h>
 

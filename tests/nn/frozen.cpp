@@ -5,6 +5,7 @@
 #include "attn/nn/output.hpp"
 #include "attn/nn/residual.hpp"
 #include "support/model_tools.hpp"
+#include "support/time_major.hpp"
 
 using namespace attn_test;
 using D = Cpu<double>;

@@ -1,6 +1,7 @@
 #include "attn/nn/lstm.hpp"
 
 #include "support/model_tools.hpp"
+#include "support/time_major.hpp"
 
 using namespace attn_test;
 using D = Cpu<double>;

@@ -1,4 +1,4 @@
-#include "attn/tape/batch.hpp"
+#include "attn/tape/embedding.hpp"
 
 #include <doctest/doctest.h>
 

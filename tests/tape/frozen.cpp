@@ -9,7 +9,7 @@
 #include "attn/tape/input_feeding.hpp"
 #include "attn/tape/layer_norm.hpp"
 #include "attn/tape/linear.hpp"
-#include "attn/tape/ragged_projection.hpp"
+#include "attn/tape/ragged_product.hpp"
 #include "support/tape.hpp"
 
 using attn::Index;

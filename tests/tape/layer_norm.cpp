@@ -54,7 +54,7 @@ TEST_CASE("rms_norm: gradients with and without residual match finite difference
   check(TapeMode::gradients(), [](auto x, auto, auto& gain, auto&) { return attn::rms_norm(x, gain); });
   for (const TapeMode mode : modes)
     check(mode, [](auto x, auto branch, auto& gain, auto&) {
-      return attn::residual_rms_norm(x, branch, gain, x.tape().dropout(0.4f));
+      return attn::residual_layer_norm(x, branch, gain, {}, x.tape().dropout(0.4f), false);
     });
 }
 

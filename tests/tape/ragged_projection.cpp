@@ -1,4 +1,4 @@
-#include "attn/tape/ragged_projection.hpp"
+#include "attn/tape/ragged_product.hpp"
 
 #include <doctest/doctest.h>
 

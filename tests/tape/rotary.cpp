@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "attn/cpu.hpp"
-#include "attn/tape/repeat_heads.hpp"
+#include "attn/tape/columns.hpp"
 #include "support/errors.hpp"
 #include "support/gradients.hpp"
 #include "support/tape.hpp"

@@ -6,7 +6,7 @@
 #include "attn/tape/input_feeding.hpp"
 #include "attn/tape/layer_norm.hpp"
 #include "attn/tape/linear.hpp"
-#include "attn/tape/ragged_projection.hpp"
+#include "attn/tape/ragged_product.hpp"
 #include "support/errors.hpp"
 #include "support/tape.hpp"
 
@@ -82,7 +82,7 @@ TEST_CASE("width errors: recurrent layers") {
   const attn::TimeMajor layout = attn::one_step(c.tape, 2);
   const auto input = c.parameter(8, 3), recurrent = c.parameter(8, 2), bias = c.parameter(8, 1), mix = c.parameter(2, 4);
   const attn::LstmWeights<Device> weights{input, recurrent, bias};
-  const auto made = attn::make_lstm_result<2>(c.tape, layout);
+  const auto made = attn::make_lstm_result<2>(c.tape, layout, c.tape.make(0, 2));
   const attn::LstmResult<Device> y{made.h, {made.last.h, made.last.c}};
   const auto lstm_error = [&](Index in, Index state) {
     const Variable x = c.tape.make(2, in), h = c.tape.make(2, state);

@@ -1,6 +1,4 @@
 #pragma once
-#include <type_traits>
-
 #include "attn/attention/global.hpp"
 #include "attn/attention/multi_head.hpp"
 
@@ -52,9 +50,8 @@ struct DecoderAttention {
   using Back = GlobalAttention<Device, Width, Width, typename Attends::Score, typename Attends::KeyValuePolicy>;
   static constexpr bool kHeads = Attends::heads > 0;
   static constexpr int kHeadCount = kHeads ? Attends::heads : 1;
-  struct Nothing {};
   template <bool There, class Layer>
-  using If = std::conditional_t<There, Layer, Nothing>;
+  using If = std::conditional_t<There, Layer, NoLayer>;
 
   static constexpr int source_width = AtSource::value_width, past_width = Attends::attends_to_past ? Back::value_width : 0;
   static constexpr int width = source_width + past_width;  // of all contexts
@@ -73,20 +70,10 @@ struct DecoderAttention {
     If<Attends::attends_to_past, KeyValueCache<Device>> states;
 
     Past(Tape<Device>& tape, const CacheLayout& layout)
-        : heads(make<decltype(heads)>(tape, layout, Width, Width)),
-          states(make<decltype(states)>(tape, layout, Back::width, Back::value_width)) {}
-
-   private:
-    template <class Cache>
-    static Cache make(Tape<Device>& tape, const CacheLayout& layout, Index keys, Index values) {
-      if constexpr (std::is_same_v<Cache, Nothing>)
-        return {};
-      else
-        return Cache(tape, layout, keys, values);
-    }
+        : heads(construct<decltype(heads)>(tape, layout, Width, Width)),
+          states(construct<decltype(states)>(tape, layout, Back::width, Back::value_width)) {}
   };
 
-  /// Computes the keys and values of the source.
   SourceKeysValues<> remember(Variable<Device, Source> states, Ragged rows) const {
     if constexpr (kHeads) states = source_heads(states, rows);
     return encoder.remember(states, rows);
@@ -116,16 +103,12 @@ struct DecoderAttention {
   }
 };
 
-/// A decoder without attention.
 template <class Device, int Width, int Source>
 struct DecoderAttention<Device, Width, Source, NoAttention> {
   static constexpr int width = 0;
-  struct Nothing {};
   template <int = 0>
-  using SourceKeysValues = Nothing;
-  struct Past {
-    Past(Tape<Device>&, const CacheLayout&) {}
-  };
+  using SourceKeysValues = NoLayer;
+  using Past = NoLayer;
   void for_each_parameter(auto&&) {}
 };
 

@@ -1,6 +1,4 @@
 #pragma once
-#include <type_traits>
-
 #include "attn/attention/key_value.hpp"
 #include "attn/attention/score.hpp"
 
@@ -14,7 +12,7 @@ namespace attn {
 /// (all_but_last), so no query sees its own state or a later one.
 template <class Device, int Query, int State, class ScorePolicy, class KeyValuePolicy = SharedKeyValue>
 struct GlobalAttention {
-  static_assert(KeyValuePolicySaysWidths<KeyValuePolicy> && KeyValuePolicyHasLayer<KeyValuePolicy, Device, State>,
+  static_assert(ProvidesKeysValues<KeyValuePolicy, Device, State>,
                 "attn: a key-value policy needs  static constexpr bool chooses_widths  and  Layer<Device, Width>  with  "
                 "key_width, value_width and  KeysValues operator()(Variable, Ragged) const");
   static_assert(ScoreSaysWidths<ScorePolicy>,
@@ -43,7 +41,7 @@ struct GlobalAttention {
 
   KeyValueLayer key_value;
   ScoreLayer score;
-  std::conditional_t<kProjected, Projection<Device, Query, key_width>, std::true_type> query;
+  std::conditional_t<kProjected, Projection<Device, Query, key_width>, NoLayer> query;
 
   /// The keys and values of these states. Compute them once for any number of queries.
   SourceKeysValues remember(Variable<Device, State> states, Ragged rows) const {
@@ -56,13 +54,7 @@ struct GlobalAttention {
   template <int Value>
   Variable<Device, Value> operator()(Variable<Device, Query> queries, Ragged rows,
                                      KeysValues<Device, width, Value> looked_at, bool back = false) const {
-    const auto projected = [&] {
-      if constexpr (kProjected)
-        return query(queries);
-      else
-        return queries;
-    };
-    const auto context = score(score.query(projected()), rows, looked_at, back);
+    const auto context = score(score.query(query(queries)), rows, looked_at, back);
     sign_weights(queries.tape(), *this, true);
     return context;
   }

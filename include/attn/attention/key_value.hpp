@@ -48,13 +48,10 @@ struct KeyValue {
   };
 };
 
-template <class Policy>
-concept KeyValuePolicySaysWidths = requires {
-  { Policy::chooses_widths } -> std::convertible_to<bool>;
-};
 template <class Policy, class Device, int Width>
-concept KeyValuePolicyHasLayer = requires(const typename Policy::template Layer<Device, Width>& layer,
-                                          Variable<Device, Width> states, Ragged rows) {
+concept ProvidesKeysValues = requires(const typename Policy::template Layer<Device, Width>& layer,
+                                      Variable<Device, Width> states, Ragged rows) {
+  { Policy::chooses_widths } -> std::convertible_to<bool>;
   {
     layer(states, rows)
     } -> std::same_as<KeysValues<Device, Policy::template Layer<Device, Width>::key_width,

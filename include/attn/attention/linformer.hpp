@@ -1,6 +1,6 @@
 #pragma once
 #include "attn/attention/policy.hpp"
-#include "attn/tape/ragged_projection.hpp"
+#include "attn/tape/ragged_product.hpp"
 
 namespace attn {
 
@@ -30,7 +30,7 @@ struct Linformer {
     Parameter<Device> keys, values;  // E and F: blocks * k x n
 
     explicit LengthProjection(const AttentionShape& shape)
-        : LengthProjection(S == Sharing::none ? shape.heads : 1, sizes(shape)) {}
+        : blocks(S == Sharing::none ? shape.heads : 1), keys(weights(shape, blocks)), values(keys) {}
 
     KeysValues<Device> operator()(KeysValues<Device> all) const {
       return {ragged_projection(all.keys, all.rows, keys, blocks),
@@ -45,15 +45,9 @@ struct Linformer {
     void share(auto&& visit, LengthProjection& first) requires(S == Sharing::layers) { visit.tie(keys, first.keys); }
 
    private:
-    struct Sizes {
-      Index k, n;
-    };
-    LengthProjection(int count, Sizes of)
-        : blocks(count),
-          keys{count * of.k, of.n, Initializer::normal(1 / std::sqrt(static_cast<double>(of.n)))},
-          values(keys) {}
-    static Sizes sizes(const AttentionShape& shape) {  // braces check k before n
-      return {size(K, shape.linformer_k, "k"), size(N, shape.linformer_n, "n")};
+    static Parameter<Device> weights(const AttentionShape& shape, int blocks) {
+      const Index k = size(K, shape.linformer_k, "k"), n = size(N, shape.linformer_n, "n");
+      return {blocks * k, n, Initializer::normal(1 / std::sqrt(static_cast<double>(n)))};
     }
     static Index size(int of_type, int of_shape, const char* name) {
       require(of_type != dynamic || of_shape > 0, "Linformer: its ", name,
@@ -65,12 +59,9 @@ struct Linformer {
       auto* offsets = tape.device.tape_nodes.template array<std::int32_t>(count + 1);
       for (Index i = 0; i <= count; ++i) offsets[i] = static_cast<std::int32_t>(i * rows);
       const std::int32_t* copy = tape.upload(offsets, count + 1);
-      return {.begin = copy,
-              .end = copy + 1,
-              .count = count,
-              .rows = count * rows,
-              .longest = rows,
-              .offsets_on_host = offsets};
+      Ragged layout{copy, copy + 1, count, count * rows, rows};
+      layout.offsets_on_host = offsets;
+      return layout;
     }
   };
 };

@@ -1,22 +1,66 @@
 #pragma once
-#include <type_traits>
-
-#include "attn/attention/cache.hpp"
 #include "attn/attention/policy.hpp"
-#include "attn/nn/linear.hpp"
+#include "attn/ops/move_rows.hpp"
 #include "attn/tape/columns.hpp"
-#include "attn/tape/repeat_heads.hpp"
+#include "attn/tape/embedding.hpp"
 
 namespace attn {
 
+/// The layout that all caches of a decoder share. Each sentence has a place with room for `capacity` rows. Finished
+/// sentences leave the layout; nothing moves. If two hypotheses continue a sentence, its rows are copied to a second place.
+struct CacheLayout {
+  Ragged rows;                           // filled rows of the active sentences, with the newest
+  const std::int32_t* newest = nullptr;  // the row of each sentence's newest position
+  Index places = 0, capacity = 0;
+  Index copies = 0;  // rows to copy before the newest are appended; sources and destinations do not overlap
+  const std::int32_t *copy_from = nullptr, *copy_to = nullptr;
+  FirstPositions positions;  // of each active row's newest token
+
+  Ragged earlier() const {
+    return {rows.begin, newest, rows.count, rows.rows - rows.count, std::max<Index>(rows.longest - 1, 0)};
+  }
+};
+
+/// Keys and values of a decoder's past positions, concatenated. For decoding only: it keeps no gradients.
+template <class Device>
+struct KeyValueCache {
+  using Scalar = typename Device::Scalar;
+
+  Index key_width;
+  Matrix<Scalar> rows;  // (places * capacity) x (key width + value width)
+  const CacheLayout* layout = nullptr;
+
+  /// Allocates from a tape that outlives the steps.
+  KeyValueCache(Tape<Device>& tape, const CacheLayout& shared, Index keys, Index values)
+      : key_width(keys), rows(tape.matrix(shared.places * shared.capacity, keys + values)), layout(&shared) {}
+
+  /// Appends each sentence's newest row. Returns all rows as activations of the newest rows' tape. Call once per step.
+  KeysValues<Device> append(KeysValues<Device> newest) {
+    Tape<Device>& tape = newest.keys.tape();
+    require(!tape.recording(), "KeyValueCache: the tape records gradients. Decode on a tape that does not record.");
+    if (layout->copies > 0)
+      copy_rows(tape.device, {.rows = rows, .from = layout->copy_from, .to = layout->copy_to, .count = layout->copies});
+    const Matrix<const Scalar> key = newest.keys.value, value = newest.values.value;
+    const auto put = [&](Matrix<const Scalar> from, Matrix<Scalar> to) {
+      scatter_rows(tape.device, {.from = from, .row = layout->newest, .to = to, .appends = layout->copies == 0});
+    };
+    if (value.data == key.data + key_width && value.stride == key.stride)  // adjacent slices of one product
+      put({key.data, key.rows, rows.cols, key.stride}, rows);
+    else
+      put(key, keys()), put(value, values());
+    return {tape.constant(keys()), tape.constant(values()), layout->rows};
+  }
+
+ private:
+  Matrix<Scalar> keys() const { return rows.columns(0, key_width); }
+  Matrix<Scalar> values() const { return rows.columns(key_width, rows.cols - key_width); }
+};
+
 enum class Mask { none, causal };  // causal: attention to the own and earlier positions
 
-/// The QueryKey layer of a policy, or an empty one.
 template <class Policy, class Device, int Width, int Heads>
 struct QueryKeyOf {
-  struct Type {
-    explicit Type(const AttentionShape&) {}
-  };
+  using Type = NoLayer;
 };
 template <class Policy, class Device, int Width, int Heads>
 requires requires { typename Policy::template QueryKey<Device, Width, Heads>; }
@@ -63,7 +107,7 @@ struct MultiHead {
   MultiHead(const AttentionShape& shape, float rate = 0)
       : in(shape.width, shape.width + 2 * checked(shape).key_width()),
         query_key(shape),
-        projection(make_projection(shape)),
+        projection(construct<LengthProjection>(shape)),
         out(shape.width, shape.width),
         heads(Size<Heads>(shape.heads)),
         key_value_heads(shape.kv_heads()),
@@ -94,7 +138,6 @@ struct MultiHead {
     auto [keys, values] = split<2>(in.outputs(memory, width, 2 * key_width));
     return projection(KeysValues<Device>{repeated(keys), repeated(values), rows});
   }
-  /// Cross-attention.
   X operator()(X x, Ragged rows, KeysValues<Device> memory) const {
     check_input("MultiHead", in.weight.cols, x);
     return attend(in.outputs(x, 0, out.weight.rows), rows, memory, true);
@@ -116,15 +159,6 @@ struct MultiHead {
   /// Repeats key or value heads that several query heads share.
   Variable<Device> repeated(Variable<Device> x) const { return repeat_heads(x, key_value_heads, heads / key_value_heads); }
 
-  static constexpr bool kPositions = requires { requires Policy::keys_are_positions; };
-
-  static LengthProjection make_projection(const AttentionShape& shape) {
-    if constexpr (std::is_constructible_v<LengthProjection, AttentionShape>)
-      return LengthProjection(shape);
-    else
-      return LengthProjection();
-  }
-
   X attend(Variable<Device> queries, Ragged rows, KeysValues<Device> memory, bool cross) const {
     const AttentionOptions options{.heads = heads,
                                    .scale = Policy::Score::scale(static_cast<int>(queries.cols()) / heads),
@@ -136,7 +170,8 @@ struct MultiHead {
         if (!cross) return query_key.attend(queries, rows, memory, options);
       return attention(queries, rows, memory, options);
     }();
-    sign_weights(queries.tape(), *this, kPositions);
+    sign_weights(
+        queries.tape(), *this, requires { requires Policy::keys_are_positions; });
     return output_of<Device, Width>("MultiHead", out(seen));
   }
 };

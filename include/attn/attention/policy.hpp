@@ -1,6 +1,5 @@
 #pragma once
 #include "attn/attention/score.hpp"
-#include "attn/tape/attention.hpp"
 
 namespace attn {
 
@@ -90,12 +89,8 @@ struct CrossPolicy {
 template <class Policy>
 requires requires { typename Policy::template QueryKey<Cpu<float>, dynamic, dynamic>; }
 struct CrossPolicy<Policy> {
-  struct Type {
-    using Score = typename Policy::Score;
-    static constexpr bool causal_allowed = Policy::causal_allowed;
-    static constexpr bool keys_are_positions = requires { requires Policy::keys_are_positions; };
-    template <class Device, int Width, int Heads>
-    using LengthProjection = typename Policy::template LengthProjection<Device, Width, Heads>;
+  struct Type : Policy {
+    using QueryKey = void;  // hides it
   };
 };
 

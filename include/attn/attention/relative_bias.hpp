@@ -1,9 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <vector>
-
 #include "attn/attention/policy.hpp"
 #include "attn/tape/columns.hpp"
 #include "attn/tape/embedding.hpp"
@@ -70,8 +65,8 @@ struct RelativeBias : Full<S> {
    private:
     /// One row per query, with a bucket for each key. The last query is at the position of the last key, as in attention().
     static Sentences buckets_of(Device& device, Index rows, Ragged queries, Ragged keys, bool causal) {
-      const auto [begin, end] = bounds(device, queries);
-      const auto [first, last] = bounds(device, keys);
+      const auto [begin, end] = offsets_on_host(device, queries);
+      const auto [first, last] = offsets_on_host(device, keys);
       std::vector<Token> of_distance;  // from -longest to longest
       for (Index d = -keys.longest; d <= keys.longest; ++d)
         of_distance.push_back(relative_bucket(d, causal, Buckets, Furthest));
@@ -84,19 +79,6 @@ struct RelativeBias : Full<S> {
           std::copy_n(of_distance.begin() + (keys.longest - position), count, buckets.tokens.begin() + i * keys.longest);
         }
       return buckets;
-    }
-    /// The begin and end offsets of the sentences, on the host.
-    static std::array<std::vector<std::int32_t>, 2> bounds(Device& device, Ragged rows) {
-      std::array<std::vector<std::int32_t>, 2> both;
-      for (auto& one : both) one.resize(static_cast<std::size_t>(rows.count));
-      if (rows.offsets_on_host != nullptr) {
-        std::copy_n(rows.offsets_on_host, rows.count, both[0].begin());
-        std::copy_n(rows.offsets_on_host + 1, rows.count, both[1].begin());
-      } else {
-        device.download(both[0].data(), rows.begin, rows.count);
-        device.download(both[1].data(), rows.end, rows.count);
-      }
-      return both;
     }
   };
 };

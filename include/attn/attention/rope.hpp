@@ -11,15 +11,14 @@ struct Rope : Full<> {
 
   template <class Device, int Width, int Heads>
   struct QueryKey {
-    int heads, key_value_heads, base;
+    AttentionShape shape;
 
-    explicit QueryKey(const AttentionShape& shape)
-        : heads(shape.heads), key_value_heads(shape.kv_heads()), base(shape.rope_base) {}
+    explicit QueryKey(const AttentionShape& of) : shape(of) {}
     Variable<Device> query(Variable<Device> q, Ragged rows, FirstPositions first) const {
-      return rotary(q, rows, heads, first, base);
+      return rotary(q, rows, shape.heads, first, shape.rope_base);
     }
     Variable<Device> key(Variable<Device> k, Ragged rows, FirstPositions first) const {
-      return rotary(k, rows, key_value_heads, first, base);
+      return rotary(k, rows, shape.kv_heads(), first, shape.rope_base);
     }
     void for_each_parameter(auto&&) {}
   };

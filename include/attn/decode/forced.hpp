@@ -6,7 +6,7 @@
 #include "attn/core/network.hpp"
 #include "attn/decode/decoder_model.hpp"
 #include "attn/ops/decoding.hpp"
-#include "attn/tape/batch.hpp"
+#include "attn/tape/embedding.hpp"
 
 namespace attn {
 

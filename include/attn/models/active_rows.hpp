@@ -1,12 +1,7 @@
 #pragma once
-#include <algorithm>
-#include <cstdint>
-#include <numeric>
 #include <span>
-#include <vector>
 
-#include "attn/core/error.hpp"
-#include "attn/core/types.hpp"
+#include "attn/tape/embedding.hpp"
 
 namespace attn {
 
@@ -27,7 +22,6 @@ class ActiveRows {
 
   std::vector<std::int32_t> copies;  // rows that move to another place
 
-  /// New row i continues row rows[i].
   void select(std::span<const Index> rows) {
     const auto count = static_cast<Index>(rows.size()), active = static_cast<Index>(sentences.size());
     require(count <= room_, "decoding: ", count, " rows are selected, but only ", room_,
@@ -79,6 +73,57 @@ class ActiveRows {
   std::vector<Index> sentences_before_;
   std::vector<std::int32_t> origins_before_, listed_before_;
   std::vector<bool> taken_;
+};
+
+/// The source rows of a decoder's layers, such as the rows of each sentence in a layer's keys. They are known on the host.
+/// Each step uploads those of the active sentences. Layers with equal rows share one list.
+class DecoderSources {
+ public:
+  /// Adds the next layer's rows, for all sentences.
+  template <class Device>
+  void add(Device& device, const Ragged& rows) {
+    const auto find = [&](auto&& same) { return std::find_if(sources_.begin(), sources_.end(), same); };
+    auto known = find([&](const Source& other) { return other.of == rows.begin; });
+    if (known == sources_.end()) {
+      auto bounds = offsets_on_host(device, rows);
+      known = find([&](const Source& other) { return other.bounds == bounds; });
+      if (known == sources_.end()) known = sources_.insert(known, Source{rows.begin, std::move(bounds), {}});
+    }
+    of_layer_.push_back(static_cast<std::size_t>(known - sources_.begin()));
+  }
+
+  /// Appends the rows of these sentences to `lists`, for upload.
+  void list(std::span<const Index> sentences, std::vector<std::int32_t>& lists) const {
+    for (const Source& source : sources_)
+      for (const auto& offsets : source.bounds)
+        for (const Index sentence : sentences) lists.push_back(offsets[static_cast<std::size_t>(sentence)]);
+  }
+  /// Selects these sentences, whose lists were uploaded to `lists`.
+  void place(std::span<const Index> sentences, const std::int32_t* lists) {
+    const auto count = static_cast<Index>(sentences.size());
+    for (Source& source : sources_) {
+      source.rows = {lists, lists + count, count, 0, 0};
+      for (const Index sentence : sentences) {
+        const auto i = static_cast<std::size_t>(sentence);
+        const Index length = source.bounds[1][i] - source.bounds[0][i];
+        source.rows.rows += length;
+        source.rows.longest = std::max(source.rows.longest, length);
+      }
+      lists += 2 * count;
+    }
+  }
+
+  Ragged operator[](std::size_t layer) const { return sources_[of_layer_[layer]].rows; }
+
+ private:
+  struct Source {
+    const std::int32_t* of;                           // the array it was read from
+    std::array<std::vector<std::int32_t>, 2> bounds;  // begin and end of each sentence, on the host
+    Ragged rows;                                      // of the selected sentences
+  };
+
+  std::vector<Source> sources_;        // distinct
+  std::vector<std::size_t> of_layer_;  // index in sources_ of each layer
 };
 
 }  // namespace attn

@@ -1,40 +1,24 @@
 #pragma once
-#include <vector>
-
-#include "attn/attention/global.hpp"
-#include "attn/models/active_sentences.hpp"
-#include "attn/models/prediction.hpp"
 #include "attn/models/seq2seq.hpp"
-#include "attn/tape/batch.hpp"
 #include "attn/tape/input_feeding.hpp"
-#include "attn/tape/steps.hpp"
 
 namespace attn {
 
-namespace input_feeding_detail {
-
 /// The attention types for a score. Words columns of source embeddings are averaged along with the values.
 template <class Device, int Width, class Score, class KeyValuePolicy, int Words>
-struct SourceAttention {
+struct InputFeedingAttention {
   using Attention = GlobalAttention<Device, Width, Width, Score, KeyValuePolicy>;
   using Mix = Projection<Device, Width + Attention::value_width, Width>;
   using SourceKeysValues = KeysValues<Device, Attention::width, Attention::value_width + Words>;
   static constexpr bool attends = true, folds = Attention::folds;
 };
 template <class Device, int Width, class KeyValuePolicy, int Words>
-struct SourceAttention<Device, Width, NoAttention, KeyValuePolicy, Words> {
-  struct Nothing {
-    void for_each_parameter(auto&&) {}
-  };
-  using Attention = Nothing;
-  using Mix = Nothing;
-  struct SourceKeysValues {
-    Ragged rows;
-  };
+struct InputFeedingAttention<Device, Width, NoAttention, KeyValuePolicy, Words> {
+  using Attention = NoLayer;
+  using Mix = NoLayer;
+  using SourceKeysValues = KeysValues<Device>;
   static constexpr bool attends = false, folds = false;
 };
-
-}  // namespace input_feeding_detail
 
 /// A decoder with input feeding: the input of each step is the token and the attention output of the previous step,
 ///
@@ -51,8 +35,8 @@ struct InputFeeding {
   using DeviceType = Device;
   using Options = RecurrentOptions;
   static constexpr RecurrentShape shape = Shape;
-  using SourceAttention = input_feeding_detail::SourceAttention<Device, Shape.width, Score, KeyValuePolicy,
-                                                                Prediction::uses_embeddings ? Shape.embedding : 0>;
+  using SourceAttention =
+      InputFeedingAttention<Device, Shape.width, Score, KeyValuePolicy, Prediction::uses_embeddings ? Shape.embedding : 0>;
   static_assert(
       SourceAttention::attends || Shape.encoder_layers == Shape.decoder_layers,
       "attn: InputFeeding: without attention the decoder's layers start with the states of the encoder's, so both "
@@ -66,7 +50,19 @@ struct InputFeeding {
   using Attention = typename SourceAttention::Attention;
   using Decoder = LstmStack<Device, Shape.embedding + width, width, Shape.decoder_layers>;
   using SourceKeysValues = typename SourceAttention::SourceKeysValues;
-  class State;
+
+  struct State : ActiveSentences<Device> {
+    SourceKeysValues seen;  // of the source
+    LstmCache<Device, width, Shape.decoder_layers> lstm;
+    RowCache<Device, width> fed;
+
+    State(Tape<Device>& tape, Ragged rows, Index longest, Index hypotheses, SourceKeysValues source,
+          const typename Decoder::States& states, X first)
+        : ActiveSentences<Device>(tape, {&rows, 1}, longest, hypotheses),
+          seen(source),
+          lstm(tape, this->layout().places, states),
+          fed(tape, this->layout().places, first) {}
+  };
 
   Encoder encoder;                                   // source embeddings, and LSTMs over them
   WordEmbedding<Device, Shape.embedding> embedding;  // of target tokens
@@ -85,7 +81,6 @@ struct InputFeeding {
         dropout(options.dropout.attention) {}
   InputFeeding(const InputFeeding&) = delete;  // a copy would share its parameters with the original
 
-  /// The states from which the target tokens are predicted.
   Variable<Device, predicts_from> hidden(Tape<Device>& tape, const Text& source, const Text& target) const {
     if constexpr (!kOneOp) {
       return hidden_by_steps(tape, source, target);
@@ -94,33 +89,27 @@ struct InputFeeding {
       const auto embedded = embedding(tape, target);
       InputFeedingWeights<Device, Shape.decoder_layers> weights{
           .layers = {}, .mix = mix.weight, .between_layers = decoder.dropout, .fed = dropout};
-      const auto set = [&](std::size_t l, const auto& layer) {
-        weights.layers[l] = {layer.input, layer.recurrent, layer.bias};
-      };
-      set(0, decoder.first);
-      for (std::size_t i = 0; i < decoder.others.size(); ++i) set(i + 1, decoder.others[i]);
+      weights.layers[0] = decoder.first;
+      std::ranges::copy(decoder.others, weights.layers.begin() + 1);
       const auto layout = time_major(tape, target.rows, target.offsets);
       const auto [fed, context] = input_feeding<Device>(embedded, layout, seen, attention.score.scale, weights);
       sign_weights(tape, attention, true);
-      if constexpr (Prediction::uses_embeddings)
-        return with_lexical(fed, slice<Attention::value_width, Shape.embedding>(context));
-      else
-        return fed;
+      Average average;
+      if constexpr (Prediction::uses_embeddings) average = slice<Attention::value_width, Shape.embedding>(context);
+      return with_lexical(fed, average);
     }
   }
 
-  /// The loss of predicting each label from the source and the preceding target.
   Loss<Device> loss(Tape<Device>& tape, const Batch& batch, LossOptions options = {}) const {
     const auto [source, target, labels] = upload(tape, batch);
     return output.loss(hidden(tape, source, target), labels, options);
   }
 
-  /// Starts decoding. The tape must outlive the state. Reserves `longest` tokens for each of `hypotheses` hypotheses per
-  /// sentence.
+  /// Starts decoding, as in Transformer.
   State start(Tape<Device>& tape, const Text& source, Index longest, Index hypotheses = 1) const {
-    return State(tape, source.rows, longest, hypotheses, begin(tape, source));
+    const auto [seen, before] = begin(tape, source);
+    return State(tape, source.rows, longest, hypotheses, seen, before.states, before.fed);
   }
-  /// Reads the newest token of each active sentence. Returns the states from which the next tokens are predicted.
   Variable<Device, predicts_from> read(Tape<Device>& tape, State& state, const std::vector<Token>& tokens) const {
     const Text text = state.advance(tape, tokens);
     const Index count = text.rows.count;
@@ -148,18 +137,18 @@ struct InputFeeding {
     auto [seen, now] = begin(tape, source);
     const auto embedded = embedding(tape, target);
     const Steps<Device> steps(tape, target, source);
-    X* fed = tape.device.tape_nodes.template array<X>(steps.size());
-    Average* averages = tape.device.tape_nodes.template array<Average>(steps.size());
+    X* fed = tape.device.tape_nodes.template array<X>(steps.size);
+    Average* averages = tape.device.tape_nodes.template array<Average>(steps.size);
     if constexpr (SourceAttention::attends) {
       now.fed = tape.make_result(target.rows.count, width, false);  // a constant
       tape.device.zero(now.fed.value);
-    } else if (steps.size() > 0) {
-      const auto sorted = [&](X x) { return X(gather_rows(x, steps.order(), steps.active(0))); };
+    } else if (steps.size > 0) {
+      const auto sorted = [&](X x) { return X(gather_rows(x, steps.order, steps.active(0))); };
       for (auto& state : now.states) state = {sorted(state.h), sorted(state.c)};
       now.fed = now.states.back().h;
     }
-    const std::int32_t* rows = steps.rows();
-    for (Index t = 0; t < steps.size(); rows += steps.active(t++)) {
+    const std::int32_t* rows = steps.rows;
+    for (Index t = 0; t < steps.size; rows += steps.active(t++)) {
       now.fed = steps.survivors(now.fed, t);
       if (t > 0)
         for (auto& state : now.states) state = {steps.survivors(state.h, t), steps.survivors(state.c, t)};
@@ -169,16 +158,15 @@ struct InputFeeding {
       fed[t] = now.fed;
       averages[t] = now.average;
     }
-    if constexpr (Prediction::uses_embeddings)
-      return with_lexical(collect(tape, fed, steps, target.rows.rows), collect(tape, averages, steps, target.rows.rows));
-    else
-      return collect(tape, fed, steps, target.rows.rows);
+    const X all = collect(tape, fed, steps, target.rows.rows);
+    Average average;
+    if constexpr (Prediction::uses_embeddings) average = collect(tape, averages, steps, target.rows.rows);
+    return with_lexical(all, average);
   }
 
  private:
   using Average = Variable<Device, predicts_from - width>;  // of source embeddings
 
-  /// The results of a step, for the next step and for the output.
   struct Step {
     typename Decoder::States states;
     X fed;            // a, after dropout
@@ -196,7 +184,7 @@ struct InputFeeding {
     if constexpr (SourceAttention::attends)
       return {averaged<Prediction>(attention.remember(read.states, source.rows), read.embedded), {}};
     else
-      return {{source.rows}, {read.last, read.last.back().h, {}}};
+      return {{{}, {}, source.rows}, {read.last, read.last.back().h, {}}};
   }
   /// Whether one op computes all steps of a batch.
   static constexpr bool kOneOp = SourceAttention::folds && Shape.decoder_layers <= InputFeedingArgs<Device>::kMostLayers;
@@ -225,21 +213,6 @@ struct InputFeeding {
     else
       return fed;
   }
-};
-
-/// The decoding state.
-template <class Device, RecurrentShape Shape, class Reading, class Score, class KeyValuePolicy, class Prediction>
-class InputFeeding<Device, Shape, Reading, Score, KeyValuePolicy, Prediction>::State : public ActiveSentences<Device> {
- public:
-  State(Tape<Device>& tape, Ragged rows, Index longest, Index hypotheses, const Beginning& beginning)
-      : ActiveSentences<Device>(tape, {&rows, 1}, longest, hypotheses),
-        seen(beginning.seen),
-        lstm(tape, this->layout().places, beginning.before.states),
-        fed(tape, this->layout().places, beginning.before.fed) {}
-
-  SourceKeysValues seen;  // of the source
-  LstmCache<Device, width, Shape.decoder_layers> lstm;
-  RowCache<Device, width> fed;
 };
 
 }  // namespace attn

@@ -1,18 +1,10 @@
 #pragma once
-#include <span>
-#include <vector>
-
-#include "attn/attention/multi_head.hpp"
 #include "attn/attention/rope.hpp"
-#include "attn/models/active_sentences.hpp"
 #include "attn/models/transformer_layers.hpp"
 #include "attn/nn/embedding.hpp"
-#include "attn/nn/output.hpp"
-#include "attn/tape/batch.hpp"
 
 namespace attn {
 
-/// Run-time options of a language model.
 struct LanguageModelOptions {
   Index vocabulary = 0;
   TransformerDropout dropout = {};
@@ -75,7 +67,7 @@ struct LanguageModel {
   using Options = LanguageModelOptions;
   using X = Variable<Device, Shape.width>;
   using State = LanguageModelState<Device>;
-  using Decoder = SelfAttentionStack<Device, Shape, Shape.decoder_layers, Attention, Norm, Activation, Mask::causal>;
+  using Decoder = TransformerStack<Device, Shape, Shape.decoder_layers, Attention, Norm, Activation, Mask::causal>;
 
   TransformerShape shape;
   Embedding<Device, Shape.width, Positions> embedding;  // tokens and positions
@@ -102,20 +94,17 @@ struct LanguageModel {
     return output.loss(states, upload(tape, batch.target_output), options);
   }
 
-  /// Starts generation: reads all prompt tokens but the last. The tape must outlive the state. Reserves `longest` tokens for
-  /// each of `hypotheses` hypotheses per prompt.
+  /// Starts generation: reads all prompt tokens but the last (LanguageModelState).
   State start(Tape<Device>& tape, const Text& prompts, Index longest, Index hypotheses = 1) const {
     return State(tape, prompts, longest, hypotheses, shape, [&](Tape<Device>& pass, const Text& text, auto& past) {
       decoder(embedding(pass, text), text.rows, past);
     });
   }
-  /// Reads the newest token of each active text. Returns the states from which the next tokens are predicted.
   X read(Tape<Device>& tape, State& state, const std::vector<Token>& tokens) const {
     const Text text = state.advance(tape, tokens);
     return decoder(embedding(tape, text, state.positions()), text.rows, state.past);
   }
 
-  /// Whether decoding steps can run as CUDA graphs, and those of beam search too (ActiveSentences::begin_beam_graph).
   static constexpr bool supports_graph = attn::supports_graph<Attention>;
   bool supports_graph_beam() const { return supports_graph && shape.width <= widest_listed * shape.heads; }
 

@@ -8,7 +8,6 @@ namespace attn {
 template <class Device, TransformerShape Shape = dynamic_shape, class Activation = Swish>
 using Marian = Transformer<Device, Shape, Full<>, PostNorm, Activation, SinusoidalHalves>;
 
-/// A student with six encoder layers and two decoder layers.
 inline constexpr TransformerShape student_shape{
     .encoder_layers = 6, .decoder_layers = 2, .width = 256, .heads = 8, .inner = 1536};
 

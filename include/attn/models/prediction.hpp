@@ -8,7 +8,6 @@ namespace attn {
 
 // Prediction policies: what a recurrent model's output layer reads besides the decoder's states and contexts.
 
-/// No further input.
 struct FromStates {
   static constexpr bool uses_embeddings = false;
 };

@@ -21,16 +21,18 @@ template <class Device, RecurrentShape Shape>
 struct Encoded {
   Variable<Device, Shape.embedding> embedded;
   Variable<Device, Shape.width> states;
-  std::array<LstmState<Device, Shape.width>, Shape.encoder_layers> last;
+  LstmStates<Device, Shape.width, Shape.encoder_layers> last;
 };
 
 // Encoder policies: the directions of the LSTMs and their initial states.
 
-/// A stack of LSTMs whose initial states are 0. Layer selects one direction, or two of half the width each.
+/// A stack of LSTMs, by default with initial states 0. Layer selects one direction, or two of half the width each.
 template <template <class, int, int> class Layer>
 struct Reading {
   template <class Device, RecurrentShape Shape>
   struct Encoder {
+    using States = LstmStates<Device, Shape.width, Shape.encoder_layers>;
+
     WordEmbedding<Device, Shape.embedding> embedding;
     LstmStack<Device, Shape.embedding, Shape.width, Shape.encoder_layers, Layer> lstm;
     float dropout = 0;
@@ -38,9 +40,9 @@ struct Reading {
     Encoder(Index vocabulary, const RecurrentDropout& rates)
         : embedding(vocabulary, rates.embedding), lstm(rates.states), dropout(rates.states) {}
 
-    Encoded<Device, Shape> operator()(Tape<Device>& tape, const Text& text) const {
+    Encoded<Device, Shape> operator()(Tape<Device>& tape, const Text& text, const States& initial = {}) const {
       const auto embedded = embedding(tape, text);
-      const auto [h, last] = lstm(embedded, time_major(tape, text.rows, text.offsets));
+      const auto [h, last] = lstm(embedded, time_major(tape, text.rows, text.offsets), initial);
       return {embedded, attn::dropout(h, dropout), last};
     }
 
@@ -56,31 +58,31 @@ using BothWays = Reading<BidirectionalLstm>;
 /// Bidirectional, each direction with the full width and learned initial states. Outputs, last h and last c are each
 /// projected to the width. Chittersu, section 3.1.
 struct BothWaysProjected {
+  static constexpr RecurrentShape both(RecurrentShape shape) {
+    shape.width *= 2;
+    return shape;
+  }
+
   template <class Device, RecurrentShape Shape>
-  struct Encoder {
-    static constexpr int kBoth = 2 * Shape.width;
+  struct Encoder : BothWays::Encoder<Device, both(Shape)> {
+    using Base = BothWays::Encoder<Device, both(Shape)>;
 
-    WordEmbedding<Device, Shape.embedding> embedding;
-    LearnedStates<Device, kBoth, Shape.encoder_layers> initial;
-    LstmStack<Device, Shape.embedding, kBoth, Shape.encoder_layers, BidirectionalLstm> lstm;
-    Projection<Device, kBoth, Shape.width> outputs, hidden, cell;
-    float dropout = 0;
+    LearnedStates<Device, 2 * Shape.width, Shape.encoder_layers> initial;
+    Projection<Device, 2 * Shape.width, Shape.width> outputs, hidden, cell;
 
-    Encoder(Index vocabulary, const RecurrentDropout& rates)
-        : embedding(vocabulary, rates.embedding), lstm(rates.states), dropout(rates.states) {}
+    using Base::Base;
 
     Encoded<Device, Shape> operator()(Tape<Device>& tape, const Text& text) const {
-      const auto embedded = embedding(tape, text);
-      const auto [h, last] = lstm(embedded, time_major(tape, text.rows, text.offsets), initial(tape, text.rows.count));
-      Encoded<Device, Shape> result{embedded, outputs(attn::dropout(h, dropout)), {}};
+      const auto [embedded, h, last] = Base::operator()(tape, text, initial(tape, text.rows.count));
+      Encoded<Device, Shape> result{embedded, outputs(h), {}};
       for (std::size_t i = 0; i < last.size(); ++i) result.last[i] = {hidden(last[i].h), cell(last[i].c)};
       return result;
     }
 
     void for_each_parameter(auto&& visit) {
-      visit("embedding", embedding);
+      visit("embedding", this->embedding);
       visit("initial", initial);
-      visit("lstm", lstm);
+      visit("lstm", this->lstm);
       visit("outputs", outputs);
       visit("hidden", hidden);
       visit("cell", cell);

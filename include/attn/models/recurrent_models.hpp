@@ -1,6 +1,5 @@
 #pragma once
 #include "attn/models/input_feeding.hpp"
-#include "attn/models/seq2seq.hpp"
 
 // Recurrent models of papers. run/recurrent_models.hpp registers them.
 

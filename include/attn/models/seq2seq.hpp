@@ -1,16 +1,11 @@
 #pragma once
-#include <vector>
-
 #include "attn/attention/decoder_attention.hpp"
 #include "attn/models/active_sentences.hpp"
 #include "attn/models/prediction.hpp"
 #include "attn/models/recurrent_encoder.hpp"
-#include "attn/nn/output.hpp"
-#include "attn/tape/batch.hpp"
 
 namespace attn {
 
-/// Run-time options of a recurrent model.
 struct RecurrentOptions {
   Index source_vocabulary = 0, target_vocabulary = 0;
   RecurrentDropout dropout = {};
@@ -41,7 +36,19 @@ struct Seq2Seq {
   using Attention = DecoderAttention<Device, width, width, Attends>;
   using SourceKeysValues = typename Attention::template SourceKeysValues<kSeen>;
   static constexpr int predicts_from = width + Attention::width + kSeen;
-  class State;
+  using States = LstmStates<Device, width, Shape.decoder_layers>;
+
+  struct State : ActiveSentences<Device> {
+    SourceKeysValues seen;  // of the source
+    typename Attention::Past past;
+    LstmCache<Device, width, Shape.decoder_layers> lstm;
+
+    State(Tape<Device>& tape, Ragged rows, Index longest, Index hypotheses, SourceKeysValues source, const States& initial)
+        : ActiveSentences<Device>(tape, {&rows, 1}, longest, hypotheses),
+          seen(source),
+          past(tape, this->layout()),
+          lstm(tape, this->layout().places, initial) {}
+  };
 
   Encoder encoder;                                   // source embeddings, and LSTMs over them
   WordEmbedding<Device, Shape.embedding> embedding;  // of target tokens
@@ -59,7 +66,6 @@ struct Seq2Seq {
         dropout(options.dropout.states) {}
   Seq2Seq(const Seq2Seq&) = delete;  // a copy would share its parameters with the original
 
-  /// The states from which the target tokens are predicted.
   Variable<Device, predicts_from> hidden(Tape<Device>& tape, const Text& source, const Text& target) const {
     const auto read = encoder(tape, source);
     const auto h = decoder(embedding(tape, target), time_major(tape, target.rows, target.offsets), read.last).h;
@@ -67,19 +73,16 @@ struct Seq2Seq {
                     Attends::attends_to_past ? all_but_last(tape, target) : Ragged{}, nullptr);
   }
 
-  /// The loss of predicting each label from the source and the preceding target.
   Loss<Device> loss(Tape<Device>& tape, const Batch& batch, LossOptions options = {}) const {
     const auto [source, target, labels] = upload(tape, batch);
     return output.loss(hidden(tape, source, target), labels, options);
   }
 
-  /// Starts decoding. The tape must outlive the state. Reserves `longest` tokens for each of `hypotheses` hypotheses per
-  /// sentence.
+  /// Starts decoding, as in Transformer.
   State start(Tape<Device>& tape, const Text& source, Index longest, Index hypotheses = 1) const {
     const auto read = encoder(tape, source);
     return State(tape, source.rows, longest, hypotheses, look_at(read, source.rows), read.last);
   }
-  /// Reads the newest token of each active sentence. Returns the states from which the next tokens are predicted.
   Variable<Device, predicts_from> read(Tape<Device>& tape, State& state, const std::vector<Token>& tokens) const {
     const Text text = state.advance(tape, tokens);
     const Index count = text.rows.count;
@@ -100,7 +103,6 @@ struct Seq2Seq {
   }
 
  private:
-  /// The keys and values of the source.
   SourceKeysValues look_at(const Encoded<Device, Shape>& read, Ragged rows) const {
     if constexpr (Attends::attends_to_source)
       return averaged<Prediction>(attention.remember(read.states, rows), read.embedded);
@@ -121,30 +123,13 @@ struct Seq2Seq {
           return concat(h, context, parts...);
       };
       const auto seen = attention.at_source(h, rows, source);
-      if constexpr (Prediction::uses_embeddings) {
+      if constexpr (Prediction::uses_embeddings)
         return joined(slice<0, Attention::source_width>(seen),
                       lexical(slice<Attention::source_width, Shape.embedding>(seen)));
-      } else {
+      else
         return joined(seen);
-      }
     }
   }
-};
-
-/// The decoding state.
-template <class Device, RecurrentShape Shape, class Reading, class Attends, class Prediction>
-class Seq2Seq<Device, Shape, Reading, Attends, Prediction>::State : public ActiveSentences<Device> {
- public:
-  State(Tape<Device>& tape, Ragged rows, Index longest, Index hypotheses, const SourceKeysValues& source,
-        const std::array<LstmState<Device, width>, Shape.decoder_layers>& initial)
-      : ActiveSentences<Device>(tape, {&rows, 1}, longest, hypotheses),
-        seen(source),
-        past(tape, this->layout()),
-        lstm(tape, this->layout().places, initial) {}
-
-  SourceKeysValues seen;  // of the source
-  typename Attention::Past past;
-  LstmCache<Device, width, Shape.decoder_layers> lstm;
 };
 
 }  // namespace attn

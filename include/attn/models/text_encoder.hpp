@@ -4,7 +4,6 @@
 
 namespace attn {
 
-/// Run-time options of a TextEncoder.
 struct TextEncoderOptions {
   Index vocabulary = 0;
   TransformerDropout dropout = {};

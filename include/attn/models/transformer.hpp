@@ -1,17 +1,10 @@
 #pragma once
-#include <vector>
-
 #include "attn/attention/linformer.hpp"
-#include "attn/attention/multi_head.hpp"
 #include "attn/models/transformer_layers.hpp"
-#include "attn/models/transformer_state.hpp"
 #include "attn/nn/embedding.hpp"
-#include "attn/nn/output.hpp"
-#include "attn/tape/batch.hpp"
 
 namespace attn {
 
-/// Run-time options of a Transformer.
 struct TransformerOptions {
   Index source_vocabulary = 0, target_vocabulary = 0;
   TransformerDropout dropout = {};
@@ -52,13 +45,12 @@ struct Transformer {
         source_embedding(options.source_vocabulary, shape.width, options.dropout.residual),
         encoder(layer_count(shape.encoder_layers, "encoder"), shape, options.dropout),
         target_embedding(options.target_vocabulary, shape.width, options.dropout.residual),
-        decoder(shape, options.dropout),
+        decoder(layer_count(shape.decoder_layers, "decoder"), shape, options.dropout),
         output(options.target_vocabulary, shape.width),
         share_embeddings(options.share_embeddings),
         tie_output(options.tie_output) {}
   Transformer(const Transformer&) = delete;  // a copy would share its parameters with the original
 
-  /// Hidden states of the source.
   X encode(Tape<Device>& tape, const Text& source) const { return encoder(source_embedding(tape, source), source.rows); }
 
   /// Hidden states of the target. Each depends on the source, its own token and the tokens before it.
@@ -72,7 +64,6 @@ struct Transformer {
     return decode(tape, target, memory, source.rows);
   }
 
-  /// The loss of predicting each label from the source and the preceding target.
   Loss<Device> loss(Tape<Device>& tape, const Batch& batch, LossOptions options = {}) const {
     const auto [source, target, labels] = upload(tape, batch);
     return output.loss(hidden(tape, source, target), labels, options);

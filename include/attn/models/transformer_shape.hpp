@@ -1,6 +1,5 @@
 #pragma once
 #include "attn/attention/policy.hpp"
-#include "attn/core/size.hpp"
 
 namespace attn {
 
@@ -43,7 +42,6 @@ inline TransformerShape resolve_shape(const TransformerShape& of_type, const Tra
   return given;
 }
 
-/// The number of layers of a stack, checked.
 inline int layer_count(int layers, const char* stack) {
   require(layers > 0, "Transformer: its number of ", stack, " layers is ", layers, "; it must be positive");
   return layers;

@@ -1,18 +1,8 @@
 #pragma once
-#include <cmath>
-#include <type_traits>
-
 #include "attn/nn/layer_input.hpp"
 #include "attn/nn/positions.hpp"
-#include "attn/nn/vocabulary_size.hpp"
 
 namespace attn {
-
-inline void require_tokens(const Text& text, Index vocabulary) {
-  require(text.smallest >= 0 && text.largest < vocabulary, "embedding: token ",
-          text.smallest < 0 ? text.smallest : text.largest, " is not in a vocabulary of ", vocabulary,
-          "; was the text encoded with another tokenizer?");
-}
 
 /// y = dropout(scale * table[token] + position). The policy defines the position vectors and the scale. Vaswani et al. 2017,
 /// sections 3.4 and 3.5. torch.nn.Embedding, times the scale, plus the position.
@@ -32,34 +22,25 @@ struct Embedding {
   explicit Embedding(Index vocabulary, float rate = 0) requires(Width != dynamic) : Embedding(vocabulary, Width, rate) {}
   Embedding(Index vocabulary, Size<Width> width, float rate = 0)
       : table{vocabulary_size(vocabulary), width, Initializer::normal(1 / std::sqrt(static_cast<double>(int(width))))},
-        positions(make_positions(width)),
+        positions(construct<PositionLayer>(width)),
         dropout(rate) {}
 
   /// `first`: the position of each sentence's first token. Decoding passes the number of tokens so far.
-  Variable<Device, Width> operator()(Tape<Device>& tape, const Text& text, FirstPositions first = {}) const;
+  Variable<Device, Width> operator()(Tape<Device>& tape, const Text& text, FirstPositions first = {}) const {
+    require(text.smallest >= 0 && text.largest < table.rows, "embedding: token ",
+            text.smallest < 0 ? text.smallest : text.largest, " is not in a vocabulary of ", table.rows,
+            "; was the text encoded with another tokenizer?");
+    const auto vectors = positions(tape, first.most + text.rows.longest);
+    return output_of<Device, Width>(
+        "Embedding",
+        attn::embedding(tape, text, table, Positions::word_scale(static_cast<int>(table.cols)), vectors, first, dropout));
+  }
 
   void for_each_parameter(auto&& visit) {
     visit("table", table);
     visit("positions", positions);
   }
-
- private:
-  static PositionLayer make_positions(Size<Width> width) {
-    if constexpr (std::is_constructible_v<PositionLayer, Size<Width>>)
-      return PositionLayer(width);
-    else
-      return PositionLayer();
-  }
 };
-
-template <class Device, int Width, class Positions>
-Variable<Device, Width> Embedding<Device, Width, Positions>::operator()(Tape<Device>& tape, const Text& text,
-                                                                        FirstPositions first) const {
-  require_tokens(text, table.rows);
-  return output_of<Device, Width>("Embedding",
-                                  attn::embedding(tape, text, table, Positions::word_scale(static_cast<int>(table.cols)),
-                                                  positions(tape, first.most + text.rows.longest), first, dropout));
-}
 
 /// y = dropout(table[token]), without positions, for recurrent layers. torch.nn.Embedding.
 template <class Device, int Width = dynamic>

@@ -1,6 +1,4 @@
 #pragma once
-#include <type_traits>
-
 #include "attn/nn/activation.hpp"
 #include "attn/nn/linear.hpp"
 
@@ -22,13 +20,12 @@ struct FeedForward {
 
   X operator()(X x) const {
     check_input("FeedForward", up.weight.cols, x);
-    const auto y = [&]() -> X {
-      if constexpr (std::is_same_v<Activation, Relu>)  // fused with the matrix products
-        return feed_forward(x, up.weight, up.bias, down.weight, down.bias, dropout);
-      else
-        return down(attn::dropout(apply<Activation>(up(x)), dropout));
-    };
-    return output_of<Device, Width>("FeedForward", y());
+    X y;
+    if constexpr (std::is_same_v<Activation, Relu>)  // fused with the matrix products
+      y = feed_forward(x, up.weight, up.bias, down.weight, down.bias, dropout);
+    else
+      y = down(attn::dropout(apply<Activation>(up(x)), dropout));
+    return output_of("FeedForward", y);
   }
 
   void for_each_parameter(auto&& visit) {
@@ -75,20 +72,16 @@ struct GeGlu {
   using Layer = GatedFeedForward<Device, Width, Inner, functions::GeluExact>;
 };
 
-namespace feed_forward_detail {
 template <class Policy, class Device, int Width, int Inner>
-struct Select {
+struct SelectFeedForward {
   using Type = FeedForward<Device, Width, Inner, Policy>;
 };
 template <class Policy, class Device, int Width, int Inner>
 requires requires { typename Policy::template Layer<Device, Width, Inner>; }
-struct Select<Policy, Device, Width, Inner> {
+struct SelectFeedForward<Policy, Device, Width, Inner> {
   using Type = typename Policy::template Layer<Device, Width, Inner>;
 };
-}  // namespace feed_forward_detail
-
-/// The feed-forward block of a policy.
 template <class Policy, class Device, int Width, int Inner>
-using FeedForwardOf = typename feed_forward_detail::Select<Policy, Device, Width, Inner>::Type;
+using FeedForwardOf = typename SelectFeedForward<Policy, Device, Width, Inner>::Type;
 
 }  // namespace attn

@@ -1,4 +1,7 @@
 #pragma once
+#include <type_traits>
+
+#include "attn/core/types.hpp"
 #include "attn/tape/variable.hpp"
 
 namespace attn {
@@ -16,6 +19,32 @@ template <class Device, int Width>
 Variable<Device, Width> output_of(const char* layer, Variable<Device, Width> x) {
   x.layer = layer;
   return x;
+}
+
+/// Returns the vocabulary size of a layer. Throws an Error unless it is positive and at most 2^30.
+inline Index vocabulary_size(Index tokens) {
+  require(tokens > 0 && tokens <= Index{1} << 30, "a layer cannot have a vocabulary of ", tokens,
+          " tokens. Set the vocabulary size in the model's options to padded_size() of the tokenizer.");
+  return tokens;
+}
+
+/// Takes the place of a layer that a policy does not need. Returns its input.
+struct NoLayer {
+  NoLayer(auto&&...) {}
+  auto operator()(auto x) const { return x; }
+  void for_each_parameter(auto&&) {}
+};
+
+template <class Device, int Width = dynamic>
+using Identity = NoLayer;
+
+/// A layer made from these arguments if it takes them, otherwise from none.
+template <class Layer>
+Layer construct(auto&&... arguments) {
+  if constexpr (std::is_constructible_v<Layer, decltype(arguments)...>)
+    return Layer(arguments...);
+  else
+    return Layer();
 }
 
 }  // namespace attn

@@ -14,34 +14,42 @@ struct SetNormEpsilon {
   void tie(auto&, auto&) const {}
 };
 
-/// y = (x - mean(x)) / sqrt(variance(x) + epsilon) * gain + bias, for each row. torch.nn.LayerNorm.
-template <class Device, int Width = dynamic>
-struct LayerNorm {
+template <class Device, int Width, bool Center>
+struct NormOf {
+  static constexpr const char* name = Center ? "LayerNorm" : "RmsNorm";
   using X = Variable<Device, Width>;
 
-  Parameter<Device> gain, bias;
+  Parameter<Device> gain, bias;  // an RmsNorm's bias is empty
   float epsilon = 1e-5f;
 
-  LayerNorm() requires(Width != dynamic) : LayerNorm(Width) {}
-  explicit LayerNorm(Size<Width> width) : gain{width, 1, Initializer::constant(1)}, bias{width, 1} {}
+  NormOf() requires(Width != dynamic) : NormOf(Width) {}
+  explicit NormOf(Size<Width> width) : gain{width, 1, Initializer::constant(1)} {
+    if constexpr (Center) bias = {width, 1};
+  }
 
   X operator()(X x) const {
-    check_input("LayerNorm", gain.rows, x);
-    return output_of<Device, Width>("LayerNorm", layer_norm(x, gain, bias, true, epsilon));
+    check_input(name, gain.rows, x);
+    return output_of<Device, Width>(name, layer_norm(x, gain, bias, Center, epsilon));
   }
   /// norm(x + dropout(branch, rate)), in one pass.
   template <int Sum, int Branch>
   X operator()(const ResidualSum<Device, Sum, Branch>& sum) const {
-    const auto& [x, branch, mask] = parts(sum);
-    check_input("LayerNorm", gain.rows, x);
-    return output_of<Device, Width>("LayerNorm", residual_layer_norm(x, branch, gain, bias, mask.dropout(), true, epsilon));
+    const auto& dropped = get<1>(sum.of).of;
+    const Variable<Device> x = get<0>(sum.of), branch = get<0>(dropped);
+    check_input(name, gain.rows, x);
+    const Dropout drop = get<1>(dropped).dropout();
+    return output_of<Device, Width>(name, residual_layer_norm(x, branch, gain, bias, drop, Center, epsilon));
   }
 
   void for_each_parameter(auto&& visit) {
     if constexpr (requires { visit.epsilon(epsilon); }) visit.epsilon(epsilon);
     visit("gain", gain);
-    visit("bias", bias);
+    if constexpr (Center) visit("bias", bias);
   }
 };
+
+/// y = (x - mean(x)) / sqrt(variance(x) + epsilon) * gain + bias, for each row. torch.nn.LayerNorm.
+template <class Device, int Width = dynamic>
+using LayerNorm = NormOf<Device, Width, true>;
 
 }  // namespace attn

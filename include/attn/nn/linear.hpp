@@ -4,7 +4,6 @@
 
 namespace attn {
 
-/// Linear and Projection.
 template <class Device, int In, int Out, bool Bias>
 struct LinearOf {
   static constexpr const char* name = Bias ? "Linear" : "Projection";
@@ -29,7 +28,6 @@ struct LinearOf {
     check_input(name, weight.cols, x);
     return output_of<Device, dynamic>(name, linear(x, weight.row_range(first, count), bias.row_range(first, count)));
   }
-  /// The same with static bounds.
   template <int First, int Count>
   Variable<Device, Count> outputs(Variable<Device, In> x) const {
     static_assert(First >= 0 && (Out == dynamic || First + Count <= Out), "attn: Linear: these outputs do not exist");

@@ -1,5 +1,4 @@
 #pragma once
-#include <array>
 #include <cmath>
 #include <string>
 
@@ -14,14 +13,12 @@ namespace attn {
 /// One LSTM layer in one direction (formula in ops/lstm.hpp). torch.nn.LSTM, with one bias for the sum of its two. As there,
 /// weights start uniform within ±1 / sqrt(Width).
 template <class Device, int In, int Width>
-struct Lstm {
+struct Lstm : LstmWeights<Device> {
   static_assert(In > 0 && Width > 0, "attn: Lstm: widths must be positive");
   static constexpr int width = Width;
   using State = LstmState<Device, Width>;
 
-  Parameter<Device> input{4 * Width, In, initial()};
-  Parameter<Device> recurrent{4 * Width, Width, initial()};
-  Parameter<Device> bias{4 * Width, 1, initial()};
+  Lstm() : LstmWeights<Device>{{4 * Width, In, initial()}, {4 * Width, Width, initial()}, {4 * Width, 1, initial()}} {}
 
   /// x: the rows of all sentences. initial: one row per sentence, or empty for 0.
   LstmResult<Device, Width> operator()(Variable<Device, In> x, const TimeMajor& layout, State initial = {}) const {
@@ -30,20 +27,17 @@ struct Lstm {
     return y;
   }
 
-  /// The same, into y.
   void run(Variable<Device, In> x, const TimeMajor& layout, State initial, LstmResult<Device, Width> y) const {
     lstm(x, layout, std::array{direction(initial, y)});
   }
   LstmDirection<Device> direction(State initial, LstmResult<Device, Width> y, bool reverse = false) const {
-    return {{input, recurrent, bias}, {initial.h, initial.c}, {y.h, {y.last.h, y.last.c}}, reverse};
+    return {*this, {initial.h, initial.c}, {y.h, {y.last.h, y.last.c}}, reverse};
   }
 
-  bool learns() const { return input.learns() || recurrent.learns() || bias.learns(); }
-
   void for_each_parameter(auto&& visit) {
-    visit("input", input);
-    visit("recurrent", recurrent);
-    visit("bias", bias);
+    visit("input", this->input);
+    visit("recurrent", this->recurrent);
+    visit("bias", this->bias);
   }
 
  private:
@@ -92,7 +86,7 @@ struct BidirectionalLstm {
 template <class Device, int In, int Width, int Layers, template <class, int, int> class Layer = Lstm>
 struct LstmStack {
   static_assert(Layers > 0, "attn: LstmStack: a stack needs at least one layer");
-  using States = std::array<LstmState<Device, Width>, Layers>;
+  using States = LstmStates<Device, Width, Layers>;
   struct Result {
     Variable<Device, Width> h;  // of the last layer
     States last;                // of every layer
@@ -114,10 +108,8 @@ struct LstmStack {
       layer.run(input, layout, initial[i], {result.h, last});
     };
     next(first, x, 0);
-    for (std::size_t i = 0; i < others.size(); ++i) {
-      const Variable<Device, Width> below = attn::dropout(result.h, dropout);
-      next(others[i], below, i + 1);
-    }
+    for (std::size_t i = 0; i < others.size(); ++i)
+      next(others[i], Variable<Device, Width>(attn::dropout(result.h, dropout)), i + 1);
     return result;
   }
 
@@ -133,8 +125,8 @@ struct LearnedStates {
   Parameter<Device> h{Layers, Width, Initializer::normal(1)};
   Parameter<Device> c{Layers, Width, Initializer::normal(1)};
 
-  std::array<LstmState<Device, Width>, Layers> operator()(Tape<Device>& tape, Index sentences) const {
-    std::array<LstmState<Device, Width>, Layers> states;
+  LstmStates<Device, Width, Layers> operator()(Tape<Device>& tape, Index sentences) const {
+    LstmStates<Device, Width, Layers> states;
     const std::int32_t offsets[] = {0, static_cast<std::int32_t>(sentences)};
     const Ragged rows = upload_offsets(tape, offsets, 1);
     auto* layer = tape.device.tape_nodes.template array<Token>(sentences);
@@ -160,7 +152,7 @@ class RowCache {
  public:
   /// Starts with these rows in the first places, or with 0 if `initial` is empty.
   RowCache(Tape<Device>& tape, Index places, Variable<Device, Width> initial)
-      : rows_({tape.template array<typename Device::Scalar>(places * Width), places, Width}, &tape) {
+      : rows_(tape.constant(tape.matrix(places, Width))) {
     if (initial.value.empty())
       tape.device.zero(rows_.value);
     else
@@ -186,7 +178,7 @@ class RowCache {
 template <class Device, int Width, int Layers>
 class LstmCache {
  public:
-  using States = std::array<LstmState<Device, Width>, Layers>;
+  using States = LstmStates<Device, Width, Layers>;
 
   /// Starts with these states in the first places, or with 0 for empty ones.
   LstmCache(Tape<Device>& tape, Index places, const States& initial) : rows_(tape, places, in_rows(tape, initial)) {}
@@ -207,13 +199,12 @@ class LstmCache {
     const Matrix<typename Device::Scalar>& first = states[0].h.value;
     if (first.empty()) return {};
     const Row there = tape.constant({first.data, first.rows, Row::width, first.stride});
-    const auto slices = cut_states<Width, Layers>(tape, there.value);
-    const auto lies = [](const auto& state, const auto& slice) {
-      return state.value.data == slice.value.data && state.value.stride == slice.value.stride;
+    const auto same = [](const auto& a, const auto& b) {
+      return a.value.data == b.value.data && a.value.stride == b.value.stride;
     };
-    bool all = true;
-    for (std::size_t i = 0; i < Layers; ++i) all &= lies(states[i].h, slices[i].h) && lies(states[i].c, slices[i].c);
-    if (all) return there;
+    if (std::ranges::equal(states, cut_states<Width, Layers>(tape, there.value),
+                           [&](const auto& a, const auto& b) { return same(a.h, b.h) && same(a.c, b.c); }))
+      return there;
     const Row copy = tape.make(first.rows, Row::width);
     const auto places = cut_states<Width, Layers>(tape, copy.value);
     const auto put = [&](const auto& from, const auto& to) {

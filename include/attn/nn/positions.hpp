@@ -64,13 +64,11 @@ struct Learned {
   };
 };
 
-/// No position vectors.
 struct NoPositions {
   static double word_scale(int) { return 1; }
 
   template <class Device, int Width>
   struct Layer {
-    explicit Layer(Size<Width>) {}
     PositionVectors<Device> operator()(Tape<Device>&, Index) const { return {}; }
     void for_each_parameter(auto&&) {}
   };

@@ -1,21 +1,7 @@
 #pragma once
-#include <concepts>
-
-#include "attn/nn/layer_norm.hpp"
 #include "attn/nn/rms_norm.hpp"
 
 namespace attn {
-
-/// A layer that returns its input. Policies use it where they need no layer.
-template <class Device, int Width = dynamic>
-struct Identity {
-  using X = Variable<Device, Width>;
-
-  Identity() = default;
-  explicit Identity(Size<Width>) {}
-  X operator()(X x) const { return x; }
-  void for_each_parameter(auto&&) {}
-};
 
 // Norm policies define where a residual connection normalises, and which layer normalises the output of a stack. They are
 // templates on the norm: LayerNorm or RmsNorm.

@@ -26,8 +26,8 @@ Variable<Device> additive_attention(Variable<Device> q, Ragged queries, KeysValu
   if (tape.attention_weights != nullptr)
     additive_attention_weights(tape.device, {forward, note_weights(tape, q.rows(), queries, memory.rows, 1)});
   tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
-    const SinkOrScratch<Device> dq(back, q);
-    const MemorySink<Device> dk(back, memory.keys, memory.rows), dv(back, memory.values, memory.rows);
+    const Index covered = memory.rows.rows;
+    const SinkOrScratch<Device> dq(back, q), dk(back, memory.keys, covered), dv(back, memory.values, covered);
     const GradientOrScratch<Device> du(back, u);
     additive_attention_gradient(back.device, {.forward = forward, .dy = dy, .dq = dq, .dk = dk, .du = du, .dv = dv});
   });

@@ -5,33 +5,41 @@ namespace attn {
 
 // Element-wise operators and functions on activations. Each returns an expression (tape/expression.hpp).
 
-template <class A, class B>
-requires Operands<A, B>
-auto operator+(const A& a, const B& b) { return apply<functions::Add>(a, b); }
-template <class A, class B>
-requires Operands<A, B>
-auto operator-(const A& a, const B& b) { return apply<functions::Subtract>(a, b); }
-template <class A, class B>
-requires Operands<A, B>
-auto operator*(const A& a, const B& b) { return apply<functions::Multiply>(a, b); }
-template <class A, class B>
-requires Operands<A, B>
-auto operator/(const A& a, const B& b) { return apply<functions::Divide>(a, b); }
+template <class A, OperandWith<A> B>
+auto operator+(const A& a, const B& b) {
+  return apply<functions::Add>(a, b);
+}
+template <class A, OperandWith<A> B>
+auto operator-(const A& a, const B& b) {
+  return apply<functions::Subtract>(a, b);
+}
+template <class A, OperandWith<A> B>
+auto operator*(const A& a, const B& b) {
+  return apply<functions::Multiply>(a, b);
+}
+template <class A, OperandWith<A> B>
+auto operator/(const A& a, const B& b) {
+  return apply<functions::Divide>(a, b);
+}
 auto operator-(const Term auto& a) { return apply<functions::Negate>(a); }
 
 // Comparisons give 1 or 0, for where().
-template <class A, class B>
-requires Operands<A, B>
-auto operator<(const A& a, const B& b) { return apply<functions::Less>(a, b); }
-template <class A, class B>
-requires Operands<A, B>
-auto operator<=(const A& a, const B& b) { return apply<functions::LessEqual>(a, b); }
-template <class A, class B>
-requires Operands<A, B>
-auto operator>(const A& a, const B& b) { return apply<functions::Greater>(a, b); }
-template <class A, class B>
-requires Operands<A, B>
-auto operator>=(const A& a, const B& b) { return apply<functions::GreaterEqual>(a, b); }
+template <class A, OperandWith<A> B>
+auto operator<(const A& a, const B& b) {
+  return apply<functions::Less>(a, b);
+}
+template <class A, OperandWith<A> B>
+auto operator<=(const A& a, const B& b) {
+  return apply<functions::LessEqual>(a, b);
+}
+template <class A, OperandWith<A> B>
+auto operator>(const A& a, const B& b) {
+  return apply<functions::Greater>(a, b);
+}
+template <class A, OperandWith<A> B>
+auto operator>=(const A& a, const B& b) {
+  return apply<functions::GreaterEqual>(a, b);
+}
 
 auto exp(const Term auto& a) { return apply<functions::Exp>(a); }
 auto log(const Term auto& a) { return apply<functions::Log>(a); }
@@ -49,18 +57,22 @@ auto silu(const Term auto& a) { return apply<functions::Silu>(a); }
 auto softplus(const Term auto& a) { return apply<functions::Softplus>(a); }
 auto square(const Term auto& a) { return apply<functions::Square>(a); }
 
-template <class A, class B>
-requires Operands<A, B>
-auto max(const A& a, const B& b) { return apply<functions::Max>(a, b); }
-template <class A, class B>
-requires Operands<A, B>
-auto min(const A& a, const B& b) { return apply<functions::Min>(a, b); }
-template <class A>
-requires Operands<A>
-auto max(const A& a, const A& b) { return apply<functions::Max>(a, b); }
-template <class A>
-requires Operands<A>
-auto min(const A& a, const A& b) { return apply<functions::Min>(a, b); }
+template <class A, OperandWith<A> B>
+auto max(const A& a, const B& b) {
+  return apply<functions::Max>(a, b);
+}
+template <class A, OperandWith<A> B>
+auto min(const A& a, const B& b) {
+  return apply<functions::Min>(a, b);
+}
+template <Term A>
+auto max(const A& a, const A& b) {
+  return apply<functions::Max>(a, b);
+}
+template <Term A>
+auto min(const A& a, const A& b) {
+  return apply<functions::Min>(a, b);
+}
 
 /// a where the condition is not 0, else b: where(x > 0, x, 0.1 * x). The condition gets no gradient.
 template <class C, class A, class B>
@@ -77,7 +89,7 @@ auto dropout(const X& x, float rate) {
       if (tape == nullptr || leaf.tape().number > tape->number) tape = &leaf.tape();
   });
   require(tape != nullptr, "dropout: an expression without an activation has no rows");
-  return apply<functions::Multiply>(x, DropoutMask{tape->pending_dropout(rate)});
+  return apply<functions::Multiply>(x, tape->dropout_mask(rate));
 }
 
 }  // namespace attn

@@ -1,8 +1,7 @@
 #pragma once
 #include "attn/core/ragged.hpp"
 #include "attn/ops/attention.hpp"
-#include "attn/tape/parameter_gradient.hpp"
-#include "attn/tape/tape.hpp"
+#include "attn/tape/linear.hpp"
 
 namespace attn {
 
@@ -16,7 +15,6 @@ struct KeysValues<Device, dynamic, dynamic> {
   Ragged rows;
 };
 
-/// The same with static widths.
 template <class Device, int Width, int Value>
 struct KeysValues : KeysValues<Device> {
   KeysValues() = default;
@@ -26,11 +24,7 @@ struct KeysValues : KeysValues<Device> {
 };
 
 /// Identifies a layer: its address, and a mark of its type because a layer's first member has the same address.
-struct LayerId {
-  const void* address = nullptr;
-  const void* type = nullptr;
-  bool operator==(const LayerId&) const = default;
-};
+using LayerId = std::pair<const void*, const void*>;
 template <class Type>
 inline constexpr char type_mark = 0;
 template <class Layer>
@@ -61,29 +55,12 @@ void sign_weights(Tape<Device>& tape, const Layer& layer, bool positions) {
   if (newest.layer == LayerId{}) newest.layer = id_of(layer), newest.positions = positions;
 }
 
-/// Allocates and records the weights of one call.
 template <class Device>
 Matrix<typename Device::Real> note_weights(Tape<Device>& tape, Index query_rows, Ragged queries, Ragged keys, int heads) {
-  using Real = typename Device::Real;
-  const Matrix<Real> weights(tape.template array<Real>(heads * query_rows * keys.longest), heads * query_rows,
-                             keys.longest);
+  const auto weights = tape.template matrix<typename Device::Real>(heads * query_rows, keys.longest);
   tape.attention_weights->push_back({weights, queries, keys, heads});
   return weights;
 }
-
-/// The destination of a memory's gradient. Rows outside all sentences, which attention does not touch, get gradient 0.
-template <class Device>
-class MemorySink {
- public:
-  MemorySink(Tape<Device>& back, Variable<Device> memory, Ragged rows) : memory_(back, memory), sink_(memory_) {
-    if (!sink_.add && rows.rows < memory.rows()) back.device.zero(sink_.to), sink_.add = true;
-  }
-  operator Sink<typename Device::Scalar>() const { return sink_; }
-
- private:
-  SinkOrScratch<Device> memory_;
-  Sink<typename Device::Scalar> sink_;
-};
 
 /// Throws an Error if queries, keys and values do not fit together.
 template <class Device>
@@ -129,8 +106,8 @@ Variable<Device> attention(Variable<Device> q, Ragged queries, KeysValues<Device
   if (tape.attention_weights != nullptr)
     attention_weights(tape.device, {forward, note_weights(tape, q.rows(), queries, memory.rows, options.heads)});
   tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
-    const SinkOrScratch<Device> dq(back, q);
-    const MemorySink<Device> dk(back, memory.keys, memory.rows), dv(back, memory.values, memory.rows);
+    const Index covered = memory.rows.rows;  // attention does not touch rows outside all sentences
+    const SinkOrScratch<Device> dq(back, q), dk(back, memory.keys, covered), dv(back, memory.values, covered);
     attention_gradient(back.device, {.forward = forward, .dy = dy, .dq = dq, .dk = dk, .dv = dv});
   });
   return y;

@@ -1,10 +1,8 @@
 #pragma once
-#include <array>
 #include <memory>
 #include <span>
-#include <vector>
 
-#include "attn/ops/dropout.hpp"
+#include "attn/ops/move_rows.hpp"
 #include "attn/tape/tape.hpp"
 
 namespace attn {
@@ -37,7 +35,6 @@ Variable<Device> slice(Variable<Device> x, Index first, Index count) {
   return y;
 }
 
-/// The same with static bounds: slice<0, 48>(x).
 template <int First, int Count, class Device, int Width>
 Variable<Device, Count> slice(Variable<Device, Width> x) {
   static_assert(First >= 0 && Count > 0 && (Width == dynamic || First + Count <= Width),
@@ -95,6 +92,22 @@ Variable<Device> concat(const std::vector<Variable<Device>>& parts) {
 template <class Device, int... Widths>
 Variable<Device, total(Widths...)> concat(Variable<Device, Widths>... parts) {
   return concat(std::span<const Variable<Device>>(std::array<Variable<Device>, sizeof...(parts)>{parts...}));
+}
+
+/// Repeats each head `times` times, for the keys or values of grouped-query attention.
+template <class Device>
+Variable<Device> repeat_heads(Variable<Device> x, Index heads, Index times) {
+  if (times == 1) return x;
+  require(heads > 0 && x.cols() % heads == 0, "repeat_heads: ", x.cols(), " columns are not a multiple of ", heads,
+          " heads");
+  Tape<Device>& tape = x.tape();
+  const Index width = x.cols() / heads;
+  auto y = tape.result(x.rows(), times * x.cols(), x);
+  repeat_heads(tape.device, {.x = x.value, .width = width, .times = times, .y = y.value});
+  tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
+    repeat_heads_gradient(back.device, {.dy = dy, .width = width, .times = times, .dx = back.sink(x)});
+  });
+  return y;
 }
 
 }  // namespace attn

@@ -1,10 +1,10 @@
 #pragma once
 #include <numeric>
 #include <utility>
-
 #include "attn/ops/dropout.hpp"
 #include "attn/ops/move_rows.hpp"
 #include "attn/tape/embedding.hpp"
+#include "attn/tape/linear.hpp"
 
 namespace attn {
 
@@ -36,10 +36,9 @@ std::pair<Variable<Device>, Ragged> concat_rows(Variable<Device> a, Ragged a_row
   tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
     for (const auto& [x, row] : {std::pair(a, row_of_a), std::pair(b, row_of_b)}) {
       if (x.slot == nullptr) continue;
-      const auto part = back.template scratch<typename Device::Scalar>(x.rows(), x.cols());
-      gather_rows(back.device, {.from = dy, .row = row, .to = part});
-      dropout(back.device, {.x = part, .y = back.sink(x), .dropout = {}});  // sets or adds
-      back.release(part);
+      const Scratch<Device, typename Device::Scalar> part(back, x.rows(), x.cols());
+      gather_rows(back.device, {.from = dy, .row = row, .to = part.matrix});
+      dropout(back.device, {.x = part.matrix, .y = back.sink(x), .dropout = {}});  // sets or adds
     }
   });
   Ragged rows = upload_offsets(tape, offsets, a_rows.count);

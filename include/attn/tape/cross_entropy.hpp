@@ -1,13 +1,8 @@
 #pragma once
-#include <algorithm>
-
-#include "attn/core/parameter.hpp"
-#include "attn/ops/cross_entropy.hpp"
-#include "attn/ops/linear.hpp"
 #include "attn/tape/embedding.hpp"
+#include "attn/tape/linear.hpp"
 #include "attn/tape/loss.hpp"
 #include "attn/tape/loss_options.hpp"
-#include "attn/tape/parameter_gradient.hpp"
 
 namespace attn {
 
@@ -17,18 +12,6 @@ inline void check_labels(const Text& labels, Index predictions, Index vocabulary
           labels.smallest < 0 ? labels.smallest : labels.largest, " is not in a vocabulary of ", vocabulary);
 }
 
-namespace cross_entropy_detail {
-
-inline void check(LossOptions options) {
-  require(options.amount >= 0 && options.amount <= 1, "cross_entropy: label smoothing of ", options.amount,
-          " is not in [0, 1]");
-}
-inline double normalizer(LossOptions options, Index rows) {
-  return options.normalizer > 0 ? options.normalizer : static_cast<double>(std::max<Index>(rows, 1));
-}
-
-}  // namespace cross_entropy_detail
-
 /// The cross-entropy of softmax(x Wᵀ + b) against the labels, fused with the output layer. Logits are as wide as the
 /// vocabulary, so they are computed in chunks of rows. In the backward pass a chunk becomes its gradient in place, which is
 /// added to the gradients of x, W and b before the next chunk.
@@ -36,24 +19,22 @@ template <class Device>
 Loss<Device> cross_entropy(Variable<Device> x, Parameter<Device> weight, Parameter<Device> bias, const Token* labels,
                            LossOptions options = {}) {
   using Scalar = typename Device::Scalar;
-  using Real = typename Device::Real;
-  cross_entropy_detail::check(options);
+  const double normalizer = options.divisor(x.rows());
   require(x.cols() == weight.cols, "cross_entropy: hidden states of ", x.cols(), " columns for an output layer of ",
           weight.cols);
-  const double normalizer = cross_entropy_detail::normalizer(options, x.rows());
   const bool learns = x.slot != nullptr || weight.learns() || bias.learns();
   return Loss<Device>(
       x.tape(), "cross_entropy", normalizer, learns,
-      [=](Tape<Device>& tape, Real* sums, const double* factor) {
+      [=](Tape<Device>& tape, typename Device::Real* sums, const double* factor) {
         const Matrix<const Scalar> table = weight.matrix();
         const Index rows = std::clamp<Index>(Device::logits_at_once / weight.rows, 1, std::max<Index>(x.rows(), 1));
         const Index stride =
             static_cast<Index>(align_up(static_cast<std::size_t>(weight.rows), 16));  // aligned rows for fast products
-        const Matrix<Scalar> memory = tape.template scratch<Scalar>(rows, stride);
+        const Scratch<Device, Scalar> memory(tape, rows, stride);
         const Sink<Scalar> dx = factor != nullptr ? tape.sink(x) : Sink<Scalar>{};
         for (Index first = 0; first < x.rows(); first += rows) {
           const Index count = std::min(rows, x.rows() - first);
-          const auto logits = memory.row_range(0, count).columns(0, weight.rows);
+          const auto logits = memory.matrix.row_range(0, count).columns(0, weight.rows);
           const auto h = x.value.row_range(first, count);
           linear(tape.device, {.x = h, .weight = table, .bias = bias.values(), .y = logits});
           cross_entropy(tape.device, {.logits = logits,
@@ -70,7 +51,6 @@ Loss<Device> cross_entropy(Variable<Device> x, Parameter<Device> weight, Paramet
             linear_input_gradient(tape.device,
                                   {.dy = logits, .weight = table, .dx = {dx.to.row_range(first, count), dx.add}});
         }
-        tape.release(memory);
       },
       x.rows());
 }

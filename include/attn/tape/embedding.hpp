@@ -1,8 +1,7 @@
 #pragma once
-#include <algorithm>
 #include <numeric>
 
-#include "attn/core/parameter.hpp"
+#include "attn/core/batch.hpp"
 #include "attn/core/ragged.hpp"
 #include "attn/core/sentences.hpp"
 #include "attn/ops/embedding.hpp"
@@ -16,26 +15,37 @@ struct Text {
   Ragged rows;
   Token smallest = 0, largest = 0;        // for vocabulary checks on the host
   const std::int32_t* offsets = nullptr;  // size + 1 sentence offsets, on the host; live as long as the tape
+
+  void include(const std::vector<Token>& more) {
+    for (const Token token : more) smallest = std::min(smallest, token), largest = std::max(largest, token);
+  }
 };
+
+/// The sentences by decreasing length, equal ones in order; on the host.
+std::int32_t* longest_first(auto& tape, const std::int32_t* offsets, Index count) {
+  auto* order = tape.device.tape_nodes.template array<std::int32_t>(count);
+  std::iota(order, order + count, 0);
+  std::sort(order, order + count, [=](std::int32_t a, std::int32_t b) {
+    const std::int32_t left = offsets[a + 1] - offsets[a], right = offsets[b + 1] - offsets[b];
+    return left != right ? left > right : a < b;
+  });
+  return order;
+}
 
 /// Lists the row blocks of a packed batch for devices that use them (core/ragged.hpp).
 template <class Device>
 void upload_blocks(Tape<Device>& tape, const std::int32_t* offsets, Ragged& rows) {
-  const auto length = [&](std::int32_t s) { return offsets[s + 1] - offsets[s]; };
-  const auto blocks = [&](std::int32_t s) { return (length(s) + Device::ragged_block - 1) / Device::ragged_block; };
-  auto& memory = tape.device.tape_nodes;
-  auto* order = memory.template array<std::int32_t>(rows.count);
-  std::iota(order, order + rows.count, 0);
-  std::sort(order, order + rows.count,
-            [&](auto a, auto b) { return length(a) != length(b) ? length(a) > length(b) : a < b; });
+  const auto blocks = [&](std::int32_t s) {
+    return (offsets[s + 1] - offsets[s] + Device::ragged_block - 1) / Device::ragged_block;
+  };
   for (std::int32_t s = 0; s < rows.count; ++s) rows.block_count += blocks(s);
-  auto* list = memory.template array<std::int32_t>(2 * rows.block_count);
-  for (auto* next = list; next < list + 2 * rows.block_count; ++order)
-    for (std::int32_t b = 0; b < blocks(*order); ++b) *next++ = *order, *next++ = b;
+  const auto* sentence = longest_first(tape, offsets, rows.count);
+  auto* list = tape.device.tape_nodes.template array<std::int32_t>(2 * rows.block_count);
+  for (auto* next = list; next < list + 2 * rows.block_count; ++sentence)
+    for (std::int32_t b = 0; b < blocks(*sentence); ++b) *next++ = *sentence, *next++ = b;
   rows.blocks = tape.upload(list, 2 * rows.block_count);
 }
 
-/// Uploads the offsets of a packed batch and returns its layout.
 template <class Device>
 Ragged upload_offsets(Tape<Device>& tape, const std::int32_t* offsets, Index count) {
   const std::int32_t* copy = tape.upload(offsets, count + 1);
@@ -54,16 +64,33 @@ Text upload(Tape<Device>& tape, const Sentences& sentences) {
   auto* offsets = tape.device.tape_nodes.template array<std::int32_t>(sentences.size() + 1);
   std::copy_n(sentences.offsets.data(), sentences.size() + 1, offsets);
   text.offsets = text.rows.offsets_on_host = offsets;
-  for (const Token token : sentences.tokens) {
-    text.smallest = std::min(text.smallest, token);
-    text.largest = std::max(text.largest, token);
-  }
+  text.include(sentences.tokens);
   return text;
 }
 
-/// The layout of a text without each sentence's last row: the rows that self-attention over past states may see.
+/// Uploads tokens as one sentence, or as one label per row of logits.
 template <class Device>
-Ragged all_but_last(Tape<Device>& tape, const Text& text) {
+Text upload(Tape<Device>& tape, const std::vector<Token>& tokens) {
+  Sentences one;
+  one.push_back(tokens);
+  return upload(tape, one);
+}
+
+/// The offsets of the sentences' begins and ends, on the host.
+std::array<std::vector<std::int32_t>, 2> offsets_on_host(auto& device, const Ragged& rows) {
+  std::array<std::vector<std::int32_t>, 2> both;
+  for (std::size_t i = 0; i < 2; ++i) {
+    both[i].resize(static_cast<std::size_t>(rows.count));
+    if (rows.offsets_on_host != nullptr)  // avoids waiting for the device
+      std::copy_n(rows.offsets_on_host + i, rows.count, both[i].begin());
+    else
+      device.download(both[i].data(), i == 0 ? rows.begin : rows.end, rows.count);
+  }
+  return both;
+}
+
+/// The layout of a text without each sentence's last row: the rows that self-attention over past states may see.
+Ragged all_but_last(auto& tape, const Text& text) {
   auto* end = tape.device.tape_nodes.template array<std::int32_t>(text.rows.count);
   Ragged rows{text.rows.begin, nullptr, text.rows.count};
   for (Index i = 0; i < text.rows.count; ++i) {
@@ -80,8 +107,7 @@ struct FirstPositions {
   Index most = 0;                      // the largest one
   const std::int32_t* each = nullptr;  // per sentence, on the device; nullptr: all at `most`
 
-  FirstPositions(Index all = 0) : most(all) {}
-  FirstPositions(Index largest, const std::int32_t* of_each) : most(largest), each(of_each) {}
+  FirstPositions(Index largest = 0, const std::int32_t* of_each = nullptr) : most(largest), each(of_each) {}
 };
 
 /// The vectors of positions 0, 1, 2, ..., and their gradients if they are learned.
@@ -92,15 +118,6 @@ struct PositionVectors {
 
   bool learns() const { return !gradients.empty(); }
 };
-
-/// The position of each token in its sentence, on the device.
-template <class Device>
-const std::int32_t* token_positions(Tape<Device>& tape, const Text& text, Index first) {
-  auto* positions = tape.device.tape_nodes.template array<std::int32_t>(text.rows.rows);
-  for (Index s = 0; s < text.rows.count; ++s)
-    std::iota(positions + text.offsets[s], positions + text.offsets[s + 1], static_cast<std::int32_t>(first));
-  return tape.upload(positions, text.rows.rows);
-}
 
 /// dropout(scale * table[token] + position); a sentence's tokens have positions first, first + 1, ...
 template <class Device>
@@ -117,10 +134,13 @@ Variable<Device> embedding(Tape<Device>& tape, const Text& text, Parameter<Devic
                           .scale = scale,
                           .dropout = drop,
                           .y = y.value});
-  const Token* places = nullptr;
+  const Token* places = nullptr;  // the position of each token in its sentence
   if (tape.recording() && !positions.gradients.empty()) {
     require(first.each == nullptr, "embedding: to train positions, all sentences must begin at the same position");
-    places = token_positions(tape, text, first.most);
+    auto* list = tape.device.tape_nodes.template array<Token>(text.rows.rows);
+    for (Index s = 0; s < text.rows.count; ++s)
+      std::iota(list + text.offsets[s], list + text.offsets[s + 1], static_cast<Token>(first.most));
+    places = tape.upload(list, text.rows.rows);
   }
   tape.on_backward(y, [=, tokens = text.tokens](Tape<Device>& back, auto dy) {
     if (table.learns())
@@ -136,11 +156,25 @@ Variable<Device> embedding(Tape<Device>& tape, const Text& text, Parameter<Devic
 /// activation to that of the parameter.
 template <class Device>
 Variable<Device> variable(Tape<Device>& tape, const Parameter<Device>& parameter) {
-  Sentences rows;
-  rows.tokens.resize(static_cast<std::size_t>(parameter.rows));
-  std::iota(rows.tokens.begin(), rows.tokens.end(), 0);
-  rows.offsets.push_back(static_cast<std::int32_t>(parameter.rows));
+  std::vector<Token> rows(static_cast<std::size_t>(parameter.rows));
+  std::iota(rows.begin(), rows.end(), 0);
   return embedding(tape, upload(tape, rows), parameter, 1, {}, {}, 0);  // row i is the embedding of token i
+}
+
+struct UploadedBatch {
+  Text source;  // input of the encoder
+  Text target;  // input of the decoder
+  Text labels;  // expected output, row by row
+};
+
+template <class Device>
+UploadedBatch upload(Tape<Device>& tape, const Batch& batch) {
+  require(batch.source.size() == batch.target_input.size(), "a batch of ", batch.source.size(), " source sentences has ",
+          batch.target_input.size(), " target sentences. Pass one target per source.");
+  require(
+      batch.target_input.offsets == batch.target_output.offsets,
+      "target_input and target_output of a batch have sentences of different lengths. Create the batch with Batch::of.");
+  return {upload(tape, batch.source), upload(tape, batch.target_input), upload(tape, batch.target_output)};
 }
 
 }  // namespace attn

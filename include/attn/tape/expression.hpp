@@ -1,8 +1,5 @@
 #pragma once
-#include <algorithm>
 #include <concepts>
-#include <type_traits>
-#include <utility>
 
 #include "attn/core/tuple.hpp"
 #include "attn/ops/expression.hpp"
@@ -23,22 +20,14 @@ struct Expression;
 template <int Width, class F, class... E>
 inline constexpr bool is_expression<Expression<Width, F, E...>> = true;
 
-/// A dropout mask as an operand. Masks are numbered from left to right when the expression is computed, because compilers
-/// evaluate operands in different orders.
-struct DropoutMask {
-  PendingDropout* pending;  // null: no dropout
-  Dropout dropout() const { return pending == nullptr ? Dropout{} : pending->get(); }
-};
-
 namespace expression_detail {
 
 inline constexpr int any_width = 0;  // of a number, a learned vector or a mask: takes the width of the other operands
 
-template <class Device, int Width>
-std::true_type is_variable_test(const Variable<Device, Width>*);
-std::false_type is_variable_test(const void*);
 template <class T>
-inline constexpr bool is_variable = decltype(is_variable_test(static_cast<const T*>(nullptr)))::value;
+inline constexpr bool is_variable = false;
+template <class Device, int Width>
+inline constexpr bool is_variable<Variable<Device, Width>> = true;
 template <class T>
 inline constexpr bool is_parameter = false;
 template <class Device>
@@ -68,40 +57,19 @@ constexpr bool same_widths() {
   return true;
 }
 
-}  // namespace expression_detail
-
-/// An activation or an expression of activations.
-template <class T>
-concept Activation = expression_detail::is_variable<T> || is_expression<T>;
-/// A valid operand of an expression.
-template <class T>
-concept Operand =
-    Activation<T> || expression_detail::is_parameter<T> || std::same_as<T, DropoutMask> || std::is_arithmetic_v<T>;
-/// The operand of a function of one.
-template <class T>
-concept Term = Operand<T> && !std::is_arithmetic_v<T>;
-/// The operands of one function; at least one is not a number.
-template <class... T>
-concept Operands = (Operand<T> && ...) && ((!std::is_arithmetic_v<T>) || ...);
-
-namespace expression_detail {
-
 /// The stored form of an operand: without its static width unless it is a column, so that one kernel serves all widths.
 template <class T>
 auto kept(const T& operand) {
   if constexpr (std::is_arithmetic_v<T>)
     return static_cast<double>(operand);
-  else if constexpr (!is_variable<T>)
-    return operand;
-  else if constexpr (T::width == 1)
-    return operand;
-  else
+  else if constexpr (is_variable<T> && width_of<T>() != 1)
     return Variable<typename T::DeviceType>(operand);
+  else
+    return operand;
 }
 template <class T>
 using Kept = decltype(kept(std::declval<const T&>()));
 
-/// Calls visit(leaf) for each leaf of an operand.
 template <class T, class Visit>
 void for_each_leaf(const T& operand, const Visit& visit) {
   if constexpr (is_expression<T>)
@@ -121,7 +89,20 @@ constexpr auto device_of() {
 
 }  // namespace expression_detail
 
-/// F applied to operands.
+/// An activation or an expression of activations.
+template <class T>
+concept Activation = expression_detail::is_variable<T> || is_expression<T>;
+template <class T>
+concept Operand =
+    Activation<T> || expression_detail::is_parameter<T> || std::same_as<T, DropoutMask> || std::is_arithmetic_v<T>;
+template <class T>
+concept Term = Operand<T> && !std::is_arithmetic_v<T>;
+/// The operands of one function; at least one is not a number.
+template <class... T>
+concept Operands = (Operand<T> && ...) && ((!std::is_arithmetic_v<T>) || ...);
+template <class B, class A>
+concept OperandWith = Operands<A, B>;
+
 template <int Width, class F, class... E>
 struct Expression {
   static constexpr int width = Width == expression_detail::any_width ? dynamic : Width;
@@ -132,7 +113,7 @@ struct Expression {
   /// Computes the expression now, like assigning it to a Variable.
   Variable<DeviceType> evaluate() const {
     using Device = DeviceType;
-    if constexpr (is_dropped_variable())
+    if constexpr (is_dropped_variable)
       if (get<1>(of).pending == nullptr) return get<0>(of);
     const Shape shape = check();
     for_each_leaf([](const auto& x) {
@@ -168,10 +149,9 @@ struct Expression {
     bool learns = false;
   };
 
-  static constexpr bool is_dropped_variable() {
-    return std::is_same_v<Expression, Expression<Width, functions::Multiply, Variable<DeviceType>, DropoutMask>> ||
-           std::is_same_v<Expression, Expression<Width, functions::Multiply, Variable<DeviceType, 1>, DropoutMask>>;
-  }
+  static constexpr bool is_dropped_variable =
+      std::is_same_v<Expression, Expression<Width, functions::Multiply, Variable<DeviceType>, DropoutMask>> ||
+      std::is_same_v<Expression, Expression<Width, functions::Multiply, Variable<DeviceType, 1>, DropoutMask>>;
 
   /// If an activation and a slice of it are both leaves, their gradients share memory: zero it first, then add both.
   void begin_gradients(Tape<DeviceType>& back) const {
@@ -213,37 +193,35 @@ struct Expression {
   /// The shape of the result. Throws an Error if the operands do not fit together.
   Shape check() const {
     Shape shape;
-    for_each_leaf([&](const auto& x) { add_variable(shape, x); });
-    for_each_leaf([&](const auto& x) { add_vector(shape, x); });
+    for_each_leaf([&](const auto& x) {
+      using Leaf = std::remove_cvref_t<decltype(x)>;
+      if constexpr (expression_detail::is_variable<Leaf>) {
+        Tape<DeviceType>& tape = x.tape();
+        if (shape.tape == nullptr || tape.number > shape.tape->number) shape.tape = &tape;
+        if (shape.rows < 0) shape.rows = x.rows();
+        constexpr bool column = Leaf::width == 1;
+        const Index cols = std::max<Index>(shape.cols, 1);  // of the preceding operands
+        if (!column && shape.cols < 0) shape.cols = x.cols();
+        require(x.rows() == shape.rows && (column || x.cols() == shape.cols), "an expression of activations of ",
+                shape.rows, " x ", cols, " and ", x.rows(), " x ", x.cols(),
+                !column && x.cols() == 1 ? "; to broadcast a column, convert it to Variable<Device, 1>" : "");
+        shape.learns = shape.learns || x.slot != nullptr;
+      }
+    });
+    for_each_leaf([&](const auto& x) {
+      if constexpr (expression_detail::is_parameter<std::remove_cvref_t<decltype(x)>>) {
+        if (shape.cols < 0) shape.cols = x.size();
+        require(
+            x.size() == shape.cols && (x.cols == 1 || x.rows == 1), "an expression of ", shape.cols,
+            " columns with a parameter of ", x.rows, " x ", x.cols,
+            "; a learned vector has one number per column, and variable(tape, parameter) makes an activation of a matrix");
+        shape.learns = shape.learns || x.learns();
+      }
+    });
     require(shape.tape != nullptr,
             "an expression needs at least one activation: numbers and parameters alone have no rows");
     if (shape.cols < 0) shape.cols = 1;
     return shape;
-  }
-  static void add_variable(Shape& shape, const auto& x) {
-    using Leaf = std::remove_cvref_t<decltype(x)>;
-    if constexpr (expression_detail::is_variable<Leaf>) {
-      Tape<DeviceType>& tape = x.tape();
-      if (shape.tape == nullptr || tape.number > shape.tape->number) shape.tape = &tape;
-      if (shape.rows < 0) shape.rows = x.rows();
-      constexpr bool column = Leaf::width == 1;
-      const Index cols = std::max<Index>(shape.cols, 1);  // of the preceding operands
-      if (!column && shape.cols < 0) shape.cols = x.cols();
-      require(x.rows() == shape.rows && (column || x.cols() == shape.cols), "an expression of activations of ", shape.rows,
-              " x ", cols, " and ", x.rows(), " x ", x.cols(),
-              !column && x.cols() == 1 ? "; to broadcast a column, convert it to Variable<Device, 1>" : "");
-      shape.learns = shape.learns || x.slot != nullptr;
-    }
-  }
-  static void add_vector(Shape& shape, const auto& x) {
-    if constexpr (expression_detail::is_parameter<std::remove_cvref_t<decltype(x)>>) {
-      if (shape.cols < 0) shape.cols = x.size();
-      require(
-          x.size() == shape.cols && (x.cols == 1 || x.rows == 1), "an expression of ", shape.cols,
-          " columns with a parameter of ", x.rows, " x ", x.cols,
-          "; a learned vector has one number per column, and variable(tape, parameter) makes an activation of a matrix");
-      shape.learns = shape.learns || x.learns();
-    }
   }
 };
 

@@ -1,7 +1,6 @@
 #pragma once
 #include <algorithm>
 #include <vector>
-
 #include "attn/ops/move_rows.hpp"
 #include "attn/tape/tape.hpp"
 

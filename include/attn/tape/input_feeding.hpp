@@ -1,24 +1,20 @@
 #pragma once
 #include <array>
-
 #include "attn/ops/lstm.hpp"
+#include "attn/ops/move_rows.hpp"
 #include "attn/tape/attention.hpp"
+#include "attn/tape/gather_rows.hpp"
 #include "attn/tape/lstm.hpp"
 
 namespace attn {
 
-/// The parameters and dropout rates of an input-feeding decoder.
 template <class Device, int Layers>
 struct InputFeedingWeights {
   std::array<LstmWeights<Device>, Layers> layers;  // the first layer's input: word columns + Width
   Parameter<Device> mix;                           // Width x (Width + the value columns it reads)
   float between_layers = 0, fed = 0;               // dropout
 
-  bool learns() const {
-    bool any = mix.learns();
-    for (const auto& layer : layers) any |= layer.learns();
-    return any;
-  }
+  bool learns() const { return mix.learns() || std::ranges::any_of(layers, &LstmWeights<Device>::learns); }
 };
 
 template <class Device, int Width = dynamic, int Value = dynamic>
@@ -27,12 +23,11 @@ struct InputFeedingResult {
   Variable<Device, Value> context;  // c: the averaged values
 };
 
-namespace input_feeding_detail {
-
 /// Computes the gradients of the weights and words from the results of input_feeding_gradient.
 template <int Layers, class Device>
-void finish(Tape<Device>& back, Variable<Device> words, const InputFeedingWeights<Device, Layers>& weights,
-            const InputFeedingGradientArgs<Device>& walked) {
+void add_input_feeding_gradients(Tape<Device>& back, Variable<Device> words,
+                                 const InputFeedingWeights<Device, Layers>& weights,
+                                 const InputFeedingGradientArgs<Device>& walked) {
   const InputFeedingArgs<Device>& f = walked.forward;
   const Index width = f.width(), from_words = words.cols();
   for (int l = 0; l < Layers; ++l) {
@@ -54,8 +49,6 @@ void finish(Tape<Device>& back, Variable<Device> words, const InputFeedingWeight
   add_linear_gradient<Device>(back, walked.dmix, f.seen.columns(0, f.mix.cols), weights.mix);
 }
 
-}  // namespace input_feeding_detail
-
 /// The decoder of an input-feeding model over the words of a batch (formulas in ops/lstm.hpp). Scores are products
 /// of keys and states. Value columns beyond those that `mix` reads are averaged, but not fed to the next step.
 template <class Device, int Layers>
@@ -64,8 +57,7 @@ InputFeedingResult<Device> input_feeding(Variable<Device> words, const TimeMajor
   Tape<Device>& tape = words.tape();
   const Index width = source.keys.cols(), value = source.values.cols(), from_words = words.cols();
   using Scalar = typename Device::Scalar;
-  using Args = InputFeedingArgs<Device>;
-  static_assert(Layers <= Args::kMostLayers, "attn: input_feeding: too many layers for one op");
+  static_assert(Layers <= InputFeedingArgs<Device>::kMostLayers, "attn: input_feeding: too many layers for one op");
   const Index rows = layout.rows.rows;
   require(words.rows() == rows, "input_feeding: ", words.rows(), " rows of words for sentences of ", rows,
           " tokens in total");
@@ -77,24 +69,24 @@ InputFeedingResult<Device> input_feeding(Variable<Device> words, const TimeMajor
           "input_feeding: words of ", from_words, " columns, keys of ", width, " and values of ", value,
           " for a layer with an input of ", lowest.input.cols, " columns and a mix of ", weights.mix.rows, " x ",
           weights.mix.cols);
-  const auto matrix = [&](Index cols) { return Matrix<Scalar>(tape.template array<Scalar>(rows * cols), rows, cols); };
+  const auto matrix = [&](Index cols) { return tape.matrix(rows, cols); };
   const auto seen = matrix(width + value);
   InputFeedingResult<Device> y{tape.result(rows, width, words, source.keys, source.values, weights),
                                Variable<Device>(seen.columns(width, value), &tape)};
   if (y.fed.slot != nullptr) y.context.slot = tape.new_slot(rows, value);
-  Args forward{.rows = layout.rows,
-               .order = layout.order,
-               .layers = Layers,
-               .layer = {},
-               .keys = source.keys.value,
-               .values = source.values.value,
-               .source = source.rows,
-               .scale = scale,
-               .mix = weights.mix.matrix(),
-               .dropout = tape.dropout(weights.fed),
-               .seen = seen,
-               .fed = y.fed.value,
-               .lse = tape.template array<typename Device::Real>(rows)};
+  InputFeedingArgs<Device> forward{.rows = layout.rows,
+                                   .order = layout.order,
+                                   .layers = Layers,
+                                   .layer = {},
+                                   .keys = source.keys.value,
+                                   .values = source.values.value,
+                                   .source = source.rows,
+                                   .scale = scale,
+                                   .mix = weights.mix.matrix(),
+                                   .dropout = tape.dropout(weights.fed),
+                                   .seen = seen,
+                                   .fed = y.fed.value,
+                                   .lse = tape.template array<typename Device::Real>(rows)};
   for (int l = 0; l < Layers; ++l) {
     const LstmWeights<Device>& layer = weights.layers[static_cast<std::size_t>(l)];
     forward.layer[l] = InputFeedingLayer<Device>{.input = layer.input.matrix().columns(l == 0 ? from_words : 0, width),
@@ -122,21 +114,103 @@ InputFeedingResult<Device> input_feeding(Variable<Device> words, const TimeMajor
   if (tape.attention_weights != nullptr)
     attention_weights(tape.device, {looked, note_weights(tape, rows, layout.rows, source.rows, 1)});
   tape.on_backward(std::array{y.fed, y.context}, [=](Tape<Device>& back, auto dfed, auto from_elsewhere) {
-    const auto dcontext = from_elsewhere.empty() ? back.template scratch<Scalar>(rows, value) : from_elsewhere;
-    if (from_elsewhere.empty()) back.device.zero(dcontext);
-    const auto dmix = back.template scratch<Scalar>(rows, width), dq = back.template scratch<Scalar>(rows, width);
-    const InputFeedingGradientArgs<Device> walked{.forward = forward, .dfed = dfed, .dcontext = dcontext, .dmix = dmix};
+    std::optional<Scratch<Device, Scalar>> unused;
+    const auto dcontext = from_elsewhere.empty() ? unused.emplace(back, rows, value).matrix : from_elsewhere;
+    if (unused) back.device.zero(dcontext);
+    const Scratch<Device, Scalar> dmix(back, rows, width), dq(back, rows, width);
+    const InputFeedingGradientArgs<Device> walked{
+        .forward = forward, .dfed = dfed, .dcontext = dcontext, .dmix = dmix.matrix};
     input_feeding_gradient(back.device, walked);
-    input_feeding_detail::finish(back, words, weights, walked);
-    const MemorySink<Device> dk(back, source.keys, source.rows), dv(back, source.values, source.rows);
+    add_input_feeding_gradients(back, words, weights, walked);
+    const SinkOrScratch<Device> dk(back, source.keys, source.rows.rows), dv(back, source.values, source.rows.rows);
     attention_gradient(back.device, {.forward = looked,
                                      .dy = dcontext,
-                                     .dq = {dq},  // input_feeding_gradient already used dq, step by step
+                                     .dq = {dq.matrix},  // input_feeding_gradient already used dq, step by step
                                      .dk = dk,
                                      .dv = dv});
-    back.release(dq);
-    back.release(dmix);
-    if (from_elsewhere.empty()) back.release(dcontext);
+  });
+  return y;
+}
+
+/// Splits a batch into steps, for layers whose input depends on the previous step. Sentences are sorted by decreasing
+/// length, so a step's active sentences are a prefix of the previous step's. The host knows only the counts.
+template <class Device>
+class Steps {
+ public:
+  /// The steps of a target text that attends to a source text.
+  Steps(Tape<Device>& tape, const Text& text, const Text& source) : source_longest_(source.rows.longest) {
+    const Index sentences = text.rows.count;
+    const auto length = [&](std::int32_t s) { return text.offsets[s + 1] - text.offsets[s]; };
+    const auto list = [&](Index count) { return tape.device.tape_nodes.template array<std::int32_t>(count); };
+    auto *by_length = longest_first(tape, text.offsets, sentences), *numbers = list(sentences + 1),
+         *begin = list(sentences), *end = list(sentences);
+    auto *step_rows = list(text.rows.rows), *counts = list(text.rows.longest), *source_rows = list(sentences + 1);
+    std::iota(numbers, numbers + sentences + 1, 0);
+    source_rows[0] = 0;
+    for (Index i = 0; i < sentences; ++i) {
+      begin[i] = source.offsets[by_length[i]];
+      end[i] = source.offsets[by_length[i] + 1];
+      source_rows[i + 1] = source_rows[i] + end[i] - begin[i];
+    }
+    auto* next = step_rows;
+    for (std::int32_t t = 0; t < text.rows.longest; ++t) {
+      counts[t] = 0;
+      for (Index i = 0; i < sentences && length(by_length[i]) > t; ++i, ++counts[t])
+        *next++ = text.offsets[by_length[i]] + t;
+    }
+    size = text.rows.longest;
+    counts_ = counts;
+    source_rows_ = source_rows;
+    rows = tape.upload(step_rows, text.rows.rows);
+    order = tape.upload(by_length, sentences);
+    numbers_ = tape.upload(numbers, sentences + 1);
+    begin_ = tape.upload(begin, sentences);
+    end_ = tape.upload(end, sentences);
+  }
+
+  Index size = 0;
+  const std::int32_t *rows = nullptr, *order = nullptr;  // of the packed text, in step order; the sentences; on the device
+
+  Index active(Index step) const { return counts_[step]; }
+  /// One row for each active sentence, and the source rows it attends to.
+  Ragged layout(Index step) const { return {numbers_, numbers_ + 1, active(step), active(step), 1}; }
+  Ragged source(Index step) const { return {begin_, end_, active(step), source_rows_[active(step)], source_longest_}; }
+
+  /// The previous step's rows of the sentences that are still active.
+  template <int Width>
+  Variable<Device, Width> survivors(Variable<Device, Width> x, Index step) const {
+    if (x.rows() == active(step)) return x;
+    return gather_rows(x, numbers_, active(step));
+  }
+
+ private:
+  Index source_longest_ = 0;
+  const std::int32_t *counts_ = nullptr, *source_rows_ = nullptr;              // on the host
+  const std::int32_t *numbers_ = nullptr, *begin_ = nullptr, *end_ = nullptr;  // on the device
+};
+
+/// Combines the results of all steps into one packed text. `parts`, one per step, are in the tape's memory.
+template <class Device, int Width>
+Variable<Device, Width> collect(Tape<Device>& tape, const Variable<Device, Width>* parts, const Steps<Device>& steps,
+                                Index rows) {
+  const Index cols = steps.size > 0 ? parts[0].cols() : std::max(Width, 0);
+  bool learns = false;
+  for (Index t = 0; t < steps.size; ++t) learns |= parts[t].slot != nullptr;
+  auto y = tape.make_result(rows, cols, learns);
+  const auto walk = [parts, row = steps.rows, count = steps.size](auto&& work) {
+    const std::int32_t* first = row;
+    for (Index t = 0; t < count; first += parts[t++].rows()) work(parts[t], first);
+  };
+  walk([&](auto part, const std::int32_t* row) {
+    scatter_rows(tape.device, {.from = part.value, .row = row, .to = y.value});
+  });
+  tape.on_backward(y, [walk](Tape<Device>& back, auto dy) {
+    walk([&](auto part, const std::int32_t* row) {
+      if (part.slot == nullptr) return;
+      const auto sink = back.sink(part);
+      require(!sink.add, "collect: a step is used again after collect. Use it before, or slice the result of collect.");
+      gather_rows(back.device, {.from = dy, .row = row, .to = sink.to});
+    });
   });
   return y;
 }

@@ -1,34 +1,23 @@
 #pragma once
-#include "attn/core/parameter.hpp"
 #include "attn/ops/layer_norm.hpp"
 #include "attn/tape/arithmetic.hpp"
-#include "attn/tape/parameter_gradient.hpp"
-#include "attn/tape/tape.hpp"
+#include "attn/tape/linear.hpp"
 
 namespace attn {
 
+/// layer_norm(x + dropout(branch)): the post-norm residual connection, in one pass. Without a branch, layer_norm(x).
 template <class Device>
-void check_norm(const char* name, const Variable<Device>& x, const Parameter<Device>& gain) {
-  require(x.cols() == gain.rows, name, ": an input of ", x.cols(), " columns for a norm of width ", gain.rows);
-}
-template <class Device>
-void check_same_shape(const char* name, const Variable<Device>& a, const Variable<Device>& b) {
-  require(a.rows() == b.rows() && a.cols() == b.cols(), name, ": activations of ", a.rows(), " x ", a.cols(), " and ",
-          b.rows(), " x ", b.cols(), " cannot be added");
-}
-
-namespace norm_detail {
-
-/// The norm of x, or of x + dropout(branch) if there is a branch.
-template <class Device>
-Variable<Device> layer_norm(Tape<Device>& tape, Variable<Device> x, Variable<Device> branch, Parameter<Device> gain,
-                            Parameter<Device> bias, Dropout drop, bool center, float epsilon) {
+Variable<Device> residual_layer_norm(Variable<Device> x, Variable<Device> branch, Parameter<Device> gain,
+                                     Parameter<Device> bias, Dropout drop, bool center = true, float epsilon = 1e-5f) {
   using Scalar = typename Device::Scalar;
   using Real = typename Device::Real;
-  check_norm("layer_norm", x, gain);
-  Matrix<Scalar> sum;  // for the gradient only
   const bool fused = !branch.value.empty();
-  if (fused && tape.recording()) sum = {tape.template array<Scalar>(x.rows() * x.cols()), x.rows(), x.cols()};
+  require(!fused || (x.rows() == branch.rows() && x.cols() == branch.cols()), "residual: activations of ", x.rows(), " x ",
+          x.cols(), " and ", branch.rows(), " x ", branch.cols(), " cannot be added");
+  require(x.cols() == gain.rows, "layer_norm: an input of ", x.cols(), " columns for a norm of width ", gain.rows);
+  Tape<Device>& tape = fused ? branch.tape() : x.tape();
+  Matrix<Scalar> sum;  // for the gradient only
+  if (fused && tape.recording()) sum = tape.matrix(x.rows(), x.cols());
   auto y = tape.result(x.rows(), x.cols(), x, branch, gain, bias);
   auto* mean = tape.template array<Real>(x.rows());
   auto* inverse = tape.template array<Real>(x.rows());
@@ -43,8 +32,7 @@ Variable<Device> layer_norm(Tape<Device>& tape, Variable<Device> x, Variable<Dev
                            .inverse_deviation = inverse,
                            .epsilon = epsilon,
                            .center = center});
-  Matrix<Scalar> z = x.value;
-  if (fused) z = sum;
+  const Matrix<Scalar> z = fused ? sum : Matrix<Scalar>(x.value);
   tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
     const SinkOrScratch<Device> dx(back, x), dbranch(back, branch);
     const GradientOrScratch<Device> dgain(back, gain), dbias(back, bias);
@@ -63,21 +51,11 @@ Variable<Device> layer_norm(Tape<Device>& tape, Variable<Device> x, Variable<Dev
   return y;
 }
 
-}  // namespace norm_detail
-
 /// (x - mean) / deviation * gain + bias for each row
 template <class Device>
 Variable<Device> layer_norm(Variable<Device> x, Parameter<Device> gain, Parameter<Device> bias, bool center = true,
                             float epsilon = 1e-5f) {
-  return norm_detail::layer_norm(x.tape(), x, Variable<Device>(), gain, bias, Dropout{}, center, epsilon);
-}
-
-/// layer_norm(x + dropout(branch)): the post-norm residual connection, in one pass
-template <class Device>
-Variable<Device> residual_layer_norm(Variable<Device> x, Variable<Device> branch, Parameter<Device> gain,
-                                     Parameter<Device> bias, Dropout drop, bool center = true, float epsilon = 1e-5f) {
-  check_same_shape("residual", x, branch);
-  return norm_detail::layer_norm(branch.tape(), x, branch, gain, bias, drop, center, epsilon);
+  return residual_layer_norm(x, {}, gain, bias, {}, center, epsilon);
 }
 
 /// x / root mean square * gain for each row
@@ -86,27 +64,9 @@ Variable<Device> rms_norm(Variable<Device> x, Parameter<Device> gain, float epsi
   return layer_norm(x, gain, Parameter<Device>{}, false, epsilon);
 }
 
-/// rms_norm(x + dropout(branch)), in one pass
-template <class Device>
-Variable<Device> residual_rms_norm(Variable<Device> x, Variable<Device> branch, Parameter<Device> gain, Dropout drop,
-                                   float epsilon = 1e-5f) {
-  return residual_layer_norm(x, branch, gain, Parameter<Device>{}, drop, false, epsilon);
-}
-
 /// x + dropout(branch). Norms fuse this sum into their own pass.
 template <class Device, int Width, int Branch>
 using ResidualSum = Expression<Width, functions::Add, Variable<Device>,
                                Expression<Branch, functions::Multiply, Variable<Device>, DropoutMask>>;
-
-template <class Device>
-struct ResidualParts {
-  Variable<Device> x, branch;
-  DropoutMask mask;
-};
-template <class Device, int Width, int Branch>
-ResidualParts<Device> parts(const ResidualSum<Device, Width, Branch>& sum) {
-  const auto& dropped = get<1>(sum.of);
-  return {get<0>(sum.of), get<0>(dropped.of), get<1>(dropped.of)};
-}
 
 }  // namespace attn

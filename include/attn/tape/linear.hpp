@@ -1,10 +1,77 @@
 #pragma once
-#include "attn/core/parameter.hpp"
+#include <optional>
+
 #include "attn/ops/linear.hpp"
-#include "attn/tape/parameter_gradient.hpp"
 #include "attn/tape/tape.hpp"
 
 namespace attn {
+
+/// A parameter's gradient; null if the parameter is frozen, for inference, or absent.
+template <class Device>
+typename Device::Real* gradient_or_null(const Parameter<Device>& parameter) {
+  return parameter.learns() ? parameter.gradient : nullptr;
+}
+
+/// Temporary memory of a gradient computation, freed with this object.
+template <class Device, class T>
+struct Scratch {
+  Tape<Device>& back;
+  Matrix<T> matrix;
+
+  Scratch(Tape<Device>& on, Index rows, Index cols) : back(on), matrix(on.template scratch<T>(rows, cols)) {}
+  Scratch(const Scratch&) = delete;
+  ~Scratch() { back.release(matrix); }
+};
+
+/// The gradient memory of a parameter, for ops that always compute its gradient: scratch memory if the parameter does not
+/// learn.
+template <class Device>
+class GradientOrScratch {
+  using Real = typename Device::Real;
+
+ public:
+  GradientOrScratch(Tape<Device>& back, const Parameter<Device>& parameter)
+      : gradient_(parameter.gradient, parameter.rows, parameter.cols) {
+    if (parameter.learns() || parameter.size() == 0) return;
+    gradient_ = scratch_.emplace(back, parameter.rows, parameter.cols).matrix;
+    back.device.zero(gradient_);
+  }
+  operator Real*() const { return gradient_.data; }
+  operator Matrix<Real>() const { return gradient_; }
+
+ private:
+  Matrix<Real> gradient_;
+  std::optional<Scratch<Device, Real>> scratch_;
+};
+
+/// For y = x Wᵀ + b, adds the gradients of W and b if they learn.
+template <class Device>
+void add_linear_gradient(Tape<Device>& back, Matrix<const typename Device::Scalar> dy,
+                         Matrix<const typename Device::Scalar> x, const Parameter<Device>& weight,
+                         const Parameter<Device>& bias = {}) {
+  if (!weight.learns() && !bias.learns()) return;
+  const GradientOrScratch<Device> dweight(back, weight);
+  linear_weight_gradient(back.device, {.dy = dy, .x = x, .dweight = dweight, .dbias = gradient_or_null(bias)});
+}
+
+/// The gradient memory of x, for ops that always compute its gradient: scratch memory if x wants none. `covered`: the number
+/// of rows that the op writes. If it is fewer than all, the others get gradient 0.
+template <class Device>
+class SinkOrScratch {
+  using Scalar = typename Device::Scalar;
+
+ public:
+  SinkOrScratch(Tape<Device>& back, Variable<Device> x) : SinkOrScratch(back, x, x.rows()) {}
+  SinkOrScratch(Tape<Device>& back, Variable<Device> x, Index covered) : sink_(back.sink(x)) {
+    if (x.slot == nullptr && !x.value.empty()) sink_ = {scratch_.emplace(back, x.rows(), x.cols()).matrix};
+    if (!sink_.add && covered < x.rows()) back.device.zero(sink_.to), sink_.add = true;
+  }
+  operator Sink<Scalar>() const { return sink_; }
+
+ private:
+  Sink<Scalar> sink_;
+  std::optional<Scratch<Device, Scalar>> scratch_;
+};
 
 /// x Wᵀ + b
 template <class Device>
@@ -34,11 +101,10 @@ Variable<Device> linear_transposed(Variable<Device> x, Parameter<Device> weight)
     add_linear_gradient(back, x.value, dy, weight);
     if (x.slot == nullptr) return;
     const Sink<Scalar> sink = back.sink(x);
-    const auto dx = sink.add ? back.template scratch<Scalar>(x.rows(), x.cols()) : sink.to;
-    linear(back.device, {.x = dy, .weight = weight.matrix(), .y = dx});
-    if (!sink.add) return;
-    dropout(back.device, {.x = dx, .y = sink, .dropout = {}});
-    back.release(dx);
+    if (!sink.add) return linear(back.device, {.x = dy, .weight = weight.matrix(), .y = sink.to});
+    const Scratch<Device, Scalar> dx(back, x.rows(), x.cols());
+    linear(back.device, {.x = dy, .weight = weight.matrix(), .y = dx.matrix});
+    dropout(back.device, {.x = dx.matrix, .y = sink, .dropout = {}});
   });
   return y;
 }
@@ -51,7 +117,7 @@ Variable<Device> feed_forward(Variable<Device> x, Parameter<Device> up, Paramete
   require(x.cols() == up.cols && up.rows == down.cols, "feed_forward: an input of ", x.cols(), " columns for weights of ",
           up.rows, " x ", up.cols, " and ", down.rows, " x ", down.cols);
   Tape<Device>& tape = x.tape();
-  const Matrix<Scalar> h(tape.template array<Scalar>(x.rows() * up.rows), x.rows(), up.rows);
+  const Matrix<Scalar> h = tape.matrix(x.rows(), up.rows);
   auto y = tape.result(x.rows(), down.rows, x, up, up_bias, down, down_bias);
   const Dropout drop = tape.dropout(rate);
   linear(tape.device, {.x = x.value, .weight = up.matrix(), .bias = up_bias.values(), .y = h, .relu = true});
@@ -60,7 +126,8 @@ Variable<Device> feed_forward(Variable<Device> x, Parameter<Device> up, Paramete
   tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
     add_linear_gradient(back, dy, Matrix<const Scalar>(h), down, down_bias);
     if (!up.learns() && !up_bias.learns() && x.slot == nullptr) return;
-    const auto dh = back.template scratch<Scalar>(h.rows, h.cols);
+    const Scratch<Device, Scalar> scratch(back, h.rows, h.cols);
+    const auto dh = scratch.matrix;
     // h is 0 wherever the ReLU or dropout zeroed it: one gate serves both.
     linear_input_gradient(back.device, {.dy = dy,
                                         .weight = down.matrix(),
@@ -70,7 +137,6 @@ Variable<Device> feed_forward(Variable<Device> x, Parameter<Device> up, Paramete
                                         .sums = gradient_or_null(up_bias)});
     add_linear_gradient(back, dh, x.value, up);
     if (x.slot != nullptr) linear_input_gradient(back.device, {.dy = dh, .weight = up.matrix(), .dx = back.sink(x)});
-    back.release(dh);
   });
   return y;
 }

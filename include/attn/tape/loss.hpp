@@ -1,12 +1,8 @@
 #pragma once
-#include <algorithm>
 #include <concepts>
 #include <memory>
-#include <new>
 #include <span>
 #include <string_view>
-#include <type_traits>
-#include <utility>
 
 #include "attn/tape/tape.hpp"
 

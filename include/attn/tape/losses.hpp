@@ -1,19 +1,14 @@
 #pragma once
 #include <algorithm>
-
 #include "attn/ops/cross_entropy.hpp"
 #include "attn/ops/reductions.hpp"
 #include "attn/tape/arithmetic.hpp"
 #include "attn/tape/cross_entropy.hpp"
-#include "attn/tape/embedding.hpp"
 
 namespace attn {
 
 // Losses of activations. Each is a term that can be added to others (tape/loss.hpp).
 
-namespace loss_detail {
-
-/// scale * the sum of all elements.
 template <class Device>
 Loss<Device> scaled_sum(Variable<Device> x, double scale, std::string_view name) {
   using Real = typename Device::Real;
@@ -25,25 +20,22 @@ Loss<Device> scaled_sum(Variable<Device> x, double scale, std::string_view name)
                       });
 }
 
-}  // namespace loss_detail
-
-/// The sum of all elements.
-auto sum(const Activation auto& x) { return loss_detail::scaled_sum(evaluated(x), 1, "sum"); }
+auto sum(const Activation auto& x) { return scaled_sum(evaluated(x), 1, "sum"); }
 
 /// The mean of all elements: mean(square(states)).
 auto mean(const Activation auto& of) {
   const auto x = evaluated(of);
-  return loss_detail::scaled_sum(x, 1 / static_cast<double>(std::max<Index>(x.rows() * x.cols(), 1)), "mean");
+  return scaled_sum(x, 1 / static_cast<double>(std::max<Index>(x.rows() * x.cols(), 1)), "mean");
 }
 
 /// The mean squared error. torch.nn.MSELoss.
-template <Activation X, class Target>
-requires Operands<X, Target>
-auto mse(const X& x, const Target& target) { return mean(square(x - target)).named("mse"); }
+template <Activation X, OperandWith<X> Target>
+auto mse(const X& x, const Target& target) {
+  return mean(square(x - target)).named("mse");
+}
 
 /// The binary cross-entropy of sigmoid(logits) against targets between 0 and 1. torch.nn.BCEWithLogitsLoss.
-template <Activation X, class Target>
-requires Operands<X, Target>
+template <Activation X, OperandWith<X> Target>
 auto binary_cross_entropy(const X& logits, const Target& targets) {
   const auto x = evaluated(logits);
   return mean(softplus(x) - x * targets).named("binary_cross_entropy");
@@ -54,14 +46,12 @@ auto binary_cross_entropy(const X& logits, const Target& targets) {
 template <Activation X>
 auto cross_entropy(const X& of, const Text& labels, LossOptions options = {}) {
   using Device = typename X::DeviceType;
-  using Real = typename Device::Real;
   const Variable<Device> x = evaluated(of);
-  cross_entropy_detail::check(options);
+  const double normalizer = options.divisor(x.rows());
   check_labels(labels, x.rows(), x.cols());
-  const double normalizer = cross_entropy_detail::normalizer(options, x.rows());
   return Loss<Device>(
       x.tape(), "cross_entropy", normalizer, x.slot != nullptr,
-      [=, tokens = labels.tokens](Tape<Device>& tape, Real* sums, const double* weight) {
+      [=, tokens = labels.tokens](Tape<Device>& tape, typename Device::Real* sums, const double* weight) {
         cross_entropy(tape.device, {.logits = x.value,  // unchanged, since gradient = false
                                     .labels = tokens,
                                     .smoothing = options.smoothing,

@@ -1,16 +1,7 @@
 #pragma once
-#include <algorithm>
-#include <array>
-#include <numeric>
-#include <utility>
-
-#include "attn/core/parameter.hpp"
-#include "attn/core/sentences.hpp"
-#include "attn/ops/linear.hpp"
 #include "attn/ops/lstm.hpp"
 #include "attn/tape/embedding.hpp"
-#include "attn/tape/parameter_gradient.hpp"
-#include "attn/tape/tape.hpp"
+#include "attn/tape/linear.hpp"
 
 namespace attn {
 
@@ -22,29 +13,14 @@ struct TimeMajor {
 };
 
 /// For a batch whose layout is already on the device. Its count + 1 offsets are on the host.
-template <class Device>
-TimeMajor time_major(Tape<Device>& tape, Ragged rows, const std::int32_t* offsets) {
-  auto* order = tape.device.tape_nodes.template array<std::int32_t>(rows.count);  // host memory of the tape
-  std::iota(order, order + rows.count, 0);
-  std::sort(order, order + rows.count, [=](std::int32_t a, std::int32_t b) {
-    const std::int32_t left = offsets[a + 1] - offsets[a], right = offsets[b + 1] - offsets[b];
-    return left != right ? left > right : a < b;
-  });
-  return {rows, tape.upload(order, rows.count)};
-}
-
-template <class Device>
-TimeMajor time_major(Tape<Device>& tape, const Sentences& sentences) {
-  const std::int32_t* offsets = sentences.offsets.data();
-  return time_major(tape, upload_offsets(tape, offsets, sentences.size()), offsets);
+TimeMajor time_major(auto& tape, Ragged rows, const std::int32_t* offsets) {
+  return {rows, tape.upload(longest_first(tape, offsets, rows.count), rows.count)};
 }
 
 /// Sentences of one row each: a decoding step, or a step of an input-feeding decoder.
 inline TimeMajor one_step(const Ragged& rows) { return {rows, rows.begin}; }  // 0, 1, 2, ...: equal lengths
 
-/// The same; also uploads the layout.
-template <class Device>
-TimeMajor one_step(Tape<Device>& tape, Index sentences) {
+TimeMajor one_step(auto& tape, Index sentences) {
   auto* numbers = tape.device.tape_nodes.template array<std::int32_t>(sentences + 1);
   std::iota(numbers, numbers + sentences + 1, 0);
   return one_step(upload_offsets(tape, numbers, sentences));
@@ -55,6 +31,9 @@ template <class Device, int Width = dynamic>
 struct LstmState {
   Variable<Device, Width> h, c;
 };
+
+template <class Device, int Width, int Layers>
+using LstmStates = std::array<LstmState<Device, Width>, Layers>;
 
 /// An LSTM's results: h after every row, and the states after each sentence's last step.
 template <class Device, int Width = dynamic>
@@ -80,22 +59,18 @@ struct LstmDirection {
   LstmState<Device> initial;
   LstmResult<Device> y;
   bool reverse = false;
-
-  Index width() const { return weights.recurrent.cols; }
 };
 
-/// Runs LSTMs over every sentence of x.
 template <class Device, std::size_t Ways>
 void lstm(Variable<Device> x, const TimeMajor& layout, const std::array<LstmDirection<Device>, Ways>& ways) {
   Tape<Device>& tape = x.tape();
   using Scalar = typename Device::Scalar;
   const Index rows = layout.rows.rows, sentences = layout.rows.count;
   require(x.rows() == rows, "lstm: an input of ", x.rows(), " rows for sentences of ", rows, " tokens in total");
-  const auto matrix = [&](Index width) { return Matrix<Scalar>(tape.template array<Scalar>(rows * width), rows, width); };
   const auto begin = [&](const LstmDirection<Device>& way) {
     const auto& [h0, c0] = way.initial;
-    const Index width = way.width();
     const auto& [input, recurrent, bias] = way.weights;
+    const Index width = recurrent.cols;
     require(x.cols() == input.cols && input.rows == 4 * width && recurrent.rows == 4 * width && bias.size() == 4 * width,
             "lstm: an input of ", x.cols(), " columns for weights of ", input.rows, " x ", input.cols, ", ", recurrent.rows,
             " x ", recurrent.cols, " and a bias of ", bias.size());
@@ -105,17 +80,17 @@ void lstm(Variable<Device> x, const TimeMajor& layout, const std::array<LstmDire
     const auto fits = [&](const auto& state) { return state.value.empty() || state.rows() == sentences; };
     require(fits(h0) && fits(c0), "lstm: initial states of ", h0.rows(), " (h) and ", c0.rows(),
             " (c) sentences for a batch of ", sentences);
-    return LstmArgs<Device>{.gates = matrix(4 * width),
+    return LstmArgs<Device>{.gates = tape.matrix(rows, 4 * width),
                             .rows = layout.rows,
                             .order = layout.order,
-                            .recurrent = way.weights.recurrent.matrix(),
+                            .recurrent = recurrent.matrix(),
                             .h0 = h0.value,
                             .c0 = c0.value,
                             .reverse = way.reverse,
                             .keep = tape.recording(),
                             .h = way.y.h.value,
-                            .c = matrix(width),
-                            .previous = matrix(width),
+                            .c = tape.matrix(rows, width),
+                            .previous = tape.matrix(rows, width),
                             .last_h = way.y.last.h.value,
                             .last_c = way.y.last.c.value};
   };
@@ -150,11 +125,9 @@ void lstm(Variable<Device> x, const TimeMajor& layout, const std::array<LstmDire
                          .y = forward[i].gates});
   lstm(tape.device, forward);
   std::array<Variable<Device>, 3 * Ways> results;
-  for (std::size_t i = 0; i < Ways; ++i) {
-    results[3 * i] = ways[i].y.h;
-    results[3 * i + 1] = ways[i].y.last.h;
-    results[3 * i + 2] = ways[i].y.last.c;
-  }
+  auto* result = results.data();
+  for (const auto& way : ways)
+    for (const auto& one : {way.y.h, way.y.last.h, way.y.last.c}) *result++ = one;
   tape.on_backward(results, [=](Tape<Device>& back, auto... gradients) {
     const std::array<Matrix<Scalar>, 3 * Ways> d{gradients...};
     const auto sink = [&](auto state) { return state.slot == nullptr ? Sink<Scalar>{} : back.sink(state); };
@@ -181,8 +154,8 @@ void lstm(Variable<Device> x, const TimeMajor& layout, const std::array<LstmDire
 
 /// Views of the states of several layers, stored as one row per sentence: [h; c] of every layer.
 template <int Width, int Layers, class Device>
-std::array<LstmState<Device, Width>, Layers> cut_states(Tape<Device>& tape, Matrix<typename Device::Scalar> rows) {
-  std::array<LstmState<Device, Width>, Layers> states;
+LstmStates<Device, Width, Layers> cut_states(Tape<Device>& tape, Matrix<typename Device::Scalar> rows) {
+  LstmStates<Device, Width, Layers> states;
   Index first = 0;
   const auto slice = [&] { return tape.constant(rows.columns(std::exchange(first, first + Width), Width)); };
   for (auto& state : states) state.h = slice(), state.c = slice();
@@ -191,23 +164,17 @@ std::array<LstmState<Device, Width>, Layers> cut_states(Tape<Device>& tape, Matr
 
 /// Allocates the states of several layers. Without recording they are adjacent, so that they can be moved together.
 template <int Width, int Layers, class Device>
-std::array<LstmState<Device, Width>, Layers> make_states(Tape<Device>& tape, Index sentences) {
-  if (!tape.recording()) return cut_states<Width, Layers>(tape, tape.make(sentences, 2 * Layers * Width).value);
-  std::array<LstmState<Device, Width>, Layers> states;
+LstmStates<Device, Width, Layers> make_states(Tape<Device>& tape, Index sentences) {
+  if (!tape.recording()) return cut_states<Width, Layers>(tape, tape.matrix(sentences, 2 * Layers * Width));
+  LstmStates<Device, Width, Layers> states;
   for (auto& state : states) state = {tape.make(sentences, Width), tape.make(sentences, Width)};
   return states;
 }
 
-/// Allocates the results of an LSTM over this batch. They have gradients if one of the `from` arguments has one, or if
-/// there are none.
-template <int Width, class Device, class... From>
-LstmResult<Device, Width> make_lstm_result(Tape<Device>& tape, const TimeMajor& layout, const From&... from) {
-  const auto make = [&](Index rows) {
-    if constexpr (sizeof...(From) == 0)
-      return tape.make(rows, Width);
-    else
-      return tape.result(rows, Width, from...);
-  };
+/// Allocates the results of an LSTM over this batch. They have gradients if one of the `from` arguments has one.
+template <int Width, class Device>
+LstmResult<Device, Width> make_lstm_result(Tape<Device>& tape, const TimeMajor& layout, const auto&... from) {
+  const auto make = [&](Index rows) { return tape.result(rows, Width, from...); };
   const Index sentences = layout.rows.count;
   return {make(layout.rows.rows), {make(sentences), make(sentences)}};
 }

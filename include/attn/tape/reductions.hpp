@@ -9,7 +9,7 @@ namespace attn {
 // Reductions over the columns of each row or the rows of each sentence, and the broadcast back. Arguments are activations
 // or expressions.
 
-namespace reduction_detail {
+namespace detail {
 
 template <class Device>
 Variable<Device> softmax(Variable<Device> x, bool log, const RaggedMask& mask) {
@@ -34,7 +34,7 @@ Variable<Device, 1> reduce_columns(Variable<Device> x, Reduction kind) {
 }
 
 template <class Device>
-Variable<Device> reduce_rows(Variable<Device> x, Ragged rows, RowReduction kind) {
+Variable<Device> pool(Variable<Device> x, Ragged rows, RowReduction kind) {
   Tape<Device>& tape = x.tape();
   auto y = tape.result(rows.count, x.cols(), x);
   reduce_rows(tape.device, {.kind = kind, .x = x.value, .rows = rows, .y = y.value});
@@ -45,38 +45,28 @@ Variable<Device> reduce_rows(Variable<Device> x, Ragged rows, RowReduction kind)
   return y;
 }
 
-}  // namespace reduction_detail
+}  // namespace detail
 
 /// Softmax of each row. torch.softmax(x, dim=1).
-auto softmax(const Activation auto& x) { return reduction_detail::softmax(evaluated(x), false, {}); }
-auto log_softmax(const Activation auto& x) { return reduction_detail::softmax(evaluated(x), true, {}); }
+auto softmax(const Activation auto& x) { return detail::softmax(evaluated(x), false, {}); }
+auto log_softmax(const Activation auto& x) { return detail::softmax(evaluated(x), true, {}); }
 
 /// Softmax over the keys of each query's sentence (tape/ragged_product.hpp). With `causal`, queries see no later keys.
 auto softmax(const Activation auto& scores, Ragged queries, Ragged keys, bool causal = false) {
-  return reduction_detail::softmax(evaluated(scores), false, {queries, keys, causal});
+  return detail::softmax(evaluated(scores), false, {queries, keys, causal});
 }
 
 // One number per row, which broadcasts over columns in expressions.
-auto sum_columns(const Activation auto& x) { return reduction_detail::reduce_columns(evaluated(x), Reduction::sum); }
-auto mean_columns(const Activation auto& x) { return reduction_detail::reduce_columns(evaluated(x), Reduction::mean); }
-auto max_columns(const Activation auto& x) { return reduction_detail::reduce_columns(evaluated(x), Reduction::max); }
+auto sum_columns(const Activation auto& x) { return detail::reduce_columns(evaluated(x), Reduction::sum); }
+auto mean_columns(const Activation auto& x) { return detail::reduce_columns(evaluated(x), Reduction::mean); }
+auto max_columns(const Activation auto& x) { return detail::reduce_columns(evaluated(x), Reduction::max); }
 
 // Pooling: one row per sentence.
-auto sum_rows(const Activation auto& x, Ragged rows) {
-  return reduction_detail::reduce_rows(evaluated(x), rows, RowReduction::sum);
-}
-auto mean_rows(const Activation auto& x, Ragged rows) {
-  return reduction_detail::reduce_rows(evaluated(x), rows, RowReduction::mean);
-}
-auto max_rows(const Activation auto& x, Ragged rows) {
-  return reduction_detail::reduce_rows(evaluated(x), rows, RowReduction::max);
-}
-auto first_rows(const Activation auto& x, Ragged rows) {
-  return reduction_detail::reduce_rows(evaluated(x), rows, RowReduction::first);
-}
-auto last_rows(const Activation auto& x, Ragged rows) {
-  return reduction_detail::reduce_rows(evaluated(x), rows, RowReduction::last);
-}
+auto sum_rows(const Activation auto& x, Ragged rows) { return detail::pool(evaluated(x), rows, RowReduction::sum); }
+auto mean_rows(const Activation auto& x, Ragged rows) { return detail::pool(evaluated(x), rows, RowReduction::mean); }
+auto max_rows(const Activation auto& x, Ragged rows) { return detail::pool(evaluated(x), rows, RowReduction::max); }
+auto first_rows(const Activation auto& x, Ragged rows) { return detail::pool(evaluated(x), rows, RowReduction::first); }
+auto last_rows(const Activation auto& x, Ragged rows) { return detail::pool(evaluated(x), rows, RowReduction::last); }
 
 /// Repeats one row per sentence for each of the sentence's rows: the inverse of pooling.
 template <Activation X>

@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/ops/dropout.hpp"
 #include "attn/tape/tape.hpp"
 
 namespace attn {

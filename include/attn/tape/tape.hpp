@@ -5,7 +5,6 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "attn/core/memory.hpp"
 #include "attn/core/parameter.hpp"
@@ -25,7 +24,6 @@ struct TapeMode {
   /// Step `step` of a training run. Each step has its own dropout masks. Optimisers reject a step number used twice in a
   /// row.
   static TapeMode training(std::uint64_t seed, std::uint64_t step) { return {true, true, derive(key_of_seed(seed), step)}; }
-  /// With gradients but without dropout.
   static TapeMode gradients() { return {true, false, {}}; }
 };
 
@@ -38,6 +36,13 @@ struct PendingDropout {
     if (masks != nullptr) dropout.key = derive(dropout.key, (*std::exchange(masks, nullptr))++);
     return dropout;
   }
+};
+
+/// A dropout mask as an operand. Masks are numbered from left to right when the expression is computed, because compilers
+/// evaluate operands in different orders.
+struct DropoutMask {
+  PendingDropout* pending;  // null: no dropout
+  Dropout dropout() const { return pending == nullptr ? Dropout{} : pending->get(); }
 };
 
 template <class Device>
@@ -91,7 +96,7 @@ class Tape {
     return make_result(rows, cols, (wants_gradient(from) || ...));
   }
   Variable<Device> make_result(Index rows, Index cols, bool gradient) {
-    return Variable<Device>({array<Scalar>(rows * cols), rows, cols}, this, gradient ? new_slot(rows, cols) : nullptr);
+    return Variable<Device>(matrix(rows, cols), this, gradient ? new_slot(rows, cols) : nullptr);
   }
 
   /// Wraps memory that lives as long as the tape as an activation without a gradient.
@@ -102,6 +107,10 @@ class Tape {
   T* array(Index count) {
     return device.activations.template array<T>(count);
   }
+  template <class T = Scalar>
+  Matrix<T> matrix(Index rows, Index cols) {
+    return {array<T>(rows * cols), rows, cols};
+  }
 
   /// A value in host memory that lives as long as the tape.
   template <class T>
@@ -110,7 +119,6 @@ class Tape {
     return new (device.tape_nodes.allocate(sizeof(T))) T(value);
   }
 
-  /// Copies values from the host to the device.
   template <class T>
   T* upload(const T* host, Index count) {
     T* copy = array<T>(count);
@@ -119,14 +127,11 @@ class Tape {
   }
 
   /// Dropout at this rate with a new mask, or none if the tape does not apply dropout.
-  Dropout dropout(float rate) {
-    PendingDropout* const pending = pending_dropout(rate);
-    return pending == nullptr ? Dropout{} : pending->get();
-  }
+  Dropout dropout(float rate) { return dropout_mask(rate).dropout(); }
   /// The same for an expression, which numbers its masks when it is computed.
-  PendingDropout* pending_dropout(float rate) {
+  DropoutMask dropout_mask(float rate) {
     require(rate >= 0 && rate < 1, "dropout: a rate of ", rate, " is not in [0, 1)");
-    return mode_.dropout && rate > 0 ? node(PendingDropout{{rate, mode_.key}, &masks_}) : nullptr;
+    return {mode_.dropout && rate > 0 ? node(PendingDropout{{rate, mode_.key}, &masks_}) : nullptr};
   }
 
   /// Runs gradient(tape, dy) in the backward pass once dy, the gradient of y, is complete. The closure may overwrite dy.

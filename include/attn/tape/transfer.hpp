@@ -1,7 +1,6 @@
 #pragma once
 #include <algorithm>
 #include <vector>
-
 #include "attn/ops/decoding.hpp"
 #include "attn/tape/embedding.hpp"
 #include "attn/tape/expression.hpp"
@@ -17,14 +16,6 @@ Variable<Device> upload(Tape<Device>& tape, const std::vector<typename Device::R
   std::vector<Scalar> converted(numbers.size());
   std::ranges::transform(numbers, converted.begin(), [](auto number) { return static_cast<Scalar>(number); });
   return tape.constant({tape.upload(converted.data(), rows * cols), rows, cols});
-}
-
-/// Uploads tokens as one sentence, or as one label per row of logits.
-template <class Device>
-Text upload(Tape<Device>& tape, const std::vector<Token>& tokens) {
-  Sentences one;
-  one.push_back(tokens);
-  return upload(tape, one);
 }
 
 /// Copies an activation to the host, row by row. Waits for the device. x.cpu() in PyTorch.

@@ -1,10 +1,74 @@
 #pragma once
+#include <algorithm>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "attn/core/error.hpp"
 #include "attn/core/matrix.hpp"
 #include "attn/core/memory.hpp"
 #include "attn/core/size.hpp"
-#include "attn/tape/live_tapes.hpp"
 
 namespace attn {
+
+// A checked build (-DATTN_CHECKED) tracks live tapes: use of an activation or a loss after its tape throws an Error. Other
+// builds store a plain pointer.
+
+#ifdef ATTN_CHECKED
+/// Registers a tape while it lives.
+class TapeLife {
+ public:
+  TapeLife() {
+    const std::lock_guard lock(mutex_);
+    live_.push_back(number = ++last_);
+  }
+  TapeLife(const TapeLife&) = delete;
+  ~TapeLife() {
+    const std::lock_guard lock(mutex_);
+    std::erase(live_, number);
+  }
+  static bool lives(std::uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    return std::ranges::find(live_, number) != live_.end();
+  }
+
+  std::uint64_t number;
+
+ private:
+  inline static std::mutex mutex_;
+  inline static std::vector<std::uint64_t> live_;  // the numbers of the live tapes
+  inline static std::uint64_t last_ = 0;
+};
+#else
+struct TapeLife {};
+#endif
+
+/// A pointer from an activation or a loss to its tape.
+template <class Tape>
+class TapePointer {
+ public:
+  TapePointer() = default;
+  TapePointer(Tape* tape) : tape_(tape) {
+#ifdef ATTN_CHECKED
+    if (tape != nullptr) number_ = tape->life.number;
+#endif
+  }
+  bool operator==(std::nullptr_t) const { return tape_ == nullptr; }
+  Tape& operator*() const { return *tape_; }
+  void check() const {
+#ifdef ATTN_CHECKED
+    require(
+        TapeLife::lives(number_),
+        "an activation or a loss is used after its tape has ended. Keep the Tape alive, or compute it again on a new one.");
+#endif
+  }
+
+ private:
+  Tape* tape_ = nullptr;
+#ifdef ATTN_CHECKED
+  std::uint64_t number_ = 0;
+#endif
+};
 
 template <class Device>
 class Tape;
