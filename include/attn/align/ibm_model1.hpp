@@ -1,12 +1,5 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <functional>
 #include <numeric>
-#include <span>
-#include <utility>
-#include <vector>
 
 #include "attn/align/lexical_table.hpp"
 #include "attn/core/sentences.hpp"

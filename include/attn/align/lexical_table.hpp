@@ -1,9 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <span>
-#include <utility>
-#include <vector>
-
 #include "attn/core/error.hpp"
 #include "attn/core/types.hpp"
 

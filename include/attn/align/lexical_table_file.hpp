@@ -1,12 +1,5 @@
 #pragma once
-#include <array>
-#include <cstdint>
-#include <cstring>
 #include <filesystem>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "attn/align/lexical_table.hpp"
 #include "attn/core/file.hpp"

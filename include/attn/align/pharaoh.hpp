@@ -1,7 +1,4 @@
 #pragma once
-#include <span>
-#include <string>
-
 #include "attn/data/word_alignments.hpp"
 
 namespace attn {

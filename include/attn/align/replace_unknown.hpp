@@ -1,10 +1,4 @@
 #pragma once
-#include <concepts>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "attn/align/lexical_table.hpp"
 #include "attn/core/error.hpp"
 #include "attn/data/word_alignments.hpp"

@@ -1,9 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <span>
-#include <utility>
-#include <vector>
-
 #include "attn/align/lexical_table.hpp"
 #include "attn/core/sentences.hpp"
 

@@ -1,10 +1,6 @@
 #pragma once
-#include <algorithm>
 #include <iterator>
 #include <set>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/data/word_alignments.hpp"

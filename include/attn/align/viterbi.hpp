@@ -1,8 +1,4 @@
 #pragma once
-#include <cmath>
-#include <span>
-#include <vector>
-
 #include "attn/align/lexical_table.hpp"
 #include "attn/data/word_alignments.hpp"
 

@@ -1,8 +1,5 @@
 #pragma once
 #include <filesystem>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "attn/align/ibm_model1.hpp"
 #include "attn/align/lexical_table_file.hpp"

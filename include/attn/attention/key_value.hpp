@@ -1,6 +1,4 @@
 #pragma once
-#include <concepts>
-
 #include "attn/nn/linear.hpp"
 #include "attn/tape/attention.hpp"
 #include "attn/tape/columns.hpp"

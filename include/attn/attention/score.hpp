@@ -1,7 +1,4 @@
 #pragma once
-#include <cmath>
-#include <concepts>
-
 #include "attn/nn/linear.hpp"
 #include "attn/tape/additive_attention.hpp"
 

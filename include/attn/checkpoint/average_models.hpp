@@ -1,6 +1,5 @@
 #pragma once
 #include <filesystem>
-#include <vector>
 
 #include "attn/checkpoint/safetensors.hpp"
 

@@ -1,8 +1,5 @@
 #pragma once
-#include <cstdint>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <string_view>
 
 #include "attn/core/error.hpp"
 

@@ -1,12 +1,5 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
-#include <functional>
 #include <nlohmann/json.hpp>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "attn/checkpoint/safetensors.hpp"
 #include "attn/checkpoint/tensor_names.hpp"

@@ -1,10 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <array>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "attn/checkpoint/load_model.hpp"
 
 namespace attn {

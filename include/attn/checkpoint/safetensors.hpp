@@ -2,20 +2,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <bit>
-#include <cstring>
 #include <filesystem>
-#include <functional>
-#include <limits>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "attn/checkpoint/tensor_view.hpp"
 #include "attn/core/error.hpp"

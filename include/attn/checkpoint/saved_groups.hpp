@@ -1,9 +1,6 @@
 #pragma once
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
-#include <string>
-#include <vector>
 
 #include "attn/checkpoint/json.hpp"
 #include "attn/checkpoint/safetensors.hpp"

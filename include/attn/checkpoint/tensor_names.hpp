@@ -1,11 +1,6 @@
 #pragma once
-#include <algorithm>
 #include <charconv>
 #include <initializer_list>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "attn/core/format_count.hpp"
 #include "attn/core/types.hpp"

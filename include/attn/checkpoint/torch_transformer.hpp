@@ -1,8 +1,4 @@
 #pragma once
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "attn/checkpoint/load_model.hpp"
 
 namespace attn {

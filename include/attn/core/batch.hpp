@@ -1,8 +1,4 @@
 #pragma once
-#include <optional>
-#include <span>
-#include <vector>
-
 #include "attn/core/error.hpp"
 #include "attn/core/sentences.hpp"
 

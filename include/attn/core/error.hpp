@@ -1,7 +1,8 @@
 #pragma once
 #include <sstream>
 #include <stdexcept>
-#include <string>
+
+#include "attn/core/standard.hpp"
 
 namespace attn {
 

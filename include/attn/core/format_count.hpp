@@ -1,7 +1,5 @@
 #pragma once
 #include <cstdio>
-#include <string>
-#include <string_view>
 
 #include "attn/core/types.hpp"
 

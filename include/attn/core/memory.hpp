@@ -1,15 +1,8 @@
 #pragma once
 #include <sys/mman.h>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <map>
-#include <memory>
 #include <new>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/core/matrix.hpp"

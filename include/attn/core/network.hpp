@@ -1,8 +1,4 @@
 #pragma once
-#include <concepts>
-#include <cstdint>
-#include <optional>
-
 #include "attn/core/parameters.hpp"
 
 namespace attn {

@@ -1,15 +1,6 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstring>
 #include <list>
 #include <map>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/core/memory.hpp"

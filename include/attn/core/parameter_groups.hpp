@@ -1,12 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "attn/core/error.hpp"
 
 namespace attn {

@@ -1,11 +1,5 @@
 #pragma once
 #include <list>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/core/memory.hpp"

@@ -1,6 +1,4 @@
 #pragma once
-#include <cmath>
-#include <cstdint>
 #include <numbers>
 
 #include "attn/core/types.hpp"

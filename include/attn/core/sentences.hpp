@@ -1,8 +1,5 @@
 #pragma once
-#include <algorithm>
 #include <initializer_list>
-#include <span>
-#include <vector>
 
 #include "attn/core/types.hpp"
 

@@ -1,7 +1,4 @@
 #pragma once
-#include <utility>
-#include <vector>
-
 #include "attn/core/error.hpp"
 #include "attn/core/types.hpp"
 

@@ -1,14 +1,10 @@
 #pragma once
-#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #ifdef __linux__
 #include <sched.h>

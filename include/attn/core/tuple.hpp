@@ -1,8 +1,4 @@
 #pragma once
-#include <cstddef>
-#include <type_traits>
-#include <utility>
-
 #include "attn/core/random.hpp"
 
 namespace attn {

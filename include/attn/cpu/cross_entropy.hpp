@@ -1,6 +1,4 @@
 #pragma once
-#include <cmath>
-
 #include "attn/cpu/device.hpp"
 #include "attn/cpu/eigen.hpp"
 #include "attn/ops/cross_entropy.hpp"

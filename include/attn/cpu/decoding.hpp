@@ -1,11 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <memory>
-#include <utility>
-#include <vector>
-
 #include "attn/cpu/cross_entropy.hpp"
 #include "attn/cpu/device.hpp"
 #include "attn/cpu/linear.hpp"

@@ -1,17 +1,10 @@
 #pragma once
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cstring>
 #include <map>
-#include <memory>
 #include <mutex>
-#include <string>
 #include <tuple>
-#include <type_traits>
 #include <typeindex>
-#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/core/format_count.hpp"

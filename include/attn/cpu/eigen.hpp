@@ -1,8 +1,5 @@
 #pragma once
 #include <Eigen/Core>
-#include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "attn/core/matrix.hpp"
 

@@ -1,6 +1,4 @@
 #pragma once
-#include <algorithm>
-
 #include "attn/cpu/device.hpp"
 #include "attn/cpu/pack.hpp"
 #include "attn/ops/expression.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 #include <Eigen/Core>
-#include <algorithm>
 
 #include "attn/core/matrix.hpp"
 #include "attn/cpu/bfloat16_product.hpp"

@@ -1,8 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <cstdint>
-#include <cstring>
-
 #include "attn/core/types.hpp"
 #include "attn/cpu/amx.hpp"
 

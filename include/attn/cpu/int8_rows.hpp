@@ -1,8 +1,5 @@
 #pragma once
-#include <algorithm>
 #include <bit>
-#include <cstdint>
-#include <limits>
 
 #include "attn/core/types.hpp"
 

@@ -1,8 +1,5 @@
 #pragma once
 #include <Eigen/Core>
-#include <algorithm>
-#include <limits>
-#include <type_traits>
 
 #include "attn/core/matrix.hpp"
 #include "attn/core/memory.hpp"

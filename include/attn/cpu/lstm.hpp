@@ -1,6 +1,4 @@
 #pragma once
-#include <optional>
-
 #include "attn/cpu/eigen.hpp"
 #include "attn/cpu/linear.hpp"
 #include "attn/ops/lstm.hpp"

@@ -1,6 +1,4 @@
 #pragma once
-#include <algorithm>
-
 #include "attn/cpu/device.hpp"
 #include "attn/cpu/eigen.hpp"
 #include "attn/ops/move_rows.hpp"

@@ -1,7 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
-
 #include "attn/cpu/device.hpp"
 #include "attn/cpu/eigen.hpp"
 #include "attn/ops/optimisers.hpp"

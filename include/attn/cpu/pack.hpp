@@ -1,7 +1,5 @@
 #pragma once
 #include <Eigen/Core>
-#include <limits>
-#include <type_traits>
 
 #include "attn/core/types.hpp"
 #include "attn/ops/number.hpp"

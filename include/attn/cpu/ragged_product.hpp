@@ -1,6 +1,4 @@
 #pragma once
-#include <algorithm>
-
 #include "attn/cpu/gemm.hpp"
 #include "attn/ops/ragged_product.hpp"
 

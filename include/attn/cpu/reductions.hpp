@@ -1,8 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include "attn/cpu/cross_entropy.hpp"
 #include "attn/cpu/device.hpp"
 #include "attn/cpu/eigen.hpp"

@@ -1,7 +1,5 @@
 #pragma once
 #include <Eigen/Core>
-#include <algorithm>
-#include <cstring>
 
 #include "attn/core/matrix.hpp"
 #include "attn/cpu/device.hpp"

@@ -1,9 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <cstring>
-#include <memory>
-#include <string>
-
 #include "attn/core/matrix.hpp"
 #include "attn/core/memory.hpp"
 #include "attn/core/step_graph.hpp"

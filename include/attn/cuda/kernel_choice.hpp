@@ -1,6 +1,4 @@
 #pragma once
-#include <string>
-
 #include "attn/core/error.hpp"
 
 // Decides which kernels a program uses on a GPU, from the GPU's compute capability and from the architecture that the

@@ -1,6 +1,4 @@
 #pragma once
-#include <algorithm>
-
 #include "attn/cuda/layer_norm/kernels.cuh"
 #include "attn/cuda/support/sum_parts.cuh"
 

@@ -1,8 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <array>
-#include <optional>
-
 #include "attn/cuda/linear.cuh"
 #include "attn/cuda/lstm/kernels.cuh"
 #include "attn/cuda/lstm/step.cuh"

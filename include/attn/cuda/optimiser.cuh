@@ -1,7 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
-
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/rows.cuh"
 #include "attn/cuda/support/sum_parts.cuh"

@@ -1,6 +1,4 @@
 #pragma once
-#include <algorithm>
-
 #include "attn/cuda/matmul/gemm.cuh"
 #include "attn/cuda/ragged_projection/kernels.cuh"
 #include "attn/cuda/support/sum_parts.cuh"

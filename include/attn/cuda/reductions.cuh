@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <climits>
 
 #include "attn/cuda/device.cuh"

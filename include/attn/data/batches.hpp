@@ -1,11 +1,5 @@
 #pragma once
-#include <algorithm>
-#include <cstdint>
-#include <functional>
-#include <limits>
 #include <numeric>
-#include <utility>
-#include <vector>
 
 #include "attn/core/batch.hpp"
 #include "attn/core/error.hpp"

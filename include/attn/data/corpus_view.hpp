@@ -1,9 +1,4 @@
 #pragma once
-#include <concepts>
-#include <span>
-#include <type_traits>
-#include <vector>
-
 #include "attn/core/error.hpp"
 #include "attn/core/types.hpp"
 

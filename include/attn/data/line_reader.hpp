@@ -1,12 +1,9 @@
 #pragma once
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <string>
 #include <system_error>
-#include <utility>
 
 #include "attn/core/error.hpp"
 #include "attn/core/file.hpp"

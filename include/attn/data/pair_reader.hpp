@@ -1,13 +1,6 @@
 #pragma once
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/core/format_count.hpp"

@@ -1,9 +1,5 @@
 #pragma once
-#include <cstdint>
-#include <string>
-#include <string_view>
 #include <unordered_set>
-#include <utility>
 
 #include "attn/core/error.hpp"
 #include "attn/core/types.hpp"

@@ -1,11 +1,6 @@
 #pragma once
-#include <algorithm>
 #include <filesystem>
-#include <memory>
-#include <string>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "attn/data/pair_reader.hpp"
 #include "attn/data/pair_rules.hpp"

@@ -1,13 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "attn/core/error.hpp"
 #include "attn/core/sentences.hpp"
 #include "attn/core/thread_pool.hpp"

@@ -1,9 +1,5 @@
 #pragma once
-#include <algorithm>
 #include <filesystem>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/core/format_count.hpp"

@@ -1,6 +1,4 @@
 #pragma once
-#include <utility>
-
 #include "attn/data/parallel_corpus.hpp"
 
 namespace attn {

@@ -1,12 +1,9 @@
 #pragma once
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "attn/core/batch.hpp"
 #include "attn/core/error.hpp"

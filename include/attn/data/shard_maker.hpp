@@ -1,12 +1,6 @@
 #pragma once
-#include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <future>
-#include <limits>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "attn/core/format_count.hpp"
 #include "attn/core/thread_pool.hpp"

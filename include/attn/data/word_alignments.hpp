@@ -1,11 +1,7 @@
 #pragma once
-#include <algorithm>
 #include <charconv>
 #include <compare>
 #include <filesystem>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "attn/data/line_reader.hpp"
 #include "attn/text/word_split.hpp"

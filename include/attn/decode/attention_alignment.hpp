@@ -1,10 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "attn/data/word_alignments.hpp"
 #include "attn/decode/attention_maps.hpp"
 #include "attn/text/tokenizer.hpp"

@@ -1,11 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "attn/core/batch.hpp"
 #include "attn/core/network.hpp"
 #include "attn/core/sentences.hpp"

@@ -1,10 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <span>
-#include <vector>
-
 #include "attn/decode/decoding_steps.hpp"
 #include "attn/decode/repetition.hpp"
 #include "attn/decode/search_options.hpp"

@@ -1,8 +1,4 @@
 #pragma once
-#include <concepts>
-#include <limits>
-#include <vector>
-
 #include "attn/models/active_sentences.hpp"
 
 namespace attn {

@@ -1,10 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <span>
-#include <vector>
-
 #include "attn/core/types.hpp"
 
 namespace attn {

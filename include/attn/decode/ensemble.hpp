@@ -1,11 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
-#include <memory>
-#include <span>
-#include <utility>
-#include <vector>
-
 #include "attn/core/error.hpp"
 #include "attn/decode/decoding_steps.hpp"
 #include "attn/decode/translate_lines.hpp"

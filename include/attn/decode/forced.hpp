@@ -1,7 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <vector>
-
 #include "attn/core/batch.hpp"
 #include "attn/core/network.hpp"
 #include "attn/decode/decoder_model.hpp"

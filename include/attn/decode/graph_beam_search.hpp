@@ -1,9 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <limits>
-#include <utility>
-#include <vector>
-
 #include "attn/core/sentences.hpp"
 #include "attn/core/step_graph.hpp"
 #include "attn/decode/beam.hpp"

@@ -1,6 +1,4 @@
 #pragma once
-#include <vector>
-
 #include "attn/core/network.hpp"
 #include "attn/core/sentences.hpp"
 #include "attn/core/step_graph.hpp"

@@ -1,6 +1,4 @@
 #pragma once
-#include <vector>
-
 #include "attn/core/types.hpp"
 
 namespace attn {

@@ -1,9 +1,4 @@
 #pragma once
-#include <limits>
-#include <span>
-#include <utility>
-#include <vector>
-
 #include "attn/decode/decoder_model.hpp"
 #include "attn/decode/decoding_steps.hpp"
 #include "attn/ops/decoding.hpp"

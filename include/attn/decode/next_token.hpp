@@ -1,9 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
-#include <span>
-#include <vector>
-
 #include "attn/core/batch.hpp"
 #include "attn/core/network.hpp"
 #include "attn/core/sentences.hpp"

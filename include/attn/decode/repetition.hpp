@@ -1,8 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <span>
-#include <vector>
-
 #include "attn/core/types.hpp"
 
 namespace attn {

@@ -1,11 +1,5 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numeric>
-#include <span>
-#include <utility>
-#include <vector>
 
 #include "attn/core/network.hpp"
 #include "attn/core/random.hpp"

@@ -1,10 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 #include "attn/core/error.hpp"
 #include "attn/core/types.hpp"
 

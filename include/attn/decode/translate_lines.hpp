@@ -1,15 +1,7 @@
 #pragma once
-#include <algorithm>
 #include <atomic>
-#include <functional>
-#include <memory>
 #include <mutex>
 #include <numeric>
-#include <optional>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "attn/core/sentences.hpp"
 #include "attn/core/thread_pool.hpp"

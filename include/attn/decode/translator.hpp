@@ -1,10 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "attn/decode/translate_lines.hpp"
 
 namespace attn {

@@ -1,13 +1,5 @@
 #pragma once
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstdlib>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <vector>
 
 #include "attn/core/types.hpp"
 #include "attn/metrics/sentence_counts.hpp"

@@ -1,10 +1,5 @@
 #pragma once
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdint>
 #include <numeric>
-#include <vector>
 
 #include "attn/metrics/corpus_metric.hpp"
 

@@ -1,11 +1,4 @@
 #pragma once
-#include <array>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <vector>
-
 #include "attn/core/types.hpp"
 #include "attn/metrics/sentence_counts.hpp"
 

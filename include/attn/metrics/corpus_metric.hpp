@@ -1,13 +1,5 @@
 #pragma once
-#include <algorithm>
 #include <bit>
-#include <functional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "attn/metrics/bleu.hpp"
 #include "attn/metrics/chrf.hpp"

@@ -1,6 +1,4 @@
 #pragma once
-#include <cmath>
-
 #include "attn/core/error.hpp"
 #include "attn/core/types.hpp"
 

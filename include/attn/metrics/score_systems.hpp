@@ -1,11 +1,4 @@
 #pragma once
-#include <cmath>
-#include <optional>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "attn/metrics/bootstrap.hpp"
 
 namespace attn {

@@ -1,13 +1,6 @@
 #pragma once
-#include <algorithm>
-#include <array>
 #include <bit>
-#include <functional>
 #include <iterator>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/core/format_count.hpp"

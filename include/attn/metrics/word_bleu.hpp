@@ -1,11 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "attn/metrics/bleu.hpp"
 
 namespace attn {

@@ -1,6 +1,4 @@
 #pragma once
-#include <span>
-
 #include "attn/tape/embedding.hpp"
 
 namespace attn {

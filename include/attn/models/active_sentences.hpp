@@ -1,6 +1,4 @@
 #pragma once
-#include <limits>
-
 #include "attn/attention/multi_head.hpp"
 #include "attn/models/active_rows.hpp"
 #include "attn/nn/output.hpp"

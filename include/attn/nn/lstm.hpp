@@ -1,7 +1,4 @@
 #pragma once
-#include <cmath>
-#include <string>
-
 #include "attn/ops/move_rows.hpp"
 #include "attn/tape/arithmetic.hpp"
 #include "attn/tape/columns.hpp"

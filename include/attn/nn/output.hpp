@@ -1,6 +1,4 @@
 #pragma once
-#include <cmath>
-
 #include "attn/nn/layer_input.hpp"
 #include "attn/ops/decoding.hpp"
 #include "attn/ops/move_rows.hpp"

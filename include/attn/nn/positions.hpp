@@ -1,8 +1,4 @@
 #pragma once
-#include <cmath>
-#include <concepts>
-#include <limits>
-
 #include "attn/tape/embedding.hpp"
 
 namespace attn {

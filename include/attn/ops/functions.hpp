@@ -1,8 +1,4 @@
 #pragma once
-#include <cstddef>
-#include <type_traits>
-#include <utility>
-
 #include "attn/ops/number.hpp"
 
 // Functions of numbers, as types for expressions (ops/expression.hpp). A function is a struct with

@@ -1,6 +1,4 @@
 #pragma once
-#include <array>
-
 #include "attn/ops/dropout.hpp"
 #include "attn/ops/linear.hpp"
 #include "attn/ops/operands.hpp"

@@ -1,8 +1,4 @@
 #pragma once
-#include <cmath>
-#include <concepts>
-#include <type_traits>
-
 #include "attn/core/random.hpp"
 
 // Math functions of numbers: float, double, a backend's vectors, and Dual. Code written with these functions, the

@@ -1,9 +1,4 @@
 #pragma once
-#include <functional>
-#include <optional>
-#include <string>
-#include <utility>
-
 #include "attn/optim/non_finite.hpp"
 #include "attn/optim/optimiser.hpp"
 

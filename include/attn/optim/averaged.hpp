@@ -1,11 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <optional>
-#include <span>
-#include <string>
-#include <type_traits>
-#include <utility>
-
 #include "attn/core/network.hpp"
 #include "attn/ops/optimisers.hpp"
 #include "attn/optim/any_optimiser.hpp"

@@ -1,10 +1,5 @@
 #pragma once
-#include <algorithm>
-#include <array>
-#include <string>
-#include <utility>
 #include <variant>
-#include <vector>
 
 #include "attn/optim/optimiser_base.hpp"
 

@@ -1,7 +1,4 @@
 #pragma once
-#include <concepts>
-#include <string>
-
 #include "attn/core/types.hpp"
 
 namespace attn {

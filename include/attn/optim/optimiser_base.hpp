@@ -1,11 +1,4 @@
 #pragma once
-#include <array>
-#include <concepts>
-#include <functional>
-#include <optional>
-#include <type_traits>
-#include <utility>
-
 #include "attn/core/error.hpp"
 #include "attn/core/network.hpp"
 #include "attn/ops/optimisers.hpp"

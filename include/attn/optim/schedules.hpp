@@ -1,7 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
-#include <concepts>
 #include <numbers>
 
 #include "attn/core/error.hpp"

@@ -1,11 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <optional>
-#include <utility>
-#include <vector>
-
 #include "attn/core/parameters.hpp"
 #include "attn/ops/optimisers.hpp"
 #include "attn/optim/non_finite.hpp"

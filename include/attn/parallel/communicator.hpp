@@ -1,9 +1,6 @@
 #pragma once
 #include <cstdio>
 #include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/core/types.hpp"

@@ -1,9 +1,5 @@
 #pragma once
-#include <algorithm>
 #include <chrono>
-#include <memory>
-#include <type_traits>
-#include <vector>
 
 #include "attn/core/network.hpp"
 #include "attn/core/parameter.hpp"

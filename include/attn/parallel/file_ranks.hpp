@@ -1,21 +1,16 @@
 #pragma once
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <mutex>
 #include <random>
 #include <sstream>
 #include <stop_token>
-#include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/core/file.hpp"

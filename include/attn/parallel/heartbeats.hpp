@@ -1,13 +1,8 @@
 #pragma once
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "attn/core/types.hpp"
 

@@ -1,8 +1,6 @@
 #pragma once
 #include <charconv>
 #include <cstdlib>
-#include <memory>
-#include <string>
 
 #include "attn/core/error.hpp"
 #include "attn/parallel/communicator.hpp"

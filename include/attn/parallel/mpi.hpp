@@ -2,14 +2,11 @@
 #include <mpi.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "attn/parallel/communicator.hpp"
 

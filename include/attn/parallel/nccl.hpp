@@ -2,10 +2,7 @@
 #include <cuda_runtime.h>
 #include <nccl.h>
 
-#include <cstring>
 #include <exception>
-#include <string>
-#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/parallel/through_host.cuh"

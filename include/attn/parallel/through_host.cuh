@@ -2,9 +2,6 @@
 #include <cuda_runtime.h>
 
 #include <deque>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "attn/cuda/support/error.cuh"
 #include "attn/parallel/communicator.hpp"

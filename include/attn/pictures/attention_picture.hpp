@@ -1,11 +1,5 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
-#include <span>
 #include <sstream>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "attn/decode/attention_maps.hpp"
 #include "attn/pictures/drawing.hpp"

@@ -1,14 +1,7 @@
 #pragma once
-#include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <initializer_list>
 #include <iterator>
-#include <limits>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "attn/text/utf8.hpp"
 

@@ -1,9 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "attn/decode/search_tree.hpp"
 #include "attn/pictures/attention_picture.hpp"
 

@@ -1,8 +1,5 @@
 #pragma once
 #include <nlohmann/json.hpp>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "attn/checkpoint/load_model.hpp"
 #include "attn/core/sentences.hpp"

@@ -1,9 +1,6 @@
 #pragma once
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "attn/checkpoint/json.hpp"
 #include "attn/core/file.hpp"

@@ -1,6 +1,4 @@
 #pragma once
-#include <memory>
-
 #include "attn/cpu.hpp"
 #include "attn/run/model_on.hpp"
 

@@ -1,6 +1,4 @@
 #pragma once
-#include <memory>
-
 #include "attn/cuda.cuh"
 #include "attn/run/model_on.hpp"
 

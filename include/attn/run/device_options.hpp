@@ -1,8 +1,5 @@
 #pragma once
-#include <algorithm>
 #include <iterator>
-#include <string>
-#include <string_view>
 
 #include "attn/core/error.hpp"
 

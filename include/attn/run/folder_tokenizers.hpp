@@ -1,6 +1,5 @@
 #pragma once
 #include <filesystem>
-#include <utility>
 
 #include "attn/run/marian_folder.hpp"
 #include "attn/run/run_folder.hpp"

@@ -1,11 +1,5 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
-#include <memory>
 #include <mutex>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "attn/data/word_alignments.hpp"
 #include "attn/decode/attention_alignment.hpp"

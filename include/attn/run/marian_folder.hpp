@@ -1,13 +1,8 @@
 #pragma once
-#include <algorithm>
 #include <filesystem>
 #include <iterator>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <sstream>
-#include <string>
-#include <utility>
 
 #include "attn/checkpoint/json.hpp"
 #include "attn/checkpoint/safetensors.hpp"

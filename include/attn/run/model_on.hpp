@@ -1,9 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <memory>
-#include <optional>
-#include <string>
-
 #include "attn/checkpoint/average_models.hpp"
 #include "attn/core/format_count.hpp"
 #include "attn/core/network.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 #include <nlohmann/json.hpp>
-#include <string>
 
 #include "attn/models/seq2seq.hpp"
 #include "attn/models/transformer.hpp"

@@ -1,11 +1,5 @@
 #pragma once
-#include <functional>
 #include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/run/any_model.hpp"

@@ -1,12 +1,6 @@
 #pragma once
-#include <array>
 #include <charconv>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "attn/core/types.hpp"
 #include "attn/models/transformer_shape.hpp"

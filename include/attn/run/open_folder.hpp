@@ -1,10 +1,6 @@
 #pragma once
 #include <filesystem>
 #include <future>
-#include <memory>
-#include <span>
-#include <utility>
-#include <vector>
 
 #include "attn/checkpoint/marian.hpp"
 #include "attn/decode/ensemble.hpp"

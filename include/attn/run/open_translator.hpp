@@ -1,6 +1,5 @@
 #pragma once
 #include <filesystem>
-#include <vector>
 
 #include "attn/run/device_options.hpp"
 #include "attn/run/folder_translator.hpp"

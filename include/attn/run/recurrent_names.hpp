@@ -1,7 +1,5 @@
 #pragma once
-#include <algorithm>
-#include <array>
-#include <string_view>
+#include "attn/core/standard.hpp"
 
 namespace attn {
 

@@ -1,8 +1,5 @@
 #pragma once
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "attn/checkpoint/tensor_view.hpp"
 #include "attn/decode/search_options.hpp"

@@ -1,14 +1,10 @@
 #pragma once
 #include <sys/utsname.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "attn/checkpoint/json.hpp"
 #include "attn/core/file.hpp"

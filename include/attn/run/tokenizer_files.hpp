@@ -1,10 +1,7 @@
 #pragma once
 #include <filesystem>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "attn/core/file.hpp"
 #include "attn/core/format_count.hpp"

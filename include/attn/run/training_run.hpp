@@ -1,8 +1,5 @@
 #pragma once
 #include <filesystem>
-#include <functional>
-#include <memory>
-#include <string>
 
 #include "attn/checkpoint/tensor_view.hpp"
 #include "attn/data/batches.hpp"

@@ -1,7 +1,4 @@
 #pragma once
-#include <memory>
-#include <span>
-
 #include "attn/ops/move_rows.hpp"
 #include "attn/tape/tape.hpp"
 

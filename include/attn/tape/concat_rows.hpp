@@ -1,6 +1,5 @@
 #pragma once
 #include <numeric>
-#include <utility>
 #include "attn/ops/dropout.hpp"
 #include "attn/ops/move_rows.hpp"
 #include "attn/tape/embedding.hpp"

@@ -1,6 +1,4 @@
 #pragma once
-#include <concepts>
-
 #include "attn/core/tuple.hpp"
 #include "attn/ops/expression.hpp"
 #include "attn/tape/tape.hpp"

@@ -1,6 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <vector>
 #include "attn/ops/move_rows.hpp"
 #include "attn/tape/tape.hpp"
 

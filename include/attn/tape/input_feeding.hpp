@@ -1,5 +1,4 @@
 #pragma once
-#include <array>
 #include "attn/ops/lstm.hpp"
 #include "attn/ops/move_rows.hpp"
 #include "attn/tape/attention.hpp"

@@ -1,6 +1,4 @@
 #pragma once
-#include <optional>
-
 #include "attn/ops/linear.hpp"
 #include "attn/tape/tape.hpp"
 

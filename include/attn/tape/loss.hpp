@@ -1,9 +1,4 @@
 #pragma once
-#include <concepts>
-#include <memory>
-#include <span>
-#include <string_view>
-
 #include "attn/tape/tape.hpp"
 
 namespace attn {

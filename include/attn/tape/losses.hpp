@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include "attn/ops/cross_entropy.hpp"
 #include "attn/ops/reductions.hpp"
 #include "attn/tape/arithmetic.hpp"

@@ -1,10 +1,6 @@
 #pragma once
-#include <array>
-#include <functional>
 #include <new>
 #include <tuple>
-#include <type_traits>
-#include <utility>
 
 #include "attn/core/memory.hpp"
 #include "attn/core/parameter.hpp"

@@ -1,6 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <vector>
 #include "attn/ops/decoding.hpp"
 #include "attn/tape/embedding.hpp"
 #include "attn/tape/expression.hpp"

@@ -1,8 +1,5 @@
 #pragma once
-#include <algorithm>
-#include <cstdint>
 #include <mutex>
-#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/core/matrix.hpp"

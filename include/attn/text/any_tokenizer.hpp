@@ -1,11 +1,4 @@
 #pragma once
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "attn/text/tokenizer.hpp"
 
 namespace attn {

@@ -1,12 +1,5 @@
 #pragma once
-#include <algorithm>
 #include <bit>
-#include <cstdint>
-#include <functional>
-#include <limits>
-#include <span>
-#include <utility>
-#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/core/types.hpp"

@@ -1,15 +1,8 @@
 #pragma once
-#include <algorithm>
-#include <array>
 #include <numeric>
 #include <queue>
-#include <span>
-#include <string>
-#include <string_view>
 #include <tuple>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "attn/core/thread_pool.hpp"
 #include "attn/text/byte_bpe.hpp"

@@ -1,12 +1,5 @@
 #pragma once
-#include <algorithm>
-#include <array>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/text/bpe_merges.hpp"

@@ -1,10 +1,7 @@
 #pragma once
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "attn/core/file.hpp"
 #include "attn/text/byte_bpe.hpp"

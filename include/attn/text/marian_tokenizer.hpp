@@ -1,10 +1,4 @@
 #pragma once
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "attn/text/sentencepiece.hpp"
 
 namespace attn {

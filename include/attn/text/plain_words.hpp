@@ -1,10 +1,4 @@
 #pragma once
-#include <array>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "attn/text/treebank_line.hpp"
 #include "attn/text/word_vocabulary.hpp"
 

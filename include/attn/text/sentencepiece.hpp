@@ -1,12 +1,6 @@
 #pragma once
-#include <array>
 #include <filesystem>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 #include <variant>
-#include <vector>
 
 #include "attn/core/file.hpp"
 #include "attn/text/sentencepiece_cutters.hpp"

@@ -1,12 +1,7 @@
 #pragma once
-#include <algorithm>
 #include <cfloat>
-#include <cmath>
-#include <cstdint>
 #include <queue>
-#include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "attn/text/sentencepiece_model.hpp"
 #include "attn/text/tokenizer.hpp"

@@ -1,11 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "attn/core/types.hpp"
 #include "attn/text/utf8.hpp"
 #include "attn/text/wire_format.hpp"

@@ -1,12 +1,5 @@
 #pragma once
-#include <concepts>
-#include <cstdint>
-#include <functional>
-#include <span>
-#include <string>
-#include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "attn/core/types.hpp"
 #include "attn/text/content_hash.hpp"

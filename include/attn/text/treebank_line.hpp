@@ -1,9 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <string_view>
-
 #include "attn/text/utf8.hpp"
 
 namespace attn::plain {

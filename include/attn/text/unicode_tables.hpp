@@ -1,8 +1,7 @@
 #pragma once
+#include "attn/core/standard.hpp"
 // Unicode 16.0.0. Written by scripts/unicode_classes.py; do not edit.
 // clang-format off
-#include <array>
-#include <cstddef>
 
 namespace attn::unicode {
 

@@ -1,11 +1,5 @@
 #pragma once
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <iterator>
-#include <span>
-#include <string>
-#include <string_view>
 
 #include "attn/core/error.hpp"
 #include "attn/text/unicode_tables.hpp"

@@ -1,8 +1,5 @@
 #pragma once
 #include <bit>
-#include <cstdint>
-#include <string>
-#include <string_view>
 
 #include "attn/core/error.hpp"
 

@@ -1,7 +1,4 @@
 #pragma once
-#include <cstddef>
-#include <string_view>
-
 #include "attn/text/utf8.hpp"
 
 namespace attn {

@@ -1,12 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <array>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "attn/core/error.hpp"
 #include "attn/text/tokenizer.hpp"
 #include "attn/text/word_split.hpp"

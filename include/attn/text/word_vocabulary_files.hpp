@@ -1,9 +1,6 @@
 #pragma once
 #include <charconv>
 #include <filesystem>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "attn/core/file.hpp"
 #include "attn/text/word_vocabulary.hpp"

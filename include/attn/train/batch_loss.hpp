@@ -1,11 +1,4 @@
 #pragma once
-#include <array>
-#include <concepts>
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "attn/core/memory.hpp"
 #include "attn/core/network.hpp"
 #include "attn/data/batches.hpp"

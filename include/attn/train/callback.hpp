@@ -1,11 +1,4 @@
 #pragma once
-#include <cmath>
-#include <limits>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "attn/core/types.hpp"
 #include "attn/optim/non_finite.hpp"
 

@@ -1,15 +1,7 @@
 #pragma once
-#include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <deque>
 #include <filesystem>
-#include <limits>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "attn/checkpoint/load_model.hpp"
 #include "attn/checkpoint/safetensors.hpp"

@@ -1,15 +1,9 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iomanip>
 #include <locale>
 #include <sstream>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "attn/core/file.hpp"
 #include "attn/core/types.hpp"

@@ -1,9 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <array>
-#include <utility>
-#include <vector>
-
 #include "attn/core/memory.hpp"
 #include "attn/metrics/perplexity.hpp"
 #include "attn/parallel/communicator.hpp"

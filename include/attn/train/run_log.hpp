@@ -2,12 +2,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "attn/checkpoint/json.hpp"
 #include "attn/core/error.hpp"

@@ -1,16 +1,10 @@
 #pragma once
-#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <chrono>
-#include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/core/file.hpp"

@@ -1,11 +1,6 @@
 #pragma once
-#include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <optional>
 #include <ostream>
-#include <string>
-#include <string_view>
 
 #include "attn/core/format_count.hpp"
 #include "attn/core/types.hpp"

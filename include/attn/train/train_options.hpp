@@ -1,8 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <functional>
-#include <limits>
-
 #include "attn/core/types.hpp"
 #include "attn/data/batches.hpp"
 #include "attn/optim/non_finite.hpp"

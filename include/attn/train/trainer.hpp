@@ -1,11 +1,5 @@
 #pragma once
-#include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <functional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "attn/core/format_count.hpp"
 #include "attn/core/network.hpp"

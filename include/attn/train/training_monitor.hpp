@@ -1,11 +1,5 @@
 #pragma once
-#include <algorithm>
-#include <functional>
-#include <limits>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "attn/train/callback.hpp"
 #include "attn/train/terminal.hpp"

@@ -1,6 +1,4 @@
 #pragma once
-#include <algorithm>
-
 #include "attn/cuda/attention/plain_tiles.cuh"
 
 // Attention in float on CUDA cores, for any head width, value width, stride and type. A block processes tiles of 64 queries

@@ -1,6 +1,4 @@
 #pragma once
-#include <algorithm>
-
 #include "attn/cuda/linear.cuh"
 #include "attn/cuda/lstm/walk.cuh"
 

@@ -1,6 +1,4 @@
 #pragma once
-#include <algorithm>
-
 #include "attn/core/matrix.hpp"
 #include "attn/cuda/support/mma.cuh"
 #include "attn/cuda/support/plain_product.cuh"

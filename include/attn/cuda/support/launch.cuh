@@ -1,7 +1,6 @@
 #pragma once
 #include <map>
 #include <mutex>
-#include <utility>
 
 #include "attn/core/types.hpp"
 #include "attn/cuda/support/error.cuh"

@@ -1,6 +1,4 @@
 #pragma once
-#include <cstring>
-
 #include "attn/cuda/support/error.cuh"
 
 namespace attn {

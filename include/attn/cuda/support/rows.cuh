@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <cfloat>
 
 #include "attn/core/matrix.hpp"

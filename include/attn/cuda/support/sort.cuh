@@ -1,6 +1,5 @@
 #pragma once
 #include <bit>
-#include <utility>
 
 #include "attn/cuda/support/launch.cuh"
 #include "attn/cuda/support/rows.cuh"

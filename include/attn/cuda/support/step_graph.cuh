@@ -1,6 +1,4 @@
 #pragma once
-#include <algorithm>
-
 #include "attn/core/step_graph.hpp"
 #include "attn/cuda/device.cuh"
 

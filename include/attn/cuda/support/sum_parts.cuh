@@ -1,6 +1,4 @@
 #pragma once
-#include <algorithm>
-
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/rows.cuh"
 

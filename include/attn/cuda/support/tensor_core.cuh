@@ -1,6 +1,4 @@
 #pragma once
-#include <cstdint>
-
 #include "attn/cuda/support/vector_types.cuh"
 
 // Hopper's matrix instructions (wgmma) on bfloat16, and the tiles in shared memory that they read.
