@@ -1,6 +1,4 @@
 #pragma once
-#include <filesystem>
-
 #include "attn/align/lexical_table.hpp"
 #include "attn/core/file.hpp"
 

@@ -1,6 +1,4 @@
 #pragma once
-#include <filesystem>
-
 #include "attn/align/ibm_model1.hpp"
 #include "attn/align/lexical_table_file.hpp"
 #include "attn/align/symmetrize.hpp"

@@ -1,6 +1,4 @@
 #pragma once
-#include <filesystem>
-
 #include "attn/checkpoint/safetensors.hpp"
 
 namespace attn {

@@ -1,6 +1,4 @@
 #pragma once
-#include <nlohmann/json.hpp>
-
 #include "attn/checkpoint/safetensors.hpp"
 #include "attn/checkpoint/tensor_names.hpp"
 #include "attn/core/memory.hpp"

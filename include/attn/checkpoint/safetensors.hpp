@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include <bit>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 

@@ -1,7 +1,4 @@
 #pragma once
-#include <nlohmann/json.hpp>
-#include <sstream>
-
 #include "attn/checkpoint/json.hpp"
 #include "attn/checkpoint/safetensors.hpp"
 #include "attn/core/parameters.hpp"

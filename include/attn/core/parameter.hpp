@@ -1,6 +1,5 @@
 #pragma once
 #include <list>
-#include <map>
 
 #include "attn/core/error.hpp"
 #include "attn/core/memory.hpp"

@@ -3,9 +3,9 @@
 #if __cplusplus < 202002L
 #error "attn needs C++20: compile with -std=c++20, or link attn::attn in CMake"
 #include "attn needs C++20"
+#endif
 
 #include "attn/core/standard.hpp"
-#endif
 
 namespace attn {
 

@@ -1,8 +1,6 @@
 #pragma once
 #include <unistd.h>
 
-#include <map>
-#include <mutex>
 #include <tuple>
 #include <typeindex>
 

@@ -1,7 +1,6 @@
 #pragma once
 #include <cerrno>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <system_error>
 

@@ -1,7 +1,4 @@
 #pragma once
-#include <charconv>
-#include <filesystem>
-
 #include "attn/core/error.hpp"
 #include "attn/core/format_count.hpp"
 #include "attn/core/types.hpp"

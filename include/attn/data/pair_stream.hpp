@@ -1,5 +1,4 @@
 #pragma once
-#include <filesystem>
 #include <system_error>
 
 #include "attn/data/pair_reader.hpp"

@@ -1,9 +1,5 @@
 #pragma once
-#include <chrono>
 #include <condition_variable>
-#include <exception>
-#include <mutex>
-#include <thread>
 
 #include "attn/core/batch.hpp"
 #include "attn/core/error.hpp"

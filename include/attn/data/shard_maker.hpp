@@ -1,5 +1,4 @@
 #pragma once
-#include <filesystem>
 #include <future>
 
 #include "attn/core/format_count.hpp"

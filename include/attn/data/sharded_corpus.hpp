@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include <bit>
-#include <filesystem>
 
 #include "attn/core/error.hpp"
 #include "attn/core/file.hpp"

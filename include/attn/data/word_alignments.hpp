@@ -1,7 +1,5 @@
 #pragma once
-#include <charconv>
 #include <compare>
-#include <filesystem>
 
 #include "attn/data/line_reader.hpp"
 #include "attn/text/word_split.hpp"

@@ -1,6 +1,4 @@
 #pragma once
-#include <numeric>
-
 #include "attn/core/network.hpp"
 #include "attn/core/random.hpp"
 #include "attn/decode/beam.hpp"

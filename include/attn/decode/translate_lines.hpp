@@ -1,7 +1,5 @@
 #pragma once
 #include <atomic>
-#include <mutex>
-#include <numeric>
 
 #include "attn/core/sentences.hpp"
 #include "attn/core/thread_pool.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdio>
-#include <sstream>
 
 #include "attn/core/error.hpp"
 #include "attn/core/types.hpp"

@@ -1,14 +1,11 @@
 #pragma once
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
 #include <mutex>
 #include <random>
-#include <sstream>
 #include <stop_token>
 #include <thread>
 

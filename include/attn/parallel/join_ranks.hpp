@@ -1,5 +1,4 @@
 #pragma once
-#include <charconv>
 #include <cstdlib>
 
 #include "attn/core/error.hpp"

@@ -1,6 +1,4 @@
 #pragma once
-#include <sstream>
-
 #include "attn/decode/attention_maps.hpp"
 #include "attn/pictures/drawing.hpp"
 

@@ -1,6 +1,4 @@
 #pragma once
-#include <nlohmann/json.hpp>
-
 #include "attn/checkpoint/load_model.hpp"
 #include "attn/core/sentences.hpp"
 #include "attn/decode/attention_maps.hpp"

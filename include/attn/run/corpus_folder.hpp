@@ -1,7 +1,4 @@
 #pragma once
-#include <filesystem>
-#include <nlohmann/json.hpp>
-
 #include "attn/checkpoint/json.hpp"
 #include "attn/core/file.hpp"
 #include "attn/core/format_count.hpp"

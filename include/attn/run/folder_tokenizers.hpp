@@ -1,6 +1,4 @@
 #pragma once
-#include <filesystem>
-
 #include "attn/run/marian_folder.hpp"
 #include "attn/run/run_folder.hpp"
 

@@ -1,6 +1,4 @@
 #pragma once
-#include <mutex>
-
 #include "attn/data/word_alignments.hpp"
 #include "attn/decode/attention_alignment.hpp"
 #include "attn/decode/search_tree.hpp"

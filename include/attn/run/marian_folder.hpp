@@ -1,8 +1,5 @@
 #pragma once
-#include <filesystem>
 #include <iterator>
-#include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "attn/checkpoint/json.hpp"
 #include "attn/checkpoint/safetensors.hpp"

@@ -1,6 +1,4 @@
 #pragma once
-#include <nlohmann/json.hpp>
-
 #include "attn/models/seq2seq.hpp"
 #include "attn/models/transformer.hpp"
 #include "attn/run/model_spec.hpp"

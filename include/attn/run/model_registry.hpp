@@ -1,6 +1,4 @@
 #pragma once
-#include <map>
-
 #include "attn/core/error.hpp"
 #include "attn/run/any_model.hpp"
 #include "attn/run/device_options.hpp"

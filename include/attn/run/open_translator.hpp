@@ -1,6 +1,4 @@
 #pragma once
-#include <filesystem>
-
 #include "attn/run/device_options.hpp"
 #include "attn/run/folder_translator.hpp"
 

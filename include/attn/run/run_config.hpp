@@ -1,6 +1,4 @@
 #pragma once
-#include <nlohmann/json.hpp>
-
 #include "attn/checkpoint/tensor_view.hpp"
 #include "attn/decode/search_options.hpp"
 #include "attn/run/model_spec.hpp"

@@ -1,9 +1,7 @@
 #pragma once
 #include <sys/utsname.h>
 
-#include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "attn/checkpoint/json.hpp"

@@ -1,8 +1,4 @@
 #pragma once
-#include <filesystem>
-#include <nlohmann/json.hpp>
-#include <stdexcept>
-
 #include "attn/core/file.hpp"
 #include "attn/core/format_count.hpp"
 #include "attn/text/any_tokenizer.hpp"

@@ -1,6 +1,4 @@
 #pragma once
-#include <filesystem>
-
 #include "attn/checkpoint/tensor_view.hpp"
 #include "attn/data/batches.hpp"
 #include "attn/ops/optimisers.hpp"

@@ -1,5 +1,4 @@
 #pragma once
-#include <numeric>
 #include "attn/ops/dropout.hpp"
 #include "attn/ops/move_rows.hpp"
 #include "attn/tape/embedding.hpp"

@@ -2,7 +2,6 @@
 #include <numeric>
 #include <queue>
 #include <tuple>
-#include <unordered_map>
 
 #include "attn/core/thread_pool.hpp"
 #include "attn/text/byte_bpe.hpp"

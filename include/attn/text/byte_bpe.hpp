@@ -1,6 +1,4 @@
 #pragma once
-#include <unordered_map>
-
 #include "attn/core/error.hpp"
 #include "attn/text/bpe_merges.hpp"
 #include "attn/text/tokenizer.hpp"

@@ -1,7 +1,5 @@
 #pragma once
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <unordered_map>
 
 #include "attn/core/file.hpp"
 #include "attn/text/byte_bpe.hpp"

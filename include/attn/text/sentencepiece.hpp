@@ -1,5 +1,4 @@
 #pragma once
-#include <filesystem>
 #include <variant>
 
 #include "attn/core/file.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 #include <cfloat>
 #include <queue>
-#include <unordered_map>
 
 #include "attn/text/sentencepiece_model.hpp"
 #include "attn/text/tokenizer.hpp"

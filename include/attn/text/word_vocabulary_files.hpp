@@ -1,7 +1,4 @@
 #pragma once
-#include <charconv>
-#include <filesystem>
-
 #include "attn/core/file.hpp"
 #include "attn/text/word_vocabulary.hpp"
 

@@ -1,7 +1,5 @@
 #pragma once
-#include <charconv>
 #include <deque>
-#include <filesystem>
 
 #include "attn/checkpoint/load_model.hpp"
 #include "attn/checkpoint/safetensors.hpp"

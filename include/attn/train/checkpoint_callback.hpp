@@ -1,9 +1,7 @@
 #pragma once
-#include <filesystem>
 #include <fstream>
 #include <iomanip>
 #include <locale>
-#include <sstream>
 
 #include "attn/core/file.hpp"
 #include "attn/core/types.hpp"

@@ -1,8 +1,6 @@
 #pragma once
 #include <chrono>
-#include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "attn/checkpoint/json.hpp"
 #include "attn/core/error.hpp"

@@ -1,8 +1,6 @@
 #pragma once
 #include <bit>
-#include <charconv>
 #include <chrono>
-#include <filesystem>
 #include <fstream>
 #include <system_error>
 

@@ -1,6 +1,4 @@
 #pragma once
-#include <chrono>
-
 #include "attn/core/format_count.hpp"
 #include "attn/core/network.hpp"
 #include "attn/core/parameters.hpp"

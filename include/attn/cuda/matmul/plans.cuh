@@ -1,6 +1,5 @@
 #pragma once
 #include <bit>
-#include <map>
 
 #include "attn/core/memory.hpp"
 #include "attn/core/types.hpp"

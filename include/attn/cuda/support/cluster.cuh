@@ -1,5 +1,4 @@
 #pragma once
-#include <map>
 #include <tuple>
 
 #include "attn/cuda/support/launch.cuh"
