@@ -45,7 +45,7 @@ struct StepGraph {
 
 /// One number per step, written by the device and read by the host while the device continues. On the CPU a step is
 /// complete when it returns; elsewhere the host waits for the number, not for the device
-/// (cuda/support/watched_counts.cuh).
+/// (cuda/support/step_graph.cuh).
 template <class Device>
 class WatchedCounts {
  public:

@@ -12,7 +12,7 @@ namespace attn {
 // The folder of a tokenized corpus, ready to train on.
 //
 //   corpus.json                     tokenizers, shards, and how the text was read
-//   00000.shard, 00001.shard, ...   its pairs (data/shard.hpp)
+//   00000.shard, 00001.shard, ...   its pairs (data/sharded_corpus.hpp)
 //   source.*, target.*              the tokenizers; a single tokenizer.* if both sides share it
 
 inline constexpr int corpus_format = 1;
