@@ -51,16 +51,13 @@ ParallelCorpus read_training(const fs::path& folder, const EuroparlCorpus& corpu
   };
   for (const fs::path& english : training_files(folder)) {
     if (most > 0 && training.size() >= most) break;
-    PackedFile source(english), target(fs::path(english).replace_extension(".de"));
-    for_each_pair(source.path(), target.path(), [&](const std::string& en, const std::string& de) {
+    for_each_pair(english, fs::path(english).replace_extension(".de"), [&](const std::string& en, const std::string& de) {
       if (most > 0 && training.size() >= most) return;
       if (const auto pair = plain_pair(en, Language::english, de, Language::german, {.most_words = 19})) {
         add(training.source, corpus.source, pair->source);
         add(training.target, corpus.target, pair->target);
       }
     });
-    source.close();
-    target.close();
   }
   return training;
 }

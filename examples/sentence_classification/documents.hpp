@@ -29,10 +29,7 @@ inline ParallelText read_text(const std::filesystem::path& folder) {
       if (path.filename().string().starts_with("train") && path.extension() == ".en") files.push_back(path.string());
     }
   std::ranges::sort(files);
-  for (const std::string& file : files) {
-    PackedFile english(file), german(file.substr(0, file.size() - 2) + "de");
-    for_each_pair(english.path(), german.path(), add);
-  }
+  for (const std::string& file : files) for_each_pair(file, file.substr(0, file.size() - 2) + "de", add);
   require(!text.source.empty(), "cannot find train*.en or train*.en.xz in ", folder.string(), ". Check --data.");
   return text;
 }

@@ -1,4 +1,5 @@
 """Runs corpus_stats as a person would: small files with known figures, the figures of two papers where their data is there, and bad input."""
+import gzip
 import json
 import os
 import tempfile
@@ -21,7 +22,10 @@ with tempfile.TemporaryDirectory() as name:
     (folder / "a.en").write_text("the dog saw the cat in Berlin\nthe cat in Berlin\n\n")
     (folder / "a.de").write_text("der Hund sah die Katze in Berlin\ndie Katze in Berlin\nja\n")
     pair = [folder / "a.en", folder / "a.de"]
+    for side in pair:
+        (folder / f"{side.name}.gz").write_bytes(gzip.compress(side.read_bytes()))
     found = figures(*pair)
+    check(found == figures(folder / "a.en.gz", folder / "a.de.gz"), "reads compressed files")
     check(found["lines"] == found["pairs"] == 3, "counts pairs")
     check([found["source"][key] for key in ("tokens", "types", "seen_once", "unknown_tokens", "vocabulary")] == [11, 6, 2, 2, 5],
           "counts source tokens, types and words seen once")

@@ -52,9 +52,7 @@ Options read_options(int count, char** words) {
 
 attn::ParallelText read_text(const Options& options, const std::filesystem::path& source,
                              const std::filesystem::path& target) {
-  attn::PackedFile files[] = {attn::PackedFile(source), attn::PackedFile(target)};
-  attn::ParallelText text = attn::read_parallel(files[0].path(), files[1].path());
-  for (attn::PackedFile& file : files) file.close();
+  attn::ParallelText text = attn::read_parallel(source, target);
   if (!options.raw) return text;
   for (auto* side : {&text.source, &text.target})
     for (std::string& line : *side) {

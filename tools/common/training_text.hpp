@@ -46,8 +46,7 @@ namespace detail {
 inline Index add_pairs(ParallelText& text, const std::filesystem::path& source, const std::filesystem::path& target) {
   const auto blank = [](const std::string& line) { return line.find_first_not_of(" \t") == line.npos; };
   Index left_out = 0;
-  PackedFile from(source), to(target);
-  for_each_pair(from.path(), to.path(), [&](std::string& a, std::string& b) {
+  for_each_pair(source, target, [&](std::string& a, std::string& b) {
     if (blank(a) || blank(b)) {
       ++left_out;
       return;
@@ -55,8 +54,6 @@ inline Index add_pairs(ParallelText& text, const std::filesystem::path& source, 
     text.source.push_back(std::move(a));
     text.target.push_back(std::move(b));
   });
-  from.close();
-  to.close();
   return left_out;
 }
 

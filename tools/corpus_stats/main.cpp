@@ -32,10 +32,8 @@ struct Options {
 const char* about =
     R"(Counts the words of a parallel corpus and measures its sentences.
 
-Both files are UTF-8, and line i of one is the translation of line i of the other. Words are
-separated by white space. The shell unpacks compressed files:
-
-  corpus_stats <(xz -dc train.en.xz) <(xz -dc train.de.xz)
+Both files are UTF-8, plain, .xz or .gz, and line i of one is the translation of line i of the
+other. Words are separated by white space.
 )";
 
 Options read_options(int count, char** words) {

@@ -17,9 +17,7 @@ using namespace attn;
 using Text = std::vector<std::string>;
 
 Text read_text(const std::string& name) {
-  PackedFile file(name);
-  Text lines = read_lines(file.path());
-  file.close();
+  Text lines = read_lines(name);
   require(!lines.empty(), name, " is empty. Give one sentence per line.");
   return lines;
 }

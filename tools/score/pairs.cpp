@@ -15,10 +15,7 @@ using namespace attn;
 namespace {
 
 ParallelText read_pairs(const Options& options) {
-  PackedFile source(options.source), target(options.target);
-  ParallelText text = read_parallel(source.path(), target.path());
-  source.close();
-  target.close();
+  ParallelText text = read_parallel(options.source, options.target);
   require(!text.source.empty(), options.source, " is empty. Give one sentence per line.");
   return text;
 }

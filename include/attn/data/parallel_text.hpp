@@ -11,22 +11,27 @@ struct ParallelText {
   std::vector<std::string> source, target;
 };
 
+// Files may be compressed (see PackedFile).
+
 /// Reads the lines of a UTF-8 file (see LineReader).
 inline std::vector<std::string> read_lines(const std::filesystem::path& path) {
   std::vector<std::string> lines;
-  LineReader reader(path);
+  PackedFile file(path);
+  LineReader reader(file.path(), path.string());
   for (std::string line; reader.next(line);) lines.push_back(std::move(line));
+  file.close();
   return lines;
 }
 
 /// Calls visit(source line, target line), both std::string&, for each pair of lines of two parallel files. Keeps one pair
 /// in memory.
 void for_each_pair(const std::filesystem::path& source_path, const std::filesystem::path& target_path, auto&& visit) {
-  LineReader source(source_path), target(target_path);
+  PackedFile source_file(source_path), target_file(target_path);
+  LineReader source(source_file.path(), source_path.string()), target(target_file.path(), target_path.string());
   std::string source_line, target_line;
   while (true) {
     const bool more_source = source.next(source_line), more_target = target.next(target_line);
-    if (!more_source && !more_target) return;
+    if (!more_source && !more_target) return source_file.close(), target_file.close();
     if (more_source != more_target) break;
     visit(source_line, target_line);
   }
