@@ -36,6 +36,8 @@ with tempfile.TemporaryDirectory() as name:
     (folder / "b.de").write_text("das haus\n\n")
     pair, others = [folder / "a.en", folder / "a.de"], ["--pairs", folder / "b.en", folder / "b.de"]
     result = run(*pair, "--iterations", 20)
+    check([result.stderr.count(f"{way}, iteration") for way in ("source to target", "target to source")] == [20, 20],
+          "prints the iterations of each direction")
     check(result.stdout.splitlines() == ["0-0 1-1", "0-0 1-1", "0-0 1-1", "0-0 1-1 2-2"], "links of the training text count from 0")
     likelihoods = [float(line.split()[-1]) for line in result.stderr.splitlines()]
     check(len(likelihoods) == 40 and likelihoods[:20] == sorted(likelihoods[:20]), "the likelihood rises in each direction")

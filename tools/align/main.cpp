@@ -99,11 +99,13 @@ int main(int count, char** words) try {
   std::vector<GoldAlignment> gold;
   if (!options.gold.empty()) gold = read_gold(options, pairs);
   if (!options.save.empty()) check_save(options);
+  Index reports = 0;  // the second direction is trained after the first
   const IbmModel1Options how{.iterations = options.iterations,
                              .prune_below = options.prune_below,
                              .threads = options.threads,
-                             .report = [](Index iteration, double log_likelihood) {
-                               std::cerr << "iteration " << iteration << ": log-likelihood before it " << log_likelihood
+                             .report = [&](Index iteration, double log_likelihood) {
+                               std::cerr << (reports++ < options.iterations ? "source to target" : "target to source")
+                                         << ", iteration " << iteration << ": log-likelihood before it " << log_likelihood
                                          << "\n";
                              }};
   if (!options.tokens.empty()) {
