@@ -2,6 +2,7 @@
 
 #include "attn/core/file.hpp"
 #include "attn/data/parallel_text.hpp"
+#include "attn/pictures/learning_curve.hpp"
 #include "common/log_summary.hpp"
 
 using namespace attn;

@@ -5,6 +5,7 @@
 
 #include "attn/core/file.hpp"
 #include "attn/metrics/bleu.hpp"
+#include "attn/pictures/learning_curve.hpp"
 #include "attn/run/run_folder.hpp"
 #include "common/commit.hpp"
 #include "common/log_summary.hpp"

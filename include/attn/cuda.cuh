@@ -13,7 +13,7 @@
 #include "attn/cuda/layer_norm.cuh"
 #include "attn/cuda/linear.cuh"
 #include "attn/cuda/lstm.cuh"
-#include "attn/cuda/optimiser.cuh"
+#include "attn/cuda/optimisers.cuh"
 #include "attn/cuda/ragged_product.cuh"
 #include "attn/cuda/ragged_projection.cuh"
 #include "attn/cuda/reductions.cuh"

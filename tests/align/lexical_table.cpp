@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "attn/align/lexical_table_file.hpp"
+#include "attn/core/checksum.hpp"
 #include "support/errors.hpp"
 #include "support/files.hpp"
 

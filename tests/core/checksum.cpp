@@ -1,3 +1,4 @@
+#include "attn/core/checksum.hpp"
 #include "attn/core/file.hpp"
 
 #include <doctest/doctest.h>

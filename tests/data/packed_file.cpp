@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "attn/core/file.hpp"
+#include "attn/data/packed_file.hpp"
 #include "attn/data/parallel_text.hpp"
 #include "support/files.hpp"
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "attn/align/lexical_table_file.hpp"
+#include "attn/core/checksum.hpp"
 #include "support/case_files.hpp"
 
 namespace {

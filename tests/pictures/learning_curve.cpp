@@ -1,4 +1,5 @@
 #include "attn/pictures/chart.hpp"
+#include "attn/pictures/learning_curve.hpp"
 
 #include <doctest/doctest.h>
 

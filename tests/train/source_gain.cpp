@@ -4,6 +4,7 @@
 
 #include "attn/language_model.hpp"
 #include "attn/optim/adam.hpp"
+#include "attn/train/source_gain.hpp"
 #include "attn/train/trainer.hpp"
 #include "attn/transformer.hpp"
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "attn/core/edit_distance.hpp"
 #include "attn/core/parameter_groups.hpp"
 
 // Format of the --config file: name=value, a flag's name alone, or a comment. A comment starts with # or ;, or with " #"

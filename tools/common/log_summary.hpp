@@ -12,6 +12,7 @@
 #include "attn/checkpoint/json.hpp"
 #include "attn/core/types.hpp"
 #include "attn/pictures/chart.hpp"
+#include "attn/pictures/learning_curve.hpp"
 
 namespace attn {
 

@@ -7,6 +7,7 @@
 
 #include "attn/pictures/chart.hpp"
 #include "attn/pictures/drawing.hpp"
+#include "attn/pictures/learning_curve.hpp"
 
 // Plots and the layout of a report.
 

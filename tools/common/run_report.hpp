@@ -14,6 +14,7 @@
 
 #include "attn/core/file.hpp"
 #include "attn/pictures/drawing.hpp"
+#include "attn/pictures/learning_curve.hpp"
 #include "attn/train/terminal.hpp"
 #include "common/report_page.hpp"
 #include "common/reported_run.hpp"

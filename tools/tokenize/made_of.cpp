@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "attn/core/checksum.hpp"
 #include "attn/core/file.hpp"
 
 using namespace attn;

@@ -8,6 +8,7 @@
 
 #include "attn/core/thread_pool.hpp"
 #include "attn/data/line_reader.hpp"
+#include "attn/data/packed_file.hpp"
 #include "attn/data/parallel_text.hpp"
 #include "attn/pictures/search_tree_picture.hpp"
 #include "common/draw_attention.hpp"

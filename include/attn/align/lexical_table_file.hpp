@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/align/lexical_table.hpp"
+#include "attn/core/checksum.hpp"
 #include "attn/core/file.hpp"
 
 namespace attn {

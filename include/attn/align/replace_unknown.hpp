@@ -1,6 +1,5 @@
 #pragma once
 #include "attn/align/lexical_table.hpp"
-#include "attn/core/error.hpp"
 #include "attn/data/word_alignments.hpp"
 #include "attn/text/word_vocabulary.hpp"
 

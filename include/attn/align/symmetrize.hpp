@@ -2,7 +2,6 @@
 #include <iterator>
 #include <set>
 
-#include "attn/core/error.hpp"
 #include "attn/data/word_alignments.hpp"
 
 namespace attn {

@@ -1,9 +1,7 @@
 #pragma once
 #include "attn/checkpoint/safetensors.hpp"
 #include "attn/checkpoint/tensor_names.hpp"
-#include "attn/core/memory.hpp"
 #include "attn/core/network.hpp"
-#include "attn/core/parameters.hpp"
 #include "attn/core/thread_pool.hpp"
 
 namespace attn {

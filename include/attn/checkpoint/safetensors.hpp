@@ -7,7 +7,7 @@
 #include <set>
 
 #include "attn/checkpoint/tensor_view.hpp"
-#include "attn/core/error.hpp"
+#include "attn/core/checksum.hpp"
 #include "attn/core/file.hpp"
 #include "attn/core/format_count.hpp"
 

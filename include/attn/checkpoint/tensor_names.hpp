@@ -3,7 +3,6 @@
 #include <initializer_list>
 
 #include "attn/core/format_count.hpp"
-#include "attn/core/types.hpp"
 
 namespace attn::tensor_names {
 

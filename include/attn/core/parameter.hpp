@@ -1,9 +1,7 @@
 #pragma once
 #include <list>
 
-#include "attn/core/error.hpp"
 #include "attn/core/memory.hpp"
-#include "attn/core/random.hpp"
 
 namespace attn {
 

@@ -1,6 +1,4 @@
 #pragma once
-#include "attn/core/error.hpp"
-#include "attn/core/memory.hpp"
 #include "attn/core/parameter.hpp"
 #include "attn/core/parameter_groups.hpp"
 

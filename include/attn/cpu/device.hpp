@@ -4,10 +4,8 @@
 #include <tuple>
 #include <typeindex>
 
-#include "attn/core/error.hpp"
 #include "attn/core/format_count.hpp"
-#include "attn/core/matrix.hpp"
-#include "attn/core/memory.hpp"
+#include "attn/core/position_tables.hpp"
 #include "attn/core/step_graph.hpp"
 #include "attn/core/thread_pool.hpp"
 

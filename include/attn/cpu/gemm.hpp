@@ -1,7 +1,6 @@
 #pragma once
 #include <Eigen/Core>
 
-#include "attn/core/matrix.hpp"
 #include "attn/cpu/bfloat16_product.hpp"
 #include "attn/cpu/eigen.hpp"
 #include "attn/cpu/tile.hpp"

@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/core/types.hpp"
 #include "attn/cpu/amx.hpp"
 
 #ifdef __AVX2__

@@ -1,7 +1,6 @@
 #pragma once
 #include <Eigen/Core>
 
-#include "attn/core/matrix.hpp"
 #include "attn/core/memory.hpp"
 #include "attn/cpu/int8_lanes.hpp"
 #include "attn/cpu/int8_rows.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 #include <Eigen/Core>
 
-#include "attn/core/types.hpp"
 #include "attn/ops/number.hpp"
 
 namespace attn::cpu {

@@ -1,7 +1,6 @@
 #pragma once
 #include <Eigen/Core>
 
-#include "attn/core/matrix.hpp"
 #include "attn/cpu/device.hpp"
 
 namespace attn::cpu {

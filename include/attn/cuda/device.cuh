@@ -1,6 +1,5 @@
 #pragma once
-#include "attn/core/matrix.hpp"
-#include "attn/core/memory.hpp"
+#include "attn/core/position_tables.hpp"
 #include "attn/core/step_graph.hpp"
 #include "attn/core/thread_pool.hpp"
 #include "attn/cuda/kernel_choice.hpp"

@@ -2,9 +2,7 @@
 #include <numeric>
 
 #include "attn/core/batch.hpp"
-#include "attn/core/error.hpp"
 #include "attn/core/random.hpp"
-#include "attn/core/types.hpp"
 #include "attn/data/parallel_corpus.hpp"
 #include "attn/text/tokenizer.hpp"
 

@@ -1,8 +1,9 @@
 #pragma once
-#include "attn/core/error.hpp"
+#include <charconv>
+
 #include "attn/core/format_count.hpp"
-#include "attn/core/types.hpp"
 #include "attn/data/line_reader.hpp"
+#include "attn/data/packed_file.hpp"
 
 namespace attn {
 

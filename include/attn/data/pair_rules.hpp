@@ -1,7 +1,6 @@
 #pragma once
 #include <unordered_set>
 
-#include "attn/core/error.hpp"
 #include "attn/core/types.hpp"
 #include "attn/text/content_hash.hpp"
 #include "attn/text/utf8.hpp"

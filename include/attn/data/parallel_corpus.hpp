@@ -1,8 +1,6 @@
 #pragma once
-#include "attn/core/error.hpp"
 #include "attn/core/sentences.hpp"
 #include "attn/core/thread_pool.hpp"
-#include "attn/core/types.hpp"
 #include "attn/data/corpus_view.hpp"
 #include "attn/data/parallel_text.hpp"
 #include "attn/text/tokenizer.hpp"

@@ -1,8 +1,7 @@
 #pragma once
-#include "attn/core/error.hpp"
 #include "attn/core/format_count.hpp"
-#include "attn/core/types.hpp"
 #include "attn/data/line_reader.hpp"
+#include "attn/data/packed_file.hpp"
 
 namespace attn {
 

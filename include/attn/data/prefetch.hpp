@@ -1,8 +1,6 @@
 #pragma once
 #include <condition_variable>
 
-#include "attn/core/batch.hpp"
-#include "attn/core/error.hpp"
 #include "attn/data/batches.hpp"
 
 namespace attn {

@@ -1,8 +1,6 @@
 #pragma once
 #include <future>
 
-#include "attn/core/format_count.hpp"
-#include "attn/core/thread_pool.hpp"
 #include "attn/data/pair_stream.hpp"
 #include "attn/data/sharded_corpus.hpp"
 #include "attn/text/tokenizer.hpp"

@@ -4,10 +4,7 @@
 
 #include <bit>
 
-#include "attn/core/error.hpp"
-#include "attn/core/file.hpp"
-#include "attn/core/thread_pool.hpp"
-#include "attn/core/types.hpp"
+#include "attn/core/checksum.hpp"
 #include "attn/data/corpus_view.hpp"
 #include "attn/data/parallel_corpus.hpp"
 #include "attn/data/parallel_text.hpp"

@@ -1,4 +1,5 @@
 #pragma once
+#include <charconv>
 #include <compare>
 
 #include "attn/data/line_reader.hpp"

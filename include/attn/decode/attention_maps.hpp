@@ -1,8 +1,5 @@
 #pragma once
-#include "attn/core/batch.hpp"
 #include "attn/core/network.hpp"
-#include "attn/core/sentences.hpp"
-#include "attn/core/types.hpp"
 #include "attn/decode/decoder_model.hpp"
 #include "attn/tape/attention.hpp"
 #include "attn/tape/embedding.hpp"

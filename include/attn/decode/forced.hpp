@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/core/batch.hpp"
 #include "attn/core/network.hpp"
 #include "attn/decode/decoder_model.hpp"
 #include "attn/ops/decoding.hpp"

@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/core/sentences.hpp"
 #include "attn/core/step_graph.hpp"
 #include "attn/decode/beam.hpp"
 #include "attn/decode/decoder_model.hpp"

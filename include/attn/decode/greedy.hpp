@@ -1,6 +1,5 @@
 #pragma once
 #include "attn/core/network.hpp"
-#include "attn/core/sentences.hpp"
 #include "attn/core/step_graph.hpp"
 #include "attn/decode/decoder_model.hpp"
 #include "attn/decode/greedy_options.hpp"

@@ -1,7 +1,5 @@
 #pragma once
-#include "attn/core/batch.hpp"
 #include "attn/core/network.hpp"
-#include "attn/core/sentences.hpp"
 #include "attn/decode/decoder_model.hpp"
 #include "attn/tape/embedding.hpp"
 

@@ -1,6 +1,4 @@
 #pragma once
-#include "attn/core/network.hpp"
-#include "attn/core/random.hpp"
 #include "attn/decode/beam.hpp"
 #include "attn/decode/decoding_steps.hpp"
 #include "attn/decode/graph_beam_search.hpp"

@@ -1,8 +1,6 @@
 #pragma once
 #include <atomic>
 
-#include "attn/core/sentences.hpp"
-#include "attn/core/thread_pool.hpp"
 #include "attn/data/batches.hpp"
 #include "attn/data/parallel_corpus.hpp"
 #include "attn/decode/decoder_model.hpp"

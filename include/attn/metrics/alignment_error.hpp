@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/core/error.hpp"
 #include "attn/core/format_count.hpp"
 #include "attn/data/word_alignments.hpp"
 

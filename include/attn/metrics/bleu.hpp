@@ -1,7 +1,6 @@
 #pragma once
 #include <cstdlib>
 
-#include "attn/core/types.hpp"
 #include "attn/metrics/sentence_counts.hpp"
 
 namespace attn {

@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/core/types.hpp"
 #include "attn/metrics/sentence_counts.hpp"
 
 namespace attn {

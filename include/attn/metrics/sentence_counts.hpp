@@ -2,9 +2,7 @@
 #include <bit>
 #include <iterator>
 
-#include "attn/core/error.hpp"
 #include "attn/core/format_count.hpp"
-#include "attn/core/types.hpp"
 #include "attn/text/word_split.hpp"
 #include "attn/version.hpp"
 

@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/core/error.hpp"
 #include "attn/ops/linear.hpp"
 #include "attn/ops/operands.hpp"
 

@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/core/error.hpp"
 #include "attn/ops/operands.hpp"
 
 // reduce_all   y[0] += scale * sum of all elements of x, in a fixed order

@@ -1,7 +1,8 @@
 #pragma once
-#include "attn/core/error.hpp"
 #include "attn/core/network.hpp"
 #include "attn/ops/optimisers.hpp"
+#include "attn/optim/gradient_norm.hpp"
+#include "attn/optim/group_table.hpp"
 #include "attn/optim/update_share.hpp"
 
 namespace attn {

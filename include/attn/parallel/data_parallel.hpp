@@ -2,7 +2,6 @@
 #include <chrono>
 
 #include "attn/core/network.hpp"
-#include "attn/core/parameter.hpp"
 #include "attn/optim/update_share.hpp"
 #include "attn/parallel/communicator.hpp"
 

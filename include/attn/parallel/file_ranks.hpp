@@ -9,7 +9,6 @@
 #include <stop_token>
 #include <thread>
 
-#include "attn/core/error.hpp"
 #include "attn/core/file.hpp"
 #include "attn/parallel/communicator.hpp"
 #include "attn/parallel/heartbeats.hpp"

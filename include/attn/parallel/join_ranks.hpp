@@ -1,7 +1,7 @@
 #pragma once
+#include <charconv>
 #include <cstdlib>
 
-#include "attn/core/error.hpp"
 #include "attn/parallel/communicator.hpp"
 #include "attn/parallel/file_ranks.hpp"
 

@@ -4,7 +4,6 @@
 
 #include <exception>
 
-#include "attn/core/error.hpp"
 #include "attn/parallel/through_host.cuh"
 
 namespace attn {

@@ -1,6 +1,5 @@
 #pragma once
 #include "attn/checkpoint/load_model.hpp"
-#include "attn/core/sentences.hpp"
 #include "attn/decode/attention_maps.hpp"
 #include "attn/decode/translate_lines.hpp"
 #include "attn/run/model_spec.hpp"

@@ -1,7 +1,5 @@
 #pragma once
 #include "attn/checkpoint/json.hpp"
-#include "attn/core/file.hpp"
-#include "attn/core/format_count.hpp"
 #include "attn/data/shard_maker.hpp"
 #include "attn/data/sharded_corpus.hpp"
 #include "attn/run/run_folder.hpp"

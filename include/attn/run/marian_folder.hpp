@@ -3,10 +3,7 @@
 
 #include "attn/checkpoint/json.hpp"
 #include "attn/checkpoint/safetensors.hpp"
-#include "attn/core/error.hpp"
-#include "attn/core/file.hpp"
 #include "attn/core/parameter_groups.hpp"
-#include "attn/core/types.hpp"
 #include "attn/run/model_spec.hpp"
 #include "attn/run/run_folder.hpp"
 #include "attn/text/marian_tokenizer.hpp"

@@ -1,7 +1,5 @@
 #pragma once
 #include "attn/checkpoint/average_models.hpp"
-#include "attn/core/format_count.hpp"
-#include "attn/core/network.hpp"
 #include "attn/decode/attention_maps.hpp"
 #include "attn/decode/forced.hpp"
 #include "attn/decode/next_token.hpp"

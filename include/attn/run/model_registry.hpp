@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/core/error.hpp"
 #include "attn/run/any_model.hpp"
 #include "attn/run/device_options.hpp"
 #include "attn/run/model_spec.hpp"

@@ -2,7 +2,6 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "attn/core/types.hpp"
 #include "attn/models/transformer_shape.hpp"
 
 namespace attn {

@@ -5,8 +5,7 @@
 #include <thread>
 
 #include "attn/checkpoint/json.hpp"
-#include "attn/core/file.hpp"
-#include "attn/core/format_count.hpp"
+#include "attn/core/checksum.hpp"
 #include "attn/run/run_config.hpp"
 #include "attn/run/tokenizer_files.hpp"
 #include "attn/version.hpp"

@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/core/file.hpp"
 #include "attn/core/format_count.hpp"
 #include "attn/text/any_tokenizer.hpp"
 #include "attn/text/byte_bpe_files.hpp"

@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/core/parameter.hpp"
 #include "attn/ops/attention.hpp"
 #include "attn/tape/attention.hpp"
 

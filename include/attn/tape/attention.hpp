@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/core/ragged.hpp"
 #include "attn/ops/attention.hpp"
 #include "attn/tape/linear.hpp"
 

@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/core/tuple.hpp"
 #include "attn/ops/expression.hpp"
 #include "attn/tape/tape.hpp"
 

@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/core/ragged.hpp"
 #include "attn/ops/ragged_product.hpp"
 #include "attn/tape/expression.hpp"
 

@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/core/ragged.hpp"
 #include "attn/ops/move_rows.hpp"
 #include "attn/ops/reductions.hpp"
 #include "attn/tape/arithmetic.hpp"

@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/core/ragged.hpp"
 #include "attn/ops/embedding.hpp"
 #include "attn/tape/embedding.hpp"
 

@@ -2,9 +2,7 @@
 #include <new>
 #include <tuple>
 
-#include "attn/core/memory.hpp"
 #include "attn/core/parameter.hpp"
-#include "attn/core/random.hpp"
 #include "attn/ops/dropout.hpp"
 #include "attn/tape/variable.hpp"
 

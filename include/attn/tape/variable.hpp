@@ -1,8 +1,6 @@
 #pragma once
 #include <mutex>
 
-#include "attn/core/error.hpp"
-#include "attn/core/matrix.hpp"
 #include "attn/core/memory.hpp"
 #include "attn/core/size.hpp"
 

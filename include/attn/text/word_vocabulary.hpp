@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/core/error.hpp"
 #include "attn/text/tokenizer.hpp"
 #include "attn/text/word_split.hpp"
 

@@ -1,4 +1,6 @@
 #pragma once
+#include <charconv>
+
 #include "attn/core/file.hpp"
 #include "attn/text/word_vocabulary.hpp"
 

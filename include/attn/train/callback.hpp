@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/core/types.hpp"
 #include "attn/optim/non_finite.hpp"
 
 namespace attn {

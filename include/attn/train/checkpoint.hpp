@@ -4,8 +4,6 @@
 #include "attn/checkpoint/load_model.hpp"
 #include "attn/checkpoint/safetensors.hpp"
 #include "attn/checkpoint/saved_groups.hpp"
-#include "attn/core/network.hpp"
-#include "attn/core/parameters.hpp"
 #include "attn/optim/any_optimiser.hpp"
 #include "attn/train/trainer.hpp"
 

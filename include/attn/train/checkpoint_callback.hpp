@@ -3,8 +3,6 @@
 #include <iomanip>
 #include <locale>
 
-#include "attn/core/file.hpp"
-#include "attn/core/types.hpp"
 #include "attn/train/callback.hpp"
 #include "attn/train/checkpoint.hpp"
 

@@ -1,7 +1,6 @@
 #pragma once
 #include <sys/resource.h>
 
-#include "attn/core/format_count.hpp"
 #include "attn/optim/any_optimiser.hpp"
 #include "attn/train/batch_loss.hpp"
 

@@ -1,8 +1,8 @@
 #pragma once
-#include "attn/core/memory.hpp"
 #include "attn/metrics/perplexity.hpp"
 #include "attn/parallel/communicator.hpp"
 #include "attn/train/batch_loss.hpp"
+#include "attn/train/loss_terms.hpp"
 
 namespace attn {
 

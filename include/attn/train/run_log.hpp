@@ -3,9 +3,9 @@
 #include <fstream>
 
 #include "attn/checkpoint/json.hpp"
-#include "attn/core/error.hpp"
 #include "attn/core/file.hpp"
 #include "attn/pictures/chart.hpp"
+#include "attn/pictures/learning_curve.hpp"
 #include "attn/train/callback.hpp"
 
 namespace attn {

@@ -1,12 +1,11 @@
 #pragma once
 #include <bit>
+#include <charconv>
 #include <chrono>
 #include <fstream>
 #include <system_error>
 
-#include "attn/core/error.hpp"
 #include "attn/core/file.hpp"
-#include "attn/core/types.hpp"
 #include "attn/text/wire_format.hpp"
 #include "attn/train/callback.hpp"
 

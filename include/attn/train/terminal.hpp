@@ -3,7 +3,6 @@
 #include <ostream>
 
 #include "attn/core/format_count.hpp"
-#include "attn/core/types.hpp"
 #include "attn/train/callback.hpp"
 
 namespace attn {

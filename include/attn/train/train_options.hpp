@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/core/types.hpp"
 #include "attn/data/batches.hpp"
 #include "attn/optim/non_finite.hpp"
 #include "attn/tape/loss_options.hpp"

@@ -1,14 +1,13 @@
 #pragma once
-#include "attn/core/format_count.hpp"
-#include "attn/core/network.hpp"
-#include "attn/core/parameters.hpp"
 #include "attn/data/prefetch.hpp"
 #include "attn/optim/any_optimiser.hpp"
 #include "attn/optim/schedules.hpp"
 #include "attn/parallel/data_parallel.hpp"
 #include "attn/train/batch_loss.hpp"
 #include "attn/train/callback.hpp"
+#include "attn/train/loss_terms.hpp"
 #include "attn/train/perplexity_of_text.hpp"
+#include "attn/train/source_gain.hpp"
 #include "attn/train/train_options.hpp"
 
 namespace attn {

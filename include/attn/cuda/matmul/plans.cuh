@@ -2,7 +2,6 @@
 #include <bit>
 
 #include "attn/core/memory.hpp"
-#include "attn/core/types.hpp"
 #include "attn/cuda/support/memory.cuh"
 
 namespace attn {

@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/core/types.hpp"
 #include "attn/cuda/support/vector_types.cuh"
 
 // Matrix products in float arithmetic, for operands of any shape and type. 256 threads compute a tile of 64 x 64; thread

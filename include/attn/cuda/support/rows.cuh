@@ -1,8 +1,6 @@
 #pragma once
 #include <cfloat>
 
-#include "attn/core/matrix.hpp"
-#include "attn/core/ragged.hpp"
 #include "attn/cuda/support/launch.cuh"
 #include "attn/cuda/support/vector_types.cuh"
 #include "attn/ops/dropout.hpp"

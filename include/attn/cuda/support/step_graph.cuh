@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/core/step_graph.hpp"
 #include "attn/cuda/device.cuh"
 
 namespace attn {
