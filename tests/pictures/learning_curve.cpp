@@ -1,5 +1,5 @@
-#include "attn/pictures/chart.hpp"
 #include "attn/pictures/learning_curve.hpp"
+#include "attn/pictures/chart.hpp"
 
 #include <doctest/doctest.h>
 
