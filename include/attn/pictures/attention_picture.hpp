@@ -30,7 +30,7 @@ inline std::string label(std::string_view word) {
 }
 
 /// Approximate width of a label in pixels; scripts from Hangul on are wide.
-inline double width_of(std::string_view label) {
+inline double label_width(std::string_view label) {
   double width = 0;
   for (std::size_t at = 0; at < label.size();) {
     const utf8::Decoded letter = utf8::decode(label, at);
@@ -68,14 +68,14 @@ inline std::string draw_attention_map(const AttentionMap& map, const MapWords& w
   const auto rows = labels(map.of, map.rows, words.source, words.written);
   const auto columns = labels(map.at, map.cols, words.source, words.read);
   double beside = 0, above = 0;
-  for (const std::string& word : rows) beside = std::max(beside, width_of(word));
-  for (const std::string& word : columns) above = std::max(above, width_of(word));
+  for (const std::string& word : rows) beside = std::max(beside, label_width(word));
+  for (const std::string& word : columns) above = std::max(above, label_width(word));
   const double most = map.weights.empty() ? 0 : *std::max_element(map.weights.begin(), map.weights.end());
   const std::string head = "head " + std::to_string(map.head + 1) + " of " + std::to_string(map.heads) + ", ";
   const std::string small = (map.heads > 1 ? head : "") + "darkest " + axes::label(most, 0.01);
   const double left = 12 + beside + gap, top = (title.empty() ? 34 : 58) + above + gap;
   const double field_width = cell * static_cast<double>(map.cols), field_height = cell * static_cast<double>(map.rows);
-  const double width = std::max({left + field_width + 12, width_of(small) + 24, 10.5 * width_of(title) / 8 + 24});
+  const double width = std::max({left + field_width + 12, label_width(small) + 24, 10.5 * label_width(title) / 8 + 24});
 
   Canvas canvas =
       Canvas::fixed(width, top + field_height + 12, title.empty() ? map.layer + ", " + small : std::string(title));

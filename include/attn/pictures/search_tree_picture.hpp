@@ -9,7 +9,7 @@ namespace attn {
 /// light or dark theme.
 template <class Names>
 std::string draw_search_tree(const SearchTree& tree, const Names& names, std::string_view title) {
-  using attention_picture::width_of;
+  using attention_picture::label_width;
   constexpr double row = 40, between = 46, top = 64, left = 16;
   struct Place {
     std::size_t column = 0;
@@ -27,7 +27,7 @@ std::string draw_search_tree(const SearchTree& tree, const Names& names, std::st
     }
     places[i].word = attention_picture::label(names(nodes[i].token));
     widths.resize(std::max(widths.size(), places[i].column + 1), 44);
-    widths[places[i].column] = std::max(widths[places[i].column], width_of(places[i].word) + 8);
+    widths[places[i].column] = std::max(widths[places[i].column], label_width(places[i].word) + 8);
   }
   double y = top;
   const auto arrange = [&](const auto& self, std::size_t i) -> void {  // leaves below each other, parents centered
@@ -38,7 +38,7 @@ std::string draw_search_tree(const SearchTree& tree, const Names& names, std::st
   if (!nodes.empty()) arrange(arrange, 0);
   std::vector<double> x{left};
   for (const double width : widths) x.push_back(x.back() + width + between);
-  const double width = std::max(x.back() - between + left, 10.5 * width_of(title) / 8 + 2 * left);
+  const double width = std::max(x.back() - between + left, 10.5 * label_width(title) / 8 + 2 * left);
 
   Canvas canvas = Canvas::fixed(width, y, title);
   canvas.style(
