@@ -6,6 +6,7 @@
 
 #include "attn/core/file.hpp"
 #include "attn/data/packed_file.hpp"
+#include "attn/data/pair_reader.hpp"
 #include "attn/data/parallel_text.hpp"
 #include "support/files.hpp"
 
@@ -15,6 +16,11 @@ namespace {
 
 void pack(const std::string& program, const std::filesystem::path& file) {
   REQUIRE(std::system((program + " -f \"" + file.string() + "\"").c_str()) == 0);
+}
+
+void read_pairs(const PairFiles& files, UnequalLines unequal = UnequalLines::refuse) {
+  PairReader reader(files, unequal);
+  for (std::string source, target; reader.next(source, target);) continue;
 }
 
 }  // namespace
@@ -49,6 +55,26 @@ TEST_CASE("packed files: truncated and missing files are errors") {
     return error_of([&] { file.close(); });
   };
   CHECK(contains(refusal(), "cannot unpack"));
+  write_file(folder / "b", text);
+  for (const auto& [source, target] : {std::pair(folder / "a.xz", folder / "b"), {folder / "b", folder / "a.xz"}}) {
+    CHECK(contains(error_of([&] { read_parallel(source, target); }), "cannot unpack"));
+    for (const UnequalLines unequal : {UnequalLines::refuse, UnequalLines::drop})
+      CHECK(contains(error_of([&] { read_pairs({PairFormat::lines, source, target}, unequal); }), "cannot unpack"));
+  }
+  for (const auto& [format, row] : {std::pair(PairFormat::tsv, "one\ttwo\n"), {PairFormat::csv, "\"one\",\"two\"\n"}}) {
+    std::string rows;
+    for (int i = 0; i < 1000; ++i) rows += row;
+    for (const std::size_t rest : {0, 1, 2, 3, 4}) {
+      CAPTURE(rest);
+      std::string start = rows;
+      start.resize(rows.size() - rest);
+      write_file(folder / "rows", start);
+      pack("gzip", folder / "rows");
+      const std::string packed_rows = read_file(folder / "rows.gz");
+      write_file(folder / "rows.gz", packed_rows.substr(0, packed_rows.size() - 8));  // without checksum and size
+      CHECK(contains(error_of([&] { read_pairs({format, folder / "rows.gz"}); }), "cannot unpack"));
+    }
+  }
   write_file(folder / "a.xz", packed);
   for (const std::size_t nuls : {4, 7, 1 << 20}) {  // the format allows padding by multiples of four
     CAPTURE(nuls);

@@ -84,7 +84,7 @@ TEST_CASE("repeat_heads: one repeat is the activation itself and gradients match
   const Variable x = input<4>(tape, {1, 2, 3, 4});
   CHECK(attn::repeat_heads(x, 2, 1).value.data == x.value.data);
   CHECK(values(tape, attn::repeat_heads(x, 2, 2)) == Numbers{1, 2, 1, 2, 3, 4, 3, 4});
-  CHECK(contains(error_of([&] { attn::repeat_heads(x, 3, 2); }), "4 columns are not 3 heads"));
+  CHECK(contains(error_of([&] { attn::repeat_heads(x, 3, 2); }), "4 columns are not a multiple of 3 heads"));
   check(3, [](Variable y) { return attn::repeat_heads(y, 2, 3); });
   check(3, [](Variable y) { return attn::repeat_heads(y, 8, 2); });
 }

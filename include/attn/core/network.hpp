@@ -36,9 +36,9 @@ class Network {
 
   /// Draws the initial values from the seed and allocates gradients. With Inference{} instead of a seed, there are no
   /// gradients, and all values are 0 until they are loaded.
-  Network(Device& device, const Options& options, std::optional<std::uint64_t> seed)
+  Network(Device& device, const Options& options, const SeedOrInference auto& seed)
       : model(options), parameters(device, model, seed) {}
-  Network(Device& device, std::optional<std::uint64_t> seed) : model(without_options()), parameters(device, model, seed) {}
+  Network(Device& device, const SeedOrInference auto& seed) : model(without_options()), parameters(device, model, seed) {}
 
   /// Calls prepare(model) before drawing the values, for example to change some initializers.
   template <std::invocable<Model&> Prepare>

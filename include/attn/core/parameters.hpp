@@ -9,6 +9,9 @@ struct Inference {
   operator std::optional<std::uint64_t>() const { return {}; }  // no seed
 };
 
+template <class T>
+concept SeedOrInference = std::convertible_to<T, std::optional<std::uint64_t>>;
+
 /// All parameters of a model in one flat buffer and their gradients in another, in the model's order: clipping, Adam,
 /// zeroing, averaging and saving take one call each. Binds the model to that memory, so it must outlive the model's use.
 /// The model must stay at its address while parameters are frozen or grouped.

@@ -198,6 +198,7 @@ void reduce_rows(Cuda<T>& device, const ReduceRowsArgs<Cuda<T>>& args) {
 
 template <class T>
 void spread_to_rows(Cuda<T>& device, const char* what, const ReduceRowsGradientArgs<Cuda<T>>& args) {
+  refuse_lists(what, args.rows);  // before anything is written
   zero_outside(device, args.rows, args.dx);
   launch_sentence_columns(device, what, args.rows, args.dy.cols, kernels::reduce_rows_gradient<T>, args.kind, args.x,
                           args.y, args.rows, args.dy, args.dx);

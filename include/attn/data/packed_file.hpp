@@ -29,11 +29,13 @@ class PackedFile {
   std::filesystem::path path() const { return path_; }
   bool packed() const { return !packed_.empty(); }
 
-  /// Call after reading everything. Throws unless the file was decompressed to its end.
+  /// Call after reading. Throws unless the file can be decompressed to its end.
   void close() {
-    if (pipe_ != nullptr)
-      require(::pclose(std::exchange(pipe_, nullptr)) == 0, "cannot unpack ", packed_,
-              "; check that the file is complete and the program is installed, or unpack it first");
+    if (pipe_ == nullptr) return;
+    std::array<char, 1 << 16> rest;
+    while (std::fread(rest.data(), 1, rest.size(), pipe_) > 0) continue;
+    require(::pclose(std::exchange(pipe_, nullptr)) == 0, "cannot unpack ", packed_,
+            "; check that the file is complete and the program is installed, or unpack it first");
   }
 
  private:

@@ -118,6 +118,7 @@ class PairReader {
       return true;
     }
     const std::size_t needed = std::max(source_column_, target_column_) + 1;
+    if (fields_.size() < needed) close();  // the last row of a damaged file may be incomplete
     require(fields_.size() >= needed, where(), ": the row has ", counted(fields_.size(), "column"),
             ", but you asked for column ", needed, ". Correct the row, or select other columns.");
     source = std::move(fields_[source_column_]);
@@ -144,13 +145,19 @@ class PairReader {
     if (more_source == more_target) return close();
     unpaired_ = 1;
     while (more_source ? source_->next_bytes(source) : target_->next_bytes(target)) ++unpaired_;
+    close();  // a damaged file ends early
     require(unequal_ == UnequalLines::drop, source_->name(), " has ", counted(source_->lines(), "line"), " and ",
             target_->name(), " has ", target_->lines(),
             ". Parallel files need the same number of lines: line i of one translates line i of the other.");
-    return close();
+    return false;
   }
   bool next_row(std::vector<std::string>& fields) {
-    if (csv_) return csv_->next(fields);
+    if (csv_) try {
+        return csv_->next(fields);
+      } catch (const std::exception&) {
+        close();  // a damaged file may end inside quotes
+        throw;
+      }
     std::string line;
     if (!source_->next_bytes(line)) return false;
     fields.clear();

@@ -35,6 +35,7 @@ void for_each_pair(const std::filesystem::path& source_path, const std::filesyst
     visit(source_line, target_line);
   }
   while (source.next(source_line) || target.next(target_line)) continue;
+  source_file.close(), target_file.close();  // a damaged file ends early
   fail(source.name(), " has ", counted(source.lines(), "line"), " and ", target.name(), " has ", target.lines(),
        ". Parallel files need the same number of lines: line i of one translates line i of the other.");
 }

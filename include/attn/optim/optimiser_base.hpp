@@ -75,9 +75,10 @@ class OptimiserBase {
  protected:
   using Decay = typename GroupTable<Device>::Decay;
 
-  OptimiserBase(Parameters<Device>& parameters, UpdateShare<Device> share, std::function<Decay(std::size_t entry)> decay)
+  OptimiserBase(Parameters<Device>& parameters, const UpdateShare<Device>& share,
+                std::function<Decay(std::size_t entry)> decay)
       : parameters_(parameters),
-        share_(share.count < 0 ? UpdateShare<Device>::all(parameters) : std::move(share)),
+        share_(share.of(parameters)),
         norm_(parameters, share_),
         groups_(parameters, share_, std::move(decay)) {}
 

@@ -12,7 +12,12 @@ struct UpdateShare {
   std::function<void(typename Device::Real*)> add_up = {};  // replaces a number on the device by its sum over all processes
   std::function<void()> gather_values = {};                 // after a step: sends all values to all processes
 
-  static UpdateShare all(const Parameters<Device>& parameters) { return {0, parameters.size()}; }
+  /// The same share with its numbers counted.
+  UpdateShare of(const Parameters<Device>& parameters) const {
+    UpdateShare share = *this;
+    if (count < 0) share.first = 0, share.count = parameters.size();
+    return share;
+  }
 };
 
 /// Zeros on the device, one for each number of the parameters: a state of an optimiser.

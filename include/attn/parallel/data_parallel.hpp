@@ -49,7 +49,7 @@ class DataParallel {
 
   /// The part of the parameters that this rank's optimizer updates.
   UpdateShare<Device> share() {
-    if (!sharded_) return UpdateShare<Device>::all(parameters_);
+    if (!sharded_) return {};
     return {first_of_share(), part_of(rank()).count, [this](Real* number) { add_up(number); }, [this] { gather_values(); }};
   }
 

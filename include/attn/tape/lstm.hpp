@@ -171,10 +171,11 @@ LstmStates<Device, Width, Layers> make_states(Tape<Device>& tape, Index sentence
   return states;
 }
 
-/// Allocates the results of an LSTM over this batch. They have gradients if one of the `from` arguments has one.
+/// Allocates the results of an LSTM over this batch. They have gradients if one of the inputs has one.
 template <int Width, class Device>
-LstmResult<Device, Width> make_lstm_result(Tape<Device>& tape, const TimeMajor& layout, const auto&... from) {
-  const auto make = [&](Index rows) { return tape.result(rows, Width, from...); };
+LstmResult<Device, Width> make_lstm_result(Tape<Device>& tape, const TimeMajor& layout, const auto& from,
+                                           const auto&... more) {
+  const auto make = [&](Index rows) { return tape.result(rows, Width, from, more...); };
   const Index sentences = layout.rows.count;
   return {make(layout.rows.rows), {make(sentences), make(sentences)}};
 }
