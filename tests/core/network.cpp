@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstring>
 #include <type_traits>
 #include <vector>
 
@@ -51,6 +52,19 @@ struct Forgetful {
 
 static_assert(!std::is_copy_constructible_v<Network<Plain>> && !std::is_move_constructible_v<Network<Plain>>);
 static_assert(!std::is_copy_assignable_v<Network<Plain>> && !std::is_move_assignable_v<Network<Plain>>);
+
+/// Flags before parameters, with seven unused bytes after each.
+struct Flags {
+  using DeviceType = Device;
+  bool first = false;
+  Parameter<Device> weight{2, 3};
+  bool last = true;
+  Parameter<Device> other{2, 3};
+  void for_each_parameter(auto&& visit) {
+    visit("weight", weight);
+    visit("other", other);
+  }
+};
 
 }  // namespace
 
@@ -107,4 +121,20 @@ TEST_CASE("network: an error names the layer of a parameter that for_each_parame
   CHECK(error(network->last).find("it is a member of the model, declared after 'first'") != std::string::npos);
   CHECK(error(Parameter<Device>{2, 3}).ends_with("does not visit this parameter or its layer."));
   CHECK(error(network->gates[1].bias).empty());
+}
+
+TEST_CASE("network: a flag and the bytes after it are not taken for a parameter that is missed") {
+  // The bytes after a flag may be left from a pointer that marks a parameter as not visited.
+  REQUIRE(reinterpret_cast<std::uintptr_t>(kUnvisited) % 256 > 1);
+  Flags model;
+  for (bool* flag : {&model.first, &model.weight.frozen, &model.last, &model.other.frozen})
+    std::memcpy(reinterpret_cast<char*>(flag) + 1, reinterpret_cast<const char*>(&kUnvisited) + 1, sizeof kUnvisited - 1);
+  Device device(1);
+  const Parameters<Device> parameters(device, model, 1);
+  CHECK_FALSE(model.first);
+  CHECK(model.last);
+  CHECK(model.weight.learns());
+  CHECK(model.other.learns());
+  for (const bool* flag : {&model.first, &model.weight.frozen, &model.last, &model.other.frozen})
+    CHECK(*reinterpret_cast<const unsigned char*>(flag) <= 1);
 }

@@ -33,8 +33,10 @@ inline constexpr Index kParameterBlock = 64;
 /// A parameter's size in the flat buffers, including padding.
 constexpr Index padded_size(Index size) { return (size + kParameterBlock - 1) / kParameterBlock * kParameterBlock; }
 
-/// Parameter::note of a parameter that no for_each_parameter visited, until ParameterWalk::note_unvisited says where it is.
-inline constexpr char kUnvisited[] = "";
+/// Parameter::note of a parameter that no for_each_parameter visited, until ParameterWalk::note_unvisited says where it is:
+/// an empty text. Its address ends in 0x5b, so that no bool, with the padding after it, looks like this pointer.
+alignas(256) inline constexpr char kEmptyTexts[256] = {};
+inline constexpr const char* kUnvisited = kEmptyTexts + 0x5b;
 
 /// A learned matrix. The layer sets its shape; Parameters allocates all parameters of a model in flat buffers and binds
 /// the pointers.
