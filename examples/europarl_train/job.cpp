@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "attn/models/recurrent_shape.hpp"
 #include "attn/optim/schedules.hpp"
 #include "attn/run/open_translator.hpp"
-#include "attn/run/recurrent_names.hpp"
 #include "attn/run/run_folder.hpp"
 #include "attn/text/plain_words.hpp"
 #include "attn/train/tensorboard.hpp"

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "attn/run/recurrent_names.hpp"
+#include "attn/models/recurrent_shape.hpp"
 #include "common/training_command_line.hpp"
 
 using namespace attn;
@@ -26,7 +26,8 @@ best model (for `translate FOLDER`), a log, learning curves and the translations
 void check(const CLI::App& app, Options& o) {
   check_options(app, o);
   if (is_recurrent(o.model))
-    for (const char* name : {"--size", "--norm", "--attention-dropout", "--activation-dropout", "--shared"})
+    for (const char* name :
+         {"--size", "--norm", "--heads", "--inner", "--attention-dropout", "--activation-dropout", "--shared"})
       if (app.count(name) > 0)
         throw CLI::ValidationError(std::string(name) + " requires a Transformer or Linformer, not " + o.model);
 }

@@ -116,7 +116,7 @@ TEST_CASE("lstm: step-by-step results have the same bits as whole sentences when
   const TimeMajor layout = time_major(tape, upload_offsets(tape, offsets.data(), 4), offsets.data());
   const auto whole = stack(x, layout, start(tape, 4));
 
-  LstmCache<F, 20, 2> memory(tape, 4, start(tape, 4));
+  LstmCache<F, 20> memory(tape, 4, 2, 20, start(tape, 4));
   for (std::int32_t t = 0; t < 6; ++t) {
     Tape<F> step(device);
     std::vector<std::int32_t> alive, rows;
@@ -143,7 +143,7 @@ TEST_CASE("lstm: step-by-step results have the same bits as whole sentences when
 TEST_CASE("lstm: a memory without initial states starts at 0 and rejects recording tapes") {
   D device;
   Tape<D> tape(device);
-  LstmCache<D, 4, 1> memory(tape, 2, {});
+  LstmCache<D, 4> memory(tape, 2, 1, 4, {});
   const TimeMajor both = one_step(tape, 2);
   CHECK(rows_of(memory.read(tape, both.order, 2)[0].c) == std::vector<double>(8, 0));
   Tape<D> recording(device, TapeMode::gradients());

@@ -142,7 +142,7 @@ TEST_CASE("frozen: lstm with and without trainable initial states") {
       .check([](Tape& tape, const Inputs& x, const Parameters& p) {
         const attn::LstmWeights<Device> weights{p[0], p[1], p[2]};
         const auto layout = attn::time_major(tape, attn::upload_offsets(tape, kOffsets.data(), 4), kOffsets.data());
-        const auto y = attn::make_lstm_result<kWidth>(tape, layout, x[0], x[1], x[2], weights);
+        const auto y = attn::make_lstm_result(tape, layout, attn::Size<kWidth>(), x[0], x[1], x[2], weights);
         attn::lstm(x[0], layout,
                    std::array{attn::LstmDirection<Device>{weights, {x[1], x[2]}, {y.h, {y.last.h, y.last.c}}}});
         return y.h;
@@ -154,7 +154,7 @@ TEST_CASE("frozen: input_feeding") {
   Case({{8, kWords}, {6, kWidth}, {6, kValue}},
        {{4 * kWidth, kWords + kWidth}, {4 * kWidth, kWidth}, {4 * kWidth, 1}, {kWidth, kWidth + kValue}})
       .check([](Tape& tape, const Inputs& x, const Parameters& p) {
-        const attn::InputFeedingWeights<Device, 1> weights{{attn::LstmWeights<Device>{p[0], p[1], p[2]}}, p[3], 0, 0.2f};
+        const attn::InputFeedingWeights<Device> weights{{attn::LstmWeights<Device>{p[0], p[1], p[2]}}, p[3], 0, 0.2f};
         const auto layout = attn::time_major(tape, attn::upload_offsets(tape, kOffsets.data(), 4), kOffsets.data());
         const attn::Ragged source = attn::upload_offsets(tape, kSourceOffsets.data(), 4);
         const auto y = attn::input_feeding(x[0], layout, {x[1], x[2], source}, 0.7, weights);

@@ -37,7 +37,7 @@ struct Case {
     attn::InputFeedingResult<Device> y;
   };
 
-  attn::InputFeedingWeights<Device, kLayers> weights() const {
+  attn::InputFeedingWeights<Device> weights() const {
     return {{attn::LstmWeights<Device>{input0, recurrent0, bias0}, {input1, recurrent1, bias1}}, mix, 0.3f, 0.2f};
   }
   Run run(Tape& tape) {

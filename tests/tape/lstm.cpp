@@ -20,7 +20,7 @@ constexpr Index kSentences = 4, kRows = 8;
 const std::vector<std::int32_t> offsets{0, 3, 3, 7, 8};  // of 3, 0, 4 and 1 rows
 
 attn::LstmResult<Device> results(Tape& tape, const attn::TimeMajor& layout) {
-  const auto y = attn::make_lstm_result<kWidth>(tape, layout, tape.make(0, kWidth));
+  const auto y = attn::make_lstm_result(tape, layout, attn::Size<kWidth>(), tape.make(0, kWidth));
   return {y.h, {y.last.h, y.last.c}};
 }
 

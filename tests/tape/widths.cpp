@@ -82,7 +82,7 @@ TEST_CASE("width errors: recurrent layers") {
   const attn::TimeMajor layout = attn::one_step(c.tape, 2);
   const auto input = c.parameter(8, 3), recurrent = c.parameter(8, 2), bias = c.parameter(8, 1), mix = c.parameter(2, 4);
   const attn::LstmWeights<Device> weights{input, recurrent, bias};
-  const auto made = attn::make_lstm_result<2>(c.tape, layout, c.tape.make(0, 2));
+  const auto made = attn::make_lstm_result(c.tape, layout, attn::Size<2>(), c.tape.make(0, 2));
   const attn::LstmResult<Device> y{made.h, {made.last.h, made.last.c}};
   const auto lstm_error = [&](Index in, Index state) {
     const Variable x = c.tape.make(2, in), h = c.tape.make(2, state);
@@ -90,7 +90,7 @@ TEST_CASE("width errors: recurrent layers") {
   };
   CHECK(contains(lstm_error(5, 2), "an input of 5 columns for weights of 8 x 3, 8 x 2"));
   CHECK(contains(lstm_error(3, 4), "initial states of 4 (h) and 4 (c) columns for a width of 2"));
-  const attn::InputFeedingWeights<Device, 1> feeding{{weights}, mix, 0, 0};
+  const attn::InputFeedingWeights<Device> feeding{{weights}, mix, 0, 0};
   const Variable words = c.tape.make(2, 3), keys = c.tape.make(2, 2);
   CHECK(contains(error_of([&] {
                    attn::input_feeding(words, layout, {keys, keys, layout.rows}, 1, feeding);

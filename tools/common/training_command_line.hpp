@@ -74,6 +74,7 @@ inline void list_model(const auto& add, TrainingOptions& o) {
   add("--layers", o.layers, "Encoder and decoder layers, e.g. 3+3; overrides --size",
       CLI::Validator([](const std::string& text) { return read_layers(text) ? "" : "not two numbers such as 3+3"; }, ""));
   add("--width", o.width, "Width of the model; overrides --size", whole_number(1, 1 << 16));
+  add("--embedding", o.embedding, "Width of the embeddings of a recurrent model", whole_number(1, 1 << 16));
   add("--heads", o.heads, "Attention heads; must divide the width; overrides --size", whole_number(1, 1 << 10));
   add("--inner", o.inner, "Inner width of the feed-forward layers; overrides --size. Default: 4 times --width",
       whole_number(1, 1 << 20));
@@ -200,8 +201,9 @@ inline void check_training_options(const CLI::App& app, TrainingOptions& o) {
                                                         " is not a multiple of --heads " +
                                                         std::to_string(shape ? shape->heads : 0));
   refuse(shape && shape->width % 2 != 0, "--width must be even: sinusoidal positions come in pairs");
-  refuse(o.own_shape() && !has_sizes(o.model),
+  refuse(o.own_shape() && !has_sizes(o.model) && !is_recurrent(o.model),
          "--layers, --width, --heads and --inner require --model transformer or linformerK");
+  refuse(o.embedding > 0 && !is_recurrent(o.model), "--embedding requires a recurrent model; use --width");
   refuse(o.resume && o.overwrite, "--resume conflicts with --overwrite");
   refuse(!o.start_from.empty() && o.resume, "--resume conflicts with --start-from");
   refuse(!o.start_from.empty() && !(text.vocab.empty() && !learns),

@@ -43,7 +43,7 @@ struct TrainingOptions {
   ModelSize size = ModelSize::base;   // size and norm are for sized_models
   NormPosition norm = NormPosition::post;
   std::string layers = {};  // e.g. "3+3"; overrides the size, as do the next three if not 0
-  int width = 0, heads = 0, inner = 0;
+  int width = 0, embedding = 0, heads = 0, inner = 0;
   double dropout = 0, attention_dropout = 0, activation_dropout = 0;
   bool shared = true;  // share one table between both embeddings and the output projection
 
@@ -79,6 +79,16 @@ struct TrainingOptions {
     if (!has_sizes(model)) return model;
     if (own_shape()) return (linformer_k(model) ? "linformer" : "transformer") + pre;
     return model + "-" + std::string(setting_name(size)) + pre;
+  }
+
+  /// The sizes of a recurrent model, if they are not its usual ones.
+  std::optional<RecurrentShape> recurrent_shape() const {
+    auto shape = find_recurrent_shape(model);
+    if (!shape || !(own_shape() || embedding > 0)) return {};
+    if (const auto counts = read_layers(layers)) std::tie(shape->encoder_layers, shape->decoder_layers) = *counts;
+    if (width > 0) shape->width = width;
+    if (embedding > 0) shape->embedding = embedding;
+    return shape;
   }
 
   /// The shape of a model that is not a preset: the size's shape with explicit overrides.

@@ -28,7 +28,8 @@ inline ModelSpec model_spec(const TrainingOptions& options, const TrainingCorpus
           .activation_dropout = options.activation_dropout,
           .share_embeddings = shared,
           .tie_output = shared,
-          .shape = options.shape()};
+          .shape = options.shape(),
+          .recurrent_shape = options.recurrent_shape()};
 }
 
 /// The config of a run: its settings plus fingerprints of its texts and the run it started from. A resumed run, with config

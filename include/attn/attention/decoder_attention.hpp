@@ -54,24 +54,38 @@ struct DecoderAttention {
   using If = std::conditional_t<There, Layer, NoLayer>;
 
   static constexpr int source_width = AtSource::value_width, past_width = Attends::attends_to_past ? Back::value_width : 0;
-  static constexpr int width = source_width + past_width;  // of all contexts
+  static constexpr int width = total(source_width, past_width);  // of all contexts
   /// Keys and values of the source, with More columns appended to the values.
   template <int More = 0>
-  using SourceKeysValues = KeysValues<Device, AtSource::width, source_width + More>;
+  using SourceKeysValues = KeysValues<Device, AtSource::width, total(source_width, More)>;
 
   If<kHeads, MultiHead<Device, Source, kHeadCount>> source_heads;
   If<kHeads, MultiHead<Device, Width, kHeadCount, Full<>, Mask::causal>> past_heads;
   AtSource encoder;
   If<Attends::attends_to_past, Back> past;
 
+  DecoderAttention(Size<Width> width, Size<Source> source)
+      : source_heads(AttentionShape{source, kHeadCount}),
+        past_heads(AttentionShape{width, kHeadCount}),
+        encoder(width, source),
+        past(width, width) {}
+
+  /// Columns of all contexts.
+  Index columns() const {
+    if constexpr (Attends::attends_to_past) return encoder.values + past.values;
+    return encoder.values;
+  }
+
   /// The decoder's earlier states, during decoding.
   struct Past {
     If<kHeads, KeyValueCache<Device>> heads;
     If<Attends::attends_to_past, KeyValueCache<Device>> states;
 
-    Past(Tape<Device>& tape, const CacheLayout& layout)
-        : heads(construct<decltype(heads)>(tape, layout, Width, Width)),
-          states(construct<decltype(states)>(tape, layout, Back::width, Back::value_width)) {}
+    Past(auto&&...) requires(!Attends::attends_to_past) {}
+    Past(Tape<Device>& tape, const CacheLayout& layout, const DecoderAttention& attention,
+         Index width) requires(Attends::attends_to_past)
+        : heads(construct<decltype(heads)>(tape, layout, width, width)),
+          states(tape, layout, attention.past.compared, attention.past.values) {}
   };
 
   SourceKeysValues<> remember(Variable<Device, Source> states, Ragged rows) const {
@@ -109,6 +123,8 @@ struct DecoderAttention<Device, Width, Source, NoAttention> {
   template <int = 0>
   using SourceKeysValues = NoLayer;
   using Past = NoLayer;
+  DecoderAttention(auto&&...) {}
+  Index columns() const { return 0; }
   void for_each_parameter(auto&&) {}
 };
 

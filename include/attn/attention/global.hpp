@@ -39,9 +39,15 @@ struct GlobalAttention {
 
   using SourceKeysValues = KeysValues<Device, width, value_width>;
 
+  Size<value_width> values;  // columns of the values
   KeyValueLayer key_value;
   ScoreLayer score;
   std::conditional_t<kProjected, Projection<Device, Query, key_width>, NoLayer> query;
+  Size<width> compared;  // columns of the keys
+
+  GlobalAttention() requires(Query != dynamic && State != dynamic) : GlobalAttention(Query, State) {}
+  GlobalAttention(Size<Query> query, Size<State> state)
+      : GlobalAttention(query, state, key_width == dynamic ? int(state) : key_width) {}
 
   /// The keys and values of these states. Compute them once for any number of queries.
   SourceKeysValues remember(Variable<Device, State> states, Ragged rows) const {
@@ -76,6 +82,14 @@ struct GlobalAttention {
     visit("score", score);
     if constexpr (kProjected) visit("query", query);
   }
+
+ private:
+  GlobalAttention(int queries, int states, int keys)
+      : values(value_width == dynamic ? states : value_width),
+        key_value(construct<KeyValueLayer>(Size<State>(states))),
+        score(construct<ScoreLayer>(Size<query_width>(kProjected ? keys : queries), Size<key_width>(keys))),
+        query(queries, keys),
+        compared(width == dynamic ? (kProjected ? keys : queries) : width) {}
 };
 
 }  // namespace attn

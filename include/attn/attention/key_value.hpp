@@ -9,7 +9,8 @@ namespace attn {
 //
 //   chooses_widths         whether keys may be wider or narrower than the states. If the score needs equal widths, queries
 //                          are then projected to the width of the keys
-//   Layer<Device, Width>   for states of that width: key_width, value_width, and a call that returns keys and values
+//   Layer<Device, Width>   for states of that width: key_width, value_width (`dynamic`: that of the states), and a call that
+//                          returns keys and values. Constructible from the width, or by default
 
 /// A state is both key and value.
 struct SharedKeyValue {
@@ -38,6 +39,7 @@ struct KeyValue {
 
     Projection<Device, Width, Keys + Values> transform;  // T
 
+    explicit Layer(Size<Width> width) : transform(width, Keys + Values) {}
     KeysValues<Device, Keys, Values> operator()(Variable<Device, Width> states, Ragged rows) const {
       const auto both = transform(states);
       return {slice<0, Keys>(both), slice<Keys, Values>(both), rows};

@@ -11,7 +11,8 @@ namespace attn {
 // For global attention, which accepts any score, a policy has
 //
 //   equal_widths                whether query and key must have the same width
-//   Layer<Device, Query, Key>   a layer, with parameters if it needs any, for queries and keys of these widths:
+//   Layer<Device, Query, Key>   a layer, with parameters if it needs any, for queries and keys of these widths. Constructible
+//                               from both, or by default. In models with dynamic sizes both are `dynamic`. It has
 //     width                     the width in which a query and a key are compared
 //     query(q), key(k)          map both to that width
 //     operator()(queries, rows, memory, causal)   the context of each query
@@ -40,7 +41,7 @@ struct PlainScore : ProductScore<Device, Query> {
       Query == Key,
       "attn: DotProduct and ScaledDot multiply a query and a key element by element, so their widths must be equal; "
       "Multiplicative, ReducedRank and Additive take any");
-  PlainScore() { this->scale = Policy::scale(Key); }
+  PlainScore(Size<Query>, Size<Key> key) { this->scale = Policy::scale(key); }
   Variable<Device, Query> query(Variable<Device, Query> q) const { return q; }
   Variable<Device, Key> key(Variable<Device, Key> k) const { return k; }
   Variable<Device, Query> folded(Variable<Device, Query> k) const { return k; }
@@ -71,6 +72,7 @@ struct Multiplicative {
   struct Layer : ProductScore<Device, Query> {
     Projection<Device, Key, Query> weight;  // W; projects the keys, once for all queries
 
+    Layer(Size<Query> query, Size<Key> key) : weight(key, query) {}
     Variable<Device, Query> query(Variable<Device, Query> q) const { return q; }
     Variable<Device, Query> key(Variable<Device, Key> k) const { return weight(k); }
     Variable<Device, Query> folded(Variable<Device, Query> k) const { return k; }
@@ -89,6 +91,7 @@ struct ReducedRank {
     Projection<Device, Query, K> of_query;  // U
     Projection<Device, Key, K> of_key;      // V
 
+    Layer(Size<Query> query, Size<Key> key) : of_query(query, K), of_key(key, K) {}
     Variable<Device, K> query(Variable<Device, Query> q) const { return of_query(q); }
     Variable<Device, K> key(Variable<Device, Key> k) const { return of_key(k); }
     Variable<Device, Query> folded(Variable<Device, K> k) const { return linear_transposed(k, of_query.weight); }
@@ -99,26 +102,29 @@ struct ReducedRank {
   };
 };
 
-/// vᵀ tanh(W₁ k + W₂ q), a network with one hidden layer of Width units. Bahdanau et al. 2014.
-template <int Width>
+/// vᵀ tanh(W₁ k + W₂ q), a network with one hidden layer of Width units, by default as many as the query's. Bahdanau et al.
+/// 2014.
+template <int Width = dynamic>
 struct Additive {
-  static_assert(Width > 0, "attn: Additive: the width must be positive");
+  static_assert(Width > 0 || Width == dynamic, "attn: Additive: the width must be positive");
   static constexpr bool equal_widths = false;
 
   template <class Device, int Query, int Key>
   struct Layer {
-    static constexpr int width = Width;
+    static constexpr int width = Width == dynamic ? Query : Width;
 
-    Projection<Device, Key, Width> of_key;      // W₁
-    Projection<Device, Query, Width> of_query;  // W₂
-    Parameter<Device> v{Width, 1, Initializer::xavier(Width, 1)};
+    Projection<Device, Key, width> of_key;      // W₁
+    Projection<Device, Query, width> of_query;  // W₂
+    Parameter<Device> v;
 
-    Variable<Device, Width> query(Variable<Device, Query> q) const { return of_query(q); }
-    Variable<Device, Width> key(Variable<Device, Key> k) const { return of_key(k); }
+    Layer(Size<Query> query, Size<Key> key) : Layer(query, key, Width == dynamic ? int(query) : Width) {}
+
+    Variable<Device, width> query(Variable<Device, Query> q) const { return of_query(q); }
+    Variable<Device, width> key(Variable<Device, Key> k) const { return of_key(k); }
 
     template <int Value>
-    Variable<Device, Value> operator()(Variable<Device, Width> queries, Ragged rows,
-                                       KeysValues<Device, Width, Value> memory, bool causal) const {
+    Variable<Device, Value> operator()(Variable<Device, width> queries, Ragged rows,
+                                       KeysValues<Device, width, Value> memory, bool causal) const {
       return additive_attention<Device>(queries, rows, memory, v, causal);
     }
 
@@ -127,6 +133,10 @@ struct Additive {
       visit("query", of_query);
       visit("v", v);
     }
+
+   private:
+    Layer(int query, int key, int hidden)
+        : of_key(key, hidden), of_query(query, hidden), v{hidden, 1, Initializer::xavier(hidden, 1)} {}
   };
 };
 

@@ -8,8 +8,8 @@ namespace attn {
 template <class Device, int Width, class Score, class KeyValuePolicy, int Words>
 struct InputFeedingAttention {
   using Attention = GlobalAttention<Device, Width, Width, Score, KeyValuePolicy>;
-  using Mix = Projection<Device, Width + Attention::value_width, Width>;
-  using SourceKeysValues = KeysValues<Device, Attention::width, Attention::value_width + Words>;
+  using Mix = Projection<Device, total(Width, Attention::value_width), Width>;
+  using SourceKeysValues = KeysValues<Device, Attention::width, total(Attention::value_width, Words)>;
   static constexpr bool attends = true, folds = Attention::folds;
 };
 template <class Device, int Width, class KeyValuePolicy, int Words>
@@ -34,7 +34,6 @@ template <class Device, RecurrentShape Shape, class Reading = BothWays, class Sc
 struct InputFeeding {
   using DeviceType = Device;
   using Options = RecurrentOptions;
-  static constexpr RecurrentShape shape = Shape;
   using SourceAttention =
       InputFeedingAttention<Device, Shape.width, Score, KeyValuePolicy, Prediction::uses_embeddings ? Shape.embedding : 0>;
   static_assert(
@@ -44,26 +43,27 @@ struct InputFeeding {
   static_assert(SourceAttention::attends || !Prediction::uses_embeddings,
                 "attn: InputFeeding: the lexical model averages source words by attention. Choose a score.");
   static constexpr int width = Shape.width;
-  static constexpr int predicts_from = width + (Prediction::uses_embeddings ? Shape.embedding : 0);
+  static constexpr int predicts_from = total(width, Prediction::uses_embeddings ? Shape.embedding : 0);
   using X = Variable<Device, width>;
   using Encoder = typename Reading::template Encoder<Device, Shape>;
   using Attention = typename SourceAttention::Attention;
-  using Decoder = LstmStack<Device, Shape.embedding + width, width, Shape.decoder_layers>;
+  using Decoder = LstmStack<Device, total(Shape.embedding, width), width, Shape.decoder_layers>;
   using SourceKeysValues = typename SourceAttention::SourceKeysValues;
 
   struct State : ActiveSentences<Device> {
     SourceKeysValues seen;  // of the source
-    LstmCache<Device, width, Shape.decoder_layers> lstm;
+    LstmCache<Device, width> lstm;
     RowCache<Device, width> fed;
 
-    State(Tape<Device>& tape, Ragged rows, Index longest, Index hypotheses, SourceKeysValues source,
-          const typename Decoder::States& states, X first)
+    State(const InputFeeding& model, Tape<Device>& tape, Ragged rows, Index longest, Index hypotheses,
+          SourceKeysValues source, const typename Decoder::States& states, X first)
         : ActiveSentences<Device>(tape, {&rows, 1}, longest, hypotheses),
           seen(source),
-          lstm(tape, this->layout().places, states),
-          fed(tape, this->layout().places, first) {}
+          lstm(tape, this->layout().places, model.decoder.size(), model.shape.width, states),
+          fed(tape, this->layout().places, model.shape.width, first) {}
   };
 
+  RecurrentShape shape;
   Encoder encoder;                                   // source embeddings, and LSTMs over them
   WordEmbedding<Device, Shape.embedding> embedding;  // of target tokens
   Decoder decoder;
@@ -74,20 +74,25 @@ struct InputFeeding {
   float dropout = 0;                              // of a
 
   explicit InputFeeding(const RecurrentOptions& options)
-      : encoder(options.source_vocabulary, options.dropout),
-        embedding(options.target_vocabulary, options.dropout.embedding),
-        decoder(options.dropout.states),
-        output(options.target_vocabulary),
-        dropout(options.dropout.attention) {}
+      : shape(resolve_shape(Shape, options.shape)),
+        encoder(options.source_vocabulary, shape, options.dropout),
+        embedding(options.target_vocabulary, shape.embedding, options.dropout.embedding),
+        decoder(shape.embedding + shape.width, shape.width, shape.decoder_layers, options.dropout.states),
+        attention(shape.width, shape.width),
+        mix(shape.width + values(), shape.width),
+        lexical(shape.embedding),
+        output(options.target_vocabulary, shape.width + (Prediction::uses_embeddings ? shape.embedding : 0)),
+        dropout(options.dropout.attention) {
+    if constexpr (!SourceAttention::attends) require_equal_layers(shape, "InputFeeding without attention");
+  }
   InputFeeding(const InputFeeding&) = delete;  // a copy would share its parameters with the original
 
   Variable<Device, predicts_from> hidden(Tape<Device>& tape, const Text& source, const Text& target) const {
-    if constexpr (!kOneOp) {
-      return hidden_by_steps(tape, source, target);
-    } else {
+    if constexpr (SourceAttention::folds) {
+      if (std::ssize(decoder.others) >= InputFeedingArgs<Device>::kMostLayers) return hidden_by_steps(tape, source, target);
       const auto seen = attention.folded(begin(tape, source).seen);
       const auto embedded = embedding(tape, target);
-      InputFeedingWeights<Device, Shape.decoder_layers> weights{
+      InputFeedingWeights<Device> weights{
           .layers = {}, .mix = mix.weight, .between_layers = decoder.dropout, .fed = dropout};
       weights.layers[0] = decoder.first;
       std::ranges::copy(decoder.others, weights.layers.begin() + 1);
@@ -95,8 +100,10 @@ struct InputFeeding {
       const auto [fed, context] = input_feeding<Device>(embedded, layout, seen, attention.score.scale, weights);
       sign_weights(tape, attention, true);
       Average average;
-      if constexpr (Prediction::uses_embeddings) average = slice<Attention::value_width, Shape.embedding>(context);
+      if constexpr (Prediction::uses_embeddings) average = slice(context, values(), shape.embedding);
       return with_lexical(fed, average);
+    } else {
+      return hidden_by_steps(tape, source, target);
     }
   }
 
@@ -108,7 +115,7 @@ struct InputFeeding {
   /// Starts decoding, as in Transformer.
   State start(Tape<Device>& tape, const Text& source, Index longest, Index hypotheses = 1) const {
     const auto [seen, before] = begin(tape, source);
-    return State(tape, source.rows, longest, hypotheses, seen, before.states, before.fed);
+    return State(*this, tape, source.rows, longest, hypotheses, seen, before.states, before.fed);
   }
   Variable<Device, predicts_from> read(Tape<Device>& tape, State& state, const std::vector<Token>& tokens) const {
     const Text text = state.advance(tape, tokens);
@@ -140,7 +147,7 @@ struct InputFeeding {
     X* fed = tape.device.tape_nodes.template array<X>(steps.size);
     Average* averages = tape.device.tape_nodes.template array<Average>(steps.size);
     if constexpr (SourceAttention::attends) {
-      now.fed = tape.make_result(target.rows.count, width, false);  // a constant
+      now.fed = tape.make_result(target.rows.count, shape.width, false);  // a constant
       tape.device.zero(now.fed.value);
     } else if (steps.size > 0) {
       const auto sorted = [&](X x) { return X(gather_rows(x, steps.order, steps.active(0))); };
@@ -158,14 +165,14 @@ struct InputFeeding {
       fed[t] = now.fed;
       averages[t] = now.average;
     }
-    const X all = collect(tape, fed, steps, target.rows.rows);
+    const X all = collect(tape, fed, steps, target.rows.rows, shape.width);
     Average average;
-    if constexpr (Prediction::uses_embeddings) average = collect(tape, averages, steps, target.rows.rows);
+    if constexpr (Prediction::uses_embeddings) average = collect(tape, averages, steps, target.rows.rows, shape.embedding);
     return with_lexical(all, average);
   }
 
  private:
-  using Average = Variable<Device, predicts_from - width>;  // of source embeddings
+  using Average = Variable<Device, Prediction::uses_embeddings ? Shape.embedding : 0>;  // of source embeddings
 
   struct Step {
     typename Decoder::States states;
@@ -186,8 +193,11 @@ struct InputFeeding {
     else
       return {{{}, {}, source.rows}, {read.last, read.last.back().h, {}}};
   }
-  /// Whether one op computes all steps of a batch.
-  static constexpr bool kOneOp = SourceAttention::folds && Shape.decoder_layers <= InputFeedingArgs<Device>::kMostLayers;
+  /// Columns of the values that `mix` reads.
+  Index values() const {
+    if constexpr (SourceAttention::attends) return attention.values;
+    return 0;
+  }
   Step step(Variable<Device, Shape.embedding> embedded, const Step& before, const TimeMajor& layout,
             const SourceKeysValues& source) const {
     Step now;
@@ -199,8 +209,8 @@ struct InputFeeding {
       const auto finish = [&, h = h](auto context) { now.fed = attn::dropout(tanh(mix(concat(h, context))), dropout); };
       const auto seen = attention(h, layout.rows, source);
       if constexpr (Prediction::uses_embeddings) {
-        now.average = slice<Attention::value_width, Shape.embedding>(seen);
-        finish(slice<0, Attention::value_width>(seen));
+        now.average = slice(seen, values(), shape.embedding);
+        finish(slice(seen, 0, values()));
       } else {
         finish(seen);
       }

@@ -23,6 +23,8 @@ template <class Device, int Embedding>
 struct LexicalLayer {
   Projection<Device, Embedding, Embedding> hidden;  // W
 
+  explicit LexicalLayer(Size<Embedding> embedding) : hidden(embedding, embedding) {}
+
   /// average: each row's average of the source embeddings.
   Variable<Device, Embedding> operator()(Variable<Device, Embedding> average) const {
     const Variable<Device, Embedding> f = tanh(average);
@@ -36,7 +38,7 @@ struct LexicalLayer {
 template <class Prediction, class Device, int Width, int Value, int Embedding>
 auto averaged(KeysValues<Device, Width, Value> memory, [[maybe_unused]] Variable<Device, Embedding> embedded) {
   if constexpr (Prediction::uses_embeddings)
-    return KeysValues<Device, Width, Value + Embedding>{memory.keys, concat(memory.values, embedded), memory.rows};
+    return KeysValues<Device, Width, total(Value, Embedding)>{memory.keys, concat(memory.values, embedded), memory.rows};
   else
     return memory;
 }

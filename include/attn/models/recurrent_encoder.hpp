@@ -1,44 +1,37 @@
 #pragma once
+#include "attn/models/recurrent_shape.hpp"
 #include "attn/nn/embedding.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/nn/lstm.hpp"
 
 namespace attn {
 
-/// The sizes of a recurrent model, as a template argument: widths of embeddings and of states, numbers of layers.
-struct RecurrentShape {
-  int embedding = 128, width = 64;
-  int encoder_layers = 2, decoder_layers = 2;
-};
-
-/// Dropout rates: of embeddings, of encoder states and between layers, of the attention output.
-struct RecurrentDropout {
-  float embedding = 0, states = 0, attention = 0;
-};
-
 /// An encoder's results: the embeddings, the states above them, and the last states of each sentence.
 template <class Device, RecurrentShape Shape>
 struct Encoded {
   Variable<Device, Shape.embedding> embedded;
   Variable<Device, Shape.width> states;
-  LstmStates<Device, Shape.width, Shape.encoder_layers> last;
+  LstmStates<Device, Shape.width> last;
 };
 
-// Encoder policies: the directions of the LSTMs and their initial states.
+// Encoder policies: the directions of the LSTMs and their initial states. A policy has Encoder<Device, Shape>, which is
+// constructed from the size of the vocabulary, the shape and the dropout rates.
 
 /// A stack of LSTMs, by default with initial states 0. Layer selects one direction, or two of half the width each.
 template <template <class, int, int> class Layer>
 struct Reading {
   template <class Device, RecurrentShape Shape>
   struct Encoder {
-    using States = LstmStates<Device, Shape.width, Shape.encoder_layers>;
+    using States = LstmStates<Device, Shape.width>;
 
     WordEmbedding<Device, Shape.embedding> embedding;
     LstmStack<Device, Shape.embedding, Shape.width, Shape.encoder_layers, Layer> lstm;
     float dropout = 0;
 
-    Encoder(Index vocabulary, const RecurrentDropout& rates)
-        : embedding(vocabulary, rates.embedding), lstm(rates.states), dropout(rates.states) {}
+    Encoder(Index vocabulary, const RecurrentShape& shape, const RecurrentDropout& rates)
+        : embedding(vocabulary, shape.embedding, rates.embedding),
+          lstm(shape.embedding, shape.width, shape.encoder_layers, rates.states),
+          dropout(rates.states) {}
 
     Encoded<Device, Shape> operator()(Tape<Device>& tape, const Text& text, const States& initial = {}) const {
       const auto embedded = embedding(tape, text);
@@ -59,7 +52,7 @@ using BothWays = Reading<BidirectionalLstm>;
 /// projected to the width. Chittersu, section 3.1.
 struct BothWaysProjected {
   static constexpr RecurrentShape both(RecurrentShape shape) {
-    shape.width *= 2;
+    shape.width = total(shape.width, shape.width);
     return shape;
   }
 
@@ -67,15 +60,20 @@ struct BothWaysProjected {
   struct Encoder : BothWays::Encoder<Device, both(Shape)> {
     using Base = BothWays::Encoder<Device, both(Shape)>;
 
-    LearnedStates<Device, 2 * Shape.width, Shape.encoder_layers> initial;
-    Projection<Device, 2 * Shape.width, Shape.width> outputs, hidden, cell;
+    LearnedStates<Device, both(Shape).width, Shape.encoder_layers> initial;
+    Projection<Device, both(Shape).width, Shape.width> outputs, hidden, cell;
 
-    using Base::Base;
+    Encoder(Index vocabulary, const RecurrentShape& shape, const RecurrentDropout& rates)
+        : Base(vocabulary, both(shape), rates),
+          initial(2 * shape.width, shape.encoder_layers),
+          outputs(2 * shape.width, shape.width),
+          hidden(outputs),
+          cell(outputs) {}
 
     Encoded<Device, Shape> operator()(Tape<Device>& tape, const Text& text) const {
       const auto [embedded, h, last] = Base::operator()(tape, text, initial(tape, text.rows.count));
       Encoded<Device, Shape> result{embedded, outputs(h), {}};
-      for (std::size_t i = 0; i < last.size(); ++i) result.last[i] = {hidden(last[i].h), cell(last[i].c)};
+      for (const auto& state : last) result.last.push_back({hidden(state.h), cell(state.c)});
       return result;
     }
 

@@ -9,6 +9,7 @@ namespace attn {
 struct RecurrentOptions {
   Index source_vocabulary = 0, target_vocabulary = 0;
   RecurrentDropout dropout = {};
+  RecurrentShape shape = {};  // of a model with dynamic_recurrent_shape
 };
 
 /// An encoder LSTM reads the source, and a decoder LSTM that starts with the encoder's last states generates the target.
@@ -28,28 +29,28 @@ struct Seq2Seq {
       "attn: Seq2Seq: the lexical model averages source words by attention. Choose an attention over the source.");
   using DeviceType = Device;
   using Options = RecurrentOptions;
-  static constexpr RecurrentShape shape = Shape;
   static constexpr int width = Shape.width;
   static constexpr int kSeen = Prediction::uses_embeddings ? Shape.embedding : 0;
   using X = Variable<Device, width>;
   using Encoder = typename Reading::template Encoder<Device, Shape>;
   using Attention = DecoderAttention<Device, width, width, Attends>;
   using SourceKeysValues = typename Attention::template SourceKeysValues<kSeen>;
-  static constexpr int predicts_from = width + Attention::width + kSeen;
-  using States = LstmStates<Device, width, Shape.decoder_layers>;
+  static constexpr int predicts_from = total(width, Attention::width, kSeen);
 
   struct State : ActiveSentences<Device> {
     SourceKeysValues seen;  // of the source
     typename Attention::Past past;
-    LstmCache<Device, width, Shape.decoder_layers> lstm;
+    LstmCache<Device, width> lstm;
 
-    State(Tape<Device>& tape, Ragged rows, Index longest, Index hypotheses, SourceKeysValues source, const States& initial)
+    State(const Seq2Seq& model, Tape<Device>& tape, Ragged rows, Index longest, Index hypotheses, SourceKeysValues source,
+          const LstmStates<Device, width>& initial)
         : ActiveSentences<Device>(tape, {&rows, 1}, longest, hypotheses),
           seen(source),
-          past(tape, this->layout()),
-          lstm(tape, this->layout().places, initial) {}
+          past(tape, this->layout(), model.attention, model.shape.width),
+          lstm(tape, this->layout().places, model.decoder.size(), model.shape.width, initial) {}
   };
 
+  RecurrentShape shape;
   Encoder encoder;                                   // source embeddings, and LSTMs over them
   WordEmbedding<Device, Shape.embedding> embedding;  // of target tokens
   LstmStack<Device, Shape.embedding, width, Shape.decoder_layers> decoder;
@@ -59,11 +60,17 @@ struct Seq2Seq {
   float dropout = 0;
 
   explicit Seq2Seq(const RecurrentOptions& options)
-      : encoder(options.source_vocabulary, options.dropout),
-        embedding(options.target_vocabulary, options.dropout.embedding),
-        decoder(options.dropout.states),
-        output(options.target_vocabulary),
-        dropout(options.dropout.states) {}
+      : shape(resolve_shape(Shape, options.shape)),
+        encoder(options.source_vocabulary, shape, options.dropout),
+        embedding(options.target_vocabulary, shape.embedding, options.dropout.embedding),
+        decoder(shape.embedding, shape.width, shape.decoder_layers, options.dropout.states),
+        attention(shape.width, shape.width),
+        lexical(shape.embedding),
+        output(options.target_vocabulary,
+               shape.width + attention.columns() + (Prediction::uses_embeddings ? shape.embedding : 0)),
+        dropout(options.dropout.states) {
+    require_equal_layers(shape, "Seq2Seq");
+  }
   Seq2Seq(const Seq2Seq&) = delete;  // a copy would share its parameters with the original
 
   Variable<Device, predicts_from> hidden(Tape<Device>& tape, const Text& source, const Text& target) const {
@@ -81,7 +88,7 @@ struct Seq2Seq {
   /// Starts decoding, as in Transformer.
   State start(Tape<Device>& tape, const Text& source, Index longest, Index hypotheses = 1) const {
     const auto read = encoder(tape, source);
-    return State(tape, source.rows, longest, hypotheses, look_at(read, source.rows), read.last);
+    return State(*this, tape, source.rows, longest, hypotheses, look_at(read, source.rows), read.last);
   }
   Variable<Device, predicts_from> read(Tape<Device>& tape, State& state, const std::vector<Token>& tokens) const {
     const Text text = state.advance(tape, tokens);
@@ -124,8 +131,8 @@ struct Seq2Seq {
       };
       const auto seen = attention.at_source(h, rows, source);
       if constexpr (Prediction::uses_embeddings)
-        return joined(slice<0, Attention::source_width>(seen),
-                      lexical(slice<Attention::source_width, Shape.embedding>(seen)));
+        return joined(slice(seen, 0, attention.encoder.values),
+                      lexical(slice(seen, attention.encoder.values, shape.embedding)));
       else
         return joined(seen);
     }

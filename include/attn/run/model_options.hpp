@@ -24,7 +24,8 @@ inline RecurrentOptions options_from(const ModelSpec& spec, const RecurrentOptio
   const auto rate = static_cast<float>(spec.dropout);
   return {.source_vocabulary = spec.source_vocabulary,
           .target_vocabulary = spec.target_vocabulary,
-          .dropout = {rate, rate, rate}};
+          .dropout = {rate, rate, rate},
+          .shape = spec.recurrent_shape.value_or(find_recurrent_shape(spec.name).value_or(RecurrentShape{}))};
 }
 
 /// The properties that a model's type fixes, for model.json.
@@ -51,7 +52,7 @@ nlohmann::json describe_shape(const Model& model) {
     else
       shape["attention"] = "full";
   }
-  if constexpr (requires { model.shape.words; }) shape["embedding"] = model.shape.words;
+  if constexpr (requires { model.shape.embedding; }) shape["embedding"] = model.shape.embedding;
   return shape;
 }
 

@@ -2,6 +2,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "attn/models/recurrent_shape.hpp"
 #include "attn/models/transformer_shape.hpp"
 
 namespace attn {
@@ -12,7 +13,8 @@ struct ModelSpec {
   Index source_vocabulary = 0, target_vocabulary = 0;
   double dropout = 0.1, attention_dropout = 0, activation_dropout = 0;
   bool share_embeddings = false, tie_output = false;
-  std::optional<TransformerShape> shape = {};  // of an architecture; a preset's name implies it
+  std::optional<TransformerShape> shape = {};          // of an architecture; a preset's name implies it
+  std::optional<RecurrentShape> recurrent_shape = {};  // of a recurrent model; its name implies the usual one
 };
 
 namespace detail {
@@ -23,6 +25,10 @@ void visit_shape(auto& shape, const auto& visit) {
   visit("width", shape.width), visit("heads", shape.heads), visit("inner", shape.inner);
   visit("linformer_k", shape.linformer_k), visit("linformer_n", shape.linformer_n);
   visit("key_value_heads", shape.key_value_heads);
+}
+void visit_recurrent_shape(auto& shape, const auto& visit) {
+  visit("embedding", shape.embedding), visit("width", shape.width);
+  visit("encoder_layers", shape.encoder_layers), visit("decoder_layers", shape.decoder_layers);
 }
 void visit_spec(auto& spec, const auto& visit) {
   visit("name", spec.name);
@@ -42,13 +48,21 @@ inline void from_json(const nlohmann::json& json, TransformerShape& shape) {
   detail::visit_shape(shape, [&](const char* name, auto& value) { json.at(name).get_to(value); });
   shape.rope_base = json.value("rope_base", TransformerShape{}.rope_base);  // absent in older files
 }
+inline void to_json(nlohmann::json& json, const RecurrentShape& shape) {
+  detail::visit_recurrent_shape(shape, [&](const char* name, const auto& value) { json[name] = value; });
+}
+inline void from_json(const nlohmann::json& json, RecurrentShape& shape) {
+  detail::visit_recurrent_shape(shape, [&](const char* name, auto& value) { json.at(name).get_to(value); });
+}
 inline void to_json(nlohmann::json& json, const ModelSpec& spec) {
   detail::visit_spec(spec, [&](const char* name, const auto& value) { json[name] = value; });
   if (spec.shape) json["shape"] = *spec.shape;
+  if (spec.recurrent_shape) json["recurrent_shape"] = *spec.recurrent_shape;
 }
 inline void from_json(const nlohmann::json& json, ModelSpec& spec) {
   detail::visit_spec(spec, [&](const char* name, auto& value) { json.at(name).get_to(value); });
   if (json.contains("shape")) spec.shape = json.at("shape").get<TransformerShape>();
+  if (json.contains("recurrent_shape")) spec.recurrent_shape = json.at("recurrent_shape").get<RecurrentShape>();
 }
 
 // The library compiles one Transformer per combination of policies, with the shape given at run time. A preset names an

@@ -7,12 +7,15 @@
 
 namespace attn {
 
-template <class Device, int Layers>
+template <class Device>
 struct InputFeedingWeights {
-  std::array<LstmWeights<Device>, Layers> layers;  // the first layer's input: word columns + Width
-  Parameter<Device> mix;                           // Width x (Width + the value columns it reads)
-  float between_layers = 0, fed = 0;               // dropout
+  std::array<LstmWeights<Device>, InputFeedingArgs<Device>::kMostLayers> layers;  // the first one's input: words + Width
+  Parameter<Device> mix;              // Width x (Width + the value columns it reads)
+  float between_layers = 0, fed = 0;  // dropout
 
+  int count() const {
+    return static_cast<int>(std::ranges::count_if(layers, [](auto& l) { return l.bias.size() > 0; }));
+  }
   bool learns() const { return mix.learns() || std::ranges::any_of(layers, &LstmWeights<Device>::learns); }
 };
 
@@ -23,13 +26,12 @@ struct InputFeedingResult {
 };
 
 /// Computes the gradients of the weights and words from the results of input_feeding_gradient.
-template <int Layers, class Device>
-void add_input_feeding_gradients(Tape<Device>& back, Variable<Device> words,
-                                 const InputFeedingWeights<Device, Layers>& weights,
+template <class Device>
+void add_input_feeding_gradients(Tape<Device>& back, Variable<Device> words, const InputFeedingWeights<Device>& weights,
                                  const InputFeedingGradientArgs<Device>& walked) {
   const InputFeedingArgs<Device>& f = walked.forward;
   const Index width = f.width(), from_words = words.cols();
-  for (int l = 0; l < Layers; ++l) {
+  for (int l = 0; l < weights.count(); ++l) {
     const LstmWeights<Device>& layer = weights.layers[static_cast<std::size_t>(l)];
     const auto dgates = f.layer[l].gates;
     const GradientOrScratch<Device> gradient(back, layer.input);
@@ -50,13 +52,12 @@ void add_input_feeding_gradients(Tape<Device>& back, Variable<Device> words,
 
 /// The decoder of an input-feeding model over the words of a batch (formulas in ops/lstm.hpp). Scores are products
 /// of keys and states. Value columns beyond those that `mix` reads are averaged, but not fed to the next step.
-template <class Device, int Layers>
+template <class Device>
 InputFeedingResult<Device> input_feeding(Variable<Device> words, const TimeMajor& layout, KeysValues<Device> source,
-                                         double scale, const InputFeedingWeights<Device, Layers>& weights) {
+                                         double scale, const InputFeedingWeights<Device>& weights) {
   Tape<Device>& tape = words.tape();
   const Index width = source.keys.cols(), value = source.values.cols(), from_words = words.cols();
   using Scalar = typename Device::Scalar;
-  static_assert(Layers <= InputFeedingArgs<Device>::kMostLayers, "attn: input_feeding: too many layers for one op");
   const Index rows = layout.rows.rows;
   require(words.rows() == rows, "input_feeding: ", words.rows(), " rows of words for sentences of ", rows,
           " tokens in total");
@@ -75,7 +76,7 @@ InputFeedingResult<Device> input_feeding(Variable<Device> words, const TimeMajor
   if (y.fed.slot != nullptr) y.context.slot = tape.new_slot(rows, value);
   InputFeedingArgs<Device> forward{.rows = layout.rows,
                                    .order = layout.order,
-                                   .layers = Layers,
+                                   .layers = weights.count(),
                                    .layer = {},
                                    .keys = source.keys.value,
                                    .values = source.values.value,
@@ -86,7 +87,7 @@ InputFeedingResult<Device> input_feeding(Variable<Device> words, const TimeMajor
                                    .seen = seen,
                                    .fed = y.fed.value,
                                    .lse = tape.template array<typename Device::Real>(rows)};
-  for (int l = 0; l < Layers; ++l) {
+  for (int l = 0; l < forward.layers; ++l) {
     const LstmWeights<Device>& layer = weights.layers[static_cast<std::size_t>(l)];
     forward.layer[l] = InputFeedingLayer<Device>{.input = layer.input.matrix().columns(l == 0 ? from_words : 0, width),
                                                  .recurrent = layer.recurrent.matrix(),
@@ -191,8 +192,7 @@ class Steps {
 /// Combines the results of all steps into one packed text. `parts`, one per step, are in the tape's memory.
 template <class Device, int Width>
 Variable<Device, Width> collect(Tape<Device>& tape, const Variable<Device, Width>* parts, const Steps<Device>& steps,
-                                Index rows) {
-  const Index cols = steps.size > 0 ? parts[0].cols() : std::max(Width, 0);
+                                Index rows, Index cols) {
   bool learns = false;
   for (Index t = 0; t < steps.size; ++t) learns |= parts[t].slot != nullptr;
   auto y = tape.make_result(rows, cols, learns);

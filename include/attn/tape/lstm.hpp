@@ -32,8 +32,9 @@ struct LstmState {
   Variable<Device, Width> h, c;
 };
 
-template <class Device, int Width, int Layers>
-using LstmStates = std::array<LstmState<Device, Width>, Layers>;
+/// The states of several layers. Without any, all are 0.
+template <class Device, int Width = dynamic>
+using LstmStates = std::vector<LstmState<Device, Width>>;
 
 /// An LSTM's results: h after every row, and the states after each sentence's last step.
 template <class Device, int Width = dynamic>
@@ -153,29 +154,31 @@ void lstm(Variable<Device> x, const TimeMajor& layout, const std::array<LstmDire
 }
 
 /// Views of the states of several layers, stored as one row per sentence: [h; c] of every layer.
-template <int Width, int Layers, class Device>
-LstmStates<Device, Width, Layers> cut_states(Tape<Device>& tape, Matrix<typename Device::Scalar> rows) {
-  LstmStates<Device, Width, Layers> states;
+template <int Width, class Device>
+LstmStates<Device, Width> cut_states(Tape<Device>& tape, Matrix<typename Device::Scalar> rows, std::size_t layers) {
+  LstmStates<Device, Width> states(layers);
+  const Index width = rows.cols / (2 * std::ssize(states));
   Index first = 0;
-  const auto slice = [&] { return tape.constant(rows.columns(std::exchange(first, first + Width), Width)); };
+  const auto slice = [&] { return tape.constant(rows.columns(std::exchange(first, first + width), width)); };
   for (auto& state : states) state.h = slice(), state.c = slice();
   return states;
 }
 
 /// Allocates the states of several layers. Without recording they are adjacent, so that they can be moved together.
-template <int Width, int Layers, class Device>
-LstmStates<Device, Width, Layers> make_states(Tape<Device>& tape, Index sentences) {
-  if (!tape.recording()) return cut_states<Width, Layers>(tape, tape.matrix(sentences, 2 * Layers * Width));
-  LstmStates<Device, Width, Layers> states;
-  for (auto& state : states) state = {tape.make(sentences, Width), tape.make(sentences, Width)};
+template <int Width, class Device>
+LstmStates<Device, Width> make_states(Tape<Device>& tape, std::size_t layers, Size<Width> width, Index sentences) {
+  if (!tape.recording())
+    return cut_states<Width>(tape, tape.matrix(sentences, 2 * static_cast<Index>(layers) * width), layers);
+  LstmStates<Device, Width> states(layers);
+  for (auto& state : states) state = {tape.make(sentences, width), tape.make(sentences, width)};
   return states;
 }
 
 /// Allocates the results of an LSTM over this batch. They have gradients if one of the inputs has one.
-template <int Width, class Device>
-LstmResult<Device, Width> make_lstm_result(Tape<Device>& tape, const TimeMajor& layout, const auto& from,
+template <class Device, int Width>
+LstmResult<Device, Width> make_lstm_result(Tape<Device>& tape, const TimeMajor& layout, Size<Width> width, const auto& from,
                                            const auto&... more) {
-  const auto make = [&](Index rows) { return tape.result(rows, Width, from, more...); };
+  const auto make = [&](Index rows) { return tape.result(rows, width, from, more...); };
   const Index sentences = layout.rows.count;
   return {make(layout.rows.rows), {make(sentences), make(sentences)}};
 }
