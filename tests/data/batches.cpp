@@ -5,39 +5,15 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
-#include <string>
-#include <utility>
 #include <vector>
 
-using namespace attn;
+#include "data/random_batches.hpp"
+
+using namespace random_batches;
 
 namespace {
 
 constexpr SpecialTokens special_tokens{.begin = 1, .end = 2, .source_end = 3};
-
-/// Pairs of random lengths, some of them empty.
-ParallelCorpus random_corpus(Index pairs, std::uint64_t seed = 7) {
-  Random random(seed);
-  const auto sentence = [&] {
-    std::vector<Token> tokens(static_cast<std::size_t>(random.below(20)));
-    for (Token& token : tokens) token = static_cast<Token>(10 + random.below(90));
-    return tokens;
-  };
-  ParallelCorpus corpus;
-  for (Index i = 0; i < pairs; ++i) corpus.source.push_back(sentence()), corpus.target.push_back(sentence());
-  return corpus;
-}
-
-std::vector<Batch> rest_of_epoch(Batches& batches) {
-  std::vector<Batch> all;
-  for (Batch batch; batches.next(batch);) all.push_back(batch);
-  return all;
-}
-
-std::vector<Batch> whole_epoch(Batches& batches, Index epoch) {
-  batches.start_epoch(epoch);
-  return rest_of_epoch(batches);
-}
 
 std::vector<Index> ids_of(const std::vector<Batch>& batches) {
   std::vector<Index> ids;
@@ -46,14 +22,6 @@ std::vector<Index> ids_of(const std::vector<Batch>& batches) {
 }
 
 Index rows(const Batch& batch) { return static_cast<Index>(batch.source.tokens.size() + batch.target_input.tokens.size()); }
-
-std::vector<BatchOptions> every_kind() {
-  std::vector<BatchOptions> kinds;
-  for (const BatchOrder order : {BatchOrder::sequential, BatchOrder::shuffled, BatchOrder::pooled})
-    for (const auto& [unit, size] : {std::pair(BatchUnit::sentences, 8), std::pair(BatchUnit::tokens, 100)})
-      kinds.push_back({.size = size, .unit = unit, .order = order, .pool = 5, .seed = 3});
-  return kinds;
-}
 
 }  // namespace
 
@@ -91,12 +59,14 @@ TEST_CASE("batch: special tokens come from the tokenizers of both sides") {
     Token begin() const { return first; }
     Token end() const { return last; }
     Token pad() const { return 0; }
-    Token unknown() const { return 0; }
+    Token unknown() const { return first + 10; }
   };
   const SpecialTokens found = special_tokens_of(Fixed{5, 6}, Fixed{7, 8});
   CHECK(found.begin == 7);
   CHECK(found.end == 8);
   CHECK(found.source_end == 6);
+  CHECK(found.source_unknown == 15);
+  CHECK(found.target_unknown == 17);
 }
 
 TEST_CASE("batches: an epoch contains every pair once for every kind of batch") {

@@ -12,8 +12,9 @@ using namespace attn;
 
 namespace {
 
-constexpr SpecialTokens special_tokens{.begin = 1, .end = 2, .source_end = 3};
+constexpr SpecialTokens special_tokens{.begin = 1, .end = 2, .source_end = 3, .source_unknown = 4, .target_unknown = 4};
 constexpr BatchOptions options{.size = 7, .order = BatchOrder::pooled, .pool = 2, .seed = 3};
+constexpr BatchOptions masked{.size = 7, .order = BatchOrder::pooled, .pool = 2, .seed = 3, .mask_rate = 0.3};
 
 ParallelCorpus numbered(Index pairs) {
   ParallelCorpus corpus;
@@ -68,11 +69,13 @@ struct Breaking {
 
 TEST_CASE("prefetch: prefetched batches have the same content and order from any position") {
   const ParallelCorpus corpus = numbered(40);
-  Batches batches(corpus, special_tokens, options);
-  for (const Batches::Position from : {Batches::Position{0, 0}, {1, 3}, {1, 6}, {2, 0}}) {
-    const std::vector<Seen> plain = deal(batches, from, 4, 0);
-    CHECK(std::ssize(plain) == (4 - from.epoch) * 6 - from.batch);
-    for (const Index depth : {1, 2, 4, 100}) CHECK(deal(batches, from, 4, depth) == plain);
+  for (const BatchOptions& kind : {options, masked}) {
+    Batches batches(corpus, special_tokens, kind);
+    for (const Batches::Position from : {Batches::Position{0, 0}, {1, 3}, {1, 6}, {2, 0}}) {
+      const std::vector<Seen> plain = deal(batches, from, 4, 0);
+      CHECK(std::ssize(plain) == (4 - from.epoch) * 6 - from.batch);
+      for (const Index depth : {1, 2, 4, 100}) CHECK(deal(batches, from, 4, depth) == plain);
+    }
   }
 }
 

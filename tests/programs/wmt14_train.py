@@ -134,6 +134,22 @@ with tempfile.TemporaryDirectory() as name:
     check(len(list((folder / "averaged/best").glob("*.safetensors"))) in (2, 3) and "mean of the 2 best models: validation score" in result.stdout,
           "the two best models are kept and averaged")
 
+    # Masked input tokens: the setting is printed, recorded, and compared on resume.
+    masked = [*tiny, "--mask-tokens", 0.2, "--output", folder / "masked"]
+    result = run(*masked)
+    check(result.returncode == 0 and " --mask-tokens 0.2 " in result.stdout and tensors(folder / "masked") != tensors(folder / "whole"),
+          f"--mask-tokens is printed and changes the training {result.stdout} {result.stderr}")
+
+    def recorded():
+        start = (folder / "masked/log.jsonl").read_text().splitlines()[0]
+        return [json.loads(text)["settings"]["mask-tokens"] for text in ((folder / "masked/model.json").read_text(), start)]
+    check(recorded() == ["0.2", "0.2"], "model.json and the log record --mask-tokens")
+    refused("resuming without masks", *masked, "--mask-tokens", 0, "--resume", says="it was begun with mask-tokens 0.2, not 0.0")
+    check(run(*masked, "--epochs", 4, "--resume").returncode == 0 and recorded() == ["0.2", "0.2"], "a resumed run keeps --mask-tokens")
+    for value in (-0.1, 1, "nan"):
+        refused(f"--mask-tokens {value}", *tiny, "--mask-tokens", value, "--output", folder / "x",
+                says=f"--mask-tokens: '{value}' is not a number from 0 to 0.99")
+
     # Fine-tuning: from the weights and with the tokenizer of another run.
     finer = ["--generated-pairs", 200, "--epochs", 1, "--rate", "1e-4", "--warmup", 1, "--batch", 32, "--limit", 20, "--device", "cpu", "--threads", 2]
     result = run(*finer, "--start-from", folder / "whole", "--output", folder / "finer")

@@ -146,6 +146,16 @@ TEST_CASE("train and test: a frozen encoder keeps its weights even if the resume
   CHECK(contains(error_of([&] { program.run(); }), R"(begun with freeze ["encoder"], not ["decoder"])"));
 }
 
+TEST_CASE("train and test: only training batches are masked") {
+  Program program;
+  program.options.batches.mask_rate = 0.5;
+  const TrainingCorpus corpus = encode_training_text(program.options.text, program.text, {}, program.alone, program.said);
+  const TrainingRun run = training_run(program.options, corpus, {}, program.said);
+  CHECK((run.batches.mask_rate == 0.5 && run.validation_batches.mask_rate == 0));
+  CHECK(
+      (run.special_tokens.source_unknown == corpus.tokenizers.source.unknown() && run.special_tokens.target_unknown >= 0));
+}
+
 TEST_CASE("train and test: a misspelled name to freeze is an error that leaves the folder unchanged") {
   Program program;
   program.options.freeze = {"encodr"};

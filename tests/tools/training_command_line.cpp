@@ -75,6 +75,17 @@ TEST_CASE("training command line: --freeze can be repeated and is a setting") {
   CHECK(describe(options) == "--epochs 3 --freeze encoder --freeze decoder.layers.*.norm");
 }
 
+TEST_CASE("training command line: --mask-tokens is a setting from 0 to below 1") {
+  TrainingOptions options;
+  REQUIRE(read(options, "--mask-tokens 0.1") == "");
+  CHECK(options.batches.mask_rate == 0.1);
+  CHECK(settings_of(options).at("mask-tokens") == "0.1");
+  CHECK(settings_of({}).at("mask-tokens") == "0.0");
+  CHECK(describe(options) == "--mask-tokens 0.1");
+  for (const std::string value : {"-0.1", "1", "1.5", "nan", "inf", "x"})
+    CHECK(wrong("--mask-tokens " + value) == "--mask-tokens: '" + value + "' is not a number from 0 to 0.99");
+}
+
 TEST_CASE("training command line: lists a program's own models with those of the library") {
   TrainingOptions options;
   CHECK(read(options, "--model mine", {"mine"}) == "");

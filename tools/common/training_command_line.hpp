@@ -96,6 +96,8 @@ inline void list_training(const auto& add, TrainingOptions& o) {
   add("--accumulate", o.train.accumulate, "Batches per step", whole_number(1, 100'000));
   add("--smoothing", o.train.loss.amount, "Label smoothing", number(0, 0.99));
   add("--smoothing-over", o.train.loss.smoothing, "Tokens that share the smoothed probability");
+  add("--mask-tokens", o.batches.mask_rate, "Probability to replace an input token by <unk> (word dropout)",
+      number(0, 0.99));
   add("--seed", o.train.seed, "Random seed; the same seed gives the same bits", whole_number(0, INT64_MAX));
 }
 

@@ -7,8 +7,9 @@ namespace attn {
 /// The special tokens around sentences. Sources end with `source_end` if it is set: it tells the encoder that the sentence
 /// is complete, and gives an empty sentence one row to attend to.
 struct SpecialTokens {
-  Token begin, end;                      // of a target sentence
-  std::optional<Token> source_end = {};  // of a source sentence
+  Token begin, end;                                // of a target sentence
+  std::optional<Token> source_end = {};            // of a source sentence
+  Token source_unknown = -1, target_unknown = -1;  // replace masked tokens (BatchOptions::mask_rate); -1: none
 
   /// Appends `sentence` in the encoder's format. Training and translation both call this, so their inputs match.
   void add_source(Sentences& to, std::span<const Token> sentence) const {

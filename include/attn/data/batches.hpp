@@ -11,7 +11,7 @@ namespace attn {
 /// The special tokens of the two tokenizers.
 template <HasSpecialTokens SourceTokenizer, HasSpecialTokens TargetTokenizer>
 SpecialTokens special_tokens_of(const SourceTokenizer& source, const TargetTokenizer& target) {
-  return {target.begin(), target.end(), source.end()};
+  return {target.begin(), target.end(), source.end(), source.unknown(), target.unknown()};
 }
 
 enum class BatchUnit { sentences, tokens };
@@ -23,6 +23,7 @@ struct BatchOptions {
   BatchOrder order = BatchOrder::shuffled;  // pooled: batches of similar lengths, in random order
   Index pool = 100;                         // pooled: number of batches whose random sentences are sorted together
   std::uint64_t seed = 1;
+  double mask_rate = 0;  // probability that an input token is replaced by the unknown token (word dropout)
 };
 
 /// The size of one batch.
@@ -59,6 +60,13 @@ class Batches {
     constexpr Index most = std::numeric_limits<std::int32_t>::max();  // so that size * pool cannot overflow
     require(options.size >= 1 && options.size <= most, "Batches: size is ", options.size, ", but must be 1 to ", most);
     require(options.pool >= 1 && options.pool <= most, "Batches: pool is ", options.pool, ", but must be 1 to ", most);
+    require(options.mask_rate >= 0 && options.mask_rate < 1, "Batches: mask_rate is ", options.mask_rate,
+            ", but must be at least 0 and below 1");
+    const auto& [begin, end, source_end, source_unknown, target_unknown] = special_tokens;
+    require(options.mask_rate == 0 ||
+                (source_unknown >= 0 && source_unknown != source_end && target_unknown >= 0 && target_unknown != end),
+            "Batches: mask_rate is ", options.mask_rate,
+            ", but a vocabulary has no unknown token of its own. Use one with <unk>, or no masks (omit --mask-tokens).");
     reserve();
     start_epoch(0);
   }
@@ -83,6 +91,7 @@ class Batches {
     for (Index i = first; i < last; ++i) {
       const Index id = order_[static_cast<std::size_t>(i)];
       batch.add(corpus_.source_tokens(id, source_space_), corpus_.target_tokens(id, target_space_), special_tokens_);
+      if (options_.mask_rate > 0) mask_last(batch, id);
       batch.sentence_ids.push_back(id);
     }
     ++position_.batch;
@@ -151,6 +160,17 @@ class Batches {
   Index source_rows(Index id) const { return corpus_.source_length(id) + (special_tokens_.source_end ? 1 : 0); }
   Index target_rows(Index id) const { return corpus_.target_length(id) + 1; }
   Index rows(Index id) const { return source_rows(id) + target_rows(id); }
+  /// Masks tokens of the last pair (Gal and Ghahramani 2016), but no special tokens and no labels. The random numbers
+  /// depend only on seed, epoch and `id`, so a resumed run repeats them.
+  void mask_last(Batch& batch, Index id) const {
+    Random random(options_.seed, static_cast<std::uint64_t>(position_.epoch + 1) << 32 | static_cast<std::uint64_t>(id));
+    const auto mask = [&](Sentences& side, Token unknown, std::optional<Token> begin, std::optional<Token> end) {
+      for (Token& token : std::span(side.tokens).last(static_cast<std::size_t>(side.length(side.size() - 1))))
+        if (random.uniform() < options_.mask_rate && token != begin && token != end) token = unknown;
+    };
+    mask(batch.source, special_tokens_.source_unknown, {}, special_tokens_.source_end);
+    mask(batch.target_input, special_tokens_.target_unknown, special_tokens_.begin, special_tokens_.end);
+  }
   void arrange(Index epoch) {
     Random random(options_.seed, static_cast<std::uint64_t>(epoch));
     order_.resize(static_cast<std::size_t>(corpus_.size()));
