@@ -357,6 +357,17 @@ with tempfile.TemporaryDirectory() as name:
         learnt[model] = validation_losses(folder / (model + "_tiny"))
         check(len(learnt[model]) == 3 and learnt[model] == sorted(learnt[model], reverse=True),
               f"{model} improves from epoch to epoch: {learnt[model]}")
+    sizes = (*tiny[:2], *tiny[4:], "--model", "input-feeding", "--width", 48, "--embedding", 24, "--layers", "1+2", "--output", folder / "sized")
+    result = run(*sizes, "--epochs", 1)
+    check(result.returncode == 0, f"a recurrent model takes its sizes from the command line: {result.stderr}")
+    model = json.loads((folder / "sized" / "model.json").read_text())
+    check(model["model"]["recurrent_shape"] == {"embedding": 24, "width": 48, "encoder_layers": 1, "decoder_layers": 2},
+          f"and records them: {model['model']}")
+    check(model["shape"] == {"embedding": 24, "width": 48, "encoder_layers": 1, "decoder_layers": 2}, f"the model has these sizes: {model['shape']}")
+    check(run(*sizes, "--epochs", 2, "--resume").returncode == 0, "a resumed run has them too")
+    refused("layers that do not fit", *tiny, "--model", "seq2seq", "--layers", "1+2", "--output", folder / "none", "--overwrite",
+            says="Seq2Seq: the decoder's 2 layers start with the states of the encoder's 1")
+    refused("heads for a recurrent model", "--model", "seq2seq", "--heads", 2, says="--heads requires a Transformer or Linformer, not seq2seq")
     (folder / "options.ini").write_text("epochs=1\nmodel=linformer32\nsize=small\n")
     check("linformer32-small-pre: " in run("--config", folder / "options.ini", *own[:4], "--vocabulary", 300, "--output", folder / "config").stdout,
           "--config reads options from a file")

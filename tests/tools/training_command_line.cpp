@@ -110,6 +110,17 @@ TEST_CASE("training command line: explicit sizes override those of a preset") {
   REQUIRE(read(options, "--inner 100") == "");
   CHECK(options.model_name() == "linformer");
   CHECK((options.shape()->linformer_k == 48 && options.shape()->inner == 100 && options.shape()->width == 128));
+  options = {};
+  REQUIRE(read(options, "--model seq2seq --width 96", {"seq2seq"}) == "");
+  CHECK(options.model_name() == "seq2seq");
+  CHECK(options.recurrent_shape() ==
+        RecurrentShape{.embedding = 128, .width = 96, .encoder_layers = 2, .decoder_layers = 2});
+  REQUIRE(read(options, "--model seq2seq --embedding 32 --layers 1+3", {"seq2seq"}) == "");
+  CHECK(options.recurrent_shape() ==
+        RecurrentShape{.embedding = 32, .width = 96, .encoder_layers = 1, .decoder_layers = 3});
+  options = {};
+  REQUIRE(read(options, "--model seq2seq", {"seq2seq"}) == "");
+  CHECK_FALSE(options.recurrent_shape().has_value());
 }
 
 TEST_CASE("training command line: rejects conflicting options") {
@@ -125,6 +136,8 @@ TEST_CASE("training command line: rejects conflicting options") {
   CHECK(wrong("--tf32") == "--tf32 requires --precision float");
   CHECK(wrong("--model linformer32 --truncate 300") == "--truncate must be at most 256 for a Linformer");
   CHECK(wrong("--layers 3+").starts_with("--layers: not two numbers such as 3+3"));
+  CHECK(wrong("--embedding 64") == "--embedding requires a recurrent model; set --width for the others");
+  CHECK(contains(wrong("--model mine --width 64", {"mine"}), "require a model whose sizes"));
   CHECK(wrong("--width 100 --heads 3") == "--width 100 is not a multiple of --heads 3");
   CHECK(contains(wrong("--resume --overwrite"), "--resume conflicts with --overwrite"));
   CHECK(contains(wrong("--resume --start-from " + there), "--resume conflicts with --start-from"));
