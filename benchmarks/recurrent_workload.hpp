@@ -15,7 +15,8 @@ struct FirstLayerBothWays {
     attn::BidirectionalLstm<Device, Shape.embedding, Shape.width> first;
     attn::LstmStack<Device, Shape.width, Shape.width, Shape.encoder_layers - 1> others;
 
-    Encoder(attn::Index vocabulary, const attn::RecurrentDropout& rates) : embedding(vocabulary, rates.embedding) {}
+    Encoder(attn::Index vocabulary, const attn::RecurrentShape&, const attn::RecurrentDropout& rates)
+        : embedding(vocabulary, rates.embedding) {}
 
     attn::Encoded<Device, Shape> operator()(attn::Tape<Device>& tape, const attn::Text& text) const {
       const auto layout = time_major(tape, text.rows, text.offsets);

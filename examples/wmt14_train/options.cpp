@@ -14,9 +14,8 @@ void add_text_options(CLI::App& app, Options& o) {
 }
 
 void add_model_name(CLI::App& app, Options& o) {
-  std::vector<std::string> recurrent;
-  for (const auto& [name, shape] : recurrent_models) recurrent.push_back(name);
-  attn::add_model_name(app, o, recurrent)->description("transformer, linformer32 (or any other k), or a recurrent model");
+  attn::add_model_name(app, o, {std::begin(recurrent_model_names), std::end(recurrent_model_names)})
+      ->description("transformer, linformer32 (or any other k), or a recurrent model");
 }
 
 void add_training_options(CLI::App& app, Options& o) {

@@ -21,32 +21,19 @@ inline constexpr RecurrentShape coursework_shape{.embedding = 64, .width = 128, 
 inline constexpr RecurrentShape deeper_coursework_shape{
     .embedding = 64, .width = 128, .encoder_layers = 2, .decoder_layers = 3};
 
-/// The recurrent models that attn::compiled registers, and their usual sizes. Each score has three models: attention over
-/// the encoder, over the decoder's past too, and over both on top of self-attention.
-inline constexpr auto recurrent_models =
-    std::to_array<std::pair<const char*, RecurrentShape>>({{"additive-both", comparison_shape},
-                                                           {"additive-encoder", comparison_shape},
-                                                           {"additive-self", comparison_shape},
-                                                           {"input-feeding", coursework_shape},
-                                                           {"input-feeding-deeper", deeper_coursework_shape},
-                                                           {"input-feeding-lexical", coursework_shape},
-                                                           {"input-feeding-plain", coursework_shape},
-                                                           {"key-value-both", comparison_shape},
-                                                           {"key-value-encoder", comparison_shape},
-                                                           {"key-value-self", comparison_shape},
-                                                           {"multiplicative-both", comparison_shape},
-                                                           {"multiplicative-encoder", comparison_shape},
-                                                           {"multiplicative-self", comparison_shape},
-                                                           {"scaled-dot-both", comparison_shape},
-                                                           {"scaled-dot-encoder", comparison_shape},
-                                                           {"scaled-dot-self", comparison_shape},
-                                                           {"seq2seq", comparison_shape}});
+/// The recurrent models that attn::compiled registers. Each score has three models: attention over the encoder, over the
+/// decoder's past too, and over both on top of self-attention.
+inline constexpr auto recurrent_model_names =
+    std::to_array({"additive-both", "additive-encoder", "additive-self", "input-feeding", "input-feeding-deeper",
+                   "input-feeding-lexical", "input-feeding-plain", "key-value-both", "key-value-encoder", "key-value-self",
+                   "multiplicative-both", "multiplicative-encoder", "multiplicative-self", "scaled-dot-both",
+                   "scaled-dot-encoder", "scaled-dot-self", "seq2seq"});
 
 /// The usual sizes of one of these models; empty for other names.
 inline std::optional<RecurrentShape> find_recurrent_shape(std::string_view name) {
-  for (const auto& [known, shape] : recurrent_models)
-    if (name == known) return shape;
-  return {};
+  if (std::ranges::find(recurrent_model_names, name) == recurrent_model_names.end()) return {};
+  if (!name.starts_with("input-feeding")) return comparison_shape;
+  return name == "input-feeding-deeper" ? deeper_coursework_shape : coursework_shape;
 }
 inline bool is_recurrent(std::string_view name) { return find_recurrent_shape(name).has_value(); }
 

@@ -26,10 +26,6 @@ void visit_shape(auto& shape, const auto& visit) {
   visit("linformer_k", shape.linformer_k), visit("linformer_n", shape.linformer_n);
   visit("key_value_heads", shape.key_value_heads);
 }
-void visit_recurrent_shape(auto& shape, const auto& visit) {
-  visit("embedding", shape.embedding), visit("width", shape.width);
-  visit("encoder_layers", shape.encoder_layers), visit("decoder_layers", shape.decoder_layers);
-}
 void visit_spec(auto& spec, const auto& visit) {
   visit("name", spec.name);
   visit("source_vocabulary", spec.source_vocabulary), visit("target_vocabulary", spec.target_vocabulary);
@@ -48,12 +44,7 @@ inline void from_json(const nlohmann::json& json, TransformerShape& shape) {
   detail::visit_shape(shape, [&](const char* name, auto& value) { json.at(name).get_to(value); });
   shape.rope_base = json.value("rope_base", TransformerShape{}.rope_base);  // absent in older files
 }
-inline void to_json(nlohmann::json& json, const RecurrentShape& shape) {
-  detail::visit_recurrent_shape(shape, [&](const char* name, const auto& value) { json[name] = value; });
-}
-inline void from_json(const nlohmann::json& json, RecurrentShape& shape) {
-  detail::visit_recurrent_shape(shape, [&](const char* name, auto& value) { json.at(name).get_to(value); });
-}
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RecurrentShape, embedding, width, encoder_layers, decoder_layers)
 inline void to_json(nlohmann::json& json, const ModelSpec& spec) {
   detail::visit_spec(spec, [&](const char* name, const auto& value) { json[name] = value; });
   if (spec.shape) json["shape"] = *spec.shape;
