@@ -105,3 +105,11 @@ TEST_CASE("recurrent sizes: wrong sizes are refused with their names") {
   CHECK(contains(refusal(std::type_identity<ComparisonModel<D, OnSelfAttention<2, ScaledDot>, any>>{}, {.width = 7}),
                  "a width of 7 is not a multiple of 2 heads"));
 }
+
+TEST_CASE("recurrent sizes: a policy's layer without constructors keeps the values of its members") {
+  struct Scaled {
+    double factor = 3;
+  };
+  CHECK(construct<Scaled>(Size<4>(4), Size<4>(4)).factor == 3);
+  CHECK(construct<Scaled>(Size<4>(4)).factor == 3);
+}

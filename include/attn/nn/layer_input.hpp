@@ -35,13 +35,13 @@ struct NoLayer {
 template <class Device, int Width = dynamic>
 using Identity = NoLayer;
 
-/// A layer made from these arguments if it takes them, otherwise from none.
+/// A layer of a policy: made from these arguments unless it needs none. A struct without constructors needs none.
 template <class Layer>
 Layer construct(auto&&... arguments) {
-  if constexpr (std::is_constructible_v<Layer, decltype(arguments)...>)
-    return Layer(arguments...);
-  else
+  if constexpr (std::is_default_constructible_v<Layer>)
     return Layer();
+  else
+    return Layer(arguments...);
 }
 
 }  // namespace attn
