@@ -1,8 +1,7 @@
 #pragma once
 #include <bit>
-#include <charconv>
 
-#include "attn/core/types.hpp"
+#include "attn/core/format_count.hpp"
 
 namespace attn {
 
@@ -45,11 +44,7 @@ class Checksum {
   }
 
   /// The value as 16 hexadecimal digits.
-  std::string text() const {
-    char digits[16];
-    const auto end = std::to_chars(digits, digits + 16, value(), 16).ptr;
-    return std::string(static_cast<std::size_t>(digits + 16 - end), '0').append(digits, end);
-  }
+  std::string text() const { return detail::formatted("%016llx", static_cast<unsigned long long>(value())); }
 
  private:
   using Lanes = std::array<std::uint64_t, 8>;

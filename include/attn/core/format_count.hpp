@@ -1,9 +1,10 @@
 #pragma once
+#include <charconv>
 #include <cstdio>
 
 #include "attn/core/types.hpp"
 
-// Formats numbers for people.
+// Formats numbers for people, and parses theirs.
 
 namespace attn {
 
@@ -30,6 +31,14 @@ inline std::string format_count(Index count) {
 /// "1 pair", "2 pairs", "1,234 pairs"; for nouns with a plural in s.
 std::string counted(auto count, std::string_view noun) {
   return format_count(static_cast<Index>(count)) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+/// The text as a whole number of at least `least`; empty if it is anything else.
+inline std::optional<Index> parse_index(std::string_view text, Index least = 0) {
+  Index number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && number >= least ? std::optional(number) : std::nullopt;
 }
 
 }  // namespace attn

@@ -34,14 +34,12 @@ class Parameters {
 
   /// Allocates the model's memory and draws its initial values from the seed; without a seed, it is for inference.
   Parameters(Device& device, auto& model, std::optional<std::uint64_t> seed) : device_(device), trained_(seed.has_value()) {
-    const auto walk = lay_out(model);
-    std::size_t next = 0;
-    for (const auto& [name, parameter, tied_to] : walk.found) {
-      if (!seed || tied_to != nullptr) continue;
-      Random random(*seed, next);
-      std::vector<Real> numbers(static_cast<std::size_t>(parameter->size()));
-      for (Real& number : numbers) number = static_cast<Real>(parameter->initial.draw(random));
-      device_.upload(values_.data() + entries_[next++].offset, numbers.data(), parameter->size());
+    lay_out(model);
+    for (std::size_t i = 0; seed && i < entries_.size(); ++i) {
+      Random random(*seed, i);
+      std::vector<Real> numbers(static_cast<std::size_t>(entries_[i].size()));
+      for (Real& number : numbers) number = static_cast<Real>(named_[i].parameter->initial.draw(random));
+      device_.upload(values_.data() + entries_[i].offset, numbers.data(), entries_[i].size());
     }
     refresh();
   }
@@ -102,9 +100,9 @@ class Parameters {
   Device& device() const { return device_; }
 
   const Entry& find(std::string_view name) const {
-    for (const Entry& entry : entries_)
-      if (entry.name == name) return entry;
-    fail("the model has no parameter named ", name);
+    const auto found = std::ranges::find(entries_, name, &Entry::name);
+    require(found != entries_.end(), "the model has no parameter named ", name);
+    return *found;
   }
 
   /// Sets the group of the parameters selected by a path or pattern (core/parameter_groups.hpp), by a layer of the model or
@@ -195,10 +193,7 @@ class Parameters {
     Selection selected;
     if constexpr (kLayer || kParameter) {
       ParameterWalk<Device> walk;
-      if constexpr (kParameter)
-        walk("", const_cast<Which&>(which));
-      else
-        const_cast<Which&>(which).for_each_parameter(walk);  // does not change the layer
+      walk("", const_cast<Which&>(which));  // does not change it
       for (std::size_t i = 0; i < named_.size(); ++i)
         for (const auto& one : walk.found)
           if (one.parameter == named_[i].parameter) selected.push_back(i);
@@ -225,7 +220,7 @@ class Parameters {
   }
 
   /// Allocates the memory of all parameters, zeroes it and binds the model to it.
-  ParameterWalk<Device> lay_out(auto& model) {
+  void lay_out(auto& model) {
     ParameterWalk<Device> walk;
     walk.notes = &notes_;
     model.for_each_parameter(walk);
@@ -242,25 +237,17 @@ class Parameters {
     if constexpr (kSeparate) compute_ = Buffer<Scalar, typename Device::Memory>(device_, size_, "low-precision parameters");
     device_.zero(values_.data(), size_);
     if (trained_) device_.zero(gradients_.data(), size_);
-    std::size_t next = 0;
     for (const auto& [name, parameter, tied_to] : walk.found)
-      if (tied_to == nullptr) {
-        const Index offset = entries_[next++].offset;
-        parameter->value = compute() + offset;
-        parameter->gradient = trained_ ? gradients_.data() + offset : nullptr;
-      }
-    for (const auto& [name, parameter, tied_to] : walk.found) {
-      if (tied_to == nullptr) continue;
-      const Parameter<Device>& owner = walk.owner(*tied_to);
-      for (std::size_t i = 0; i < entries_.size(); ++i) {
-        if (named_[i].parameter != &owner) continue;
+      for (std::size_t i = 0; tied_to != nullptr && i < entries_.size(); ++i) {
+        if (named_[i].parameter != &walk.owner(*tied_to)) continue;
         entries_[i].shared = true;
         named_.push_back({name, parameter, i, true});
       }
-      parameter->value = owner.value;
-      parameter->gradient = owner.gradient;
+    for (const Named& one : named_) {
+      const Index offset = entries_[one.entry].offset;
+      one.parameter->value = compute() + offset;
+      one.parameter->gradient = trained_ ? gradients_.data() + offset : nullptr;
     }
-    return walk;
   }
   std::vector<Real> download(const Real* from, Index count) const {
     std::vector<Real> numbers(static_cast<std::size_t>(count));

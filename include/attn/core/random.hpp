@@ -71,10 +71,8 @@ class Random {
   }
 
   void shuffle(auto& items) {
-    for (Index i = static_cast<Index>(items.size()) - 1; i > 0; --i) {
-      using std::swap;
-      swap(items[static_cast<std::size_t>(i)], items[static_cast<std::size_t>(below(i + 1))]);
-    }
+    for (Index i = static_cast<Index>(items.size()) - 1; i > 0; --i)
+      std::ranges::swap(items[static_cast<std::size_t>(i)], items[static_cast<std::size_t>(below(i + 1))]);
   }
 
  private:

@@ -1,6 +1,4 @@
 #pragma once
-#include <charconv>
-
 #include "attn/core/format_count.hpp"
 #include "attn/data/line_reader.hpp"
 #include "attn/data/packed_file.hpp"
@@ -47,7 +45,6 @@ class CsvReader {
     }
   }
 
-  const std::string& name() const { return lines_.name(); }
   Index line() const { return row_; }  // first line of the row
   Index bytes() const { return lines_.bytes(); }
 
@@ -69,11 +66,14 @@ struct PairFiles {
   std::string source_column = "1", target_column = "2";
 };
 
-/// Reads pairs one by one. Does not check UTF-8; pair_rules.hpp does.
+/// Reads pairs one by one. Checks UTF-8 only in the lines format and with `check_utf8`; pair_rules.hpp checks the others.
 class PairReader {
  public:
-  explicit PairReader(const PairFiles& files, UnequalLines unequal = UnequalLines::refuse)
-      : format_(files.format), unequal_(unequal), name_(files.source.string()) {
+  explicit PairReader(const PairFiles& files, UnequalLines unequal = UnequalLines::refuse, bool check_utf8 = false)
+      : format_(files.format),
+        unequal_(unequal),
+        next_line_(check_utf8 ? &LineReader::next : &LineReader::next_bytes),
+        name_(files.source.string()) {
     source_file_ = std::make_unique<PackedFile>(files.source);
     if (format_ == PairFormat::csv)
       csv_ = std::make_unique<CsvReader>(source_file_->path(), name_);
@@ -84,17 +84,11 @@ class PairReader {
       target_ = std::make_unique<LineReader>(target_file_->path(), files.target.string());
       return;
     }
-    const auto number = [](const std::string& column) -> std::optional<std::size_t> {
-      std::size_t value = 0;
-      const char* const last = column.data() + column.size();
-      const auto [end, error] = std::from_chars(column.data(), last, value);
-      return error == std::errc() && end == last && value >= 1 ? std::optional(value - 1) : std::nullopt;
-    };
-    const auto source = number(files.source_column), target = number(files.target_column);
+    const auto source = parse_index(files.source_column, 1), target = parse_index(files.target_column, 1);
     require(source.has_value() == target.has_value(), name_, ": '", files.source_column, "' and '", files.target_column,
             "' mix a name and a number. Give two names or two numbers.");
     if (source) {
-      source_column_ = *source, target_column_ = *target;
+      source_column_ = static_cast<std::size_t>(*source) - 1, target_column_ = static_cast<std::size_t>(*target) - 1;
       return;
     }
     if (!next_row(fields_)) fields_.clear();
@@ -127,10 +121,7 @@ class PairReader {
   }
 
   /// The location of the last pair read: "train.tsv, line 7".
-  std::string where() const {
-    return csv_ ? csv_->name() + ", line " + std::to_string(csv_->line())
-                : source_->name() + ", line " + std::to_string(source_->lines());
-  }
+  std::string where() const { return name_ + ", line " + std::to_string(csv_ ? csv_->line() : source_->lines()); }
   /// Bytes of the source file read so far; empty if it is compressed.
   std::optional<Index> bytes() const {
     if (source_file_->packed()) return std::nullopt;
@@ -140,11 +131,11 @@ class PairReader {
 
  private:
   bool next_lines(std::string& source, std::string& target) {
-    const bool more_source = source_->next_bytes(source), more_target = target_->next_bytes(target);
+    const bool more_source = (*source_.*next_line_)(source), more_target = (*target_.*next_line_)(target);
     if (more_source && more_target) return true;
     if (more_source == more_target) return close();
     unpaired_ = 1;
-    while (more_source ? source_->next_bytes(source) : target_->next_bytes(target)) ++unpaired_;
+    while (more_source ? (*source_.*next_line_)(source) : (*target_.*next_line_)(target)) ++unpaired_;
     close();  // a damaged file ends early
     require(unequal_ == UnequalLines::drop, source_->name(), " has ", counted(source_->lines(), "line"), " and ",
             target_->name(), " has ", target_->lines(),
@@ -176,6 +167,7 @@ class PairReader {
 
   PairFormat format_;
   UnequalLines unequal_;
+  bool (LineReader::*next_line_)(std::string&);
   std::unique_ptr<PackedFile> source_file_, target_file_;
   std::unique_ptr<LineReader> source_, target_;
   std::unique_ptr<CsvReader> csv_;

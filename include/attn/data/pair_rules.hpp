@@ -27,11 +27,8 @@ struct RuleCounts {
 
 /// Whether a line contains only white space, of any kind. The line must be valid UTF-8.
 inline bool is_blank(std::string_view line) {
-  for (std::size_t at = 0; at < line.size();) {
-    const utf8::Decoded character = utf8::decode(line, at);
+  for (const utf8::Character& character : utf8::Characters(line))
     if (!unicode::is_space(character.code)) return false;
-    at += character.length;
-  }
   return true;
 }
 
@@ -58,14 +55,10 @@ class PairFilter {
       ++counts_.blank;
       if (rules_.blank == BlankSide::drop) return false;
     }
-    if (rules_.duplicates == Duplicates::drop) {
-      ContentHash hash;
-      hash.add(source);
-      hash.add(target);
-      if (!seen_.insert(hash.value()).second) {
-        ++counts_.duplicates;
-        return false;
-      }
+    const bool compares = rules_.duplicates == Duplicates::drop;
+    if (compares && !seen_.insert(ContentHash().add(source).add(target).value()).second) {
+      ++counts_.duplicates;
+      return false;
     }
     ++counts_.kept;
     return true;

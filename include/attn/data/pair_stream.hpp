@@ -1,7 +1,6 @@
 #pragma once
 #include <system_error>
 
-#include "attn/data/pair_reader.hpp"
 #include "attn/data/pair_rules.hpp"
 #include "attn/data/parallel_text.hpp"
 

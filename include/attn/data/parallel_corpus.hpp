@@ -45,7 +45,7 @@ Sentences encode_lines(const std::vector<std::string>& lines, const EncodesText 
     require(all <= most, "encode_lines: ", all, " tokens are more than ", most,
             "; create shards with the program tokenize and train on them");
   };
-  constexpr std::size_t kBlock = 4096;
+  constexpr std::size_t kBlock = 1024;
   std::vector<Sentences> blocks((lines.size() + kBlock - 1) / kBlock);
   parallel_for(std::ssize(blocks), threads, [&](Index block) {
     const std::size_t first = static_cast<std::size_t>(block) * kBlock;
@@ -68,9 +68,7 @@ Sentences encode_lines(const std::vector<std::string>& lines, const EncodesText 
   sentences.tokens.reserve(all);
   sentences.offsets.reserve(lines.size() + 1);
   for (Sentences& block : blocks) {
-    const auto before = static_cast<std::int32_t>(sentences.tokens.size());
-    sentences.tokens.insert(sentences.tokens.end(), block.tokens.begin(), block.tokens.end());
-    for (std::size_t i = 1; i < block.offsets.size(); ++i) sentences.offsets.push_back(before + block.offsets[i]);
+    for (Index i = 0; i < block.size(); ++i) sentences.push_back(block[i]);
     block = {};
   }
   return sentences;

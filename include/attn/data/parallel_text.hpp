@@ -1,7 +1,5 @@
 #pragma once
-#include "attn/core/format_count.hpp"
-#include "attn/data/line_reader.hpp"
-#include "attn/data/packed_file.hpp"
+#include "attn/data/pair_reader.hpp"
 
 namespace attn {
 
@@ -25,19 +23,9 @@ inline std::vector<std::string> read_lines(const std::filesystem::path& path) {
 /// Calls visit(source line, target line), both std::string&, for each pair of lines of two parallel files. Keeps one pair
 /// in memory.
 void for_each_pair(const std::filesystem::path& source_path, const std::filesystem::path& target_path, auto&& visit) {
-  PackedFile source_file(source_path), target_file(target_path);
-  LineReader source(source_file.path(), source_path.string()), target(target_file.path(), target_path.string());
-  std::string source_line, target_line;
-  while (true) {
-    const bool more_source = source.next(source_line), more_target = target.next(target_line);
-    if (!more_source && !more_target) return source_file.close(), target_file.close();
-    if (more_source != more_target) break;
-    visit(source_line, target_line);
-  }
-  while (source.next(source_line) || target.next(target_line)) continue;
-  source_file.close(), target_file.close();  // a damaged file ends early
-  fail(source.name(), " has ", counted(source.lines(), "line"), " and ", target.name(), " has ", target.lines(),
-       ". Parallel files need the same number of lines: line i of one translates line i of the other.");
+  constexpr bool check_utf8 = true;
+  PairReader reader({PairFormat::lines, source_path, target_path}, UnequalLines::refuse, check_utf8);
+  for (std::string source, target; reader.next(source, target);) visit(source, target);
 }
 
 /// Reads two parallel files: line i of one translates line i of the other.
@@ -54,12 +42,10 @@ inline ParallelText read_parallel(const std::filesystem::path& source_path, cons
 class LengthStatistics {
  public:
   void add(Index length) {
-    shortest_ = sentences_ == 0 ? length : std::min(shortest_, length);
-    longest_ = std::max(longest_, length);
-    total_ += length;
-    ++sentences_;
+    LengthStatistics one;
+    one.sentences_ = 1, one.total_ = one.shortest_ = one.longest_ = length;
+    add(one);
   }
-
   void add(const LengthStatistics& others) {
     if (others.sentences_ == 0) return;
     shortest_ = sentences_ == 0 ? others.shortest_ : std::min(shortest_, others.shortest_);

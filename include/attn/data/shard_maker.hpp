@@ -27,46 +27,26 @@ struct MadeShards {
 
 namespace detail {
 
-/// The encoded pairs of a block, and their header counts.
-struct EncodedPairs {
-  ShardPairs pairs;
-  ShardHeader counts;
-
-  void add(const EncodedPairs& other) {
-    const auto before = static_cast<std::uint32_t>(pairs.tokens.size());
-    require(other.pairs.tokens.size() <= std::numeric_limits<std::uint32_t>::max() - before,
-            "a shard has too many tokens. Use fewer pairs per shard.");
-    pairs.tokens.insert(pairs.tokens.end(), other.pairs.tokens.begin(), other.pairs.tokens.end());
-    for (std::size_t i = 1; i < other.pairs.begins.size(); ++i) pairs.begins.push_back(before + other.pairs.begins[i]);
-    counts.source_cut += other.counts.source_cut;
-    counts.target_cut += other.counts.target_cut;
-    counts.too_long += other.counts.too_long;
-    counts.source.add(other.counts.source);
-    counts.target.add(other.counts.target);
-  }
-};
-
-EncodedPairs encode_pairs(const ParallelText& text, std::size_t first, std::size_t last, const EncodesText auto& source,
-                          const EncodesText auto& target, const ShardOptions& options) {
-  EncodedPairs encoded;
-  ShardHeader& counts = encoded.counts;
-  std::vector<Token> from, to;
+/// Encodes the pairs of a block, and counts them in its header.
+ShardPairs encode_pairs(const ParallelText& text, const EncodesText auto& source, const EncodesText auto& target,
+                        const ShardOptions& options, ShardHeader& header) {
+  const Sentences sources = encode_lines(text.source, source, keep_all_tokens, options.threads);
+  const Sentences targets = encode_lines(text.target, target, keep_all_tokens, options.threads);
   const auto longest = static_cast<std::size_t>(options.longest);
-  for (std::size_t i = first; i < last; ++i) {
-    from.clear(), to.clear();
-    source.encode(text.source[i], from);
-    target.encode(text.target[i], to);
-    counts.source.add(std::ssize(from));
-    counts.target.add(std::ssize(to));
+  ShardPairs pairs;
+  for (Index i = 0; i < sources.size(); ++i) {
+    auto from = sources[i], to = targets[i];
+    header.source.add(std::ssize(from));
+    header.target.add(std::ssize(to));
     if (options.too_long == TooLong::drop && std::max(from.size(), to.size()) > longest) {
-      ++counts.too_long;
+      ++header.too_long;
       continue;
     }
-    if (from.size() > longest) from.resize(longest), ++counts.source_cut;
-    if (to.size() > longest) to.resize(longest), ++counts.target_cut;
-    encoded.pairs.add(from, to);
+    if (from.size() > longest) from = from.first(longest), ++header.source_cut;
+    if (to.size() > longest) to = to.first(longest), ++header.target_cut;
+    pairs.add(from, to);
   }
-  return encoded;
+  return pairs;
 }
 
 /// A hash of everything that determines a shard's contents, except the tokenizers.
@@ -113,20 +93,8 @@ MadeShards make_shards(PairStream& text, const Tokenizer auto& source, const Tok
                   there->target_tokenizer != header.target_tokenizer))
       there.reset();
     if (!there) {
-      constexpr std::size_t kPart = 1024;
-      const std::size_t pairs = block.source.size();
-      std::vector<detail::EncodedPairs> parts((pairs + kPart - 1) / kPart);
-      parallel_for(std::ssize(parts), options.threads, [&](Index i) {
-        const std::size_t first = static_cast<std::size_t>(i) * kPart;
-        parts[static_cast<std::size_t>(i)] =
-            detail::encode_pairs(block, first, std::min(first + kPart, pairs), source, target, options);
-      });
-      detail::EncodedPairs all{{}, header};
-      for (detail::EncodedPairs& part : parts) {
-        all.add(part);
-        part = {};
-      }
-      there = write_shard(path, all.counts, all.pairs);
+      const ShardPairs pairs = detail::encode_pairs(block, source, target, options, header);
+      there = write_shard(path, header, pairs);
       ++made.made;
     }
     made.files.push_back(path);

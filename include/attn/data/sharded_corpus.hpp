@@ -33,11 +33,7 @@ struct ShardHeader {
   LengthStatistics source, target;                             // of all sentences, before truncating and dropping
   std::uint64_t data_checksum = 0, header_checksum = 0;        // header_checksum: of all fields before it
 
-  std::uint64_t checksum() const {
-    Checksum sum;
-    sum.add(this, offsetof(ShardHeader, header_checksum));
-    return sum.value();
-  }
+  std::uint64_t checksum() const { return Checksum(this, offsetof(ShardHeader, header_checksum)).value(); }
   /// The expected file size. For impossible counts, a size that no file has.
   std::uint64_t file_size() const {
     constexpr std::uint64_t most = std::uint64_t{1} << 56;
@@ -74,8 +70,7 @@ inline ShardHeader write_shard(const std::filesystem::path& path, ShardHeader he
   const void* tokens = narrow.empty() ? static_cast<const void*>(pairs.tokens.data()) : narrow.data();
   const auto begins_bytes = static_cast<Index>(pairs.begins.size() * sizeof(std::uint32_t));
   const auto tokens_bytes = static_cast<Index>(header.tokens * header.token_bytes);
-  Checksum sum;
-  sum.add(pairs.begins.data(), begins_bytes);
+  Checksum sum(pairs.begins.data(), begins_bytes);
   sum.add(tokens, tokens_bytes);
   header.data_checksum = sum.value();
   header.header_checksum = header.checksum();
@@ -132,9 +127,8 @@ class Shard {
 
   /// Throws unless the file's checksum matches.
   void verify() const {
-    Checksum sum;
-    sum.add(bytes() + sizeof(ShardHeader), static_cast<Index>(header_.file_size() - sizeof(ShardHeader)));
-    if (sum.value() != header_.data_checksum) damaged();
+    const auto size = static_cast<Index>(header_.file_size() - sizeof(ShardHeader));
+    if (Checksum(bytes() + sizeof(ShardHeader), size).value() != header_.data_checksum) damaged();
   }
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
-#include <charconv>
 #include <compare>
 
+#include "attn/core/format_count.hpp"
 #include "attn/data/line_reader.hpp"
 #include "attn/text/word_split.hpp"
 
@@ -27,18 +27,13 @@ enum class LinkOrder { source_target, target_source };
 inline GoldAlignment parse_alignment(std::string_view line, LinkOrder order, const std::string& where) {
   GoldAlignment gold;
   for_each_spaced_word(line, [&](std::string_view link) {
-    const auto refuse = [&] {
-      fail(where, "'", link, "' is not a link. Write 3-4 for a sure link and 3p4 for a possible one; words count from 1.");
-    };
-    const char* const last = link.data() + link.size();
-    Index first_word = 0, second_word = 0;
-    const auto first = std::from_chars(link.data(), last, first_word);
-    if (first.ec != std::errc() || first.ptr == last || (*first.ptr != '-' && *first.ptr != 'p')) refuse();
-    const auto second = std::from_chars(first.ptr + 1, last, second_word);
-    if (second.ec != std::errc() || second.ptr != last || first_word < 1 || second_word < 1) refuse();
-    if (order == LinkOrder::target_source) std::swap(first_word, second_word);
-    gold.possible.push_back({first_word - 1, second_word - 1});
-    if (*first.ptr == '-') gold.sure.push_back(gold.possible.back());
+    const std::size_t mark = std::min(link.find_first_of("-p"), link.size() - 1);
+    const auto first = parse_index(link.substr(0, mark), 1), second = parse_index(link.substr(mark + 1), 1);
+    require(first && second, where, "'", link,
+            "' is not a link. Write 3-4 for a sure link and 3p4 for a possible one; words count from 1.");
+    const bool swapped = order == LinkOrder::target_source;
+    gold.possible.push_back({(swapped ? *second : *first) - 1, (swapped ? *first : *second) - 1});
+    if (link[mark] == '-') gold.sure.push_back(gold.possible.back());
   });
   for (auto* links : {&gold.sure, &gold.possible}) {
     std::sort(links->begin(), links->end());

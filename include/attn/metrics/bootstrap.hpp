@@ -125,11 +125,7 @@ namespace detail {
 /// numpy's pairwise summation: blocks of up to 128 numbers in eight partial sums, blocks added in pairs.
 template <class Real>
 Real pairwise_sum(const Real* values, std::size_t count) {
-  if (count < 8) {
-    Real sum = 0;
-    for (std::size_t i = 0; i < count; ++i) sum += values[i];
-    return sum;
-  }
+  if (count < 8) return std::accumulate(values, values + count, Real{0});
   if (count > 128) {
     const std::size_t half = count / 2 - count / 2 % 8;
     return pairwise_sum(values, half) + pairwise_sum(values + half, count - half);
@@ -139,9 +135,8 @@ Real pairwise_sum(const Real* values, std::size_t count) {
   std::size_t i = 8;
   for (; i + 8 <= count; i += 8)
     for (std::size_t k = 0; k < 8; ++k) parts[k] += values[i + k];
-  Real sum = ((parts[0] + parts[1]) + (parts[2] + parts[3])) + ((parts[4] + parts[5]) + (parts[6] + parts[7]));
-  for (; i < count; ++i) sum += values[i];
-  return sum;
+  const Real sum = ((parts[0] + parts[1]) + (parts[2] + parts[3])) + ((parts[4] + parts[5]) + (parts[6] + parts[7]));
+  return std::accumulate(values + i, values + count, sum);
 }
 
 /// numpy's mean, in float or double.

@@ -36,15 +36,11 @@ namespace detail {
 /// The characters of a text without white space. Each invalid UTF-8 byte becomes a lone surrogate, which is no character.
 inline std::u32string characters(std::string_view text) {
   std::u32string result;
-  for (std::size_t at = 0; at < text.size();) {
-    const utf8::Decoded character = utf8::decode(text, at);
+  for (const utf8::Character& character : utf8::Characters(text))
     if (!character.valid)
-      for (std::size_t i = at; i < at + character.length; ++i)
-        result += static_cast<char32_t>(0xDC00 + static_cast<unsigned char>(text[i]));
+      for (const char byte : character.bytes) result += static_cast<char32_t>(0xDC00 + static_cast<unsigned char>(byte));
     else if (!is_python_space(character.code))
       result += character.code;
-    at += character.length;
-  }
   return result;
 }
 

@@ -77,18 +77,17 @@ std::vector<std::span<const T>> sorted_ngrams(std::span<const T> sentence, std::
 }
 
 /// The size of the intersection of two multisets of n-grams.
-template <class T>
-Index shared_ngrams(const std::vector<std::span<const T>>& a, const std::vector<std::span<const T>>& b) {
-  std::vector<std::span<const T>> shared;
+template <class Ngrams>
+Index shared_ngrams(const Ngrams& a, const Ngrams& b) {
+  Ngrams shared;
   std::ranges::set_intersection(a, b, std::back_inserter(shared), ngram_order);
   return std::ssize(shared);
 }
 
 /// The union of two multisets: each n-gram with its higher count.
-template <class T>
-std::vector<std::span<const T>> either_ngrams(const std::vector<std::span<const T>>& a,
-                                              const std::vector<std::span<const T>>& b) {
-  std::vector<std::span<const T>> either;
+template <class Ngrams>
+Ngrams either_ngrams(const Ngrams& a, const Ngrams& b) {
+  Ngrams either;
   std::ranges::set_union(a, b, std::back_inserter(either), ngram_order);
   return either;
 }

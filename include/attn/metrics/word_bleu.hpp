@@ -11,17 +11,11 @@ enum class WordBleu {
   nltk                    // NLTK's corpus_bleu: a sentence too short for an n-gram counts one n-gram without a match
 };
 
-namespace detail {
-
-constexpr bool is_ascii_space(char32_t code) { return code == ' ' || (code >= '\t' && code <= '\r'); }
-
-}  // namespace detail
-
 inline BleuCounts word_bleu_counts(WordBleu kind, const std::string& hypothesis, std::span<const std::string> references) {
   const auto split = [&](std::string line) {
     if (kind == WordBleu::nltk) return detail::split_words(line);
     if (kind == WordBleu::multi_bleu_lower_case) std::ranges::transform(line, line.begin(), unicode::ascii_lower);
-    return detail::split_words<detail::is_ascii_space>(line);
+    return detail::split_words<unicode::is_ascii_space>(line);
   };
   return detail::count_words(hypothesis, references, split, kind == WordBleu::nltk ? 1 : 0);
 }

@@ -20,11 +20,9 @@ inline std::string label(std::string_view word) {
   constexpr int most = 22;
   std::string text;
   int count = 0;
-  for (std::size_t at = 0; at < word.size(); ++count) {
-    const utf8::Decoded letter = utf8::decode(word, at);
-    if (count == most) return text + "\u2026";
+  for (const utf8::Character& letter : utf8::Characters(word)) {
+    if (count++ == most) return text + "\u2026";
     utf8::append(text, letter.code);
-    at += letter.length;
   }
   return text;
 }
@@ -32,11 +30,8 @@ inline std::string label(std::string_view word) {
 /// Approximate width of a label in pixels; scripts from Hangul on are wide.
 inline double label_width(std::string_view label) {
   double width = 0;
-  for (std::size_t at = 0; at < label.size();) {
-    const utf8::Decoded letter = utf8::decode(label, at);
+  for (const utf8::Character& letter : utf8::Characters(label))
     width += letter.code >= 0x1100 && letter.code < 0xFF00 && (letter.code < 0x2000 || letter.code >= 0x2E80) ? 14 : 8;
-    at += letter.length;
-  }
   return width;
 }
 

@@ -12,14 +12,11 @@ inline std::string escaped(std::string_view text) {
   using Entity = std::pair<char32_t, std::string_view>;
   constexpr Entity entities[] = {{'<', "&lt;"}, {'>', "&gt;"}, {'&', "&amp;"}, {'\'', "&#39;"}, {'"', "&quot;"}};
   std::string safe;
-  for (std::size_t at = 0; at < text.size();) {
-    const utf8::Decoded letter = utf8::decode(text, at);
-    at += letter.length;
+  for (const utf8::Character& letter : utf8::Characters(text))
     if (const auto found = std::ranges::find(entities, letter.code, &Entity::first); found != std::end(entities))
       safe += found->second;
     else if (letter.code >= ' ' && letter.code != 0xFFFE && letter.code != 0xFFFF)
       utf8::append(safe, letter.code);
-  }
   return safe;
 }
 

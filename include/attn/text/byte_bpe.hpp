@@ -34,11 +34,9 @@ inline std::optional<std::string> read(std::string_view text) {
     return table;
   }();
   std::string read;
-  for (std::size_t at = 0; at < text.size();) {
-    const utf8::Decoded letter = utf8::decode(text, at);
+  for (const utf8::Character& letter : utf8::Characters(text)) {
     if (!letter.valid || letter.code >= bytes.size() || bytes[letter.code] < 0) return std::nullopt;
     read += static_cast<char>(bytes[letter.code]);
-    at += letter.length;
   }
   return read;
 }

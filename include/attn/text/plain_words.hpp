@@ -175,20 +175,9 @@ class PlainWordScanner {
 /// Expands English contractions: don't -> do not. Also matches inside words (she's contains he's). Case-sensitive, as in
 /// Chittersu's preprocessing: I'm becomes I am, while Don't and It's stay.
 inline void expand_contractions(std::string& line) {
-  constexpr char apostrophe = '\'';
-  if (line.find(apostrophe) == std::string::npos) return;
-  for (const auto& [short_form, long_form] : plain::contractions()) {
-    const std::size_t before = short_form.find(apostrophe);
-    std::string expanded;
-    std::size_t done = 0;  // bytes of the line already copied to `expanded`
-    for (std::size_t at = line.find(apostrophe); at != line.npos; at = line.find(apostrophe, at + 1)) {
-      if (at < done + before || line.compare(at - before, short_form.size(), short_form) != 0) continue;
-      expanded.append(line, done, at - before - done).append(long_form);
-      done = at - before + short_form.size();
-      at = done - 1;
-    }
-    if (done > 0) line = expanded.append(line, done);
-  }
+  if (line.find('\'') == std::string::npos) return;
+  for (const auto& [short_form, long_form] : plain::contractions())
+    if (line.find(short_form) != std::string::npos) line = replaced(line, short_form, long_form);
 }
 
 enum class Language { english, german };

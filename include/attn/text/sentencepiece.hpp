@@ -42,11 +42,9 @@ class SentencePiece : public TokenizerBase<SentencePiece> {
     const auto& options = model_.normalizer;
     std::string text, bytes;
     const auto add_bytes = [&] {
-      for (std::size_t at = 0; at < bytes.size();) {
-        const utf8::Decoded character = utf8::decode(bytes, at);
-        const std::size_t length = character.valid ? character.length : 1;
-        text += character.valid ? std::string_view(bytes).substr(at, length) : std::string_view("\uFFFD");
-        at += length;
+      for (const utf8::Character& character : utf8::Characters(bytes)) {
+        if (character.valid) text += character.bytes;
+        for (std::size_t i = 0; i < character.length && !character.valid; ++i) text += "\uFFFD";  // one for each byte
       }
       bytes.clear();
     };

@@ -1,7 +1,7 @@
 #pragma once
 #include <unordered_map>
 
-#include "attn/core/types.hpp"
+#include "attn/core/format_count.hpp"
 #include "attn/text/content_hash.hpp"
 #include "attn/text/utf8.hpp"
 
@@ -72,19 +72,12 @@ inline std::string piece_name(std::string_view piece, std::string_view space) {
   if (piece == space) return "\u2423";
   std::string name;
   if (utf8::first_invalid(piece) != piece.npos) {
-    constexpr char digits[] = "0123456789abcdef";
-    for (const char c : piece) {
-      const auto byte = static_cast<unsigned char>(c);
-      name += {'<', digits[byte >> 4], digits[byte & 15], '>'};
-    }
+    for (const char byte : piece) name += detail::formatted("<%02x>", static_cast<unsigned char>(byte));
     return name;
   }
   if (piece.starts_with(space)) return std::string(piece.substr(space.size()));
-  for (std::size_t at = 0; at < piece.size() && name.empty();) {
-    const utf8::Decoded one = utf8::decode(piece, at);
+  for (const utf8::Character& one : utf8::Characters(piece))
     if (unicode::is_letter(one.code) || unicode::is_number(one.code)) name = "\u00b7";
-    at += one.length;
-  }
   return name.append(piece);
 }
 

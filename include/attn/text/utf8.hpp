@@ -39,13 +39,35 @@ constexpr Decoded decode(std::string_view text, std::size_t at) {
   return {code, length, true};
 }
 
+/// A decoded character and its bytes in the text.
+struct Character : Decoded {
+  std::string_view bytes;
+};
+
+/// The characters of a text, in order: for (const utf8::Character& character : utf8::Characters(text)).
+class Characters {
+ public:
+  constexpr explicit Characters(std::string_view text) : rest_(text) {}
+
+  constexpr Characters begin() const { return *this; }
+  constexpr std::default_sentinel_t end() const { return {}; }
+  constexpr bool operator==(std::default_sentinel_t) const { return rest_.empty(); }
+  constexpr Character operator*() {
+    const Decoded first = decode(rest_, 0);
+    length_ = first.length;
+    return {first, rest_.substr(0, length_)};
+  }
+  constexpr void operator++() { rest_.remove_prefix(length_); }
+
+ private:
+  std::string_view rest_;
+  std::size_t length_ = 0;  // of the character that was read last
+};
+
 /// The position of the first byte that is not valid UTF-8, or npos.
 constexpr std::size_t first_invalid(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const Decoded character = decode(text, at);
-    if (!character.valid) return at;
-    at += character.length;
-  }
+  for (const Character& character : Characters(text))
+    if (!character.valid) return static_cast<std::size_t>(character.bytes.data() - text.data());
   return std::string_view::npos;
 }
 
@@ -74,14 +96,9 @@ inline void append(std::string& text, char32_t code) {
 
 /// Replaces each invalid sequence by U+FFFD. Models that generate byte by byte can produce invalid UTF-8.
 inline std::string repair(std::string text) {
-  const std::size_t wrong = first_invalid(text);
-  if (wrong == std::string::npos) return text;
-  std::string repaired = text.substr(0, wrong);
-  for (std::size_t at = wrong; at < text.size();) {
-    const Decoded character = decode(text, at);
-    append(repaired, character.code);
-    at += character.length;
-  }
+  if (first_invalid(text) == std::string::npos) return text;
+  std::string repaired;
+  for (const Character& character : Characters(text)) append(repaired, character.code);
   return repaired;
 }
 
@@ -110,10 +127,10 @@ constexpr bool is_letter(char32_t code) {
 /// \p{N}
 constexpr bool is_number(char32_t code) { return code < 0x80 ? code >= '0' && code <= '9' : contains(numbers, code); }
 
+constexpr bool is_ascii_space(char32_t code) { return code == ' ' || (code >= '\t' && code <= '\r'); }
+
 /// \s: the Unicode property White_Space.
-constexpr bool is_space(char32_t code) {
-  return code < 0x80 ? code == ' ' || (code >= '\t' && code <= '\r') : contains(spaces, code);
-}
+constexpr bool is_space(char32_t code) { return code < 0x80 ? is_ascii_space(code) : contains(spaces, code); }
 
 /// Capitals first, first + step, ..., last. The lower-case letter of each is at `distance` after it.
 struct CapitalRange {
@@ -160,14 +177,11 @@ inline std::string replaced(std::string_view text, std::string_view from, std::s
 inline std::string lower_case(std::string_view line) {
   std::string lower;
   lower.reserve(line.size());
-  for (std::size_t at = 0; at < line.size();) {
-    const auto character = utf8::decode(line, at);
+  for (const utf8::Character& character : utf8::Characters(line))
     if (character.valid)
       utf8::append(lower, unicode::to_lower(character.code));
     else
-      lower += line.substr(at, character.length);
-    at += character.length;
-  }
+      lower += character.bytes;
   return lower;
 }
 

@@ -59,14 +59,12 @@ void for_each_word(std::string_view text, auto&& visit) {
 /// Calls visit(word) for each word separated by white space of any kind. Invalid UTF-8 is not white space.
 template <bool (*is_space)(char32_t) = unicode::is_space>
 void for_each_spaced_word(std::string_view text, auto&& visit) {
-  std::size_t start = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto character = utf8::decode(text, at);
-    if (is_space(character.code)) {
-      if (at > start) visit(text.substr(start, at - start));
-      start = at + character.length;
-    }
+  std::size_t at = 0, start = 0;
+  for (const utf8::Character& character : utf8::Characters(text)) {
     at += character.length;
+    if (!is_space(character.code)) continue;
+    if (const auto word = text.substr(start, at - character.length - start); !word.empty()) visit(word);
+    start = at;
   }
   if (start < text.size()) visit(text.substr(start));
 }

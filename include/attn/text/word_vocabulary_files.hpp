@@ -1,7 +1,6 @@
 #pragma once
-#include <charconv>
-
 #include "attn/core/file.hpp"
+#include "attn/core/format_count.hpp"
 #include "attn/text/word_vocabulary.hpp"
 
 namespace attn {
@@ -25,11 +24,9 @@ inline WordVocabulary load_word_vocabulary(const std::filesystem::path& path) {
     require(utf8::first_invalid(line) == line.npos, path.string(), ", line ", number,
             ": not valid UTF-8. Convert the file to UTF-8.");
     const std::string_view digits = line.substr(comma + 1);
-    Index id = -1;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), id);
-    require(error == std::errc() && end == digits.data() + digits.size() && id >= 0, path.string(), ", line ", number,
-            ": '", digits, "' is not an id");
-    entries.push_back({line.substr(0, comma), id, number});
+    const std::optional<Index> id = parse_index(digits);
+    require(id.has_value(), path.string(), ", line ", number, ": '", digits, "' is not an id");
+    entries.push_back({line.substr(0, comma), *id, number});
   }
 
   std::vector<std::string> words(entries.size());
