@@ -3,8 +3,6 @@
 #include "attn/core/step_graph.hpp"
 #include "attn/decode/decoder_model.hpp"
 #include "attn/decode/greedy_options.hpp"
-#include "attn/ops/decoding.hpp"
-#include "attn/tape/embedding.hpp"
 
 namespace attn {
 

@@ -1,11 +1,8 @@
 #pragma once
 #include "attn/decode/beam.hpp"
-#include "attn/decode/decoding_steps.hpp"
 #include "attn/decode/graph_beam_search.hpp"
 #include "attn/decode/greedy.hpp"
 #include "attn/decode/model_steps.hpp"
-#include "attn/decode/repetition.hpp"
-#include "attn/decode/search_options.hpp"
 
 namespace attn {
 

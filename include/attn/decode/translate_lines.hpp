@@ -1,12 +1,8 @@
 #pragma once
-#include <atomic>
-
 #include "attn/data/batches.hpp"
 #include "attn/data/parallel_corpus.hpp"
-#include "attn/decode/decoder_model.hpp"
 #include "attn/decode/search.hpp"
 #include "attn/text/tokenizer.hpp"
-#include "attn/text/utf8.hpp"
 
 namespace attn {
 

@@ -1,7 +1,4 @@
 #pragma once
-#include <unistd.h>
-
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <mutex>

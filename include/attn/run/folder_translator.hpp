@@ -1,7 +1,5 @@
 #pragma once
-#include "attn/data/word_alignments.hpp"
 #include "attn/decode/attention_alignment.hpp"
-#include "attn/decode/search_tree.hpp"
 #include "attn/decode/translate_lines.hpp"
 #include "attn/run/any_model.hpp"
 #include "attn/run/run_config.hpp"

@@ -1,10 +1,6 @@
 #pragma once
-#include <iterator>
-
-#include "attn/checkpoint/json.hpp"
 #include "attn/checkpoint/safetensors.hpp"
 #include "attn/core/parameter_groups.hpp"
-#include "attn/run/model_spec.hpp"
 #include "attn/run/run_folder.hpp"
 #include "attn/text/marian_tokenizer.hpp"
 

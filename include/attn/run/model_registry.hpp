@@ -1,8 +1,6 @@
 #pragma once
-#include "attn/models/recurrent_shape.hpp"
 #include "attn/run/any_model.hpp"
 #include "attn/run/device_options.hpp"
-#include "attn/run/model_spec.hpp"
 
 namespace attn {
 

@@ -2,9 +2,7 @@
 #include <deque>
 
 #include "attn/checkpoint/load_model.hpp"
-#include "attn/checkpoint/safetensors.hpp"
 #include "attn/checkpoint/saved_groups.hpp"
-#include "attn/optim/any_optimiser.hpp"
 #include "attn/train/trainer.hpp"
 
 namespace attn {
