@@ -98,8 +98,7 @@ class FolderTranslator {
     std::vector<TokenProbability> tokens;
     for (Token id = 0; id < config_.target.size(); ++id)
       tokens.push_back({id, config_.target.name(id), p[static_cast<std::size_t>(id)]});
-    std::stable_sort(tokens.begin(), tokens.end(),
-                     [](const auto& a, const auto& b) { return a.probability > b.probability; });
+    std::ranges::stable_sort(tokens, std::greater<>(), &TokenProbability::probability);
     return tokens;
   }
 
