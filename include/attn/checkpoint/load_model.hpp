@@ -52,7 +52,7 @@ inline std::pair<Index, Index> extents_of(const TensorView& tensor, bool transpo
   return transposed ? std::pair(cols, rows) : std::pair(rows, cols);
 }
 
-/// Throws Error unless the parts have the parameter's shape.
+/// Throws Error unless the file has all parts, in the parameter's shape.
 inline void check_shapes(const SafetensorsFile& file, Wanted& wanted) {
   Index rows = 0;
   const auto refuse = [&](const StoredPart& part, const auto&... reason) {
@@ -82,18 +82,6 @@ inline void check_shapes(const SafetensorsFile& file, Wanted& wanted) {
          "the file belongs to another model");
 }
 
-/// Whether the file has every part of a parameter in the right shape.
-inline bool fits(const SafetensorsFile& file, Wanted wanted) {
-  if (std::ranges::any_of(wanted.parts, [&](const StoredPart& part) { return file.find(part.name) == nullptr; }))
-    return false;
-  try {
-    check_shapes(file, wanted);
-  } catch (const Error&) {
-    return false;
-  }
-  return true;
-}
-
 /// Throws Error unless every part exists in the right shape and no tensor is left over. If loading is not strict, reports
 /// mismatches instead.
 inline LoadReport check_tensors(const SafetensorsFile& file, std::span<Wanted> all, const LoadOptions& options) {
@@ -101,7 +89,11 @@ inline LoadReport check_tensors(const SafetensorsFile& file, std::span<Wanted> a
   LoadReport report;
   for (Wanted& wanted : all) {
     parameters.push_back(wanted.name);
-    if (!options.strict && !fits(file, wanted)) wanted.parts.clear();
+    try {
+      if (!options.strict) check_shapes(file, wanted);
+    } catch (const Error&) {
+      wanted.parts.clear();  // the parameter keeps its values
+    }
     if (wanted.parts.empty()) report.missing.push_back(wanted.name);
     for (const StoredPart& part : wanted.parts) {
       if (file.find(part.name) == nullptr) missing.push_back(part.name);
@@ -207,10 +199,11 @@ void read_parts(const SafetensorsFile& file, std::span<const Wanted> all, CheckF
 
 }  // namespace checkpoint
 
-/// Loads all of a model's parameters from a file, or none on error. Missing parameters, other shapes and unexpected tensors
+/// Loads all parameters of a network from a file, or none on error. Missing parameters, other shapes and unexpected tensors
 /// are Errors that name them and suggest the file's kind of model. LoadOptions::strict = false reports them instead.
-template <class Device>
-LoadReport load_model(const SafetensorsFile& file, Parameters<Device>& parameters, const LoadOptions& options = {}) {
+LoadReport load_model(const SafetensorsFile& file, auto& network, const LoadOptions& options = {}) {
+  auto& parameters = parameters_of(network);
+  using Device = std::remove_reference_t<decltype(parameters.device())>;
   using Real = typename Device::Real;
   std::vector<checkpoint::Wanted> wanted;
   for (const auto& entry : parameters.entries())
@@ -238,10 +231,6 @@ LoadReport load_model(const SafetensorsFile& file, Parameters<Device>& parameter
   return report;
 }
 
-template <class Model>
-LoadReport load_model(const SafetensorsFile& file, Network<Model>& network, const LoadOptions& options = {}) {
-  return load_model(file, network.parameters, options);
-}
 template <class Model>
 LoadReport load_model(const std::filesystem::path& path, Network<Model>& network, const LoadOptions& options = {}) {
   return load_model(SafetensorsFile(path), network, options);

@@ -60,14 +60,8 @@ inline LoadOptions marian_layout(const SafetensorsFile& file, Index width) {
 }
 
 /// Loads the weights into a Marian model. Add the padding token to SearchOptions::never: translations must not contain it.
-template <class Device>
-void load_marian(const SafetensorsFile& file, Parameters<Device>& parameters) {
-  load_model(file, parameters, marian_layout(file, parameters.find("target_embedding.table").cols));
-}
-
-template <class Model>
-void load_marian(const SafetensorsFile& file, Network<Model>& network) {
-  load_marian(file, network.parameters);
+void load_marian(const SafetensorsFile& file, auto& network) {
+  load_model(file, network, marian_layout(file, parameters_of(network).find("target_embedding.table").cols));
 }
 
 }  // namespace attn

@@ -1,8 +1,6 @@
 #pragma once
 #include <sys/mman.h>
-#include <sys/stat.h>
 
-#include <bit>
 #include <nlohmann/json.hpp>
 #include <set>
 

@@ -27,13 +27,6 @@ inline std::string to_string(const GroupState& state) {
   return text.str();
 }
 
-template <class Device>
-std::vector<GroupState> groups_of(const Parameters<Device>& parameters) {
-  std::vector<GroupState> states;
-  for (const auto& entry : parameters.entries()) states.push_back({entry.group, entry.frozen});
-  return states;
-}
-
 /// The value of "training.groups"; empty if all parameters are in the default group.
 template <class Device>
 std::string write_groups(const Parameters<Device>& parameters) {
@@ -83,7 +76,9 @@ std::vector<GroupState> read_groups(const SafetensorsFile& file, const Parameter
 /// Restores a checkpoint's groups if the program has set none; groups set by the program must match the checkpoint.
 template <class Device>
 void restore_groups(const SafetensorsFile& file, Parameters<Device>& parameters) {
-  const std::vector<GroupState> saved = read_groups(file, parameters), now = groups_of(parameters);
+  const std::vector<GroupState> saved = read_groups(file, parameters);
+  std::vector<GroupState> now;
+  for (const auto& entry : parameters.entries()) now.push_back({entry.group, entry.frozen});
   if (now == saved) return;
   if (now == std::vector<GroupState>(now.size())) {
     for (std::size_t i = 0; i < saved.size(); ++i) parameters.restore_group(i, saved[i].options, saved[i].frozen);

@@ -14,17 +14,12 @@ inline constexpr DType every_dtype[] = {DType::f64,     DType::i64,     DType::u
                                         DType::u32,     DType::f16,     DType::bf16, DType::i16, DType::u16,
                                         DType::f8_e5m2, DType::f8_e4m3, DType::i8,   DType::u8,  DType::boolean};
 
-inline std::string_view name_of(DType dtype) {
-  constexpr std::string_view names[] = {"F64", "I64", "U64",     "F32",     "I32", "U32", "F16", "BF16",
-                                        "I16", "U16", "F8_E5M2", "F8_E4M3", "I8",  "U8",  "BOOL"};
-  return names[static_cast<int>(dtype)];
-}
-
-/// Bytes per number.
-inline Index size_of(DType dtype) {
-  constexpr Index sizes[] = {8, 8, 8, 4, 4, 4, 2, 2, 2, 2, 1, 1, 1, 1, 1};
-  return sizes[static_cast<int>(dtype)];
-}
+/// The name of each DType in a file, and its bytes per number.
+inline constexpr std::pair<std::string_view, Index> dtype_formats[] = {
+    {"F64", 8}, {"I64", 8}, {"U64", 8},     {"F32", 4},     {"I32", 4}, {"U32", 4}, {"F16", 2}, {"BF16", 2},
+    {"I16", 2}, {"U16", 2}, {"F8_E5M2", 1}, {"F8_E4M3", 1}, {"I8", 1},  {"U8", 1},  {"BOOL", 1}};
+inline std::string_view name_of(DType dtype) { return dtype_formats[static_cast<int>(dtype)].first; }
+inline Index size_of(DType dtype) { return dtype_formats[static_cast<int>(dtype)].second; }
 
 /// The DType of a C++ type. Specialize it for custom types, such as a 16-bit float.
 template <class T>

@@ -76,4 +76,12 @@ class Network {
   }
 };
 
+/// The parameters of a network, or the argument itself: for functions that accept a network or its parameters.
+auto& parameters_of(auto& network) {
+  if constexpr (requires { network.parameters; })
+    return network.parameters;
+  else
+    return network;
+}
+
 }  // namespace attn

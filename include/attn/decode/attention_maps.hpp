@@ -1,8 +1,6 @@
 #pragma once
 #include "attn/core/network.hpp"
 #include "attn/decode/decoder_model.hpp"
-#include "attn/tape/attention.hpp"
-#include "attn/tape/embedding.hpp"
 
 namespace attn {
 

@@ -60,9 +60,7 @@ inline void choose(std::span<const double> log_probabilities, Index rows, const 
     const double* row = log_probabilities.data() + i * vocabulary;
     order.clear();
     double sum = 0;  // over the tokens that may be chosen
-    const auto excepted = [&](Token token) {
-      return std::find(rules.except.begin(), rules.except.end(), token) != rules.except.end();
-    };
+    const auto excepted = [&](Token token) { return std::ranges::find(rules.except, token) != rules.except.end(); };
     for (std::size_t j = 0; rules.renormalize && j < vocabulary; ++j)
       if (!excepted(static_cast<Token>(j))) sum += std::exp(row[j]);
     const double log_sum = rules.renormalize ? std::log(sum) : 0;

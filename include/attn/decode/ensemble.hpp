@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/decode/decoding_steps.hpp"
 #include "attn/decode/translate_lines.hpp"
 
 namespace attn {

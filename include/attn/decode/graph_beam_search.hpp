@@ -2,8 +2,6 @@
 #include "attn/core/step_graph.hpp"
 #include "attn/decode/beam.hpp"
 #include "attn/decode/decoder_model.hpp"
-#include "attn/ops/decoding.hpp"
-#include "attn/tape/embedding.hpp"
 
 namespace attn {
 

@@ -3,8 +3,6 @@
 #include "attn/core/step_graph.hpp"
 #include "attn/decode/decoder_model.hpp"
 #include "attn/decode/greedy_options.hpp"
-#include "attn/ops/decoding.hpp"
-#include "attn/tape/embedding.hpp"
 
 namespace attn {
 
@@ -53,6 +51,7 @@ std::vector<std::vector<Token>> graph_greedy(Device& device, const Model& model,
     written.resize(static_cast<std::size_t>(steps * rows));
     device.download(written.data(), all, steps * rows);
     keep.assign(tokens.size(), true);
+    tokens.clear();
     for (std::size_t i = 0; i < keep.size(); ++i) {
       auto& translation = translations[static_cast<std::size_t>(state.active()[i])];
       for (std::size_t step = 0; step < static_cast<std::size_t>(steps) && keep[i]; ++step) {
@@ -60,10 +59,8 @@ std::vector<std::vector<Token>> graph_greedy(Device& device, const Model& model,
         keep[i] = token != options.end;
         if (keep[i]) translation.push_back(token);
       }
+      if (keep[i]) tokens.push_back(translation.back());
     }
-    tokens.clear();
-    for (std::size_t i = 0; i < keep.size(); ++i)
-      if (keep[i]) tokens.push_back(translations[static_cast<std::size_t>(state.active()[i])].back());
     state.end_graph(steps);
     state.keep(keep);
   }

@@ -1,8 +1,6 @@
 #pragma once
 #include "attn/decode/decoder_model.hpp"
 #include "attn/decode/decoding_steps.hpp"
-#include "attn/ops/decoding.hpp"
-#include "attn/tape/embedding.hpp"
 
 namespace attn {
 

@@ -1,11 +1,8 @@
 #pragma once
 #include "attn/decode/beam.hpp"
-#include "attn/decode/decoding_steps.hpp"
 #include "attn/decode/graph_beam_search.hpp"
 #include "attn/decode/greedy.hpp"
 #include "attn/decode/model_steps.hpp"
-#include "attn/decode/repetition.hpp"
-#include "attn/decode/search_options.hpp"
 
 namespace attn {
 
@@ -60,8 +57,8 @@ inline Hypotheses sample(DecodingSteps& steps, const SearchOptions& options) {
   for (Index t = 0; t < options.limit && !rows.empty(); ++t) {
     steps.log_probabilities(tokens, all);
     const std::size_t vocabulary = all.size() / rows.size();
-    std::size_t going_on = 0;
-    selected.clear();
+    std::vector<Row> going_on;
+    tokens.clear(), selected.clear();
     for (std::size_t r = 0; r < rows.size(); ++r) {
       Row& row = rows[r];
       Hypothesis& one = results[row.sentence][row.number];
@@ -83,13 +80,11 @@ inline Hypotheses sample(DecodingSteps& steps, const SearchOptions& options) {
       one.complete = token == options.end && !forced;
       if (one.complete) continue;
       one.tokens.push_back(token);
+      going_on.push_back(row);
       selected.push_back(static_cast<Index>(r));
-      tokens[going_on] = token;
-      if (going_on != r) rows[going_on] = row;
-      ++going_on;
+      tokens.push_back(token);
     }
-    rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(going_on), rows.end());
-    tokens.resize(going_on);
+    rows = std::move(going_on);
     steps.select(selected);
   }
   for (auto& of_sentence : results)
@@ -151,7 +146,6 @@ inline Hypotheses beam_search(DecodingSteps& steps, const SearchOptions& options
     steps.best(tokens, rules, choices);
 
     Index first = 0;
-    std::size_t going_on = 0;
     tokens.clear(), selected.clear();
     for (const Index i : active) {
       Beam& beam = beams[static_cast<std::size_t>(i)];
@@ -163,9 +157,8 @@ inline Hypotheses beam_search(DecodingSteps& steps, const SearchOptions& options
         tokens.push_back(beam.newest(row));
       }
       first += rows;
-      if (!beam.over()) active[going_on++] = i;
     }
-    active.resize(going_on);
+    std::erase_if(active, [&](Index i) { return beams[static_cast<std::size_t>(i)].over(); });
     steps.select(selected);
   }
   return finish_beams(beams);

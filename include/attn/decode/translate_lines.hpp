@@ -1,12 +1,8 @@
 #pragma once
-#include <atomic>
-
 #include "attn/data/batches.hpp"
 #include "attn/data/parallel_corpus.hpp"
-#include "attn/decode/decoder_model.hpp"
 #include "attn/decode/search.hpp"
 #include "attn/text/tokenizer.hpp"
-#include "attn/text/utf8.hpp"
 
 namespace attn {
 
@@ -153,15 +149,10 @@ void for_each_batch(SearchEngine& engine, const std::vector<std::vector<Index>>&
     self(self, places.subspan(half), worker);
   };
   const std::lock_guard lock(engine.mutex);
-  const auto count = static_cast<Index>(batches.size());
-  const Index workers = engine.workers(count);
-  if (workers < 2) {
-    for (const auto& batch : batches) halve(halve, batch, -1);
-    return;
-  }
+  const Index workers = std::max<Index>(engine.workers(std::ssize(batches)), 1);
   std::atomic<std::size_t> next = 0;
   parallel_for(workers, workers, [&](Index worker) {
-    for (std::size_t i = next++; i < batches.size(); i = next++) halve(halve, batches[i], worker);
+    for (std::size_t i = next++; i < batches.size(); i = next++) halve(halve, batches[i], workers > 1 ? worker : -1);
   });
 }
 

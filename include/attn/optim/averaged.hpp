@@ -1,6 +1,5 @@
 #pragma once
 #include "attn/core/network.hpp"
-#include "attn/ops/optimisers.hpp"
 #include "attn/optim/any_optimiser.hpp"
 #include "attn/optim/update_share.hpp"
 

@@ -1,9 +1,7 @@
 #pragma once
 #include "attn/core/network.hpp"
-#include "attn/ops/optimisers.hpp"
 #include "attn/optim/gradient_norm.hpp"
 #include "attn/optim/group_table.hpp"
-#include "attn/optim/update_share.hpp"
 
 namespace attn {
 

@@ -150,16 +150,15 @@ class DataParallel {
   }
 
   void begin(Range range) {
-    timed([&] { begin_sum(range); });
-  }
-  void begin_sum(Range range) {
-    if (!sharded_) return communicator_.begin_sum(SharedNumbers(range.first, range.count), stream());
-    for (Index rank = 0; rank < ranks(); ++rank) {
-      const Range part = part_of(rank);
-      Real* const first = std::max(range.first, part.first);
-      Real* const last = std::min(range.first + range.count, part.first + part.count);
-      if (first < last) communicator_.begin_sum_at(rank, SharedNumbers(first, last - first), stream());
-    }
+    timed([&] {
+      if (!sharded_) return communicator_.begin_sum(SharedNumbers(range.first, range.count), stream());
+      for (Index rank = 0; rank < ranks(); ++rank) {
+        const Range part = part_of(rank);
+        Real* const first = std::max(range.first, part.first);
+        Real* const last = std::min(range.first + range.count, part.first + part.count);
+        if (first < last) communicator_.begin_sum_at(rank, SharedNumbers(first, last - first), stream());
+      }
+    });
   }
 
   void add_up(Real* number) {

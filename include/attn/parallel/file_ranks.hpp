@@ -1,7 +1,4 @@
 #pragma once
-#include <unistd.h>
-
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <mutex>
@@ -215,8 +212,7 @@ class FileRanks final : public Communicator {
         else
           why << " has made no progress for " << heartbeats.limit_of_next() << " s, and all others wait for it: it hangs";
         why << ". All ranks end; the last checkpoint is complete. End that process if it still exists, then start all "
-               "ranks "
-               "again with --resume. On slow machines, set ATTN_HEARTBEAT_TIMEOUT to more seconds";
+               "ranks again with --resume. On slow machines, set ATTN_HEARTBEAT_TIMEOUT to more seconds";
         std::_Exit(stop_all(1, why.str()));
       }
       const std::string text = read(folder_ / "failed");

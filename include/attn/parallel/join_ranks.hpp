@@ -1,8 +1,6 @@
 #pragma once
 #include <charconv>
-#include <cstdlib>
 
-#include "attn/parallel/communicator.hpp"
 #include "attn/parallel/file_ranks.hpp"
 
 #ifdef ATTN_MPI

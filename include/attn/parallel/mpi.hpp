@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <thread>
@@ -90,10 +89,7 @@ class Mpi final : public Communicator {
 
   /// Rank 0 prints first, so that a message common to all ranks appears once.
   int stop_all(int status, const std::string& why) override {
-    if (ranks_ == 1) {
-      std::fprintf(stderr, "%s\n", why.c_str());
-      return status;
-    }
+    if (ranks_ == 1) return Communicator::stop_all(status, why);
     if (rank_ != 0) std::this_thread::sleep_for(std::chrono::seconds(2));
     std::fprintf(stderr, "rank %d on %s: %s\n", rank_, host(rank_).c_str(), why.c_str());
     std::fflush(stderr);

@@ -1,9 +1,7 @@
 #pragma once
-#include "attn/checkpoint/json.hpp"
 #include "attn/data/shard_maker.hpp"
 #include "attn/data/sharded_corpus.hpp"
 #include "attn/run/run_folder.hpp"
-#include "attn/run/tokenizer_files.hpp"
 
 namespace attn {
 

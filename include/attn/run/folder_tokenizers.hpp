@@ -1,6 +1,5 @@
 #pragma once
 #include "attn/run/marian_folder.hpp"
-#include "attn/run/run_folder.hpp"
 
 namespace attn {
 

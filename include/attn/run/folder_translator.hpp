@@ -1,7 +1,5 @@
 #pragma once
-#include "attn/data/word_alignments.hpp"
 #include "attn/decode/attention_alignment.hpp"
-#include "attn/decode/search_tree.hpp"
 #include "attn/decode/translate_lines.hpp"
 #include "attn/run/any_model.hpp"
 #include "attn/run/run_config.hpp"
@@ -100,8 +98,7 @@ class FolderTranslator {
     std::vector<TokenProbability> tokens;
     for (Token id = 0; id < config_.target.size(); ++id)
       tokens.push_back({id, config_.target.name(id), p[static_cast<std::size_t>(id)]});
-    std::stable_sort(tokens.begin(), tokens.end(),
-                     [](const auto& a, const auto& b) { return a.probability > b.probability; });
+    std::ranges::stable_sort(tokens, std::greater<>(), &TokenProbability::probability);
     return tokens;
   }
 

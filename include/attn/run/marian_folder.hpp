@@ -1,10 +1,6 @@
 #pragma once
-#include <iterator>
-
-#include "attn/checkpoint/json.hpp"
 #include "attn/checkpoint/safetensors.hpp"
 #include "attn/core/parameter_groups.hpp"
-#include "attn/run/model_spec.hpp"
 #include "attn/run/run_folder.hpp"
 #include "attn/text/marian_tokenizer.hpp"
 
@@ -19,10 +15,7 @@ class HubConfig {
   }
 
   const nlohmann::json& members() const { return object_; }
-  nlohmann::json find(const char* name) const {
-    const auto found = object_.find(name);
-    return found == object_.end() ? nlohmann::json() : *found;
-  }
+  nlohmann::json find(const char* name) const { return object_.value(name, nlohmann::json()); }
   [[noreturn]] void refuse(const std::string& name, const std::string& why) const {
     fail(path_.string(), ": ", name, " is ", json_text(find(name.c_str())), "; ", why);
   }
@@ -108,8 +101,10 @@ inline ModelPreset marian_model(const HubConfig& config) {
       {size("encoder_layers"), size("decoder_layers"), size("d_model"), heads, both("encoder_ffn_dim", "decoder_ffn_dim")}};
 }
 
-/// Rejects settings that change the result of transformers' generate() and that attn's search does not support.
-inline void check_generation(const HubConfig& config) {
+/// Rejects settings that change the result of transformers' generate() and that attn's search does not support. Of
+/// generation_config.json, also rejects members unknown to transformers: most are misspelled. Names that begin with _ are
+/// internal to transformers.
+inline void check_generation(const HubConfig& config, bool is_generation_config) {
   static const auto usual = nlohmann::ordered_json::parse(R"({
       "do_sample": false, "num_beam_groups": 1, "diversity_penalty": 0, "repetition_penalty": 1, "penalty_alpha": 0,
       "encoder_repetition_penalty": 1, "forced_bos_token_id": null, "encoder_no_repeat_ngram_size": 0,
@@ -120,26 +115,20 @@ inline void check_generation(const HubConfig& config) {
   for (const auto& [name, value] : usual.items())
     if (const auto given = config.find(name.c_str()); !given.is_null() && given != nlohmann::json(value))
       config.refuse(name, "attn's search does not support it; remove it to search without it");
-}
-
-/// Rejects members of generation_config.json unknown to transformers: most are misspelled. Names that begin with _ are
-/// internal to transformers.
-inline void check_names(const HubConfig& config) {
-  std::istringstream names(
-      "assistant_confidence_threshold assistant_early_exit assistant_ensemble_weight assistant_lookbehind "
-      "bad_words_ids begin_suppress_tokens bos_token_id cache_config cache_implementation compile_config "
-      "constraints continuous_batching_config decoder_start_token_id disable_compile diversity_penalty do_sample "
-      "dola_layers early_stopping encoder_no_repeat_ngram_size encoder_repetition_penalty eos_token_id "
-      "epsilon_cutoff eta_cutoff exponential_decay_length_penalty force_words_ids forced_bos_token_id "
-      "forced_decoder_ids forced_eos_token_id generation_kwargs guidance_scale is_assistant length_penalty "
-      "low_memory max_cache_len max_length max_matching_ngram_size max_new_tokens max_time min_length "
-      "min_new_tokens min_p no_repeat_ngram_size num_assistant_tokens num_assistant_tokens_schedule "
-      "num_beam_groups num_beams num_return_sequences output_attentions output_hidden_states output_logits "
-      "output_scores pad_token_id penalty_alpha prefill_chunk_size prompt_lookup_num_tokens remove_invalid_values "
-      "renormalize_logits repetition_penalty return_dict_in_generate return_legacy_cache sequence_bias "
-      "speculation_type stop_strings suppress_tokens target_lookbehind temperature token_healing top_h top_k top_p "
-      "transformers_version typical_p use_cache use_mtp watermarking_config");
-  const std::vector<std::string> known{std::istream_iterator<std::string>(names), {}};
+  if (!is_generation_config) return;
+  std::istringstream other_names(
+      "assistant_confidence_threshold assistant_early_exit assistant_ensemble_weight assistant_lookbehind bad_words_ids "
+      "bos_token_id cache_config cache_implementation compile_config continuous_batching_config decoder_start_token_id "
+      "disable_compile early_stopping eos_token_id epsilon_cutoff eta_cutoff forced_eos_token_id generation_kwargs "
+      "is_assistant length_penalty low_memory max_cache_len max_length max_matching_ngram_size max_new_tokens min_length "
+      "min_new_tokens min_p no_repeat_ngram_size num_assistant_tokens num_assistant_tokens_schedule num_beams "
+      "num_return_sequences output_attentions output_hidden_states output_logits output_scores pad_token_id "
+      "prefill_chunk_size prompt_lookup_num_tokens remove_invalid_values renormalize_logits return_dict_in_generate "
+      "return_legacy_cache speculation_type suppress_tokens target_lookbehind temperature top_h top_k top_p "
+      "transformers_version typical_p use_cache use_mtp");
+  std::vector<std::string> known{std::istream_iterator<std::string>(other_names), {}};
+  for (const auto& [name, value] : usual.items()) known.push_back(name);
+  std::ranges::sort(known);
   for (const auto& [name, value] : config.members().items()) {
     if (name.starts_with("_") || std::ranges::find(known, name) != known.end()) continue;
     const auto distance = [&name = name](const std::string& other) { return edit_distance(name, other); };
@@ -246,8 +235,7 @@ inline RunConfig read_marian_folder(const std::filesystem::path& folder) {
     one->check_token("pad_token_id", target.pad());
     one->check_token("decoder_start_token_id", target.begin());
   }
-  detail::check_generation(generation);
-  if (has_own) detail::check_names(generation);
+  detail::check_generation(generation, has_own);
   RunConfig run{.model = std::move(model), .source = source, .target = target};
   const Index positions = config.whole("max_position_embeddings", 1, 512);
   run.truncate = std::max<Index>(positions - 1, 1);

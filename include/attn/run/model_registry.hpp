@@ -1,8 +1,6 @@
 #pragma once
-#include "attn/models/recurrent_shape.hpp"
 #include "attn/run/any_model.hpp"
 #include "attn/run/device_options.hpp"
-#include "attn/run/model_spec.hpp"
 
 namespace attn {
 
@@ -63,9 +61,7 @@ class ModelRegistry {
 
  private:
   bool registered(const std::string& name) const {
-    for (const auto& [key, make] : makers_)
-      if (key.first == name) return true;
-    return false;
+    return std::ranges::any_of(makers_, [&](const auto& maker) { return maker.first.first == name; });
   }
 
   std::map<std::pair<std::string, std::string>, Make> makers_;

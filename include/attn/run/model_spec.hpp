@@ -19,13 +19,7 @@ struct ModelSpec {
 
 namespace detail {
 
-/// Calls visit(name, member) for the entries that a shape and a specification have in every model.json.
-void visit_shape(auto& shape, const auto& visit) {
-  visit("encoder_layers", shape.encoder_layers), visit("decoder_layers", shape.decoder_layers);
-  visit("width", shape.width), visit("heads", shape.heads), visit("inner", shape.inner);
-  visit("linformer_k", shape.linformer_k), visit("linformer_n", shape.linformer_n);
-  visit("key_value_heads", shape.key_value_heads);
-}
+/// Calls visit(name, member) for the entries that a specification has in every model.json.
 void visit_spec(auto& spec, const auto& visit) {
   visit("name", spec.name);
   visit("source_vocabulary", spec.source_vocabulary), visit("target_vocabulary", spec.target_vocabulary);
@@ -36,15 +30,10 @@ void visit_spec(auto& spec, const auto& visit) {
 
 }  // namespace detail
 
-inline void to_json(nlohmann::json& json, const TransformerShape& shape) {
-  detail::visit_shape(shape, [&](const char* name, const auto& value) { json[name] = value; });
-  json["rope_base"] = shape.rope_base;
-}
-inline void from_json(const nlohmann::json& json, TransformerShape& shape) {
-  detail::visit_shape(shape, [&](const char* name, auto& value) { json.at(name).get_to(value); });
-  shape.rope_base = json.value("rope_base", TransformerShape{}.rope_base);  // absent in older files
-}
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TransformerShape, encoder_layers, decoder_layers, width, heads, inner, linformer_k,
+                                   linformer_n, key_value_heads, rope_base)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RecurrentShape, embedding, width, encoder_layers, decoder_layers)
+
 inline void to_json(nlohmann::json& json, const ModelSpec& spec) {
   detail::visit_spec(spec, [&](const char* name, const auto& value) { json[name] = value; });
   if (spec.shape) json["shape"] = *spec.shape;
@@ -52,7 +41,11 @@ inline void to_json(nlohmann::json& json, const ModelSpec& spec) {
 }
 inline void from_json(const nlohmann::json& json, ModelSpec& spec) {
   detail::visit_spec(spec, [&](const char* name, auto& value) { json.at(name).get_to(value); });
-  if (json.contains("shape")) spec.shape = json.at("shape").get<TransformerShape>();
+  if (json.contains("shape")) {
+    nlohmann::json shape = json.at("shape");
+    if (shape.is_object()) shape.emplace("rope_base", TransformerShape{}.rope_base);  // absent in older files
+    spec.shape = shape.get<TransformerShape>();
+  }
   if (json.contains("recurrent_shape")) spec.recurrent_shape = json.at("recurrent_shape").get<RecurrentShape>();
 }
 

@@ -3,8 +3,6 @@
 #include "attn/data/batches.hpp"
 #include "attn/parallel/communicator.hpp"
 #include "attn/tape/cross_entropy.hpp"
-#include "attn/tape/embedding.hpp"
-#include "attn/tape/loss.hpp"
 #include "attn/train/callback.hpp"
 
 namespace attn {

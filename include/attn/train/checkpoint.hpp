@@ -2,9 +2,7 @@
 #include <deque>
 
 #include "attn/checkpoint/load_model.hpp"
-#include "attn/checkpoint/safetensors.hpp"
 #include "attn/checkpoint/saved_groups.hpp"
-#include "attn/optim/any_optimiser.hpp"
 #include "attn/train/trainer.hpp"
 
 namespace attn {
@@ -62,6 +60,10 @@ class Tensors {
   std::vector<TensorView> views_;
 };
 
+/// The device of a network or of parameters.
+template <class Trained>
+using DeviceOf = std::remove_reference_t<decltype(parameters_of(std::declval<Trained&>()).device())>;
+
 template <class Device>
 Tensors<typename Device::Real> copy_of(const Parameters<Device>& parameters) {
   Tensors<typename Device::Real> tensors;
@@ -97,43 +99,32 @@ void save_training(const std::filesystem::path& path, Tensors<typename Device::R
 
 }  // namespace checkpoint
 
-/// Saves a model's parameters with optional metadata; load_model loads them.
-template <class Device>
-void save_model(const std::filesystem::path& path, const Parameters<Device>& parameters, const Metadata& metadata = {}) {
-  const auto tensors = checkpoint::copy_of(parameters);
+/// Saves the parameters of a network with optional metadata; load_model loads them.
+void save_model(const std::filesystem::path& path, const auto& network, const Metadata& metadata = {}) {
+  const auto tensors = checkpoint::copy_of(parameters_of(network));
   const std::string bad = tensors.first_not_finite();
   require(bad.empty(), "cannot save ", path.string(), ": parameter '", bad, "' is not finite");
   tensors.save(path, metadata);
 }
 
-template <class Model>
-void save_model(const std::filesystem::path& path, const Network<Model>& network, const Metadata& metadata = {}) {
-  save_model(path, network.parameters, metadata);
-}
-
 /// Saves a training: the model, the optimizer's states under its name ("adam.m") and the position. All ranks must call it;
 /// any number of ranks can resume from the file.
-template <class Device>
-void save_training(const std::filesystem::path& path, const Parameters<Device>& parameters,
+template <class Trained, class Device = checkpoint::DeviceOf<Trained>>
+void save_training(const std::filesystem::path& path, const Trained& network,
                    const std::type_identity_t<AnyOptimiser<Device>>& optimiser, const TrainState& state,
                    const Metadata& metadata = {}, const DataParallel<Device>* ranks = nullptr) {
+  const Parameters<Device>& parameters = parameters_of(network);
   checkpoint::save_training(path, checkpoint::copy_of(parameters), parameters, optimiser, state, metadata, ranks);
-}
-
-template <class Model, class Device = typename Model::DeviceType>
-void save_training(const std::filesystem::path& path, const Network<Model>& network,
-                   const std::type_identity_t<AnyOptimiser<Device>>& optimiser, const TrainState& state,
-                   const Metadata& metadata = {}, const DataParallel<Device>* ranks = nullptr) {
-  save_training(path, network.parameters, optimiser, state, metadata, ranks);
 }
 
 /// Loads a training; the next step is bitwise the same as without the stop. Restores parameter groups and frozen
 /// parameters, unless the program has set groups; those must match the checkpoint. Groups may change afterwards.
-template <class Device>
-TrainState load_training(const SafetensorsFile& file, Parameters<Device>& parameters,
+template <class Trained, class Device = checkpoint::DeviceOf<Trained>>
+TrainState load_training(const SafetensorsFile& file, Trained& network,
                          const std::type_identity_t<AnyOptimiser<Device>>& optimiser,
                          const DataParallel<Device>* ranks = nullptr) {
   using Real = typename Device::Real;
+  Parameters<Device>& parameters = parameters_of(network);
   TrainState state;
   const auto number = [&](const char* key) { return checkpoint::number<Index>(file, key); };
   state.step = number("training.step");
@@ -173,13 +164,6 @@ TrainState load_training(const SafetensorsFile& file, Parameters<Device>& parame
   });
   optimiser.set_steps(state.step);
   return state;
-}
-
-template <class Model, class Device = typename Model::DeviceType>
-TrainState load_training(const SafetensorsFile& file, Network<Model>& network,
-                         const std::type_identity_t<AnyOptimiser<Device>>& optimiser,
-                         const DataParallel<Device>* ranks = nullptr) {
-  return load_training(file, network.parameters, optimiser, ranks);
 }
 
 }  // namespace attn

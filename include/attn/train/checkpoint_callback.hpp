@@ -1,9 +1,7 @@
 #pragma once
-#include <fstream>
 #include <iomanip>
 #include <locale>
 
-#include "attn/train/callback.hpp"
 #include "attn/train/checkpoint.hpp"
 
 namespace attn {

@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/parallel/communicator.hpp"
 #include "attn/train/batch_loss.hpp"
 
 namespace attn {

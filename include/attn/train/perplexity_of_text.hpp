@@ -1,7 +1,5 @@
 #pragma once
 #include "attn/metrics/perplexity.hpp"
-#include "attn/parallel/communicator.hpp"
-#include "attn/train/batch_loss.hpp"
 #include "attn/train/loss_terms.hpp"
 
 namespace attn {

@@ -4,7 +4,6 @@
 
 #include "attn/checkpoint/json.hpp"
 #include "attn/core/file.hpp"
-#include "attn/pictures/chart.hpp"
 #include "attn/pictures/learning_curve.hpp"
 #include "attn/train/callback.hpp"
 

@@ -1,9 +1,7 @@
 #pragma once
-#include <bit>
 #include <charconv>
 #include <chrono>
 #include <fstream>
-#include <system_error>
 
 #include "attn/core/file.hpp"
 #include "attn/text/wire_format.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 #include <set>
 
-#include "attn/train/callback.hpp"
 #include "attn/train/terminal.hpp"
 
 namespace attn {
