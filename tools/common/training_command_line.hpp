@@ -205,8 +205,7 @@ inline void check_training_options(const CLI::App& app, TrainingOptions& o) {
   refuse(shape && shape->width % 2 != 0, "--width must be even: sinusoidal positions come in pairs");
   refuse(o.own_shape() && !has_sizes(o.model) && !is_recurrent(o.model),
          "--layers, --width, --heads and --inner require a model whose sizes are given at run time, not " + o.model);
-  refuse(o.embedding > 0 && !is_recurrent(o.model),
-         "--embedding requires a recurrent model; set --width for the others");
+  refuse(o.embedding > 0 && !is_recurrent(o.model), "--embedding requires a recurrent model; set --width for the others");
   refuse(o.resume && o.overwrite, "--resume conflicts with --overwrite");
   refuse(!o.start_from.empty() && o.resume, "--resume conflicts with --start-from");
   refuse(!o.start_from.empty() && !(text.vocab.empty() && !learns),
