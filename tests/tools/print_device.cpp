@@ -11,6 +11,6 @@ TEST_CASE("print device: prints nothing for the CPU alone and rejects missing de
   print_device(said, {.device = "cpu", .threads = 1});
   CHECK(said.str().empty());
   CHECK_THROWS_AS(print_device(said, {.device = "cpu", .precision = "float", .tf32 = true}), Error);
-  CHECK_THROWS_WITH_AS(print_device(said, {.device = "tpu"}), "there is no device 'tpu': use auto, cpu or cuda", Error);
+  CHECK_THROWS_WITH_AS(print_device(said, {.device = "tpu"}), "unknown device 'tpu'. Use auto, cpu or cuda", Error);
   if (gpu_support().count == nullptr) CHECK_THROWS_AS(print_device(said, {.device = "cuda"}), Error);
 }
