@@ -60,7 +60,7 @@ void compare(const std::string& name, bool states, double tolerance) {
 
   Tape<Device> tape(device, TapeMode::gradients());
   const auto x = input<kIn>(tape, numbers(name + "/x"));
-  typename decltype(stack)::States initial;
+  std::vector<LstmState<Device, kWidth>> initial;
   for (std::size_t i = 0; states && i < Layers; ++i)
     initial.push_back({input<kWidth>(tape, layer_of("h0", i)), input<kWidth>(tape, layer_of("c0", i))});
   const TimeMajor layout = time_major(tape, upload_offsets(tape, offsets.data(), count), offsets.data());

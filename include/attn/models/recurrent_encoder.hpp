@@ -72,8 +72,8 @@ struct BothWaysProjected {
 
     Encoded<Device, Shape> operator()(Tape<Device>& tape, const Text& text) const {
       const auto [embedded, h, last] = Base::operator()(tape, text, initial(tape, text.rows.count));
-      Encoded<Device, Shape> result{embedded, outputs(h), {}};
-      for (const auto& state : last) result.last.push_back({hidden(state.h), cell(state.c)});
+      const Encoded<Device, Shape> result{embedded, outputs(h), empty_states<Shape.width>(tape, last.size())};
+      for (std::size_t i = 0; i < last.size(); ++i) result.last[i] = {hidden(last[i].h), cell(last[i].c)};
       return result;
     }
 

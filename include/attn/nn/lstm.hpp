@@ -151,7 +151,7 @@ struct LearnedStates {
       : h{layers, width, Initializer::normal(1)}, c{layers, width, Initializer::normal(1)} {}
 
   LstmStates<Device, Width> operator()(Tape<Device>& tape, Index sentences) const {
-    LstmStates<Device, Width> states(static_cast<std::size_t>(h.rows));
+    const auto states = empty_states<Width>(tape, static_cast<std::size_t>(h.rows));
     const std::int32_t offsets[] = {0, static_cast<std::int32_t>(sentences)};
     const Ragged rows = upload_offsets(tape, offsets, 1);
     auto* layer = tape.device.tape_nodes.template array<Token>(sentences);

@@ -32,9 +32,16 @@ struct LstmState {
   Variable<Device, Width> h, c;
 };
 
-/// The states of several layers. Without any, all are 0.
+/// The states of several layers, in memory of the tape. Without any, all are 0.
 template <class Device, int Width = dynamic>
-using LstmStates = std::vector<LstmState<Device, Width>>;
+using LstmStates = std::span<LstmState<Device, Width>>;
+
+template <int Width, class Device>
+LstmStates<Device, Width> empty_states(Tape<Device>& tape, std::size_t layers) {
+  auto* states = tape.device.tape_nodes.template array<LstmState<Device, Width>>(static_cast<Index>(layers));
+  std::uninitialized_default_construct_n(states, layers);
+  return {states, layers};
+}
 
 /// An LSTM's results: h after every row, and the states after each sentence's last step.
 template <class Device, int Width = dynamic>
@@ -156,7 +163,7 @@ void lstm(Variable<Device> x, const TimeMajor& layout, const std::array<LstmDire
 /// Views of the states of several layers, stored as one row per sentence: [h; c] of every layer.
 template <int Width, class Device>
 LstmStates<Device, Width> cut_states(Tape<Device>& tape, Matrix<typename Device::Scalar> rows, std::size_t layers) {
-  LstmStates<Device, Width> states(layers);
+  const auto states = empty_states<Width>(tape, layers);
   const Index width = rows.cols / (2 * std::ssize(states));
   Index first = 0;
   const auto slice = [&] { return tape.constant(rows.columns(std::exchange(first, first + width), width)); };
@@ -169,7 +176,7 @@ template <int Width, class Device>
 LstmStates<Device, Width> make_states(Tape<Device>& tape, std::size_t layers, Size<Width> width, Index sentences) {
   if (!tape.recording())
     return cut_states<Width>(tape, tape.matrix(sentences, 2 * static_cast<Index>(layers) * width), layers);
-  LstmStates<Device, Width> states(layers);
+  const auto states = empty_states<Width>(tape, layers);
   for (auto& state : states) state = {tape.make(sentences, width), tape.make(sentences, width)};
   return states;
 }
