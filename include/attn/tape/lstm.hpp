@@ -134,8 +134,7 @@ void lstm(Variable<Device> x, const TimeMajor& layout, const std::array<LstmDire
   lstm(tape.device, forward);
   std::array<Variable<Device>, 3 * Ways> results;
   auto* result = results.data();
-  for (const auto& way : ways)
-    for (const auto& one : {way.y.h, way.y.last.h, way.y.last.c}) *result++ = one;
+  for (const auto& way : ways) *result++ = way.y.h, *result++ = way.y.last.h, *result++ = way.y.last.c;
   tape.on_backward(results, [=](Tape<Device>& back, auto... gradients) {
     const std::array<Matrix<Scalar>, 3 * Ways> d{gradients...};
     const auto sink = [&](auto state) { return state.slot == nullptr ? Sink<Scalar>{} : back.sink(state); };

@@ -125,7 +125,8 @@ class Tape {
   /// The same for an expression, which numbers its masks when it is computed.
   DropoutMask dropout_mask(float rate) {
     require(rate >= 0 && rate < 1, "dropout: a rate of ", rate, " is not in [0, 1)");
-    return {mode_.dropout && rate > 0 ? node(PendingDropout{{rate, mode_.key}, &masks_}) : nullptr};
+    if (!mode_.dropout || rate == 0) return {nullptr};
+    return {node(PendingDropout{{rate, mode_.key}, &masks_})};
   }
 
   /// Runs gradient(tape, dy) in the backward pass once dy, the gradient of y, is complete. The closure may overwrite dy.

@@ -24,7 +24,7 @@ class LossTerms {
     check(loss);
     std::size_t i = 0;
     loss.for_each([&](auto& term, double) {
-      if (i == counts_.size()) counts_.push_back({std::string(term.name), 0});
+      if (i == counts_.size()) counts_.push_back(LossTerm{std::string(term.name), 0});
       counts_[i++].value += term.labels > 0 ? static_cast<double>(term.labels) : term.normalizer;
     });
   }
