@@ -125,8 +125,9 @@ class Tape {
   /// The same for an expression, which numbers its masks when it is computed.
   DropoutMask dropout_mask(float rate) {
     require(rate >= 0 && rate < 1, "dropout: a rate of ", rate, " is not in [0, 1)");
-    if (!mode_.dropout || rate == 0) return {nullptr};
-    return {node(PendingDropout{{rate, mode_.key}, &masks_})};
+    DropoutMask mask{nullptr};
+    if (mode_.dropout && rate > 0) mask.pending = node(PendingDropout{{rate, mode_.key}, &masks_});
+    return mask;
   }
 
   /// Runs gradient(tape, dy) in the backward pass once dy, the gradient of y, is complete. The closure may overwrite dy.
