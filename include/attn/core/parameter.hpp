@@ -113,9 +113,10 @@ class ParameterWalk {
     if (notes == nullptr) return;
     auto* const begin = reinterpret_cast<std::byte*>(std::addressof(layer));
     for (std::size_t at = 0; at + sizeof(Parameter<Device>) <= sizeof(Layer); at += alignof(Parameter<Device>)) {
-      const char* note = nullptr;
-      std::memcpy(&note, begin + at + offsetof(Parameter<Device>, note), sizeof note);
-      if (note != kUnvisited) continue;
+      Parameter<Device> there;  // a copy, because the bytes may be of another type
+      std::memcpy(static_cast<void*>(&there), begin + at, sizeof there);
+      const bool bound = there.value != nullptr || there.gradient != nullptr;
+      if (there.note != kUnvisited || bound || there.rows <= 0 || there.cols <= 0) continue;
       auto* const parameter = reinterpret_cast<Parameter<Device>*>(begin + at);
       std::string text = ": it is a member of ";
       text += prefix_.empty() ? "the model" : "'" + prefix_.substr(0, prefix_.size() - 1) + "'";
