@@ -31,7 +31,7 @@ void add_input_feeding_gradients(Tape<Device>& back, Variable<Device> words, con
                                  const InputFeedingGradientArgs<Device>& walked) {
   const InputFeedingArgs<Device>& f = walked.forward;
   const Index width = f.width(), from_words = words.cols();
-  for (int l = 0; l < weights.count(); ++l) {
+  for (int l = 0; l < f.layers; ++l) {
     const LstmWeights<Device>& layer = weights.layers[static_cast<std::size_t>(l)];
     const auto dgates = f.layer[l].gates;
     const GradientOrScratch<Device> gradient(back, layer.input);
