@@ -201,9 +201,10 @@ inline void prepare_command_line(CLI::App& app) {
   app.set_version_flag("--version", "attn " ATTN_VERSION, "Print the version");
   app.get_help_ptr()->description("Print an overview; --help TOPIC: one topic; --help all: everything");
   app.config_formatter(std::make_shared<detail::ConfigReader>(app));
-  for (CLI::Option* option : app.get_options())
-    if (option->get_expected_max() <= 1) option->multi_option_policy(CLI::MultiOptionPolicy::Throw);
-  if (CLI::Option* file = app.get_config_ptr()) file->check(CLI::ExistingFile);
+  CLI::Option* const config = app.get_config_ptr();
+  for (CLI::Option* option : app.get_options())  // CLI11 from 2.2 on reads a policy of --config as 'requires a value'
+    if (option != config && option->get_expected_max() <= 1) option->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+  if (config != nullptr) config->check(CLI::ExistingFile);
 }
 
 /// Prints help and exits if requested.
