@@ -122,10 +122,14 @@ with tempfile.TemporaryDirectory() as name:
     check('"event":"test"' in (folder / "unsaid/log.jsonl").read_text(), "a full disk on standard output does not end training")
 
     # Averages of the weights, and BLEU as what tells the best model.
-    result = run(*tiny, "--average-decay", "0.9", "--average-best", 2, "--validate-with", "bleu", "--output", folder / "averaged")
+    result = run(*tiny, "--log-gradients", "--average-decay", "0.9", "--average-best", 2, "--validate-with", "bleu", "--output", folder / "averaged")
     events = [json.loads(line) for line in (folder / "averaged/log.jsonl").read_text().splitlines()]
     validations = [event for event in events if event["event"] == "validation"]
     check(result.returncode == 0 and all("score" in event and "source_gain" in event for event in validations), "validation can use BLEU")
+    norms = [(event["gradient_norm"], event["gradient_norms"]) for event in events if event["event"] == "step"]
+    check(norms and all({"encoder.layers.0", "decoder.layers.1"} <= of.keys() and abs(sum(n * n for n in of.values()) / whole**2 - 1) < 1e-4
+                        for whole, of in norms), "--log-gradients logs the gradient norm of each layer")
+    check('"gradient_norms"' not in (folder / "whole/log.jsonl").read_text(), "gradient norms of layers are logged only on request")
     best = -1
     for event in validations:
         check(event["best"] == (event["score"] > best), f"the best model has the highest BLEU: {event}")

@@ -146,6 +146,24 @@ TEST_CASE("train and test: a frozen encoder keeps its weights even if the resume
   CHECK(contains(error_of([&] { program.run(); }), R"(begun with freeze ["encoder"], not ["decoder"])"));
 }
 
+TEST_CASE("train and test: the log has the gradient norm of each layer on request") {
+  Program program;
+  program.run();
+  for (const auto& event : program.events("step")) CHECK_FALSE(event.contains("gradient_norms"));
+  program.options.resume = true;  // log the norms from here on
+  program.options.train.gradient_norms = true;
+  program.options.train.epochs = 4;
+  program.run();
+  const auto steps = program.events("step");
+  REQUIRE(steps.size() == 4);  // one per epoch
+  for (std::size_t i = 2; i < 4; ++i) {
+    double squares = 0;
+    for (const auto& norm : steps[i].at("gradient_norms")) squares += norm.get<double>() * norm.get<double>();
+    CHECK(std::sqrt(squares) == doctest::Approx(steps[i].at("gradient_norm").get<double>()).epsilon(1e-5));
+    CHECK(steps[i].at("gradient_norms").at("decoder.layers.0") > 0);
+  }
+}
+
 TEST_CASE("train and test: only training batches are masked") {
   Program program;
   program.options.batches.mask_rate = 0.5;

@@ -52,7 +52,8 @@ TEST_CASE("training command line: options are parsed and explicit ones recorded"
 
 TEST_CASE("training command line: settings cover model and training and the summary lists explicit ones") {
   TrainingOptions options;
-  REQUIRE(read(options, "--epochs 3 --not-shared --amsgrad --limit 9") == "");
+  REQUIRE(read(options, "--epochs 3 --not-shared --amsgrad --limit 9 --log-gradients") == "");
+  CHECK((options.train.gradient_norms && !TrainingOptions().train.gradient_norms));
   const Metadata settings = settings_of(options);
   CHECK(settings.at("epochs") == "3");
   CHECK(settings.at("shared") == "false");

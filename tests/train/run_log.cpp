@@ -88,6 +88,18 @@ TEST_CASE("run log: names the additional loss terms") {
   CHECK_FALSE(events[1].contains("terms"));
 }
 
+TEST_CASE("run log: writes the gradient norms of layers if they are reported") {
+  const TemporaryFolder folder;
+  const auto path = folder / "log.jsonl";
+  RunLog log(path, folder / "curve.svg", "a run");
+  log.on_step({.step = 1, .gradient_norms = {{"encoder.layers.0", 0.125}, {"output", nan_value}}});
+  log.on_step({.step = 2});
+  const auto events = events_of(path);
+  REQUIRE(events.size() == 2);
+  CHECK(events[0]["gradient_norms"] == nlohmann::json{{"encoder.layers.0", 0.125}, {"output", nullptr}});
+  CHECK_FALSE(events[1].contains("gradient_norms"));
+}
+
 TEST_CASE("run log: lines are passed to listeners when written") {
   const TemporaryFolder folder;
   RunLog log(folder / "log.jsonl", folder / "curve.svg", "a run");

@@ -74,7 +74,10 @@ TEST_CASE("tensorboard: training reports become scalars where present") {
   {
     TensorBoard board(folder.path());
     board.on_step({.step = 7, .loss = 2.5, .rate = 0.125, .tokens_per_second = 50});
-    board.on_step({.step = 8, .loss = std::numeric_limits<double>::quiet_NaN(), .gradient_norm = 0.75});
+    board.on_step({.step = 8,
+                   .loss = std::numeric_limits<double>::quiet_NaN(),
+                   .gradient_norm = 0.75,
+                   .gradient_norms = {{"encoder.layers.0", 0.5}}});
     board.on_validation({.step = 8, .loss = 2});
     board.on_validation({.step = 9, .loss = 1e6, .score = 31.5, .source_gain = 0.25});  // of an infinite perplexity
     board.write(9, {{"test/bleu", 1e300}});
@@ -89,6 +92,7 @@ TEST_CASE("tensorboard: training reports become scalars where present") {
         Scalars{{"training/loss", 2.5f}, {"training/rate", 0.125f}, {"training/tokens_per_second", 50.f}});
   CHECK(std::isnan(scalars_of(events[2])["training/loss"]));
   CHECK(scalars_of(events[2])["training/gradient_norm"] == 0.75f);
+  CHECK(scalars_of(events[2])["training/gradient_norms/encoder.layers.0"] == 0.5f);
   CHECK(scalars_of(events[3]) == Scalars{{"validation/loss", 2.f}, {"validation/perplexity", std::exp(2.0)}});
   constexpr float infinite = std::numeric_limits<float>::infinity();
   CHECK(scalars_of(events[4]) == Scalars{{"validation/loss", 1e6f},

@@ -164,6 +164,7 @@ inline void add_result_options(CLI::App& app, TrainingOptions& o) {
   add("--output", o.output, "Output folder")->capture_default_str();
   add("--resume", o.resume, "Resume the run in the output folder");
   add("--overwrite", o.overwrite, "Replace the run in the output folder");
+  add("--log-gradients", o.train.gradient_norms, "Log the gradient norm of each layer, before clipping");
   add("--limit", o.limit, "Maximum tokens per translation", whole_number(1, 100'000));
 }
 

@@ -1,4 +1,6 @@
 #pragma once
+#include <map>
+
 #include "attn/optim/non_finite.hpp"
 
 namespace attn {
@@ -17,11 +19,12 @@ struct StepReport {
   double rate = 0;                   // learning rate
   Index tokens = 0;                  // source and target tokens
   double tokens_per_second = 0;
-  std::optional<double> gradient_norm = {};  // of the last step, before clipping, if the optimizer computes it
-  double waiting = 0;                        // share of time waiting for batches, when the device may be idle
-  double communicating = 0;                  // share of time waiting for all-reduce over ranks
-  SkippedSteps left_out = {};                // steps with non-finite gradients
-  std::string non_finite_gradient = {};      // the parameter whose gradient ends the training, if any
+  std::optional<double> gradient_norm = {};           // of the last step, before clipping, if the optimizer computes it
+  std::map<std::string, double> gradient_norms = {};  // the same of each layer, if TrainOptions::gradient_norms
+  double waiting = 0;                                 // share of time waiting for batches, when the device may be idle
+  double communicating = 0;                           // share of time waiting for all-reduce over ranks
+  SkippedSteps left_out = {};                         // steps with non-finite gradients
+  std::string non_finite_gradient = {};               // the parameter whose gradient ends the training, if any
 };
 
 /// Validation on held-out text.

@@ -48,6 +48,7 @@ class RunLog : public Callback {
                          {"seconds", seconds()}};
     if (report.communicating > 0) event["communicating"] = report.communicating;
     if (report.gradient_norm) event["gradient_norm"] = *report.gradient_norm;
+    if (!report.gradient_norms.empty()) event["gradient_norms"] = report.gradient_norms;
     for (const LossTerm& term : report.terms) event["terms"][term.name] = term.value;
     write(event);
   }

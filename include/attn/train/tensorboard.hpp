@@ -79,6 +79,7 @@ class TensorBoard : public Callback {
                                              {"training/rate", report.rate},
                                              {"training/tokens_per_second", report.tokens_per_second}};
     if (report.gradient_norm) scalars.push_back({"training/gradient_norm", *report.gradient_norm});
+    for (const auto& [layer, norm] : report.gradient_norms) scalars.push_back({"training/gradient_norms/" + layer, norm});
     for (const LossTerm& term : report.terms) scalars.push_back({"training/" + term.name, term.value});
     write(report.step, scalars);
   }

@@ -17,6 +17,7 @@ struct TrainOptions {
   std::uint64_t seed = 1;              // for dropout
   Index prefetch = 4;                  // batches prepared ahead by a background thread; 0: no thread
   Index report_every = 10;             // steps
+  bool gradient_norms = false;         // report the gradient norm of each layer; costs a pass over the gradients per step
   Index validate_every = 0;            // steps; 0: at the end of each epoch
   bool validate_first = false;         // also before the first step: the initial weights are the first to beat
   std::function<double()> score = {};  // called at each validation, such as BLEU of translations; higher is better

@@ -3,6 +3,7 @@
 #include "attn/optim/any_optimiser.hpp"
 #include "attn/optim/schedules.hpp"
 #include "attn/parallel/data_parallel.hpp"
+#include "attn/train/layer_gradient_norms.hpp"
 #include "attn/train/perplexity_of_text.hpp"
 #include "attn/train/source_gain.hpp"
 #include "attn/train/train_options.hpp"
@@ -57,6 +58,7 @@ class Trainer {
         group_(static_cast<std::size_t>(std::max<Index>(options_.accumulate, 1) + 1)) {
     check_options(options_);
     optimiser.set_non_finite(options_.non_finite);
+    if (options_.gradient_norms) layer_norms_.emplace(parameters, ranks_ ? ranks_->share() : UpdateShare<Device>());
   }
 
   Parameters<Device>& parameters;
@@ -181,6 +183,7 @@ class Trainer {
     const double rate = rate_(state.step + 1);
     require(std::isfinite(rate), "Trainer: the schedule gives step ", state.step + 1, " a learning rate of ", rate);
     ++state.step;
+    if (layer_norms_) layer_norms_->compute();
     optimiser.step(rate);
     if (ranks_) communicator()->end_step();
     return true;
@@ -198,6 +201,7 @@ class Trainer {
                       .tokens = tokens_,
                       .tokens_per_second = static_cast<double>(tokens_) / seconds,
                       .gradient_norm = optimiser.gradient_norm(),
+                      .gradient_norms = layer_norms_ ? layer_norms_->read(communicator()) : std::map<std::string, double>(),
                       .waiting = std::min(1.0, (training.seconds_waited() - waited_) / seconds),
                       .communicating = ranks_ ? std::min(1.0, (ranks_->seconds() - summed_) / seconds) : 0};
     report_skipped_steps(report, callbacks);
@@ -258,6 +262,7 @@ class Trainer {
   DataParallel<Device>* ranks_;
   BatchShare share_;
   std::function<void(GradientRange<Real>)> complete_ = [this](auto range) { ranks_->complete(range); };
+  std::optional<LayerGradientNorms<Device>> layer_norms_;
   LossTerms<Device> terms_;                              // since the last report
   std::vector<Batch> group_;                             // a step's batches, and one slot for batches of other ranks
   Index tokens_ = 0, target_tokens_ = 0, reported_ = 0;  // since the last report; step of the last report
