@@ -167,6 +167,8 @@ TEST_CASE("training recipe: depends on the text size for options that are not gi
   CHECK(recipe_for(400'001).settings.at("size") == "base");
   CHECK(applied(best_of(recipe_for(5000))).test_beam == 8);
   CHECK(applied(best_of(recipe_for(5000))).train.epochs == 40);
+  CHECK(applied(best_of(recipe_for(5000))).size == ModelSize::medium);
+  CHECK(applied(best_of(recipe_for(4999))).size == ModelSize::small);
   for (const Index pairs : {1, 200, 4999}) {  // enough steps to learn in, whatever a batch holds
     const TrainingOptions few = applied(recipe_for(pairs));
     CHECK((few.train.epochs * std::max<Index>(pairs, 100) > 190'000 && few.schedule.warmup < 1000 &&

@@ -39,9 +39,10 @@ inline TrainingRecipe recipe_for(Index pairs) {
   return small.with("warmup=400 validate-every=100 epochs=" + std::to_string(epochs));
 }
 
-/// Best-quality recipe: beam search for the test, and longer training for the largest texts.
+/// Best-quality recipe: beam search for the test, longer training for the largest texts, a larger model for small ones.
 inline TrainingRecipe best_of(const TrainingRecipe& recipe) {
-  return recipe.with(recipe.pairs > 400'000 ? "test-beam=8 epochs=12 validate-every=2000 average-best=4" : "test-beam=8");
+  if (recipe.pairs > 400'000) return recipe.with("test-beam=8 epochs=12 validate-every=2000 average-best=4");
+  return recipe.with(recipe.pairs >= 5000 ? "test-beam=8 size=medium" : "test-beam=8");
 }
 
 /// Fills in options that were not given.

@@ -24,8 +24,11 @@ inline void check_cuda(cudaError_t status, const char* what) {
          is_lost(status) ? "; the GPU is lost to this process: start it again, and go on from the last checkpoint" : "");
 }
 
+/// cuBLASLt does not say why a launch failed, but CUDA does.
 inline void check_cuda(cublasStatus_t status, const char* what) {
-  if (status != CUBLAS_STATUS_SUCCESS) fail("cuBLASLt, ", what, ": ", cublasLtGetStatusString(status));
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  check_cuda(cudaGetLastError(), what);
+  fail("cuBLASLt, ", what, ": ", cublasLtGetStatusString(status));
 }
 
 }  // namespace attn
