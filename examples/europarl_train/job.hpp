@@ -47,8 +47,8 @@ void prepare_folder(const std::vector<Job>& jobs, const std::vector<Job>& others
 /// each, one point per epoch, as in the paper. Needs a run of both rows.
 void draw_figure1(const std::vector<Job>& jobs);
 
-/// Writes tables 4 and 6 of the coursework to coursework-samples.md: selected test sentences with the paper's translations
-/// and ours. Needs a finished run and a test text with these sentences.
+/// Writes the test sentences that the paper shows, with the paper's translations and ours, to EXPERIMENT-samples.md. Needs a
+/// finished run and a test text with these sentences.
 void write_sample_tables(const std::vector<Job>& jobs);
 
 /// Writes the experiment's table as Markdown and JSON, from the finished jobs and other runs in the folder, and the

@@ -99,7 +99,8 @@ with tempfile.TemporaryDirectory() as name:
     check(all(f"{row}, {side}" in figure for row in ("baseline", "deeper") for side in ("training", "validation")),
           "figure 1 has the curves of both models")
     check("attends to padding" in (folder / "coursework/coursework.md").read_text(), "the table names the paper's error")
-    check(not (folder / "coursework/coursework-samples.md").exists(), "another test text has no sample sentences of the paper")
+    check(not any((folder / f"{name}/{name}-samples.md").exists() for name in ("coursework", "attention")),
+          "another test text has no sample sentences of the paper")
     card = json.loads((folder / "coursework/coursework/lexical/seed1/model.json").read_text())
     check(card["about"]["row"] == "lexical" and card["model"]["source_vocabulary"] == 32 and card["source"]["language"] == "de",
           "model.json describes the model")
@@ -216,6 +217,9 @@ with tempfile.TemporaryDirectory() as name:
         check(found[-1] < 0.85 * found[0], f"the training loss falls on the coursework data: {found[0]} to {found[-1]}")
         result = run("--experiment", "attention", "--rows", "additive-encoder", "--steps", 3, "--training-pairs", 3000, *real, "--output", folder / "real")
         check(result.returncode == 0 and "2,150 of the WMT test" in result.stdout, f"the data of Chittersu is read {result.stderr}")
+        samples = (folder / "real/attention-samples.md").read_text()
+        check(samples.count("| a model, paper |") == 8 and samples.count("| additive-encoder, here |") == 8 and "| line 392 |" in samples,
+              "the comparison of attentions has the paper's sample sentences")
     else:
         skip(f"no europarl-10k and europarl-seed003 under {data}")
 
