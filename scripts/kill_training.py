@@ -18,7 +18,7 @@ from collections import Counter
 from pathlib import Path
 
 TRAINING = """--generated-pairs 300 --vocabulary 300 --layers 1+1 --width 16 --heads 2 --inner 32 --dropout 0.1 --batch 16 --batch-unit sentences
-  --warmup 10 --validate-every 5 --average-decay 0.9 --limit 15 --device cpu --threads 1""".split()
+  --warmup 10 --validate-every 5 --average-decay 0.9 --limit 15 --threads 1""".split()
 SIGNALS = [signal.SIGKILL] * 3 + [signal.SIGTERM, signal.SIGINT]
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -26,12 +26,13 @@ parser.add_argument("program", help="wmt14_train")
 parser.add_argument("--kills", type=int, default=200, help="number of kills (200)")
 parser.add_argument("--seed", type=int, default=1, help="seed of the moments and signals (1); timing still varies")
 parser.add_argument("--epochs", type=int, default=40, help="of each training (40)")
+parser.add_argument("--device", default="cpu", help="cpu or cuda (cpu)")
 options = parser.parse_args()
 random.seed(options.seed)
 
 
 def start(output, *arguments):
-    command = [options.program, *TRAINING, "--epochs", str(options.epochs), "--output", str(output), *arguments]
+    command = [options.program, *TRAINING, "--device", options.device, "--epochs", str(options.epochs), "--output", str(output), *arguments]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
 
