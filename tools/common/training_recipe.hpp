@@ -42,7 +42,7 @@ inline TrainingRecipe recipe_for(Index pairs) {
 /// Best-quality recipe: beam search for the test, longer training for the largest texts, a larger model for small ones.
 inline TrainingRecipe best_of(const TrainingRecipe& recipe) {
   if (recipe.pairs > 400'000) return recipe.with("test-beam=8 epochs=12 validate-every=2000 average-best=4");
-  return recipe.with(recipe.pairs >= 5000 ? "test-beam=8 size=medium" : "test-beam=8");
+  return recipe.with(recipe.pairs >= 5000 && recipe.pairs <= 15'000 ? "test-beam=8 size=medium" : "test-beam=8");
 }
 
 /// Fills in options that were not given.

@@ -1,6 +1,8 @@
 #pragma once
 #include <sys/resource.h>
 
+#include <fstream>
+
 #include "attn/optim/any_optimiser.hpp"
 #include "attn/train/batch_loss.hpp"
 
@@ -37,7 +39,10 @@ struct MemoryPlan {
 
 /// Peak resident memory of this process, in bytes.
 inline Index peak_resident_memory() {
-  struct rusage usage {};
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmHWM:")) return Index{std::stoll(line.substr(6))} * 1024;
+  struct rusage usage {};  // on Linux, this includes the peak of the program that started this one
   ::getrusage(RUSAGE_SELF, &usage);
 #ifdef __APPLE__
   return usage.ru_maxrss;
