@@ -8,6 +8,7 @@
 #include "attn/train/trainer.hpp"
 #include "cuda/devices.hpp"
 #include "support/files.hpp"
+#include "train/copying.hpp"
 
 using namespace attn;
 
@@ -17,23 +18,10 @@ using Device = Cuda<bfloat16>;
 using Model =
     Transformer<Device, TransformerShape{.encoder_layers = 1, .decoder_layers = 1, .width = 32, .heads = 2, .inner = 64}>;
 
-/// Targets that repeat their sources, with words 4 to 11.
-ParallelCorpus copying(Index pairs) {
-  ParallelCorpus corpus;
-  Random random(1);
-  for (Index i = 0; i < pairs; ++i) {
-    std::vector<Token> words(static_cast<std::size_t>(1 + random.below(5)));
-    for (Token& word : words) word = static_cast<Token>(4 + random.below(8));
-    corpus.source.push_back(words);
-    corpus.target.push_back(words);
-  }
-  return corpus;
-}
-
 /// A training with everything that could break its bits: dropout, pooled batches, accumulation, clipping.
 struct Run {
   Device device;
-  ParallelCorpus text = copying(60);
+  ParallelCorpus text = small_training::copying(60, 1);
   Network<Model> network{
       device, TransformerOptions{.source_vocabulary = 12, .target_vocabulary = 12, .dropout = {0.1f, 0.1f, 0.1f}}, 7};
   Adam<Device> adam{network, AdamOptions{.clip_norm = 1}};

@@ -4,6 +4,7 @@
 #include "attn/optim/adam.hpp"
 #include "attn/train/trainer.hpp"
 #include "attn/transformer.hpp"
+#include "train/copying.hpp"
 
 // A training of seconds: a small Transformer learns to copy.
 
@@ -16,19 +17,6 @@ using Model =
     Transformer<Device, TransformerShape{.encoder_layers = 1, .decoder_layers = 1, .width = 16, .heads = 2, .inner = 32}>;
 
 inline constexpr SpecialTokens special_tokens{2, 3, Token{3}};
-
-/// Pairs of which the target repeats the source, with words 4 to 11.
-inline ParallelCorpus copying(Index pairs, std::uint64_t seed) {
-  ParallelCorpus corpus;
-  Random random(seed);
-  for (Index i = 0; i < pairs; ++i) {
-    std::vector<Token> words(static_cast<std::size_t>(1 + random.below(5)));
-    for (Token& word : words) word = static_cast<Token>(4 + random.below(8));
-    corpus.source.push_back(words);
-    corpus.target.push_back(words);
-  }
-  return corpus;
-}
 
 /// A training that can be stopped and resumed, with everything that could break its bits: dropout, pools, accumulation,
 /// clipping.
