@@ -202,7 +202,7 @@ inline void prepare_command_line(CLI::App& app) {
   app.get_help_ptr()->description("Print an overview; --help TOPIC: one topic; --help all: everything");
   app.config_formatter(std::make_shared<detail::ConfigReader>(app));
   CLI::Option* const config = app.get_config_ptr();
-  for (CLI::Option* option : app.get_options())  // CLI11 from 2.2 on reads a policy of --config as 'requires a value'
+  for (CLI::Option* option : app.get_options())  // with this policy, CLI11 2.4.1 requires --config
     if (option != config && option->get_expected_max() <= 1) option->multi_option_policy(CLI::MultiOptionPolicy::Throw);
   if (config != nullptr) config->check(CLI::ExistingFile);
 }
