@@ -46,15 +46,26 @@ ATTN_BOTH Partials<T, N> partials_of(const Result& result) {
   }
 }
 
+/// The base of functions that have a `derivative` of their arguments and their result.
+struct OwnDerivative {};
+
+/// Whether F::derivative takes these arguments.
+template <class F, class... X>
+concept HasDerivative = requires(const X&... x) {
+  F::derivative(x...);
+};
+
 }  // namespace functions
 
 /// The derivatives of F at x..., where y = F(x...).
 template <class F, class T, class... X>
 ATTN_BOTH Partials<T, static_cast<int>(sizeof...(X))> derivatives(const T& y, const X&... x) {
   constexpr int kCount = static_cast<int>(sizeof...(X));
-  if constexpr (requires { F::derivative(x..., y); })
+  // nvcc 13.0 evaluates a requires-expression in this place to false in large files. The concept is reliable.
+  static_assert(functions::HasDerivative<F, X..., T> || !std::is_base_of_v<functions::OwnDerivative, F>);
+  if constexpr (functions::HasDerivative<F, X..., T>)
     return functions::partials_of<T, kCount>(F::derivative(x..., y));
-  else if constexpr (requires { F::derivative(x...); })
+  else if constexpr (functions::HasDerivative<F, X...>)
     return functions::partials_of<T, kCount>(F::derivative(x...));
   else
     return functions::slopes<F, T>(Partials<T, kCount>{{x...}}, std::index_sequence_for<X...>{});
@@ -67,7 +78,7 @@ inline constexpr bool is_constant = requires {
 };
 
 #define ATTN_UNARY(Name, VALUE, DERIVATIVE)                                     \
-  struct Name {                                                                 \
+  struct Name : functions::OwnDerivative {                                      \
     template <class T>                                                          \
     ATTN_BOTH static T value(T x) {                                             \
       return VALUE;                                                             \
@@ -78,7 +89,7 @@ inline constexpr bool is_constant = requires {
     }                                                                           \
   }
 #define ATTN_BINARY(Name, VALUE, BY_A, BY_B)                                                                       \
-  struct Name {                                                                                                    \
+  struct Name : functions::OwnDerivative {                                                                         \
     template <class T>                                                                                             \
     ATTN_BOTH static T value(T a, T b) {                                                                           \
       return VALUE;                                                                                                \
@@ -166,13 +177,14 @@ struct Where {
 #undef ATTN_BINARY
 #undef ATTN_COMPARISON
 
-// Math functions of dual numbers, using the derivatives above.
+// Math functions of dual numbers. They name their derivatives: derivatives() could take the path with dual numbers, and so
+// call itself.
 
 namespace functions {
 template <class F, class T>
 ATTN_BOTH Dual<T> dual(const Dual<T>& x) {
   const T y = F::value(x.value);
-  return {y, derivatives<F>(y, x.value).by[0] * x.slope};
+  return {y, F::derivative(x.value, y) * x.slope};
 }
 }  // namespace functions
 
@@ -200,13 +212,13 @@ ATTN_DUAL(gelu_exact, GeluExact)
 template <class T>
 ATTN_BOTH Dual<T> maximum(const Dual<T>& a, const Dual<T>& b) {
   const T y = maximum(a.value, b.value);
-  const auto partials = derivatives<functions::Max>(y, a.value, b.value);
+  const auto partials = functions::Max::derivative(a.value, b.value, y);
   return {y, partials.by[0] * a.slope + partials.by[1] * b.slope};
 }
 template <class T>
 ATTN_BOTH Dual<T> minimum(const Dual<T>& a, const Dual<T>& b) {
   const T y = minimum(a.value, b.value);
-  const auto partials = derivatives<functions::Min>(y, a.value, b.value);
+  const auto partials = functions::Min::derivative(a.value, b.value, y);
   return {y, partials.by[0] * a.slope + partials.by[1] * b.slope};
 }
 
