@@ -1,58 +1,62 @@
 #pragma once
-#include "attn/cuda/attention/tiles.cuh"
+#include "attn/cuda/attention/tile_feed.cuh"
 
 namespace attn::kernels {
 
-/// Warpgroups per block, limited by the registers of a multiprocessor.
-inline constexpr unsigned kKeyGroups = 2;
+/// Warpgroups that multiply in a block for long sentences, limited by registers.
+template <int Slices>
+inline constexpr int kKeyGroups = Slices == 1 ? 2 : 1;
+template <int Slices, int Groups>
+using KeyLayout = FeedLayout<Slices, Groups, 1, 2, false>;
 
 /// Computes dK and dV of 64 keys per warpgroup. Rows are keys, columns are queries.
-template <int Slices, bool Drop>
-__global__ void __launch_bounds__(128 * kKeyGroups, 1)
+template <int Slices, bool Drop, int Groups>
+__global__ void __launch_bounds__(KeyLayout<Slices, Groups>::threads, Groups == 1 ? 2 : 1)
     attention_dkv(const AttentionGradientArgs<Cuda<bfloat16>> args, const AttentionBlocks blocks,
                   const QueryStatistics statistics) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(1024) bfloat16 attention_tiles[];
-  constexpr int kSlot = Slices * kTile;
+  using Layout = KeyLayout<Slices, Groups>;
   const AttentionArgs<Cuda<bfloat16>>& forward = args.forward;
   const AttentionTask<bfloat16> task(forward, blocks);
-  const int groups = static_cast<int>(blockDim.x) / 128, first = task.block * groups * kRows;
+  const int first = task.block * Groups * kRows;
   if (first >= task.keys) return;
   const ThreadPosition at;
-  const int mine = first + at.group * kRows;  // this warpgroup's first key
-  const bool busy = mine < task.keys;
-  const int start = task.first_to_see(first) / kRows;                    // the first tile whose queries see any of the keys
-  const int tiles = max((task.queries + kRows - 1) / kRows, start + 1);  // at least one, so that a product sets dK and dV
+  const int group = Groups == 1 ? 0 : at.group;
+  const int busy = min((task.keys - first + kRows - 1) / kRows, Groups);  // warpgroups with keys
+  const int mine = first + group * kRows;                                 // this warpgroup's first key
+  // Turns count from the first tile whose queries see any of the block's keys. At least one, which sets dK and dV.
+  const int start = task.first_to_see(first) / kRows;
+  const int turns = max((task.queries + kRows - 1) / kRows - start, 1);
 
-  bfloat16* const queries = attention_tiles;                             // three slots
-  bfloat16* const gradients = queries + 3 * kSlot;                       // dY: three slots
-  bfloat16* const keys = gradients + 3 * kSlot;                          // one per warpgroup
-  bfloat16* const values = keys + groups * kSlot;                        // one per warpgroup
-  auto* const lse = reinterpret_cast<float*>(values + groups * kSlot);   // three slots of 64
-  float* const delta = lse + 3 * kRows;                                  // three slots of 64
-  auto* const random = reinterpret_cast<RandomKey*>(delta + 3 * kRows);  // three slots of 64, with dropout
-  bfloat16 *const own_keys = keys + at.group * kSlot, *const own_values = values + at.group * kSlot;
+  bfloat16* const own_keys = attention_tiles + Layout::own_at + group * 2 * Layout::own;
+  bfloat16* const own_values = own_keys + Layout::own;
+  auto* const lse = reinterpret_cast<float*>(attention_tiles + Layout::size);        // 64 per slot
+  float* const delta = lse + Layout::slots * kRows;                                  // 64 per slot
+  auto* const random = reinterpret_cast<RandomKey*>(delta + Layout::slots * kRows);  // 64 per slot, with dropout
 
-  const auto fill_queries = [&](int tile, int slot) {
-    const int row = tile * kRows, thread = static_cast<int>(threadIdx.x), query = row + thread % kRows;
-    fill<Slices>(queries + slot * kSlot, forward.q, task.first_query + row, task.queries - row, task);
-    fill<Slices>(gradients + slot * kSlot, args.dy, task.first_query + row, task.queries - row, task);
-    if (thread >= 2 * kRows) return;
-    float* const to = (thread < kRows ? lse : delta) + slot * kRows + thread % kRows;
+  if (group < busy) {
+    fill<Slices, 1>(own_keys, forward.k, task.first_key + mine, task.keys - mine, task);
+    fill<Slices, 1>(own_values, forward.v, task.first_key + mine, task.keys - mine, task);
+  }
+  const auto fill_slot = [&](int turn) {
+    const int row = (start + turn) * kRows, thread = static_cast<int>(threadIdx.x) % 128, query = row + thread % kRows;
+    const int slot = turn % Layout::slots;
+    fill<Slices, 1>(attention_tiles + Layout::first(turn), forward.q, task.first_query + row, task.queries - row, task);
+    fill<Slices, 1>(attention_tiles + Layout::second(turn), args.dy, task.first_query + row, task.queries - row, task);
+    float* const number = (thread < kRows ? lse : delta) + slot * kRows + thread % kRows;
     const float* const from = thread < kRows ? statistics.lse : statistics.delta;
     if (query < task.queries)
-      copy_word(to, from + task.head * forward.q.rows + task.first_query + query);
+      copy_word(number, from + task.head * forward.q.rows + task.first_query + query);
     else
-      *to = thread < kRows ? INFINITY : 0;  // weights of a missing query are 0
+      *number = thread < kRows ? INFINITY : 0;  // weights of a missing query are 0
     if (Drop && thread < kRows) random[slot * kRows + thread] = task.random_key(forward, query);
   };
-  for (int g = 0; g < groups; ++g) {
-    const int row = first + g * kRows;
-    fill<Slices>(keys + g * kSlot, forward.k, task.first_key + row, task.keys - row, task);
-    fill<Slices>(values + g * kSlot, forward.v, task.first_key + row, task.keys - row, task);
-  }
-  fill_queries(start, start % 3);
-  close_copies();
+  const TileFeed<Groups, Layout::slots, decltype(fill_slot)> feed(attention_tiles + Layout::barriers_at, turns, busy,
+                                                                  fill_slot);
+  if (Groups > 1 && group == Groups) return feed.copy_all();
+  feed.begin();
+  if (group >= busy) return;
 
   const int first_seer[2] = {task.first_to_see(mine + at.row(0)), task.first_to_see(mine + at.row(1))};
   const int all_see = task.first_to_see(mine + kRows - 1);  // queries from here on see every key of the warpgroup
@@ -61,31 +65,28 @@ __global__ void __launch_bounds__(128 * kKeyGroups, 1)
   std::uint32_t weights[4][4];
   float dk[Slices][32], dv[Slices][32];
 
-  const auto fill_next = [&](int tile) {
-    if (tile + 1 < tiles) fill_queries(tile + 1, (tile + 1) % 3);
-    close_copies();
-  };
-  if (!busy) {
-    for (int tile = start; tile < tiles; ++tile) wait_for_tile(), fill_next(tile);
-    return;
-  }
-  int tile = start;
+  feed.wait_for_own(group);
+  // The first turn that sees any own key.
+  const int begin = Groups == 1 ? 0 : min(task.first_to_see(mine) / kRows - start, turns - 1);
+  feed.skip(0, begin);
+  int turn = begin;
   do {
-    wait_for_tile();
-    const int now = tile % 3;
-    const bfloat16 *q = queries + now * kSlot, *dy = gradients + now * kSlot;
+    feed.wait(turn);
+    const int now = turn % Layout::slots, query = (start + turn) * kRows;
+    const bfloat16 *const q = attention_tiles + Layout::first(turn), *const dy = attention_tiles + Layout::second(turn);
     float s[32], dp[32];
     begin_products();
     multiply_rows<Slices>(s, own_keys, q);
     close_products();
     multiply_rows<Slices>(dp, own_values, dy);
     close_products();
-    fill_next(tile);
-    wait_for_products<1>();  // S, and dK and dV of the previous tile
+    feed.copy_after(turn);
+    wait_for_products<1>();  // S, and dK of the previous turn
     settle(s);
-    if (tile * kRows < all_see)
+    if (turn > begin) feed.release(turn - 1);
+    if (query < all_see)
       unrolled<32>([&](int i) {
-        if (tile * kRows + at.col(i / 4) + i % 2 < first_seer[i / 2 % 2]) s[i] = -INFINITY;
+        if (query + at.col(i / 4) + i % 2 < first_seer[i / 2 % 2]) s[i] = -INFINITY;
       });
     std::uint32_t dropped = 0;
     unrolled<8>([&](int j) {
@@ -106,9 +107,10 @@ __global__ void __launch_bounds__(128 * kKeyGroups, 1)
     } else {
       round_rows(weights, s);
     }
+    if (Drop) settle(dropped);  // else the compiler keeps the random numbers, which need more registers
     settle(weights);
     begin_products();
-    multiply_columns<Slices>(dv, weights, dy, tile > start);
+    multiply_columns<Slices>(dv, weights, dy, turn > begin);
     close_products();
     wait_for_products<1>();  // dP
     settle(dp);
@@ -124,13 +126,13 @@ __global__ void __launch_bounds__(128 * kKeyGroups, 1)
     round_rows(weights, s);
     settle(weights);
     begin_products();
-    multiply_columns<Slices>(dk, weights, q, tile > start);
+    multiply_columns<Slices>(dk, weights, q, turn > begin);
     close_products();
-  } while (++tile < tiles);
-  wait_for_copies<0>();
+  } while (++turn < turns);
   wait_for_products<0>();
   settle(dk);
   settle(dv);
+  feed.release(turns - 1);
   const float of_dk = static_cast<float>(forward.scale), of_dv = Drop ? dropout.scale : 1;
   const int rows = task.keys - mine;
   store_rows<Slices>(task.key(args.dk.to, mine), args.dk.to.stride, args.dk.add, rows, task.width, dk, {of_dk, of_dk},

@@ -1,47 +1,50 @@
 #pragma once
 #include "attn/cuda/attention/online_softmax.cuh"
+#include "attn/cuda/attention/tile_feed.cuh"
 
 namespace attn {
 namespace kernels {
 
-/// Computes Y and the log-sum-exps of 64 queries per warpgroup. The score product of a tile overlaps the value product of
-/// the previous tile and the copies of the next tile.
-template <int Slices, bool Drop>
-__global__ void __launch_bounds__(256, Slices == 1 ? 2 : 1)
+/// Warpgroups that multiply in a block for long sentences, limited by registers, as is the number of keys per turn.
+template <int Slices>
+inline constexpr int kForwardGroups = Slices == 1 ? 3 : 2;
+template <int Slices, int Groups>
+using ForwardLayout = FeedLayout<Slices, Groups, (Groups > 1 && Slices == 1 ? 2 : 1), 1, true>;
+
+/// Computes Y and the log-sum-exps of 64 queries per warpgroup. The score product of a turn overlaps the value product of the
+/// previous turn.
+template <int Slices, bool Drop, int Groups>
+__global__ void __launch_bounds__(ForwardLayout<Slices, Groups>::threads, Groups == 1 ? 4 / Slices : 1)
     attention_forward(const AttentionArgs<Cuda<bfloat16>> args, const AttentionBlocks blocks) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(1024) bfloat16 attention_tiles[];
-  constexpr int kSlot = Slices * kTile;
-  bfloat16* const keys = attention_tiles;        // two slots, used alternately
-  bfloat16* const values = keys + 2 * kSlot;     // two slots
-  bfloat16* const queries = values + 2 * kSlot;  // one per warpgroup
-
-  const int groups = static_cast<int>(blockDim.x) / 128;
-  const QueryTask task(args, blocks, groups * kRows);
+  using Layout = ForwardLayout<Slices, Groups>;
+  constexpr int kStep = Layout::tile / Slices / 64, kNumbers = kStep / 2;  // keys per turn; scores per thread
+  constexpr bool kHeld = Groups == 1;                                      // whether Q stays in registers
+  const QueryTask task(args, blocks, Groups * kRows);
   const int first = task.first;
   if (first >= task.queries) return;
   const ThreadPosition at;
-  const int mine = first + at.group * kRows;  // this warpgroup's first query
-  const bool busy = mine < task.queries;
-  const int tiles = max((task.seen + kRows - 1) / kRows, 1);
-  bfloat16* const own = queries + at.group * kSlot;
+  const int group = Groups == 1 ? 0 : at.group;
+  const int busy = min((task.queries - first + kRows - 1) / kRows, Groups);  // warpgroups with queries
+  const int mine = first + group * kRows;                                    // this warpgroup's first query
+  const auto turns_for = [&](int seen) { return max((seen + kStep - 1) / kStep, 1); };
+  bfloat16* const own = attention_tiles + Layout::own_at + group * Layout::own;
 
-  const auto fill_keys = [&](int tile) {
-    fill<Slices>(keys + tile % 2 * kSlot, args.k, task.first_key + tile * kRows, task.keys - tile * kRows, task);
+  const auto fill_slot = [&](int turn) {
+    const int row = turn * kStep;
+    fill<Slices, kStep / 64>(attention_tiles + Layout::first(turn), args.k, task.first_key + row, task.keys - row, task);
+    fill<Slices, kStep / 64>(attention_tiles + Layout::second(turn), args.v, task.first_key + row, task.keys - row, task);
   };
-  const auto fill_values = [&](int tile) {
-    fill<Slices>(values + tile % 2 * kSlot, args.v, task.first_key + tile * kRows, task.keys - tile * kRows, task);
-  };
-  for (int g = 0; g < groups; ++g) {
-    const int query = first + g * kRows;
-    fill<Slices>(queries + g * kSlot, args.q, task.first_query + query, task.queries - query, task);
-  }
-  fill_keys(0);
-  close_copies();
-  fill_values(0);
-  if (tiles > 1) fill_keys(1);
-  close_copies();
+  if (group < busy) fill<Slices, 1>(own, args.q, task.first_query + mine, task.queries - mine, task);
+  const TileFeed<Groups, Layout::slots, decltype(fill_slot)> feed(attention_tiles + Layout::barriers_at,
+                                                                  turns_for(task.seen), busy, fill_slot);
+  if (Groups > 1 && group == Groups) return feed.copy_all();
+  feed.begin();
+  if (group >= busy) return;
 
+  const int all_turns = turns_for(task.seen);
+  const int turns = Groups == 1 ? all_turns : turns_for(task.visible(min(mine + kRows, task.queries) - 1));
   const int visible[2] = {task.visible(mine + at.row(0)), task.visible(mine + at.row(1))};
   const int all_visible = task.visible(mine);  // keys that every row of the warpgroup sees
   RandomKey random[2];
@@ -49,83 +52,85 @@ __global__ void __launch_bounds__(256, Slices == 1 ? 2 : 1)
     for (int half = 0; half < 2; ++half) random[half] = task.random_key(args, mine + at.row(half));
   const Dropout::Row dropout = args.dropout.row(0);
 
-  std::uint32_t q[4 * Slices][4], p[4][4];
+  std::uint32_t q[kHeld ? 4 * Slices : 1][4], p[kStep / 16][4];
   float y[Slices][32];
   OnlineSoftmax softmax{static_cast<float>(args.scale * kLog2E)};
-  const auto weigh = [&](float(&s)[32], int tile) {
-    if ((tile + 1) * kRows > all_visible)
-      unrolled<32>([&](int i) {
-        if (tile * kRows + at.col(i / 4) + i % 2 >= visible[i / 2 % 2]) s[i] = -INFINITY;
+  const auto score = [&](float(&s)[kNumbers], int turn) {
+    const bfloat16* const keys = attention_tiles + Layout::first(turn);
+    if constexpr (kHeld)
+      multiply_rows<Slices>(s, q, keys);
+    else
+      multiply_rows<Slices>(s, own, keys);
+    close_products();
+  };
+  const auto add_values = [&](int turn) {
+    multiply_columns<Slices>(y, p, attention_tiles + Layout::second(turn), turn > 0);
+    close_products();
+  };
+  const auto weigh = [&](float(&s)[kNumbers], int turn) {
+    if ((turn + 1) * kStep > all_visible)
+      unrolled<kNumbers>([&](int i) {
+        if (turn * kStep + at.col(i / 4) + i % 2 >= visible[i / 2 % 2]) s[i] = -INFINITY;
       });
-    softmax.step(s);
+    const bool moved = softmax.step(s);
     if (Drop)
-      unrolled<32>([&](int i) {
-        if (random_bits(random[i / 2 % 2], static_cast<std::uint32_t>(tile * kRows + at.col(i / 4) + i % 2)) <
+      unrolled<kNumbers>([&](int i) {
+        if (random_bits(random[i / 2 % 2], static_cast<std::uint32_t>(turn * kStep + at.col(i / 4) + i % 2)) <
             dropout.threshold)
           s[i] = 0;
       });
+    return moved;
   };
 
-  wait_for_copies<1>();
-  __syncthreads();
-  if (busy) {
+  feed.wait_for_own(group);
+  if constexpr (kHeld) {
     load_rows<Slices>(q, own, at.warp);
     settle(q);
-    float s[32];
+  }
+  {
+    feed.wait(0);
+    float s[kNumbers];
     begin_products();
-    multiply_rows<Slices>(s, q, keys);
-    close_products();
+    score(s, 0);
+    feed.copy_after(0);
     wait_for_products<0>();
     settle(s);
     weigh(s, 0);
     round_rows(p, s);
   }
-  // A turn waits for its tile's keys and the previous tile's values.
-  const auto fill_next = [&](int tile) {
-    fill_values(tile);
-    if (tile + 1 < tiles) fill_keys(tile + 1);
-    close_copies();
-  };
-  if (!busy) {
-    for (int tile = 1; tile < tiles; ++tile) wait_for_tile(), fill_next(tile);
-    return wait_for_tile();
-  }
-  for (int tile = 1; tile < tiles; ++tile) {
-    wait_for_tile();
+  for (int turn = 1; turn < turns; ++turn) {
+    feed.wait(turn);
     settle(p);
     settle(y);
-    float s[32];
+    float s[kNumbers];
     begin_products();
-    multiply_rows<Slices>(s, q, keys + tile % 2 * kSlot);
-    close_products();
-    multiply_columns<Slices>(y, p, values + (tile - 1) % 2 * kSlot, tile > 1);
-    close_products();
-    fill_next(tile);
+    score(s, turn);
+    add_values(turn - 1);
+    feed.copy_after(turn);
     wait_for_products<1>();
     settle(s);
-    weigh(s, tile);
+    const bool moved = weigh(s, turn);
     wait_for_products<0>();
     settle(y);
-    unrolled<Slices, 32>([&](int slice, int i) { y[slice][i] *= softmax.shrink[i / 2 % 2]; });
+    feed.release(turn - 1);
+    if (moved) unrolled<Slices, 32>([&](int slice, int i) { y[slice][i] *= softmax.shrink[i / 2 % 2]; });
     round_rows(p, s);
   }
-  wait_for_tile();
   settle(p);
   settle(y);
   begin_products();
-  multiply_columns<Slices>(y, p, values + (tiles - 1) % 2 * kSlot, tiles > 1);
-  close_products();
+  add_values(turns - 1);
   wait_for_products<0>();
   settle(y);
+  feed.release(turns - 1);
+  feed.skip(turns, all_turns);
 
   float factor[2];
   for (int half = 0; half < 2; ++half) {
     const float sum = quad_sum(softmax.sum[half]);
     const int query = mine + at.row(half);
     factor[half] = sum > 0 ? (Drop ? dropout.scale : 1) / sum : 0;  // 0: no visible key
-    if (at.lane % 4 == 0 && query < task.queries)
-      args.lse[task.statistic(query, args.heads)] =
-          sum > 0 ? (softmax.most[half] * softmax.scale + log2f(sum)) * kLn2 : -INFINITY;
+    if (at.lane % 4 == 0 && query < task.queries) args.lse[task.statistic(query, args.heads)] = softmax.log_sum(half, sum);
   }
   store_rows<Slices>(task.query(args.y, mine), args.y.stride, false, task.queries - mine, task.width, y, factor, own, at);
 #endif
@@ -135,13 +140,17 @@ __global__ void __launch_bounds__(256, Slices == 1 ? 2 : 1)
 
 template <int Slices>
 void attention_forward(Cuda<bfloat16>& device, const AttentionArgs<Cuda<bfloat16>>& args) {
-  // Long sentences: two warpgroups share each tile of keys. Short sentences: many small blocks.
-  const unsigned groups = args.queries.rows > 256 * args.queries.count ? 2 : 1;
-  const kernels::AttentionBlocks blocks(args, args.queries, groups * kernels::kRows);
-  const Spread spread{blocks.all, 128 * groups, (4 + groups) * Slices * kTile * sizeof(bfloat16)};
-  launch(device, "attention", spread,
-         args.dropout.active() ? kernels::attention_forward<Slices, true> : kernels::attention_forward<Slices, false>, args,
-         blocks);
+  const auto launch_with = [&]<int Groups>(auto kernel) {
+    using Layout = kernels::ForwardLayout<Slices, Groups>;
+    const kernels::AttentionBlocks blocks(args, args.queries, Groups * kernels::kRows);
+    launch(device, "attention", {blocks.all, Layout::threads, Layout::size * sizeof(bfloat16)}, kernel, args, blocks);
+  };
+  constexpr int kMany = kernels::kForwardGroups<Slices>;
+  // Dropout's random numbers take the registers that the blocks of long sentences need.
+  if (args.dropout.active()) return launch_with.template operator()<1>(kernels::attention_forward<Slices, true, 1>);
+  if (args.queries.rows > 2048 * args.queries.count)
+    return launch_with.template operator()<kMany>(kernels::attention_forward<Slices, false, kMany>);
+  launch_with.template operator()<1>(kernels::attention_forward<Slices, false, 1>);
 }
 
 }  // namespace attn

@@ -86,8 +86,7 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 96 ? 2 : 3)
     const int query = mine + at.row(m, half);
     factor[m][half] = sum > 0 ? (Drop ? dropout.scale : 1) / sum : 0;  // 0: the query sees no key
     if (at.lane % 4 == 0 && query < task.queries)
-      args.lse[task.statistic(query, args.heads)] =
-          sum > 0 ? (softmax[m].most[half] * softmax[m].scale + log2f(sum)) * kLn2 : -INFINITY;
+      args.lse[task.statistic(query, args.heads)] = softmax[m].log_sum(half, sum);
   });
   if (mine < task.queries)
     store_swizzled<W, M>(task.query(args.y, mine), args.y.stride, false, task.queries - mine, task.width, y, factor,

@@ -3,8 +3,7 @@
 #include "attn/cuda/support/tensor_core.cuh"
 
 // Shared by the wgmma attention kernels. A warpgroup owns 64 rows of a head: queries, or keys in the kernel of dK and dV. A
-// head of up to 64 columns is one tile wide, of up to 128 two (Slices); columns beyond its width are 0. All products are 64
-// x 64.
+// head of up to 64 columns is one tile wide, of up to 128 two (Slices); columns beyond its width are 0.
 
 namespace attn::kernels {
 
@@ -51,51 +50,45 @@ struct QueryStatistics {
   float *lse, *delta;
 };
 
-/// Starts copying 64 rows of a head, from row `first` on, into Slices tiles side by side. Only `rows` of them exist; the
-/// rest are zeros. All threads of the block call this.
-template <int Slices, class T>
+/// Starts copying 64 * Tall rows of a head, from row `first` on, into tiles: Slices of them side by side, each 64 columns wide
+/// and 64 * Tall rows high. Only `rows` of the rows exist; the rest are zeros. All 128 threads of a warpgroup call this.
+template <int Slices, int Tall, class T>
 __device__ void fill(bfloat16* tiles, const Matrix<T>& matrix, int first, int rows, const AttentionTask<bfloat16>& task) {
-  const int thread = static_cast<int>(threadIdx.x), row = thread / 8, col = thread % 8 * 8;
-  const int step = static_cast<int>(blockDim.x) / 8;  // rows; a multiple of 8, so the swizzle is the same in every step
+  constexpr int kStep = 128 / 8;  // rows at a time; a multiple of 8, so the swizzle is the same in every step
+  const int thread = static_cast<int>(threadIdx.x) % 128, row = thread / 8, col = thread % 8 * 8;
   const bfloat16* from = matrix.data + row_offset(first + row, matrix.stride) + (task.head * task.width + col);
   tiles += in_tile(row, col);
 #pragma unroll
-  for (int i = 0; i < kRows / 16; ++i) {
-    if (row >= kRows - i * step) break;
+  for (int i = 0; i < kRows * Tall / kStep; ++i) {
     unrolled<Slices>([&](int side) {
-      copy_chunk(tiles + side * kTile, from + side * 64, row < rows - i * step && side * 64 + col < task.width);
+      copy_chunk(tiles + side * Tall * kTile, from + side * 64, row < rows - i * kStep && side * 64 + col < task.width);
     });
-    tiles += step * 64;
-    from += row_offset(step, matrix.stride);
+    tiles += kStep * 64;
+    from += row_offset(kStep, matrix.stride);
   }
 }
 
-/// Waits until a tile that all threads copied has arrived, and until all of them are done with the slot to fill next.
-__device__ inline void wait_for_tile() {
-  wait_for_copies<0>();
-  __syncthreads();
-}
-
-/// Issues C = A Bᵀ: A in registers, the rows of B in tiles.
-template <int Slices>
-__device__ void multiply_rows(float (&c)[32], const std::uint32_t (&a)[4 * Slices][4], const bfloat16* tiles) {
+/// Issues C = A Bᵀ: A, 64 rows, in registers; the rows of B in tiles.
+template <int Slices, int N>
+__device__ void multiply_rows(float (&c)[N], const std::uint32_t (&a)[4 * Slices][4], const bfloat16* tiles) {
   unrolled<4 * Slices>([&](int k) {
-    multiply<ColumnsIn::rows>(c, a[k], describe_tile<ColumnsIn::rows>(tiles + k / 4 * kTile, k % 4), k > 0);
+    multiply<ColumnsIn::rows>(c, a[k], describe_tile<ColumnsIn::rows>(tiles + k / 4 * (N / 32) * kTile, k % 4), k > 0);
   });
 }
 /// The same with A in tiles.
-template <int Slices>
-__device__ void multiply_rows(float (&c)[32], const bfloat16* a, const bfloat16* tiles) {
+template <int Slices, int N>
+__device__ void multiply_rows(float (&c)[N], const bfloat16* a, const bfloat16* tiles) {
   unrolled<4 * Slices>([&](int k) {
     multiply<ColumnsIn::rows>(c, describe_tile<ColumnsIn::rows>(a + k / 4 * kTile, k % 4),
-                              describe_tile<ColumnsIn::rows>(tiles + k / 4 * kTile, k % 4), k > 0);
+                              describe_tile<ColumnsIn::rows>(tiles + k / 4 * (N / 32) * kTile, k % 4), k > 0);
   });
 }
-/// Issues C = A B or C += A B: A, 64 x 64, in registers, B in tiles.
-template <int Slices>
-__device__ void multiply_columns(float (&c)[Slices][32], const std::uint32_t (&a)[4][4], const bfloat16* tiles, bool add) {
-  unrolled<Slices, 4>([&](int slice, int k) {
-    multiply<ColumnsIn::columns>(c[slice], a[k], describe_tile<ColumnsIn::columns>(tiles + slice * kTile, k), add || k > 0);
+/// Issues C = A B or C += A B: A, 64 x 16 K, in registers, B in tiles.
+template <int Slices, int K>
+__device__ void multiply_columns(float (&c)[Slices][32], const std::uint32_t (&a)[K][4], const bfloat16* tiles, bool add) {
+  unrolled<Slices, K>([&](int slice, int k) {
+    const bfloat16* const tile = tiles + (slice * (K / 4) + k / 4) * kTile;
+    multiply<ColumnsIn::columns>(c[slice], a[k], describe_tile<ColumnsIn::columns>(tile, k % 4), add || k > 0);
   });
 }
 
@@ -104,8 +97,9 @@ template <int Slices>
 __device__ void load_rows(std::uint32_t (&a)[4 * Slices][4], const bfloat16* tiles, int warp) {
   unrolled<4 * Slices>([&](int k) { load_a(a[k], tiles + k / 4 * kTile, 16 * warp, k % 4); });
 }
-__device__ inline void round_rows(std::uint32_t (&a)[4][4], const float (&c)[32]) {
-  unrolled<4>([&](int k) { round_to_a(a[k], c, k); });
+template <int K>
+__device__ void round_rows(std::uint32_t (&a)[K][4], const float (&c)[8 * K]) {
+  unrolled<K>([&](int k) { round_to_a(a[k], c, k); });
 }
 
 /// Copies eight elements of a tile, or adds them.

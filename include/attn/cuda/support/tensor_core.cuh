@@ -24,6 +24,16 @@ namespace attn {
 #endif
 #define ATTN_EIGHT_SUMS(c, i) \
   "+f"(c[i]), "+f"(c[i + 1]), "+f"(c[i + 2]), "+f"(c[i + 3]), "+f"(c[i + 4]), "+f"(c[i + 5]), "+f"(c[i + 6]), "+f"(c[i + 7])
+#define ATTN_32_SUMS(c, i) \
+  ATTN_EIGHT_SUMS(c, i), ATTN_EIGHT_SUMS(c, i + 8), ATTN_EIGHT_SUMS(c, i + 16), ATTN_EIGHT_SUMS(c, i + 24)
+#define ATTN_64_SUMS(c) ATTN_32_SUMS(c, 0), ATTN_32_SUMS(c, 32)
+#define ATTN_32_NAMES                                                      \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
+  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define ATTN_64_NAMES                                                                  \
+  ATTN_32_NAMES                                                                        \
+  ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
+  "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
 
 enum class ColumnsIn { rows, columns };  // columns of B as rows or columns of a tile
 
@@ -147,11 +157,9 @@ template <ColumnsIn Of>
 __device__ void multiply(float (&c)[32], const std::uint32_t (&a)[4], std::uint64_t b, bool add = true) {
   ATTN_HOPPER(
       "{\n.reg .pred p;\nsetp.ne.b32 p, %37, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {" ATTN_32_NAMES
       "}, {%32, %33, %34, %35}, %36, p, 1, 1, %38;\n}\n"
-      : ATTN_EIGHT_SUMS(c, 0), ATTN_EIGHT_SUMS(c, 8), ATTN_EIGHT_SUMS(c, 16), ATTN_EIGHT_SUMS(c, 24)
+      : ATTN_32_SUMS(c, 0)
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)),
         "n"(Of == ColumnsIn::columns ? 1 : 0));
 }
@@ -161,11 +169,18 @@ template <ColumnsIn Of>
 __device__ void multiply(float (&c)[32], std::uint64_t a, std::uint64_t b, bool add = true) {
   ATTN_HOPPER(
       "{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-      "}, %32, %33, p, 1, 1, 0, %35;\n}\n"
-      : ATTN_EIGHT_SUMS(c, 0), ATTN_EIGHT_SUMS(c, 8), ATTN_EIGHT_SUMS(c, 16), ATTN_EIGHT_SUMS(c, 24)
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {" ATTN_32_NAMES "}, %32, %33, p, 1, 1, 0, %35;\n}\n"
+      : ATTN_32_SUMS(c, 0)
+      : "l"(a), "l"(b), "r"(static_cast<int>(add)), "n"(Of == ColumnsIn::columns ? 1 : 0));
+}
+
+/// C += A B, 64 x 128 with 16 terms: A and B from tiles.
+template <ColumnsIn Of>
+__device__ void multiply(float (&c)[64], std::uint64_t a, std::uint64_t b, bool add = true) {
+  ATTN_HOPPER(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {" ATTN_64_NAMES "}, %64, %65, p, 1, 1, 0, %67;\n}\n"
+      : ATTN_64_SUMS(c)
       : "l"(a), "l"(b), "r"(static_cast<int>(add)), "n"(Of == ColumnsIn::columns ? 1 : 0));
 }
 
@@ -174,18 +189,17 @@ template <ColumnsIn Of>
 __device__ void multiply(float (&c)[64], const std::uint32_t (&a)[4], std::uint64_t b, bool add = true) {
   ATTN_HOPPER(
       "{\n.reg .pred p;\nsetp.ne.b32 p, %69, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {" ATTN_64_NAMES
       "}, {%64, %65, %66, %67}, %68, p, 1, 1, %70;\n}\n"
-      : ATTN_EIGHT_SUMS(c, 0), ATTN_EIGHT_SUMS(c, 8), ATTN_EIGHT_SUMS(c, 16), ATTN_EIGHT_SUMS(c, 24),
-        ATTN_EIGHT_SUMS(c, 32), ATTN_EIGHT_SUMS(c, 40), ATTN_EIGHT_SUMS(c, 48), ATTN_EIGHT_SUMS(c, 56)
+      : ATTN_64_SUMS(c)
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)),
         "n"(Of == ColumnsIn::columns ? 1 : 0));
 }
 
+#undef ATTN_64_NAMES
+#undef ATTN_32_NAMES
+#undef ATTN_64_SUMS
+#undef ATTN_32_SUMS
 #undef ATTN_EIGHT_SUMS
 #undef ATTN_HOPPER
 
