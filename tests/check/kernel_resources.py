@@ -10,7 +10,7 @@ import tempfile
 SHARED = 48 * 1024  # bytes of static shared memory that a block may use on any GPU
 # Bytes of spill stores and loads, of kernels at the limit of 255 registers.
 ALLOWED = {
-    ("90", "mma_attention_dkvILi64ELi2ELb0E"): (8, 8),  # 90a uses wgmma instead
+    ("90", "mma_attention_dkvI13__nv_bfloat16Li64ELi2ELb0E"): (8, 8),  # 90a uses wgmma instead
     ("90a", "attention_dkvILi2ELb1E"): (16, 16),  # heads wider than 64 columns, with dropout
 }
 

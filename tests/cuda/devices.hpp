@@ -34,6 +34,13 @@ struct CudaFloat {
   static std::string missing() { return no_gpu(); }
   static std::unique_ptr<Backend> make(int gpu = 0) { return make_cuda_float(gpu); }
 };
+/// With products in TF32, for tests with bounds of their own.
+struct CudaTf32 {
+  static constexpr Precision precision = Precision::float32;
+  static constexpr bool on_gpu = true;
+  static std::string missing() { return no_gpu(); }
+  static std::unique_ptr<Backend> make() { return make_cuda_tf32(); }
+};
 struct CudaBfloat16 {
   static constexpr Precision precision = Precision::bfloat16;
   static constexpr double times = 2;
@@ -44,6 +51,7 @@ struct CudaBfloat16 {
 TYPE_TO_STRING(CpuFloat);
 TYPE_TO_STRING(CpuBfloat16);
 TYPE_TO_STRING(CudaFloat);
+TYPE_TO_STRING(CudaTf32);
 TYPE_TO_STRING(CudaBfloat16);
 
 /// Whether this machine has the device; says so where it has not.

@@ -96,6 +96,83 @@ ATTN_CHECK_OP("kl_divergence")
 ATTN_CHECK_OP("rotary")
 ATTN_CHECK_OP("repeat_heads")
 
+// ---- Attention in TF32 ----
+
+namespace {
+
+/// The cases of attention, and long sentences of narrow heads.
+std::vector<OpCase> tf32_cases() {
+  std::vector<OpCase> cases = cases_of("attention");
+  for (const double width : {8, 32, 64})
+    for (const double causal : {0, 1}) {
+      OpCase& test = cases.emplace_back();
+      test.op = "attention";
+      test.name = "long sentences, heads of " + std::to_string(width) + (causal > 0 ? ", causal" : "");
+      test.settings = {
+          {"queries", {300, 301}}, {"keys", {600, 513}}, {"heads", {2}}, {"head_width", {width}}, {"causal", {causal}}};
+    }
+  return cases;
+}
+
+double largest(const Numbers& numbers) {
+  double most = 0;
+  for (const double number : numbers)
+    if (std::isfinite(number)) most = std::max(most, std::abs(number));
+  return most;
+}
+
+/// The largest error relative to the largest element of the truth; where that is 0, as it is.
+double error_of_largest(const Numbers& result, const Numbers& right) {
+  if (result.size() != right.size()) return HUGE_VAL;
+  double worst = 0;
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    const double error = result[i] == right[i] ? 0 : std::abs(result[i] - right[i]);
+    if (!std::isfinite(error)) return HUGE_VAL;
+    worst = std::max(worst, error);
+  }
+  const double size = largest(right);
+  return worst / (size > 1e-9 ? size : 1);
+}
+
+/// Whether attention takes tensor cores in TF32: several queries, heads of whole 16-byte packs, rows on 16-byte boundaries.
+bool suits_tf32(const OpCase& test) {
+  const attn::Index width = test.size("head_width");
+  attn::Index longest = 0;
+  for (const std::int32_t length : test.lengths("queries")) longest = std::max<attn::Index>(longest, length);
+  return longest > 1 && width % 4 == 0 && width <= 128 && test.size("value_width", width) == width &&
+         test.size("gap") % 4 == 0;
+}
+
+}  // namespace
+
+TEST_CASE("accuracy: attention in TF32") {
+  if (!is_here<CudaTf32>()) return;
+  int on_tensor_cores = 0;
+  for (const OpCase& test : tf32_cases()) {
+    INFO(test.name);
+    // TF32 rounds operands to 11 bits. Softmax turns the absolute error of a score into a relative error of its weight, and
+    // scores grow with the square of their operands.
+    const double bound = test.number("bound", 1), allowed = 1e-3 * bound * bound;
+    try {
+      const Results results = device_under_test<CudaTf32>().run(test, Precision::float32);
+      const Results without = device_under_test<CudaFloat>().run(test, Precision::float32);
+      const Results expected = truth().run(test, Precision::float32);
+      bool same = true;
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        INFO("result: ", expected[i].name);
+        CHECK(error_of_largest(results[i].numbers, expected[i].numbers) <= allowed);
+        same = same && same_bits(results[i].numbers, without[i].numbers);
+      }
+      CHECK(same != suits_tf32(test));
+      on_tensor_cores += same ? 0 : 1;
+    } catch (const attn::Error& error) {
+      FAIL_CHECK(std::string(error.what()));
+    }
+  }
+  CHECK(on_tensor_cores > 0);
+}
+TEST_CASE("determinism: attention in TF32") { check_repeats<CudaTf32>("attention", 3); }
+
 TEST_CASE("relative error: includes the norm and the worst element and is never NaN") {
   const RelativeError error = relative_error({3, 4.5}, {3, 4});
   CHECK(error.mean == doctest::Approx(0.5 / 5));

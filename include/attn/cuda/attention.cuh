@@ -13,7 +13,9 @@
 //
 //   attention_forward, attention_backward   bfloat16 with wgmma (Hopper): heads of up to 128 columns, a multiple of 8, rows that
 //                                           begin on 16-byte boundaries, values as wide as keys, a positive scale
-//   mma_attention_forward, ..._backward     the same with mma.sync: other GPUs, and heads of up to 256 columns on all
+//   mma_attention_forward, ..._backward     the same with mma.sync: other GPUs, and heads of up to 256 columns on all. In TF32
+//                                           if the device option tf32 is set: float, several queries per sentence, heads of
+//                                           up to 128 columns, a multiple of 4
 //   step_attention                          one query per sentence (a decoder step), heads of up to 128 columns
 //   single_attention                        one query per sentence, wider heads, in float
 //   plain_attention                         everything else, in float
@@ -57,55 +59,60 @@ void attention_backward(Cuda<bfloat16>& device, const AttentionGradientArgs<Cuda
 }
 
 /// The same kernels with mma.sync. The order of each sum is fixed, so results are deterministic.
-inline void mma_attention_backward(Cuda<bfloat16>& device, const AttentionGradientArgs<Cuda<bfloat16>>& args) {
-  const AttentionArgs<Cuda<bfloat16>>& forward = args.forward;
+template <class T>
+void mma_attention_backward(Cuda<T>& device, const AttentionGradientArgs<Cuda<T>>& args) {
+  const AttentionArgs<Cuda<T>>& forward = args.forward;
   const bool drop = forward.dropout.active();
   const Index count = forward.q.rows * forward.heads, width = forward.q.cols / forward.heads;
-  float* const space = device.workspace<float>(2 * count);
+  float* const space = device.template workspace<float>(2 * count);
   const kernels::QueryStatistics statistics{space, space + count};
 
+  constexpr int kWidestOfTwo = 128 / sizeof(T);
   const auto average = [](const Ragged& ragged) { return ragged.count > 0 ? ragged.rows / ragged.count : 0; };
-  with_mma_shape(width, average(forward.queries) > 256, drop, [&]<int W, int M, bool Drop>() {
+  with_mma_shape<T, kWidestOfTwo>(width, average(forward.queries) > 256, drop, [&]<int W, int M, bool Drop>() {
     const kernels::AttentionBlocks blocks(forward, forward.queries, 64 * M);
-    constexpr std::size_t shared = kernels::MmaLayout<W, M, 3, 2>::size * sizeof(bfloat16);
+    constexpr std::size_t shared = kernels::MmaLayout<T, W, M, 3, 2>::size * sizeof(T);
     static_assert(shared <= kSharedEverywhere);
     launch(device, "attention's gradient of queries", {blocks.all, kernels::kMmaThreads, shared},
-           kernels::mma_attention_dq<W, M, Drop>, args, blocks, statistics);
+           kernels::mma_attention_dq<T, W, M, Drop>, args, blocks, statistics);
   });
   // Larger blocks pay off earlier here, except with a causal mask, where blocks near the diagonal are half empty.
   const Index longer_than = forward.causal ? 512 : 192;
-  with_mma_shape(width, average(forward.keys) > longer_than, drop, [&]<int W, int M, bool Drop>() {
+  with_mma_shape<T, kWidestOfTwo>(width, average(forward.keys) > longer_than, drop, [&]<int W, int M, bool Drop>() {
     const kernels::AttentionBlocks blocks(forward, forward.keys, 64 * M);
     constexpr std::size_t per_query = 2 * sizeof(float) + (Drop ? sizeof(RandomKey) : 0);
     constexpr std::size_t shared =
-        kernels::MmaLayout<W, M, 2, 2>::size * sizeof(bfloat16) + 2 * kernels::kMmaTile<W> * per_query;
+        kernels::MmaLayout<T, W, M, 2, 2>::size * sizeof(T) + 2 * kernels::kMmaTile<T, W> * per_query;
     static_assert(shared <= kSharedEverywhere);
     const dim3 grid(blocks.all, static_cast<unsigned>(divide_up(W, kernels::kMmaColumns)));
     launch(device, "attention's gradient of keys", {grid, kernels::kMmaThreads, shared},
-           kernels::mma_attention_dkv<W, M, Drop>, args, blocks, statistics);
+           kernels::mma_attention_dkv<T, W, M, Drop>, args, blocks, statistics);
   });
 }
 
 template <class T>
-bool on_tensor_cores(const AttentionArgs<Cuda<T>>& args) {
+bool on_tensor_cores(const Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
   const Index width = args.q.cols / args.heads;
-  return (args.queries.longest > 1 || args.heads > 1) && args.v.cols == args.q.cols && width <= 256 && width % 8 == 0 &&
-         args.scale > 0 && in_packs(args.q, args.k, args.v, args.y);
+  constexpr bool kTf32 = std::is_same_v<T, float>;
+  if (kTf32 && !device.options().tf32) return false;
+  return (args.queries.longest > 1 || (!kTf32 && args.heads > 1)) && args.v.cols == args.q.cols && width <= kMmaWidest<T> &&
+         width % Pack<T>::size == 0 && args.scale > 0 && in_packs(args.q, args.k, args.v, args.y);
 }
 template <class T>
-bool on_tensor_cores(const AttentionGradientArgs<Cuda<T>>& args) {
-  return on_tensor_cores(args.forward) && in_packs(args.dy, args.dq.to, args.dk.to, args.dv.to);
+bool on_tensor_cores(const Cuda<T>& device, const AttentionGradientArgs<Cuda<T>>& args) {
+  return on_tensor_cores(device, args.forward) && in_packs(args.dy, args.dq.to, args.dk.to, args.dv.to);
 }
 
 template <class T>
 void attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
   check_lists(args);
   if (may_list_keys(args)) return step_attention(device, args);
-  if constexpr (std::is_same_v<T, bfloat16>)
-    if (on_tensor_cores(args)) {
-      if (!device.has_wgmma() || args.q.cols > 128 * args.heads) return mma_attention_forward(device, args);
-      return args.q.cols <= 64 * args.heads ? attention_forward<1>(device, args) : attention_forward<2>(device, args);
-    }
+  if (on_tensor_cores(device, args)) {
+    if constexpr (std::is_same_v<T, bfloat16>)
+      if (device.has_wgmma() && args.q.cols <= 128 * args.heads)
+        return args.q.cols <= 64 * args.heads ? attention_forward<1>(device, args) : attention_forward<2>(device, args);
+    return mma_attention_forward(device, args);
+  }
   return single_query(device, args) ? single_attention(device, args) : plain_attention(device, args);
 }
 
@@ -113,12 +120,13 @@ template <class T>
 void attention_gradient(Cuda<T>& device, const AttentionGradientArgs<Cuda<T>>& args) {
   const AttentionArgs<Cuda<T>>& forward = args.forward;
   refuse_lists("attention_gradient", forward.keys);
-  if constexpr (std::is_same_v<T, bfloat16>)
-    if (on_tensor_cores(args)) {
-      if (!device.has_wgmma() || forward.q.cols > 128 * forward.heads) return mma_attention_backward(device, args);
-      return forward.q.cols <= 64 * forward.heads ? attention_backward<1>(device, args)
-                                                  : attention_backward<2>(device, args);
-    }
+  if (on_tensor_cores(device, args)) {
+    if constexpr (std::is_same_v<T, bfloat16>)
+      if (device.has_wgmma() && forward.q.cols <= 128 * forward.heads)
+        return forward.q.cols <= 64 * forward.heads ? attention_backward<1>(device, args)
+                                                    : attention_backward<2>(device, args);
+    return mma_attention_backward(device, args);
+  }
   return single_query(device, forward) ? single_attention_gradient(device, args) : plain_attention_gradient(device, args);
 }
 

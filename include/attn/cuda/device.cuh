@@ -93,7 +93,7 @@ inline KernelChoice find_kernels(const cudaDeviceProp& properties) {
 
 struct CudaOptions {
   int gpu = 0;        // CUDA device index
-  bool tf32 = false;  // Cuda<float>: round the operands of matrix products to TF32, for tensor cores
+  bool tf32 = false;  // Cuda<float>: round the operands of matrix products, also in attention, to TF32, for tensor cores
 };
 
 /// An op that waits because the next op may fuse it: a product in a decoder fuses the layer norm of its input. Otherwise the

@@ -11,7 +11,7 @@ struct DeviceOptions {
   int threads = 0;                 // CPU: cores to use; 0: all
   int gpu = 0;                     // GPU: index
   std::string precision = "auto";  // float, bf16, or int8 (CPU, translation only); auto: bf16 on a GPU, float on the CPU
-  bool tf32 = false;               // GPU in float: round the operands of matrix products to TF32
+  bool tf32 = false;               // GPU in float: round the operands of matrix products, also in attention, to TF32
 };
 
 /// GPU queries; all null without CUDA.

@@ -4,18 +4,18 @@
 namespace attn::kernels {
 
 /// Computes dK and dV of 64 * M keys. Rows are keys, columns are queries.
-template <int W, int M, bool Drop>
+template <class T, int W, int M, bool Drop>
 __global__ void __launch_bounds__(kMmaThreads, 2)
-    mma_attention_dkv(const AttentionGradientArgs<Cuda<bfloat16>> args, const AttentionBlocks blocks,
+    mma_attention_dkv(const AttentionGradientArgs<Cuda<T>> args, const AttentionBlocks blocks,
                       const QueryStatistics statistics) {
-  if (!is_mma_launched<W>()) return;
-  extern __shared__ __align__(1024) bfloat16 attention_tiles[];
-  using Layout = MmaLayout<W, M, 2, 2>;
+  if (!is_mma_launched<T, W>()) return;
+  extern __shared__ __align__(1024) unsigned char mma_shared[];
+  using Layout = MmaLayout<T, W, M, 2, 2>;
   constexpr int kColumns = W < kMmaColumns ? W : kMmaColumns;  // of dK and dV, from column blockIdx.y * kColumns on
-  constexpr int kQueries = kMmaTile<W>, kStep = M * W >= 128 ? 16 : 32;  // queries per tile, per step
-  constexpr int kNumbers = kStep / 2, kUnroll = M == 1 ? 2 : 1;          // elements per lane and step; steps
-  const AttentionArgs<Cuda<bfloat16>>& forward = args.forward;
-  const AttentionTask<bfloat16> task(forward, blocks);
+  constexpr int kQueries = kMmaTile<T, W>, kStep = M * W * sizeof(T) >= 256 ? 16 : 32;  // queries per tile, per step
+  constexpr int kNumbers = kStep / 2, kUnroll = M == 1 ? 2 : 1;                         // elements per lane and step; steps
+  const AttentionArgs<Cuda<T>>& forward = args.forward;
+  const AttentionTask<T> task(forward, blocks);
   const int first = task.block * 64 * M;
   if (first >= task.keys) return;
   const MmaPosition at;
@@ -23,14 +23,15 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
   const int start = task.first_to_see(first) / kQueries;  // the first tile with a query that sees any key of the block
   const int tiles = (task.queries + kQueries - 1) / kQueries;
 
-  auto* const lse = reinterpret_cast<float*>(attention_tiles + Layout::size);  // two slots
-  float* const delta = lse + 2 * kQueries;                                     // two slots
-  auto* const random = reinterpret_cast<RandomKey*>(delta + 2 * kQueries);     // two slots, with dropout
-  bfloat16 *const keys = attention_tiles + Layout::own_at, *const values = keys + Layout::own;
+  T* const slots = reinterpret_cast<T*>(mma_shared);
+  auto* const lse = reinterpret_cast<float*>(slots + Layout::size);         // two slots
+  float* const delta = lse + 2 * kQueries;                                  // two slots
+  auto* const random = reinterpret_cast<RandomKey*>(delta + 2 * kQueries);  // two slots, with dropout
+  T *const keys = slots + Layout::own_at, *const values = keys + Layout::own;
 
   const auto fill_slot = [&](int tile, int number) {
     const int row = tile * kQueries, thread = static_cast<int>(threadIdx.x);
-    bfloat16* const slot = attention_tiles + number * Layout::slot;
+    T* const slot = slots + number * Layout::slot;
     fill_swizzled<W, kQueries>(slot, forward.q, task.first_query + row, task.queries - row, task);
     fill_swizzled<W, kQueries>(slot + Layout::tile, args.dy, task.first_query + row, task.queries - row, task);
     if (thread < 2 * kQueries) {
@@ -53,15 +54,13 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
   const int diagonal = mine - causal_shift(task);  // the first query that sees the warp's first key, unless negative
   const auto scale = static_cast<float>(forward.scale * kLog2E);
   const Dropout::Row dropout = forward.dropout.row(0);
-  const Lanes<W> lanes;
+  const Lanes<T, W> lanes;
 
   // Where registers are scarce, K and V are partly read from their tiles; then no slot overlaps these.
-  constexpr int kHeldK = W > 128 ? 2 : W / 16, kCaches = W > 128 ? 2
-                                                                 : W / 16 - (M * W <= 64 ? 0
-                                                                             : W == 96   ? 2
-                                                                             : W == 64   ? 3
-                                                                                         : 4);
-  static_assert((kCaches == W / 16 || Layout::keeps(1)) && (kHeldK == W / 16 || Layout::keeps(0)));
+  constexpr bool kTf32 = std::is_same_v<T, float>;
+  constexpr int kFragments = W / kMmaDepth<T>, kHeldK = W > 128 ? 2 : kTf32 && W > 96 ? 8 : kFragments;
+  constexpr int kCaches = M * W <= 64 ? kFragments : W > 128 ? 2 : W == 96 ? (kTf32 ? 6 : 4) : W == 64 ? 1 : 4;
+  static_assert((kCaches == kFragments || Layout::keeps(1)) && (kHeldK == kFragments || Layout::keeps(0)));
   std::uint32_t k[M][kHeldK][4], v[M][kCaches][4];
   const std::uint32_t rest_k = shared_address(keys + own * W), rest = shared_address(values + own * W);
   const int col = W > kColumns ? static_cast<int>(blockIdx.y) * kColumns : 0;
@@ -79,23 +78,23 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
     wait_for_own_copies<0>();
     __syncthreads();  // the tile has arrived, and all warps are done with the previous one
     if (tile + 1 < tiles) fill_slot(tile + 1, number ^ 1);
-    const std::uint32_t queries = shared_address(attention_tiles + number * Layout::slot),
-                        gradients = queries + Layout::tile * 2;
+    const std::uint32_t queries = shared_address(slots + number * Layout::slot),
+                        gradients = queries + Layout::tile * sizeof(T);
     const int slot_row = number * kQueries;
 #pragma unroll kUnroll
     for (int step = 0; step < kQueries; step += kStep) {
       const int query = tile * kQueries + step;
       if (query + kStep <= diagonal) continue;
       float s[M][kNumbers], dp[M][kNumbers];
-      mma_rows<W, M>(s, k, lanes, queries, step, rest_k);
-      mma_rows<W, M>(dp, v, lanes, gradients, step, rest);
+      mma_rows(s, k, lanes, queries, step, rest_k);
+      mma_rows(dp, v, lanes, gradients, step, rest);
       if (query < diagonal + 16 * M - 1)
         unrolled<M, kNumbers>([&](int m, int i) {
           if (query + at.col(i) < diagonal + at.row(m, i / 2 % 2)) s[m][i] = -INFINITY;
         });
 
       // Weights first: their product runs while their gradients are computed.
-      std::uint32_t a[M][kStep / 16][4];
+      std::uint32_t a[M][kStep / kMmaDepth<T>][4];
       [[maybe_unused]] std::uint32_t dropped[M] = {};
       unrolled<kStep / 8>([&](int j) {
         const int place = slot_row + step + at.col(4 * j);
@@ -111,12 +110,10 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
         });
       });
       const auto kept = [&](int m, int i, float x) { return Drop && dropped[m] >> i & 1U ? 0 : x; };
-      unrolled<M>([&](int m) {
-#pragma unroll
-        for (int i = 0; i < kNumbers; i += 2)
-          a[m][i / 8][i / 2 % 4] = pair(kept(m, i, s[m][i]), kept(m, i + 1, s[m][i + 1]));
-      });
-      mma_columns<W, M>(dv, a, lanes, gradients + col * 2, step);
+      float weights[M][kNumbers];
+      unrolled<M, kNumbers>([&](int m, int i) { weights[m][i] = kept(m, i, s[m][i]); });
+      round_all<T>(a, weights);
+      mma_columns(dv, a, lanes, gradients + col * sizeof(T), step);
       unrolled<kStep / 8>([&](int j) {
         const float2 mean = *reinterpret_cast<const float2*>(delta + slot_row + step + at.col(4 * j));
         unrolled<M>([&](int m) {
@@ -125,8 +122,8 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
             s[m][i] *= kept(m, i, Drop ? dp[m][i] * dropout.scale : dp[m][i]) - (i % 2 == 0 ? mean.x : mean.y);
         });
       });
-      round_all(a, s);
-      mma_columns<W, M>(dk, a, lanes, queries + col * 2, step);
+      round_all<T>(a, s);
+      mma_columns(dk, a, lanes, queries + col * sizeof(T), step);
     }
   }
   __syncthreads();  // all tiles are free
@@ -138,7 +135,7 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
     of_dv[m][0] = of_dv[m][1] = Drop ? dropout.scale : 1;
   });
   const int rows = task.keys - mine, cols = task.width - col;
-  bfloat16* const tile = attention_tiles + own * kColumns;
+  T* const tile = slots + own * kColumns;
   store_swizzled<kColumns, M>(task.key(args.dk.to, mine) + col, args.dk.to.stride, args.dk.add, rows, cols, dk, of_dk,
                               tile);
   store_swizzled<kColumns, M>(task.key(args.dv.to, mine) + col, args.dv.to.stride, args.dv.add, rows, cols, dv, of_dv,

@@ -4,17 +4,18 @@
 namespace attn::kernels {
 
 /// Computes dQ of 64 * M queries, and the statistics. If the queries see at most 64 keys, a separate pass before dQ sums
-/// delta = rowsum(P * dP): delta cancels most of dP for a query with few keys, and Y is rounded.
-template <int W, int M, bool Drop>
-__global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 64 ? 2 : 3)
-    mma_attention_dq(const AttentionGradientArgs<Cuda<bfloat16>> args, const AttentionBlocks blocks,
+/// delta = rowsum(P * dP): delta cancels most of dP for a query with few keys, and Y, in TF32 dP, is
+/// rounded.
+template <class T, int W, int M, bool Drop>
+__global__ void __launch_bounds__(kMmaThreads, M == 2 || W * sizeof(T) > 128 ? 2 : 3)
+    mma_attention_dq(const AttentionGradientArgs<Cuda<T>> args, const AttentionBlocks blocks,
                      const QueryStatistics statistics) {
-  if (!is_mma_launched<W>()) return;
-  extern __shared__ __align__(1024) bfloat16 attention_tiles[];
-  using Layout = MmaLayout<W, M, 3, 2>;
-  constexpr int kKeys = kMmaTile<W>, kStep = W <= 128 ? 32 : 16,
+  if (!is_mma_launched<T, W>()) return;
+  extern __shared__ __align__(1024) unsigned char mma_shared[];
+  using Layout = MmaLayout<T, W, M, 3, 2>;
+  constexpr int kKeys = kMmaTile<T, W>, kStep = kMmaWide<T, W> ? 16 : 32,
                 kNumbers = kStep / 2;  // keys per step; their scores stay in registers
-  const AttentionArgs<Cuda<bfloat16>>& forward = args.forward;
+  const AttentionArgs<Cuda<T>>& forward = args.forward;
   const QueryTask task(forward, blocks, 64 * M);
   const int first = task.first;
   if (first >= task.queries) return;
@@ -25,12 +26,12 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 64 ? 2 : 3)
   const int extra = few ? tiles : 0;  // tiles of the pass for delta
   const bool stays = tiles == 1;      // both passes use the same tile
 
-  bfloat16* const results = attention_tiles + Layout::own_at;                                 // Y
-  bfloat16 *const queries = results + Layout::own, *const gradients = queries + Layout::own;  // Q, dY
-  const auto slot_of = [&](int turn) { return attention_tiles + (stays ? 0 : turn % 2) * Layout::slot; };
+  T *const slots = reinterpret_cast<T*>(mma_shared), *const results = slots + Layout::own_at;  // Y
+  T *const queries = results + Layout::own, *const gradients = queries + Layout::own;          // Q, dY
+  const auto slot_of = [&](int turn) { return slots + (stays ? 0 : turn % 2) * Layout::slot; };
   const auto fill_slot = [&](int turn) {
     const int row = (turn < extra ? turn : turn - extra) * kKeys;
-    bfloat16* const slot = slot_of(turn);
+    T* const slot = slot_of(turn);
     fill_swizzled<W, kKeys>(slot, forward.k, task.first_key + row, task.keys - row, task);
     fill_swizzled<W, kKeys>(slot + Layout::tile, forward.v, task.first_key + row, task.keys - row, task);
     close_copies();
@@ -54,7 +55,7 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 64 ? 2 : 3)
   const int diagonal = mine + causal_shift(task);  // the last key that the warp's first query sees, not clipped to the keys
   const auto scale = static_cast<float>(forward.scale * kLog2E);
   const Dropout::Row dropout = forward.dropout.row(0);
-  const Lanes<W> lanes;
+  const Lanes<T, W> lanes;
 
   const auto finish_delta = [&] {
     unrolled<M, 2>([&](int m, int half) {
@@ -68,8 +69,10 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 64 ? 2 : 3)
   };
 
   // Where registers are scarce, Q and dY are partly read from their tiles; then no slot overlaps these.
-  constexpr int kCaches = W > 128 ? 1 : W / 16 - (M * W < 128 ? 0 : 2), kHeldQ = W > 128 ? 1 : W / 16;
-  static_assert((kCaches == W / 16 || Layout::keeps(2)) && (kHeldQ == W / 16 || Layout::keeps(1)));
+  constexpr int kFragments = W / kMmaDepth<T>, kHeldQ = W > 128 ? 1 : kFragments;
+  constexpr int kSpared = M * W < 128 ? 0 : std::is_same_v<T, float> ? kFragments / 2 : 2;
+  constexpr int kCaches = W > 128 ? 1 : kFragments - kSpared;
+  static_assert((kCaches == kFragments || Layout::keeps(2)) && (kHeldQ == kFragments || Layout::keeps(1)));
   std::uint32_t q[M][kHeldQ][4], dy[M][kCaches][4];
   const std::uint32_t rest_q = shared_address(queries + own * W), rest = shared_address(gradients + own * W);
   float dq[M][W / 2] = {};
@@ -78,11 +81,11 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 64 ? 2 : 3)
   load_fragments<W>(q, queries, own);
   load_fragments<W>(dy, gradients, own);
   if (!few) {
-    unrolled<M, W / 16>([&](int m, int k) {
+    unrolled<M, kFragments>([&](int m, int k) {
       std::uint32_t y[4], d[4];
       load_matrices(y, lanes.address(shared_address(results + own * W), 16 * m, k));
       load_matrices(d, lanes.address(rest, 16 * m, k));
-      unrolled<4>([&](int i) { delta[m][i % 2] = dot(y[i], d[i], delta[m][i % 2]); });
+      unrolled<4>([&](int i) { delta[m][i % 2] = add_products<T>(y[i], d[i], delta[m][i % 2]); });
     });
     finish_delta();
   } else if (tiles == 0) {
@@ -97,15 +100,15 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 64 ? 2 : 3)
     wait_for_own_copies<0>();
     __syncthreads();  // the tile has arrived, and all warps are done with the previous one
     if (!stays && turn + 1 < extra + tiles) fill_slot(turn + 1);
-    const std::uint32_t keys = shared_address(slot_of(turn)), values = keys + Layout::tile * 2;
+    const std::uint32_t keys = shared_address(slot_of(turn)), values = keys + Layout::tile * sizeof(T);
     const int tile_key = (turn < extra ? turn : turn - extra) * kKeys;
 #pragma unroll
     for (int step = 0; step < kKeys; step += kStep) {
       const int key = tile_key + step;
       if (key >= task.keys || key > diagonal + 16 * M - 1) break;
       float s[M][kNumbers], dp[M][kNumbers];
-      mma_rows<W, M>(s, q, lanes, keys, step, rest_q);
-      mma_rows<W, M>(dp, dy, lanes, values, step, rest);
+      mma_rows(s, q, lanes, keys, step, rest_q);
+      mma_rows(dp, dy, lanes, values, step, rest);
       const bool masked = key + kStep > task.keys || key + kStep - 1 > diagonal;
       unrolled<M>([&](int m) {
         if (masked)
@@ -127,9 +130,9 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 64 ? 2 : 3)
         continue;
       }
       unrolled<M, kNumbers>([&](int m, int i) { s[m][i] *= dp[m][i] - delta[m][i / 2 % 2]; });
-      std::uint32_t ds[M][kStep / 16][4];
-      round_all(ds, s);
-      mma_columns<W, M>(dq, ds, lanes, keys, step);
+      std::uint32_t ds[M][kStep / kMmaDepth<T>][4];
+      round_all<T>(ds, s);
+      mma_columns(dq, ds, lanes, keys, step);
     }
     if (turn == extra - 1) finish_delta();
   }
@@ -139,7 +142,7 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 64 ? 2 : 3)
   unrolled<M>([&](int m) { factor[m][0] = factor[m][1] = static_cast<float>(forward.scale); });
   if (mine < task.queries)
     store_swizzled<W, M>(task.query(args.dq.to, mine), args.dq.to.stride, args.dq.add, task.queries - mine, task.width, dq,
-                         factor, attention_tiles + own * W);
+                         factor, slots + own * W);
 }
 
 }  // namespace attn::kernels

@@ -6,13 +6,13 @@ namespace attn {
 namespace kernels {
 
 /// Computes Y and the log-sum-exps of 64 * M queries.
-template <int W, int M, bool Drop>
+template <class T, int W, int M, bool Drop>
 __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 96 ? 2 : 3)
-    mma_attention_forward(const AttentionArgs<Cuda<bfloat16>> args, const AttentionBlocks blocks) {
-  if (!is_mma_launched<W>()) return;
-  extern __shared__ __align__(1024) bfloat16 attention_tiles[];
-  constexpr int kKeys = kMmaTile<W>, kTileSize = kKeys * W, kSlot = 2 * kTileSize;
-  bfloat16* const queries = attention_tiles + 2 * kSlot;  // after two slots of keys and values
+    mma_attention_forward(const AttentionArgs<Cuda<T>> args, const AttentionBlocks blocks) {
+  if (!is_mma_launched<T, W>()) return;
+  extern __shared__ __align__(1024) unsigned char mma_shared[];
+  constexpr int kKeys = kMmaTile<T, W>, kTileSize = kKeys * W, kSlot = 2 * kTileSize;
+  T *const slots = reinterpret_cast<T*>(mma_shared), *const queries = slots + 2 * kSlot;  // slots of keys and values
 
   const QueryTask task(args, blocks, 64 * M);
   const int first = task.first;
@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 96 ? 2 : 3)
   const int tiles = (task.seen + kKeys - 1) / kKeys;
 
   const auto fill_slot = [&](int tile) {
-    bfloat16* const slot = attention_tiles + tile % 2 * kSlot;
+    T* const slot = slots + tile % 2 * kSlot;
     fill_swizzled<W, kKeys>(slot, args.k, task.first_key + tile * kKeys, task.keys - tile * kKeys, task);
     fill_swizzled<W, kKeys>(slot + kTileSize, args.v, task.first_key + tile * kKeys, task.keys - tile * kKeys, task);
     close_copies();
@@ -37,9 +37,9 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 96 ? 2 : 3)
   });
   const int diagonal = mine + causal_shift(task);  // the last key that the warp's first query sees, not clipped to the keys
   const Dropout::Row dropout = args.dropout.row(0);
-  const Lanes<W> lanes;
+  const Lanes<T, W> lanes;
 
-  constexpr int kCaches = W > 128 ? 4 : W / 16;  // 16-column steps of Q that stay in registers
+  constexpr int kCaches = W > 128 ? 4 : W / kMmaDepth<T>;  // fragments of Q that stay in registers
   std::uint32_t q[M][kCaches][4];
   float y[M][W / 2] = {};
   OnlineSoftmax softmax[M];
@@ -54,11 +54,11 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 96 ? 2 : 3)
     if (tile + 1 < tiles) fill_slot(tile + 1);
     const int key = tile * kKeys;
     if (key > diagonal + 16 * M - 1) continue;
-    const std::uint32_t keys = shared_address(attention_tiles + tile % 2 * kSlot);
+    const std::uint32_t keys = shared_address(slots + tile % 2 * kSlot);
     float s[M][kKeys / 2];
-    mma_rows<W, M>(s, q, lanes, keys, 0, shared_address(queries + own * W));
+    mma_rows(s, q, lanes, keys, 0, shared_address(queries + own * W));
     const bool masked = key + kKeys > task.keys || key + kKeys - 1 > diagonal;
-    std::uint32_t p[M][kKeys / 16][4];
+    std::uint32_t p[M][kKeys / kMmaDepth<T>][4];
     unrolled<M>([&](int m) {
       if (masked)
         unrolled<kKeys / 2>([&](int i) {
@@ -72,10 +72,10 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 96 ? 2 : 3)
           if (random_bits(random[m][i / 2 % 2], static_cast<std::uint32_t>(key + at.col(i))) < dropout.threshold)
             s[m][i] = 0;
         });
-      unrolled<kKeys / 16>([&](int k) { round_to_a(p[m][k], s[m], k); });
+      unrolled<kKeys / kMmaDepth<T>>([&](int k) { round_to_operand<T>(p[m][k], s[m], k); });
       unrolled<W / 2>([&](int i) { y[m][i] *= softmax[m].shrink[i / 2 % 2]; });
     });
-    mma_columns<W, M>(y, p, lanes, keys + kTileSize * 2, 0);
+    mma_columns(y, p, lanes, keys + kTileSize * sizeof(T), 0);
   }
   wait_for_own_copies<0>();
   __syncthreads();  // the queries' tile is free
@@ -95,13 +95,14 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 96 ? 2 : 3)
 
 }  // namespace kernels
 
-inline void mma_attention_forward(Cuda<bfloat16>& device, const AttentionArgs<Cuda<bfloat16>>& args) {
+template <class T>
+void mma_attention_forward(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
   const bool is_long = args.queries.rows > 256 * args.queries.count;
-  with_mma_shape(args.q.cols / args.heads, is_long, args.dropout.active(), [&]<int W, int M, bool Drop>() {
+  with_mma_shape<T, 64>(args.q.cols / args.heads, is_long, args.dropout.active(), [&]<int W, int M, bool Drop>() {
     const kernels::AttentionBlocks blocks(args, args.queries, 64 * M);
-    constexpr std::size_t shared = (4 * kernels::kMmaTile<W> + 64 * M) * W * sizeof(bfloat16);
+    constexpr std::size_t shared = (4 * kernels::kMmaTile<T, W> + 64 * M) * W * sizeof(T);
     static_assert(shared <= kSharedEverywhere);
-    launch(device, "attention", {blocks.all, kernels::kMmaThreads, shared}, kernels::mma_attention_forward<W, M, Drop>,
+    launch(device, "attention", {blocks.all, kernels::kMmaThreads, shared}, kernels::mma_attention_forward<T, W, M, Drop>,
            args, blocks);
   });
 }

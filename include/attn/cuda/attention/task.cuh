@@ -84,14 +84,15 @@ struct AttentionTask {
 
 /// The task of a block that iterates over the keys of `rows` queries from `first` on, the last of which sees `seen` keys.
 /// Causal blocks that see the most keys start first.
-struct QueryTask : AttentionTask<bfloat16> {
+template <class T>
+struct QueryTask : AttentionTask<T> {
   int first, seen;
 
-  __device__ QueryTask(const AttentionArgs<Cuda<bfloat16>>& args, const AttentionBlocks& blocks, int rows)
-      : AttentionTask<bfloat16>(args, blocks) {
-    if (causal && blocks.listed == nullptr) block = static_cast<int>(blocks.each) - 1 - block;
-    first = block * rows;
-    seen = visible(min(first + rows, queries) - 1);
+  __device__ QueryTask(const AttentionArgs<Cuda<T>>& args, const AttentionBlocks& blocks, int rows)
+      : AttentionTask<T>(args, blocks) {
+    if (this->causal && blocks.listed == nullptr) this->block = static_cast<int>(blocks.each) - 1 - this->block;
+    first = this->block * rows;
+    seen = this->visible(min(first + rows, this->queries) - 1);
   }
 };
 

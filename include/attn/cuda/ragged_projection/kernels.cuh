@@ -178,9 +178,9 @@ __device__ void multiply_tiles(float (&c)[N], const bfloat16* a, const bfloat16*
     for (int j = 0; j < N / 8; ++j) {  // columns 16 j to 16 j + 15
       std::uint32_t right[4];
       if constexpr (Of == ColumnsIn::rows)
-        load_matrices(right, Lanes<64, true>().address(shared_address(b), 16 * j, k));
+        load_matrices(right, Lanes<bfloat16, 64, true>().address(shared_address(b), 16 * j, k));
       else
-        load_transposed(right, Lanes<64>().address(shared_address(b + j / 4 * kTile), 16 * k, j % 4));
+        load_transposed(right, Lanes<bfloat16, 64>().address(shared_address(b + j / 4 * kTile), 16 * k, j % 4));
       mma(c + 8 * j, terms[k], right[0], right[1]);
       mma(c + 8 * j + 4, terms[k], right[2], right[3]);
     }
