@@ -66,14 +66,14 @@ __global__ void __launch_bounds__(kMmaThreads, M == 2 || W > 96 ? 2 : 3)
           const int limit = min(task.keys - key, diagonal + at.row(m, i / 2 % 2) + 1 - key);
           if (at.col(i) >= limit) s[m][i] = -INFINITY;
         });
-      softmax[m].step(s[m]);
+      const bool moved = softmax[m].step(s[m]);
       if (Drop)
         unrolled<kKeys / 2>([&](int i) {
           if (random_bits(random[m][i / 2 % 2], static_cast<std::uint32_t>(key + at.col(i))) < dropout.threshold)
             s[m][i] = 0;
         });
       unrolled<kKeys / kMmaDepth<T>>([&](int k) { round_to_operand<T>(p[m][k], s[m], k); });
-      unrolled<W / 2>([&](int i) { y[m][i] *= softmax[m].shrink[i / 2 % 2]; });
+      if (moved) unrolled<W / 2>([&](int i) { y[m][i] *= softmax[m].shrink[i / 2 % 2]; });
     });
     mma_columns(y, p, lanes, keys + kTileSize * sizeof(T), 0);
   }

@@ -77,16 +77,6 @@ __device__ void fill_swizzled(T* tile, const Matrix<U>& matrix, int first, int r
   });
 }
 
-/// Copies four elements of a tile, or adds them.
-__device__ inline void put_chunk(float* to, const float* from, bool add) {
-  Pack<float> pack = load_pack(from);
-  if (add) {
-    const Pack<float> before = load_pack(to);
-    unrolled<4>([&](int j) { pack.set(j, before[j] + pack[j]); });
-  }
-  store_pack(to, pack);
-}
-
 /// Scales a warp's 16 * M rows by a factor per row and writes the first `rows`. They pass through a tile of 16 * M rows
 /// that no other warp uses. `c` is a result of mma_columns.
 template <int W, int M, class T>

@@ -102,12 +102,13 @@ __device__ void round_rows(std::uint32_t (&a)[K][4], const float (&c)[8 * K]) {
   unrolled<K>([&](int k) { round_to_a(a[k], c, k); });
 }
 
-/// Copies eight elements of a tile, or adds them.
-__device__ inline void put_chunk(bfloat16* to, const bfloat16* from, bool add) {
-  Pack<bfloat16> pack = load_pack(from);
+/// Copies a pack of elements of a tile, or adds them.
+template <class T>
+__device__ void put_chunk(T* to, const T* from, bool add) {
+  Pack<T> pack = load_pack(from);
   if (add) {
-    const Pack<bfloat16> before = load_pack(to);
-    unrolled<8>([&](int j) { pack.set(j, before[j] + pack[j]); });
+    const Pack<T> before = load_pack(to);
+    unrolled<Pack<T>::size>([&](int j) { pack.set(j, before[j] + pack[j]); });
   }
   store_pack(to, pack);
 }
