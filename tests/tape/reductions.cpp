@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "attn/cpu.hpp"
+#include "attn/tape/embedding.hpp"
 #include "support/errors.hpp"
 #include "support/gradients.hpp"
 #include "support/tape.hpp"
@@ -121,6 +122,16 @@ TEST_CASE("reductions: pooling and broadcasting back subtracts the sentence mean
   Device device(1);
   const Layout<Device> rows(device, {3, 0, 1, 5});
   check("centred sentences", 9, [&](auto x) { return Variable(x - repeat_rows(mean_rows(x, rows), rows)); });
+}
+
+TEST_CASE("reductions: the rows of another text are an error") {
+  Device device(1);
+  Tape tape(device);
+  const attn::Ragged rows = upload(tape, attn::Sentences{{1, 2, 3}, {4, 5}}).rows;
+  const Variable x = input<2>(tape, {1, 2, 3, 4, 5, 6});
+  const std::string wrong = ": the activation has 3 rows, but the text has 5. Pass the rows of the activation's own text.";
+  CHECK(error_of([&] { mean_rows(x, rows); }) == "pooling" + wrong);
+  CHECK(error_of([&] { softmax(x, rows, rows); }) == "softmax" + wrong);
 }
 
 TEST_CASE("repeat_rows: takes one row per sentence") {

@@ -35,6 +35,7 @@ Variable<Device, 1> reduce_columns(Variable<Device> x, Reduction kind) {
 template <class Device>
 Variable<Device> pool(Variable<Device> x, Ragged rows, RowReduction kind) {
   Tape<Device>& tape = x.tape();
+  check_rows("pooling", x.rows(), rows);
   auto y = tape.result(rows.count, x.cols(), x);
   reduce_rows(tape.device, {.kind = kind, .x = x.value, .rows = rows, .y = y.value});
   tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
@@ -52,7 +53,9 @@ auto log_softmax(const Activation auto& x) { return detail::softmax(evaluated(x)
 
 /// Softmax over the keys of each query's sentence (tape/ragged_product.hpp). With `causal`, queries see no later keys.
 auto softmax(const Activation auto& scores, Ragged queries, Ragged keys, bool causal = false) {
-  return detail::softmax(evaluated(scores), false, {queries, keys, causal});
+  const auto x = evaluated(scores);
+  check_rows("softmax", x.rows(), queries);
+  return detail::softmax(x, false, {queries, keys, causal});
 }
 
 // One number per row, which broadcasts over columns in expressions.
