@@ -2,6 +2,7 @@
 #include "attn/ops/move_rows.hpp"
 #include "attn/ops/reductions.hpp"
 #include "attn/tape/arithmetic.hpp"
+#include "attn/tape/text.hpp"
 
 namespace attn {
 
@@ -84,6 +85,15 @@ auto repeat_rows(const X& of, Ragged rows) {
     repeat_rows_gradient(back.device, {.dy = dy, .rows = rows, .dx = back.sink(x)});
   });
   return y;
+}
+
+/// Repeats a single row `rows` times, for example a learned scalar: repeat_rows(variable(tape, gate), x.rows()).
+template <Activation X>
+auto repeat_rows(const X& of, Index rows) {
+  const auto x = evaluated(of);
+  require(x.rows() == 1, "repeat_rows: ", x.rows(), " rows, but only a single row can be repeated");
+  const std::int32_t offsets[] = {0, static_cast<std::int32_t>(rows)};
+  return repeat_rows(x, upload_offsets(x.tape(), offsets, 1));
 }
 
 }  // namespace attn
