@@ -41,6 +41,7 @@
 #include "attn/seq2seq.hpp"
 #include "attn/tape/concat_rows.hpp"
 #include "attn/tape/losses.hpp"
+#include "attn/tape/shift_rows.hpp"
 #include "attn/tape/transfer.hpp"
 #include "attn/text/any_tokenizer.hpp"
 #include "attn/text/bpe_training.hpp"

@@ -56,6 +56,17 @@ struct Chain {
   }
 };
 
+/// Ties a parameter before, or without, visiting both.
+struct TiedEarly {
+  Parameter first{2, 1}, second{2, 1};
+  bool missing = false;
+  void for_each_parameter(auto&& visit) {
+    if (missing) visit("second", second);
+    visit.tie(second, first);
+    if (!missing) visit("first", first), visit("second", second);
+  }
+};
+
 struct Nothing {
   void for_each_parameter(auto&&) {}
 };
@@ -160,6 +171,14 @@ TEST_CASE("parameters: tying different shapes is an error that names both shapes
   CHECK(contains(sentence, "second.weight"));
   CHECK(contains(sentence, "4 x 5"));
   CHECK(contains(sentence, "3 x 5"));
+}
+
+TEST_CASE("parameters: tying before visiting both parameters is an error") {
+  Device device(1);
+  TiedEarly early, missing;
+  missing.missing = true;
+  for (TiedEarly* model : {&early, &missing})
+    CHECK(contains(error_of([&] { Parameters(device, *model, 1); }), "Call visit.tie after visiting both parameters"));
 }
 
 TEST_CASE("parameters: written values are read back and used by the model") {

@@ -43,6 +43,19 @@ TEST_CASE("batch: contains the model inputs and the labels") {
   CHECK_FALSE(batches.next(batch));
 }
 
+TEST_CASE("batch: the ids of a part of a corpus are those of the whole corpus") {
+  ParallelCorpus corpus;
+  for (Token word = 10; word < 16; ++word) {
+    corpus.source.push_back(std::vector<Token>{word});
+    corpus.target.push_back(std::vector<Token>{word});
+  }
+  Batches batches(CorpusView(corpus).part(1, 5).part(1, 3), special_tokens, {.size = 3});
+  Batch batch;
+  REQUIRE(batches.next(batch));
+  CHECK(std::ranges::is_permutation(batch.sentence_ids, std::vector<Index>{2, 3, 4}));
+  for (Index i = 0; i < 3; ++i) CHECK(batch.source[i][0] == 10 + batch.sentence_ids[static_cast<std::size_t>(i)]);
+}
+
 TEST_CASE("batch: the source has no end token if the special tokens have none") {
   ParallelCorpus corpus;
   corpus.source.push_back(std::vector<Token>{10, 11});

@@ -109,11 +109,17 @@ TEST_CASE("ragged products: a side without gradient does not affect the gradient
   }
 }
 
-TEST_CASE("ragged products: the error for different query and key widths names both") {
+TEST_CASE("ragged products: errors for mismatched queries and keys name both") {
   Device device(1);
   Tape tape(device);
   const Layout<Device> rows(device, {2});
   const auto q = input<2>(tape, {1, 2, 3, 4});
   const auto k = input<3>(tape, {1, 2, 3, 4, 5, 6});
   CHECK(contains(error_of([&] { ragged_scores(q, rows, k, rows); }), "queries of 2 columns and keys of 3"));
+  const attn::Ragged text = upload(tape, attn::Sentences{{1, 2, 3}}).rows,
+                     two = upload(tape, attn::Sentences{{1}, {2}}).rows;
+  CHECK(contains(error_of([&] { ragged_scores(q, rows, q, text); }), "the activation has 2 rows, but the text has 3"));
+  CHECK(contains(error_of([&] { ragged_mix(q, text, q, rows); }), "the activation has 2 rows, but the text has 3"));
+  CHECK(contains(error_of([&] { ragged_scores(q, two, q, rows); }), "queries of 2 sentences and keys of 1"));
+  CHECK(contains(error_of([&] { ragged_mix(q, rows, q, two); }), "queries of 1 sentences and keys of 2"));
 }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "attn/cpu.hpp"
+#include "attn/tape/embedding.hpp"
 #include "support/errors.hpp"
 #include "support/gradients.hpp"
 #include "support/tape.hpp"
@@ -98,6 +99,7 @@ TEST_CASE("reductions: gradients match finite differences and accumulate") {
   check("first_rows", 9, [&](auto x) { return first_rows(x, rows); });
   check("last_rows", 9, [&](auto x) { return last_rows(x, rows); });
   check("repeat_rows", 5, [&](auto x) { return repeat_rows(x, five); });
+  check("repeat_rows of one row", 1, [](auto x) { return repeat_rows(x, 3); });
 }
 
 TEST_CASE("reductions: compose with expressions into a manual layer norm") {
@@ -123,10 +125,35 @@ TEST_CASE("reductions: pooling and broadcasting back subtracts the sentence mean
   check("centred sentences", 9, [&](auto x) { return Variable(x - repeat_rows(mean_rows(x, rows), rows)); });
 }
 
+TEST_CASE("reductions: the rows of another text are an error") {
+  Device device(1);
+  Tape tape(device);
+  const attn::Ragged rows = upload(tape, attn::Sentences{{1, 2, 3}, {4, 5}}).rows;
+  const Variable x = input<2>(tape, {1, 2, 3, 4, 5, 6});
+  const std::string wrong = ": the activation has 3 rows, but the text has 5. Pass the rows of the activation's own text.";
+  CHECK(error_of([&] { mean_rows(x, rows); }) == "pooling" + wrong);
+  CHECK(error_of([&] { softmax(x, rows, rows); }) == "softmax" + wrong);
+}
+
 TEST_CASE("repeat_rows: takes one row per sentence") {
   Device device(1);
   Tape tape(device);
   const Layout<Device> rows(device, {2, 1});
   const auto x = input<2>(tape, {1, 2, 3, 4, 5, 6});
   CHECK(contains(error_of([&] { repeat_rows(x, rows); }), "3 rows for 2 sentences. Pass one row per sentence."));
+  CHECK(contains(error_of([&] { repeat_rows(x, 4); }), "repeat_rows: 3 rows, but only a single row can be repeated"));
+}
+
+TEST_CASE("repeat_rows: makes a column of a learned scalar") {
+  Device device(1);
+  Tape tape(device, attn::TapeMode::gradients());
+  TestParameter<Device> scalar(device, 1, 1, 1);
+  const Variable x = input<2>(tape, {1, 2, 3, 4, 5, 6});
+  const attn::Variable<Device, 1> column = repeat_rows(variable(tape, scalar), x.rows());
+  const Variable y = column * x;
+  const double s = scalar.numbers.read()[0];
+  CHECK(values(tape, y) == Numbers{s, 2 * s, 3 * s, 4 * s, 5 * s, 6 * s});
+  contribute(tape, y, {1, 1, 1, 1, 1, 1});
+  tape.backward();
+  CHECK(scalar.gradients.read() == Numbers{21});
 }

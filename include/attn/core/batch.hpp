@@ -24,7 +24,7 @@ struct Batch {
   Sentences source;                      // x1 .. xm end
   Sentences target_input;                // begin y1 .. yn
   Sentences target_output;               // y1 .. yn end
-  std::vector<Index> sentence_ids = {};  // index of each pair in the corpus; empty for other batches
+  std::vector<Index> sentence_ids = {};  // index of each pair in the whole corpus; empty for other batches
 
   /// A batch of sentences and their translations. Adds the special tokens.
   static Batch of(const Sentences& source, const Sentences& target, const SpecialTokens& special_tokens) {

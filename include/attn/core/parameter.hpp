@@ -134,8 +134,12 @@ class ParameterWalk {
     }
   }
 
-  /// Makes an already visited parameter share the values of another.
+  /// Makes a parameter share the values of another. Both have been visited.
   void tie(Parameter<Device>& parameter, Parameter<Device>& to) {
+    for (const Parameter<Device>* one : {&parameter, &to})
+      require(std::ranges::any_of(found, [one](const Found& entry) { return entry.parameter == one; }),
+              "tying a parameter of ", one->rows, " x ", one->cols,
+              " that for_each_parameter has not visited yet. Call visit.tie after visiting both parameters.");
     for (Found& entry : found)
       if (entry.parameter == &parameter) {
         require(parameter.rows == to.rows && parameter.cols == to.cols, "tying ", entry.name, ": its shape ",

@@ -33,4 +33,10 @@ inline void refuse_lists(const char* op, const Ragged& rows) {
           ": the rows of a sentence must be contiguous here, but are listed by index. Gather them first.");
 }
 
+/// Throws an Error if an activation of `count` rows cannot belong to the text. Checks packed batches only.
+inline void check_rows(const char* op, Index count, const Ragged& rows) {
+  require(rows.offsets_on_host == nullptr || rows.rows == count, op, ": the activation has ", count,
+          " rows, but the text has ", rows.rows, ". Pass the rows of the activation's own text.");
+}
+
 }  // namespace attn

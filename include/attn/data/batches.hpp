@@ -92,7 +92,7 @@ class Batches {
       const Index id = order_[static_cast<std::size_t>(i)];
       batch.add(corpus_.source_tokens(id, source_space_), corpus_.target_tokens(id, target_space_), special_tokens_);
       if (options_.mask_rate > 0) mask_last(batch, id);
-      batch.sentence_ids.push_back(id);
+      batch.sentence_ids.push_back(corpus_.first() + id);
     }
     ++position_.batch;
     return true;

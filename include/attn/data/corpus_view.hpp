@@ -27,6 +27,7 @@ class CorpusView {
   = delete;  // would dangle
 
   Index size() const { return size_; }
+  Index first() const { return first_; }  // the place of pair 0 in the whole corpus
   Index source_length(Index i) const { return calls_->source_length(corpus_, first_ + i); }
   Index target_length(Index i) const { return calls_->target_length(corpus_, first_ + i); }
   std::span<const Token> source_tokens(Index i, std::vector<Token>& space) const {

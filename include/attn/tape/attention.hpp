@@ -66,6 +66,8 @@ template <class Device>
 void check_attention(const Variable<Device>& q, const Ragged& queries, const KeysValues<Device>& memory) {
   require(queries.count == memory.rows.count, "attention: queries of ", queries.count, " sentences, but keys of ",
           memory.rows.count, ". Both must have the same sentences.");
+  check_rows("attention", q.rows(), queries);
+  check_rows("attention", memory.keys.rows(), memory.rows);
   require(q.cols() == memory.keys.cols(), "attention: queries of ", q.cols(), " columns, but keys of ", memory.keys.cols(),
           ". Both must have the same width.");
   require(memory.keys.rows() == memory.values.rows(), "attention: ", memory.keys.rows(), " keys, but ",

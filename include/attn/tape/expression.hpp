@@ -211,7 +211,10 @@ struct Expression {
         require(
             x.size() == shape.cols && (x.cols == 1 || x.rows == 1), "an expression of ", shape.cols,
             " columns with a parameter of ", x.rows, " x ", x.cols,
-            "; a learned vector has one number per column, and variable(tape, parameter) makes an activation of a matrix");
+            x.size() == 1
+                ? "; for a learned scalar: const Variable<Device, 1> column = repeat_rows(variable(tape, parameter), rows)"
+                : "; a learned vector has one number per column, and variable(tape, parameter) makes an activation of a "
+                  "matrix");
         shape.learns = shape.learns || x.learns();
       }
     });

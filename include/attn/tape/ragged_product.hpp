@@ -15,6 +15,9 @@ auto ragged_scores(const Q& of_queries, Ragged queries, const K& of_keys, Ragged
   using Device = typename Q::DeviceType;
   const Variable<Device> q = evaluated(of_queries), k = evaluated(of_keys);
   require(q.cols() == k.cols(), "ragged_scores: queries of ", q.cols(), " columns and keys of ", k.cols());
+  require(queries.count == keys.count, "ragged_scores: queries of ", queries.count, " sentences and keys of ", keys.count);
+  check_rows("ragged_scores", q.rows(), queries);
+  check_rows("ragged_scores", k.rows(), keys);
   Tape<Device>& tape = innermost(q, k);
   auto y = tape.result(q.rows(), keys.longest, q, k);
   ragged_scores(tape.device,
@@ -35,6 +38,9 @@ template <Activation W, Activation V>
 auto ragged_mix(const W& weights, Ragged queries, const V& values, Ragged keys) {
   using Device = typename W::DeviceType;
   const Variable<Device> w = evaluated(weights), v = evaluated(values);
+  require(queries.count == keys.count, "ragged_mix: queries of ", queries.count, " sentences and keys of ", keys.count);
+  check_rows("ragged_mix", w.rows(), queries);
+  check_rows("ragged_mix", v.rows(), keys);
   Tape<Device>& tape = innermost(w, v);
   auto y = tape.result(w.rows(), v.cols(), w, v);
   ragged_mix(tape.device, {.w = w.value, .a_rows = queries, .b = v.value, .b_rows = keys, .y = {y.value}});

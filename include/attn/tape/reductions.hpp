@@ -2,6 +2,7 @@
 #include "attn/ops/move_rows.hpp"
 #include "attn/ops/reductions.hpp"
 #include "attn/tape/arithmetic.hpp"
+#include "attn/tape/text.hpp"
 
 namespace attn {
 
@@ -35,6 +36,7 @@ Variable<Device, 1> reduce_columns(Variable<Device> x, Reduction kind) {
 template <class Device>
 Variable<Device> pool(Variable<Device> x, Ragged rows, RowReduction kind) {
   Tape<Device>& tape = x.tape();
+  check_rows("pooling", x.rows(), rows);
   auto y = tape.result(rows.count, x.cols(), x);
   reduce_rows(tape.device, {.kind = kind, .x = x.value, .rows = rows, .y = y.value});
   tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
@@ -52,7 +54,9 @@ auto log_softmax(const Activation auto& x) { return detail::softmax(evaluated(x)
 
 /// Softmax over the keys of each query's sentence (tape/ragged_product.hpp). With `causal`, queries see no later keys.
 auto softmax(const Activation auto& scores, Ragged queries, Ragged keys, bool causal = false) {
-  return detail::softmax(evaluated(scores), false, {queries, keys, causal});
+  const auto x = evaluated(scores);
+  check_rows("softmax", x.rows(), queries);
+  return detail::softmax(x, false, {queries, keys, causal});
 }
 
 // One number per row, which broadcasts over columns in expressions.
@@ -81,6 +85,15 @@ auto repeat_rows(const X& of, Ragged rows) {
     repeat_rows_gradient(back.device, {.dy = dy, .rows = rows, .dx = back.sink(x)});
   });
   return y;
+}
+
+/// Repeats a single row `rows` times, for example a learned scalar: repeat_rows(variable(tape, gate), x.rows()).
+template <Activation X>
+auto repeat_rows(const X& of, Index rows) {
+  const auto x = evaluated(of);
+  require(x.rows() == 1, "repeat_rows: ", x.rows(), " rows, but only a single row can be repeated");
+  const std::int32_t offsets[] = {0, static_cast<std::int32_t>(rows)};
+  return repeat_rows(x, upload_offsets(x.tape(), offsets, 1));
 }
 
 }  // namespace attn

@@ -12,6 +12,7 @@ Variable<Device> rotary(Variable<Device> x, Ragged rows, int heads, FirstPositio
   const Index width = x.cols() / heads;
   require(width * heads == x.cols() && width % 2 == 0, "rotary: ", x.cols(), " columns are not ", heads,
           " heads of an even width");
+  check_rows("rotary", x.rows(), rows);
   require(base > 1, "rotary: a base of ", base, " is not above 1");
   const auto table = [width, base, length = first.most + rows.longest](Device& device) {
     const auto fill = [base](Device& on, auto numbers) { sinusoid(on, numbers, SinusoidOrder::halves, base); };
