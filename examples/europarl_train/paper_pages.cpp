@@ -52,7 +52,8 @@ PaperSamples attention_samples() {
     return PaperSample{source, {{"a model", translation}}};
   };
   return {"The sentences are those of the paper's appendix, which does not say which model wrote its translations.",
-          {"a model", "seq2seq", "additive-encoder", "multiplicative-encoder", "scaled-dot-encoder", "key-value-encoder"},
+          {"a model", "seq2seq", "additive-encoder", "multiplicative-encoder", "scaled-dot-encoder", "key-value-encoder",
+           "additive-both", "scaled-dot-both"},
           {sample("we are proud of our performance but we want to win every game",
                   "wir sind stolz auf unsere leistung aber wir wollen alle <unk>"),
            sample("a departure of <unk> from russia is virtually impossible",
