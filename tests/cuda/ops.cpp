@@ -173,6 +173,28 @@ TEST_CASE("accuracy: attention in TF32") {
 }
 TEST_CASE("determinism: attention in TF32") { check_repeats<CudaTf32>("attention", 3); }
 
+// Long sentences take kernels of their own on Hopper, whose forward pass needs more than 2,048 queries per sentence.
+TEST_CASE("accuracy: attention over more than 2,048 tokens in bfloat16") {
+  if (!is_here<CudaBfloat16>()) return;
+  for (const double width : {64, 128})
+    for (const double causal : {0, 1}) {
+      OpCase test;
+      test.op = "attention";
+      test.name = "heads of " + std::to_string(width) + (causal > 0 ? ", causal" : "");
+      test.settings = {
+          {"queries", {2177, 2053}}, {"keys", {2177, 2100}}, {"heads", {1}}, {"head_width", {width}}, {"causal", {causal}}};
+      INFO(test.name);
+      const Results results = device_under_test<CudaBfloat16>().run(test, Precision::bfloat16);
+      const Results again = device_under_test<CudaBfloat16>().run(test, Precision::bfloat16);
+      const Results expected = truth().run(test, Precision::bfloat16);
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        INFO("result: ", expected[i].name);
+        CHECK(error_of_largest(results[i].numbers, expected[i].numbers) <= 0.01);
+        CHECK(same_bits(again[i].numbers, results[i].numbers));
+      }
+    }
+}
+
 TEST_CASE("relative error: includes the norm and the worst element and is never NaN") {
   const RelativeError error = relative_error({3, 4.5}, {3, 4});
   CHECK(error.mean == doctest::Approx(0.5 / 5));
