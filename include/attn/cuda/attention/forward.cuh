@@ -29,6 +29,7 @@ __global__ void __launch_bounds__(ForwardLayout<Slices, Groups>::threads, Groups
   const int busy = min((task.queries - first + kRows - 1) / kRows, Groups);  // warpgroups with queries
   const int mine = first + group * kRows;                                    // this warpgroup's first query
   const auto turns_for = [&](int seen) { return max((seen + kStep - 1) / kStep, 1); };
+  const int all_turns = turns_for(task.seen);
   bfloat16* const own = attention_tiles + Layout::own_at + group * Layout::own;
 
   const auto fill_slot = [&](int turn) {
@@ -37,13 +38,12 @@ __global__ void __launch_bounds__(ForwardLayout<Slices, Groups>::threads, Groups
     fill<Slices, kStep / 64>(attention_tiles + Layout::second(turn), args.v, task.first_key + row, task.keys - row, task);
   };
   if (group < busy) fill<Slices, 1>(own, args.q, task.first_query + mine, task.queries - mine, task);
-  const TileFeed<Groups, Layout::slots, decltype(fill_slot)> feed(attention_tiles + Layout::barriers_at,
-                                                                  turns_for(task.seen), busy, fill_slot);
+  const TileFeed<Groups, Layout::slots, decltype(fill_slot)> feed(attention_tiles + Layout::barriers_at, all_turns, busy,
+                                                                  fill_slot);
   if (Groups > 1 && group == Groups) return feed.copy_all();
   feed.begin();
   if (group >= busy) return;
 
-  const int all_turns = turns_for(task.seen);
   const int turns = Groups == 1 ? all_turns : turns_for(task.visible(min(mine + kRows, task.queries) - 1));
   const int visible[2] = {task.visible(mine + at.row(0)), task.visible(mine + at.row(1))};
   const int all_visible = task.visible(mine);  // keys that every row of the warpgroup sees
