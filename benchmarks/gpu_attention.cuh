@@ -4,30 +4,32 @@
 #include "gpu_transformer.cuh"
 
 /// Random numbers in [-1, 1). Zeros would be unrealistically fast.
-inline __global__ void fill_random(attn::bfloat16* numbers, attn::Index count, attn::RandomKey key) {
+template <class Scalar>
+__global__ void fill_random(Scalar* numbers, attn::Index count, attn::RandomKey key) {
   using attn::Index;
   for (Index i = blockIdx.x * Index{blockDim.x} + threadIdx.x; i < count; i += Index{gridDim.x} * blockDim.x)
-    numbers[i] = attn::from_float<attn::bfloat16>(
+    numbers[i] = attn::from_float<Scalar>(
         static_cast<float>(static_cast<std::int32_t>(attn::random_bits(key, static_cast<std::uint32_t>(i)))) * 0x1p-31f);
 }
 
 /// Attention alone, forward and backward, 8 heads of 64. Q, K and V are column slices of one matrix, as in a layer.
-inline void measure_attention(const std::string& name, const Run& run, attn::Index sentences, attn::Index length,
-                              bool causal) {
+template <class Device>
+void measure_attention(const std::string& name, const Run& run, Device& device, attn::Index sentences, attn::Index length,
+                       bool causal) {
   using namespace attn;
+  using Scalar = typename Device::Scalar;
   constexpr Index width = 512, heads = 8;
-  Device device;
   Tape<Device> tape(device);
   std::vector<std::int32_t> offsets;
   for (Index i = 0; i <= sentences; ++i) offsets.push_back(static_cast<std::int32_t>(i * length));
   const Ragged all = upload_offsets(tape, offsets.data(), sentences);
   const auto random = [&](Index cols, std::uint32_t seed) {
-    const Matrix<bfloat16> numbers(tape.array<bfloat16>(all.rows * cols), all.rows, cols);
-    launch(device, "random numbers", {{1024}, 256}, fill_random, numbers.data, all.rows * cols, RandomKey{seed, 7});
+    const Matrix<Scalar> numbers(tape.template array<Scalar>(all.rows * cols), all.rows, cols);
+    launch(device, "random numbers", {{1024}, 256}, fill_random<Scalar>, numbers.data, all.rows * cols, RandomKey{seed, 7});
     return numbers;
   };
-  const Matrix<bfloat16> qkv = random(3 * width, 1), dqkv = random(3 * width, 2), y = random(width, 3),
-                         dy = random(width, 4);
+  const Matrix<Scalar> qkv = random(3 * width, 1), dqkv = random(3 * width, 2), y = random(width, 3),
+                       dy = random(width, 4);
   const AttentionArgs<Device> forward{.q = qkv.columns(0, width),
                                       .k = qkv.columns(width, width),
                                       .v = qkv.columns(2 * width, width),
@@ -37,7 +39,7 @@ inline void measure_attention(const std::string& name, const Run& run, attn::Ind
                                       .scale = 1 / std::sqrt(64.0),
                                       .causal = causal,
                                       .y = y,
-                                      .lse = tape.array<float>(all.rows * heads)};
+                                      .lse = tape.template array<float>(all.rows * heads)};
   const AttentionGradientArgs<Device> backward{.forward = forward,
                                                .dy = dy,
                                                .dq = {dqkv.columns(0, width)},

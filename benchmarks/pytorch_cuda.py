@@ -7,6 +7,7 @@ bfloat16 by autocast, fused AdamW. Prints one JSON line per measurement, with th
   train, linformer32, linformer64    a training step over ragged batches of 88 sentences, mean over the batches
   fixed                              a training step over 88 sentences of 256 tokens on both sides
   attention 88x64 [causal] ...       scaled_dot_product_attention, forward and backward, in a CUDA graph
+  attention 88x64 tf32 ...           the same in float, with products in TF32
   encoder 128 [linformer] ...        inference over 65,536 tokens in sentences of that length
   floor train, floor fixed           only the matrix products of a training step, in a CUDA graph
 """
@@ -130,10 +131,10 @@ def graph_seconds(work, repeats):
     return seconds_in_turn([graph.replay], repeats)[0]
 
 
-def attention(backend, sentences, length, causal, options):
+def attention(backend, sentences, length, causal, options, dtype=torch.bfloat16):
     shape = (sentences, HEADS, length, WIDTH // HEADS)
-    operands = [torch.randn(shape, device=DEVICE, dtype=torch.bfloat16, requires_grad=True) for _ in range(3)]
-    dy = torch.randn(shape, device=DEVICE, dtype=torch.bfloat16)
+    operands = [torch.randn(shape, device=DEVICE, dtype=dtype, requires_grad=True) for _ in range(3)]
+    dy = torch.randn(shape, device=DEVICE, dtype=dtype)
     repeats = 3 if options.quick else 20
 
     def forward():
@@ -199,6 +200,10 @@ def measurements(options):
             for mode, backend in (("cuDNN", SDPBackend.CUDNN_ATTENTION), ("flash", SDPBackend.FLASH_ATTENTION)):
                 yield (f"attention {sentences}x{length}{' causal' if causal else ''}", mode,
                        lambda: attention(backend, sentences, length, causal, options))
+    for sentences, length in ATTENTION_SIZES[:3]:
+        for mode, backend in (("memory-efficient", SDPBackend.EFFICIENT_ATTENTION), ("products and softmax", SDPBackend.MATH)):
+            yield (f"attention {sentences}x{length} tf32", mode,
+                   lambda: attention(backend, sentences, length, False, options, torch.float32))
     for k, suffix in ((0, ""), (128, " linformer")):
         measured = functools.cache(lambda: encoders(k, options))
         for length in ENCODER_LENGTHS:

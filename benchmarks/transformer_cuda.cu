@@ -4,7 +4,7 @@
 //   transformer_cuda [--only NAME,...] [--quick] [--profile]
 //
 // NAME is a prefix of a measurement's name: train, linformer32, linformer64, fixed, attention 88x64, attention 88x64
-// causal, encoder 128, encoder 128 linformer and so on. With --profile, NAME is a full name, and the program runs three
+// causal, attention 88x64 tf32, encoder 128, encoder 128 linformer and so on. With --profile, NAME is a full name, and the program runs three
 // steps, marked for a profiler, without measuring.
 
 #include "gpu_attention.cuh"
@@ -29,7 +29,15 @@ int main(int count, char** words) try {
   for (const auto [sentences, length] : {Size{88, 64}, Size{88, 256}, Size{32, 1024}, Size{4, 8192}})
     for (const bool causal : {false, true})
       run("attention " + std::to_string(sentences) + "x" + std::to_string(length) + (causal ? " causal" : ""),
-          [&](auto name) { measure_attention(name, run, sentences, length, causal); });
+          [&](auto name) {
+            Device device;
+            measure_attention(name, run, device, sentences, length, causal);
+          });
+  for (const auto [sentences, length] : {Size{88, 64}, Size{88, 256}, Size{32, 1024}})
+    run("attention " + std::to_string(sentences) + "x" + std::to_string(length) + " tf32", [&](auto name) {
+      Cuda<float> device({.tf32 = true});
+      measure_attention(name, run, device, sentences, length, false);
+    });
 
   measure_encoders<Full<>>(run, "", 0);
   measure_encoders<Linformer<128, 16384>>(run, " linformer", 128);
