@@ -28,8 +28,7 @@ void measure_attention(const std::string& name, const Run& run, Device& device, 
     launch(device, "random numbers", {{1024}, 256}, fill_random<Scalar>, numbers.data, all.rows * cols, RandomKey{seed, 7});
     return numbers;
   };
-  const Matrix<Scalar> qkv = random(3 * width, 1), dqkv = random(3 * width, 2), y = random(width, 3),
-                       dy = random(width, 4);
+  const Matrix<Scalar> qkv = random(3 * width, 1), dqkv = random(3 * width, 2), y = random(width, 3), dy = random(width, 4);
   const AttentionArgs<Device> forward{.q = qkv.columns(0, width),
                                       .k = qkv.columns(width, width),
                                       .v = qkv.columns(2 * width, width),
