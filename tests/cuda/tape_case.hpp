@@ -9,9 +9,9 @@
 
 // Arithmetic on activations, forward and backward on a tape. All: kind, rows, width.
 
-enum class TapeKind { broadcasts, dropout_and_slices, norm_by_hand, attention_by_hand, loss };
+enum class TapeKind { broadcasts, dropout_and_slices, norm_by_hand, attention_by_hand, loss, learned_scalar, loss_per_row };
 
-inline constexpr int kTapeKinds = 5;
+inline constexpr int kTapeKinds = 7;
 
 /// Two activations, a column and a learned vector on a tape, and the results of a function of them.
 template <class Device>
@@ -145,6 +145,18 @@ Results tape_case(Device& device, const OpCase& test, Precision precision) {
                         kl_divergence(x, softmax(z));
       return of.results(static_cast<double>(x.rows() * x.cols()) * loss,
                         often);  // so that gradients are about as large as 1
+    }
+    case TapeKind::learned_scalar: {
+      attn::Parameter<Device> scalar = vector;  // its first number
+      scalar.rows = 1;
+      const Variable y = x + sigmoid(scalar) * z - scalar * scalar * column;
+      return of.results(y, 4 * once);  // the gradient of the scalar is a sum of all elements
+    }
+    case TapeKind::loss_per_row: {
+      std::vector<attn::Token> labels;
+      for (const std::int32_t label : whole_numbers(x.rows(), 7, x.cols())) labels.push_back(label);
+      const attn::Variable<Device, 1> losses = cross_entropy_per_row(x, upload(of.tape, labels), 0.1);
+      return of.results(sum(sigmoid(column) * losses) + 0.1 * sum(square(x * vector)), often);
     }
   }
   attn::fail("no case of the tape has the number ", test.size("kind"));

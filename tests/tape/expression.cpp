@@ -15,16 +15,16 @@ using Column = attn::Variable<Device, 1>;
 
 namespace {
 
-/// Operands of each kind: activations, a column, learned vectors. All are between 0.5 and 2, where every function is smooth.
+/// Operands of each kind: activations, a column, learned vectors and a learned scalar. All are between 0.5 and 2, where every function is smooth.
 struct Case {
   Device device{2};
   Tensor<Device> a, b, c;
-  TestParameter<Device> u, v;
+  TestParameter<Device> u, v, s;
 
   struct Operands {
     Variable a, b;
     Column c;
-    const attn::Parameter<Device>&u, &v;
+    const attn::Parameter<Device>&u, &v, &s;
   };
 
   Case(Index rows, Index width)
@@ -32,9 +32,11 @@ struct Case {
         b(device, rows, width, numbers(rows * width, 2)),
         c(device, rows, 1, numbers(rows, 3)),
         u(device, width, 1, 4),
-        v(device, 1, width, 5) {
+        v(device, 1, width, 5),
+        s(device, 1, 1, 7) {
     u.numbers.write(numbers(width, 4));
     v.numbers.write(numbers(width, 5));
+    s.numbers.write(numbers(1, 7));
   }
 
   Operands operands(Tape& tape) const {
@@ -44,7 +46,7 @@ struct Case {
       std::copy(all.begin(), all.end(), x.value.data);
       return x;
     };
-    return {copy(a), copy(b), copy(c), u, v};
+    return {copy(a), copy(b), copy(c), u, v, s};
   }
 
   static Numbers numbers(Index count, std::uint64_t seed) {
@@ -84,18 +86,20 @@ void check(const char* name, const Function& function, Index rows = 3, Index wid
   check_variable("c", of.c, in.c);
   check_gradient("u", of.u.numbers, of.u.gradients.read(), value);
   check_gradient("v", of.v.numbers, of.v.gradients.read(), value);
+  check_gradient("s", of.s.numbers, of.s.gradients.read(), value);
 }
 
 /// A function of two operands, of operands of every kind.
 template <class Function>
 void check_binary(const char* name, const Function& f) {
-  check(name,
-        [&](const auto& x) { return f(x.a, x.b) + f(x.u, x.a) * f(x.b, x.c) + f(x.c, x.v) * f(x.a, 0.7) + f(0.7, x.a); });
+  check(name, [&](const auto& x) {
+    return f(x.a, x.b) + f(x.u, x.a) * f(x.b, x.c) + f(x.c, x.v) * f(x.a, 0.7) + f(0.7, x.a) + f(x.s, x.a) * f(x.c, x.s);
+  });
 }
 /// A function of one operand, of operands of every kind.
 template <class Function>
 void check_unary(const char* name, const Function& f) {
-  check(name, [&](const auto& x) { return f(x.a) * f(x.u) + f(x.c) * f(x.b - x.v); });
+  check(name, [&](const auto& x) { return f(x.a) * f(x.u) + f(x.c) * f(x.b - x.v) + f(x.s) * x.a; });
 }
 
 /// Without a derivative.
@@ -173,6 +177,46 @@ TEST_CASE("expression: gradients of nested expressions with repeated operands ma
 
 TEST_CASE("expression: a column and a vector form an outer product with both gradients") {
   check("outer product", [](const auto& x) { return exp(-x.c * x.u) + x.c; });
+}
+
+TEST_CASE("expression: a learned scalar broadcasts over rows and columns with its gradient") {
+  for (const Index rows : {0, 1, 40})
+    for (const Index width : {1, 3, 17}) {
+      check(
+          "one use", [](const auto& x) { return x.a + sigmoid(x.s) * x.b; }, rows, width);
+      check(
+          "first operand", [](const auto& x) { return x.s * x.c * x.u; }, rows, width);
+      check(
+          "several uses", [](const auto& x) { return x.s * x.s * x.a - x.s / x.v + exp(-x.s) * x.c; }, rows, width);
+    }
+  Device device(1);
+  Tape tape(device, attn::TapeMode::gradients());
+  TestParameter<Device> parameter(device, 1, 1, 1);
+  const attn::Parameter<Device>& scalar = parameter;
+  parameter.numbers.write({3});
+  const auto x = input<2>(tape, {1, 2, 3, 4, 5, 6});
+  const Column column = input<1>(tape, {10, 20, 30}), more = scalar * column;
+  const Variable y = scalar * x;
+  CHECK(values<Device>(tape, more) == Numbers{30, 60, 90});
+  CHECK(values(tape, y) == Numbers{3, 6, 9, 12, 15, 18});
+  contribute(tape, y, {1, 1, 1, 1, 1, 1});
+  contribute<Device>(tape, more, {1, 1, 1});
+  tape.backward();
+  CHECK(parameter.gradients.read() == Numbers{21 + 60});
+  CHECK(gradient<Device>(tape, x) == Numbers(6, 3));
+}
+
+TEST_CASE("expression: a frozen learned scalar gets no gradient") {
+  Device device(1);
+  Tape tape(device, attn::TapeMode::gradients());
+  TestParameter<Device> parameter(device, 1, 1, 1);
+  const attn::Parameter<Device>& scalar = parameter;
+  parameter.frozen = true;
+  const auto x = input<2>(tape, {1, 2, 3, 4});
+  const Variable y = scalar * x;
+  contribute(tape, y, {1, 1, 1, 1});
+  tape.backward();
+  CHECK(parameter.gradients.read() == Numbers{0});
 }
 
 TEST_CASE("expression: an activation used by several expressions gets all gradients") {

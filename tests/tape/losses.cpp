@@ -89,6 +89,42 @@ TEST_CASE("losses: cross_entropy of logits matches PyTorch with and without labe
         [](auto x, auto, auto labels) { return cross_entropy(x, labels, {.amount = 0.1}); });
 }
 
+TEST_CASE("losses: cross_entropy_per_row matches PyTorch without reduction") {
+  const Numbers plain{0.0528149031717,  0.0117845978029, -0.0966333590379, 0.0320338580634,
+                      -0.168997826618,  0.0470829109684, 0.0222403923472,  0.0996745233023,
+                      0.00198679884049, 0.294867092418,  0.0310787628897,  -0.327932654148};
+  check("mean", 1.72406691055, plain, [](auto x, auto, auto labels) { return mean(cross_entropy_per_row(x, labels)); });
+  check("label smoothing", 1.76990024388,
+        {0.0444815698383, 0.00345126446958, -0.0716333590379, 0.02370052473, -0.143997826618, 0.0387495776351,
+         0.0139070590138, 0.091341189969, -0.00634653449284, 0.286533759085, 0.0227454295564, -0.302932654148},
+        [](auto x, auto, auto labels) { return mean(cross_entropy_per_row(x, labels, 0.1)); });
+  Device device(1);  // F.cross_entropy(x, labels, reduction="none")
+  Tape tape(device);
+  const attn::Variable<Device, 1> losses = cross_entropy_per_row(input<4>(tape, kX), labels_on(tape, {2, 0, 3}));
+  CHECK(distance(values<Device>(tape, losses), {0.342349582390, 0.707232879578, 4.122618269671}) <= 1e-11);
+}
+
+TEST_CASE("losses: weighted and masked and transformed losses of rows match finite differences") {
+  Device device(1);
+  Tensor<Device> x(device, 3, 4, kX), gate(device, 3, 1, {0.25, -1, 2});
+  const auto loss = [&](Tape& tape, const auto& in, const attn::Variable<Device, 1>& weights) {
+    const attn::Variable<Device, 1> each = cross_entropy_per_row(in, labels_on(tape, {2, 0, 3}), 0.2);
+    const attn::Variable<Device, 1> mask = input<1>(tape, {1, 0, 1});
+    const auto focal = square(1 - exp(-each)) * each;  // Lin et al. 2017
+    return sum(sigmoid(weights) * each) / 3 + sum(mask * each) / 2 + mean(focal);
+  };
+  Tape tape(device, TapeMode::gradients());
+  const auto in = input<4>(tape, x.read());
+  const auto weights = input<1>(tape, gate.read());
+  loss(tape, in, weights).backward();
+  const auto value = [&] {
+    Tape again(device);
+    return loss(again, input<4>(again, x.read()), input<1>(again, gate.read())).value();
+  };
+  check_gradient("x", x, gradient<Device>(tape, in), value);
+  check_gradient("weights", gate, gradient<Device>(tape, weights), value);
+}
+
 TEST_CASE("losses: kl_divergence value and gradient match PyTorch") {
   check("kl_divergence", 1.06704829459,
         {-0.0834187546244, -0.0383329640958, 0.154070083957, -0.0323183652371, 0.125365394835, -0.058848836009,
@@ -180,13 +216,16 @@ TEST_CASE("losses: errors name mismatched shapes") {
   CHECK(contains(error_of([&] { cross_entropy(x, labels_on(tape, {1, 2, 4})); }), "label 4 is not in a vocabulary of 4"));
   CHECK(contains(error_of([&] { cross_entropy(x, labels_on(tape, {1, 2, 3}), {.amount = 2}); }), "label smoothing of 2"));
   CHECK(contains(error_of([&] { mse(x, short_one); }), "3 x 4 and 2 x 4"));
+  CHECK(contains(error_of([&] { cross_entropy_per_row(x, labels_on(tape, {1, 2, 3}), 2); }), "label smoothing of 2"));
+  CHECK(contains(error_of([&] { cross_entropy_per_row(x, labels_on(tape, {1, 2, 4})); }), "column 4 is out of range"));
 }
 
 TEST_CASE("losses: no rows give 0") {
   Device device(1);
   Tape tape(device, TapeMode::gradients());
   const auto x = input<4>(tape, {});
-  Loss loss = mean(x) + sum(x) + mse(x, 1) + kl_divergence(x, softmax(x)) + cross_entropy(x, labels_on(tape, {}));
+  Loss loss = mean(x) + sum(x) + mse(x, 1) + kl_divergence(x, softmax(x)) + cross_entropy(x, labels_on(tape, {})) +
+              sum(cross_entropy_per_row(x, labels_on(tape, {})));
   loss.backward();
   CHECK(loss.value() == 0);
 }

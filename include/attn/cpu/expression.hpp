@@ -41,8 +41,19 @@ template <class T, class L>
 struct LeafReader {
   const T* row = nullptr;
   void begin(const DenseLeaf<T>& leaf, Index i) { row = leaf.value.row(i); }
-  void begin(const RowLeaf<T, T>& leaf, Index) { row = leaf.value; }
   Pack<T> read(Index j, const auto& lanes) const { return lanes.load(row + j); }
+};
+template <class T>
+struct LeafReader<T, RowLeaf<T, T>> {
+  const T* row = nullptr;
+  Pack<T> number;
+  bool scalar = false;
+  void begin(const RowLeaf<T, T>& leaf, Index) {
+    row = leaf.value;
+    scalar = leaf.scalar;
+    if (scalar) number = *row;
+  }
+  Pack<T> read(Index j, const auto& lanes) const { return scalar ? number : lanes.load(row + j); }
 };
 template <class T, class L>
 requires std::is_same_v<L, ColumnLeaf<T>> || std::is_same_v<L, ScalarLeaf>
@@ -171,7 +182,10 @@ void evaluate_expression_gradient(Cpu<T>& device, const ExpressionGradientArgs<C
       if (plan.stores(I))
         for (Index block = 0; block < blocks; ++block) {
           const T* part = sums + block * size + Types::of_kind(LeafKind::row, I) * padded;
-          for (Index j = 0; j < cols; ++j) get<I>(leaves).gradient[j] += part[j];
+          T* gradient = get<I>(leaves).gradient;
+          T total = 0;  // of a learned scalar
+          for (Index j = 0; j < cols; ++j) (get<I>(leaves).scalar ? total : gradient[j]) += part[j];
+          if (get<I>(leaves).scalar) *gradient += total;
         }
   });
 }

@@ -244,6 +244,7 @@ requires(sizeof(T) > 0) class Cuda<T> {
   template <class U>
   void zero(Matrix<U> matrix) const {
     if (matrix.rows == 0 || matrix.cols == 0) return;
+    if (matrix.stride == matrix.cols) return zero(matrix.data, matrix.rows * matrix.cols);
     const auto size = [](Index count) { return static_cast<std::size_t>(count) * sizeof(U); };
     check_cuda(cudaMemset2DAsync(matrix.data, size(matrix.stride), 0, size(matrix.cols),
                                  static_cast<std::size_t>(matrix.rows), stream()),

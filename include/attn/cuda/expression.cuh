@@ -35,7 +35,10 @@ struct LeafPack<DenseLeaf<T>, N> : LeafNumbers<Pack<T, N>> {
 };
 template <class T, class Real, int N>
 struct LeafPack<RowLeaf<T, Real>, N> : LeafNumbers<Pack<T, N>> {
-  __device__ void begin(const RowLeaf<T, Real>& leaf, int j) { this->numbers = load_pack<N>(leaf.value + j); }
+  __device__ void begin(const RowLeaf<T, Real>& leaf, int j) {
+    if (!leaf.scalar) this->numbers = load_pack<N>(leaf.value + j);
+    for (int k = 0; leaf.scalar && k < N; ++k) this->numbers.set(k, to_float(*leaf.value));
+  }
 };
 template <class T, int N>
 struct LeafPack<ColumnLeaf<T>, N> : LeafNumbers<float> {
@@ -202,7 +205,7 @@ bool leaves_in_packs(const typename Types::Leaves& leaves, Index cols) {
     if constexpr (Types::template kind<I>() == LeafKind::dense)
       all = all && in_packs(leaf.value, leaf.gradient.to);
     else if constexpr (Types::template kind<I>() == LeafKind::row)
-      all = all && in_packs(leaf.value, cols, cols);
+      all = all && (leaf.scalar || in_packs(leaf.value, cols, cols));
   });
   return all;
 }
@@ -256,9 +259,11 @@ void evaluate_expression_gradient(Cuda<T>& device, const ExpressionGradientArgs<
         kernels::expression_spread<E, N>(args.dy.rows, args.dy.cols, resident, kVectors > 0 ? 2 : 4);
     const Index groups = spread.blocks.x, blocks = spread.blocks.y, padded = groups * 32 * N;
     const Index row_size = kVectors * blocks * padded, column_size = kColumns * groups * args.dy.rows;
-    float* parts = row_size + column_size > 0 ? device.template workspace<float>(row_size + column_size) : nullptr;
+    const Index size = row_size + column_size + kVectors * args.dy.cols;
+    float* parts = size > 0 ? device.template workspace<float>(size) : nullptr;
     float* row_parts = stores_kind<Types>(plan, LeafKind::row) ? parts : nullptr;
     float* column_parts = stores_kind<Types>(plan, LeafKind::column) ? parts + row_size : nullptr;
+    float* scalar_parts = parts + row_size + column_size;  // of each learned scalar: its sums over rows
     launch(device, "evaluate_expression_gradient", spread, kernel, leaves, plan, args.dy, height, row_parts, column_parts);
     for_each_index<Types::count>([&]<int I>(StaticIndex<I>) {
       if constexpr (Types::template kind<I>() == LeafKind::column)
@@ -272,12 +277,23 @@ void evaluate_expression_gradient(Cuda<T>& device, const ExpressionGradientArgs<
     if constexpr (kVectors > 0) {
       if (row_parts == nullptr) return;
       kernels::SumsToVectors<kVectors> gradients{};
-      for_each_index<Types::count>([&]<int I>(StaticIndex<I>) {
-        if constexpr (Types::template kind<I>() == LeafKind::row)
-          if (plan.stores(I)) gradients.vectors[Types::of_kind(LeafKind::row, I)] = get<I>(leaves).gradient;
+      const auto for_each_vector = [&](const auto& visit) {  // visit(leaf, its number)
+        for_each_index<Types::count>([&]<int I>(StaticIndex<I>) {
+          if constexpr (Types::template kind<I>() == LeafKind::row)
+            if (plan.stores(I)) visit(get<I>(leaves), Types::of_kind(LeafKind::row, I));
+        });
+      };
+      for_each_vector([&](const auto& leaf, int at) {
+        gradients.vectors[at] = leaf.scalar ? scalar_parts + at * args.dy.cols : leaf.gradient;
+        if (leaf.scalar) device.zero(gradients.vectors[at], args.dy.cols);
       });
       sum_parts(device, "evaluate_expression_gradient of learned vectors", gradients, kVectors, args.dy.cols, true,
                 row_parts, blocks, padded);
+      for_each_vector([&](const auto& leaf, int at) {
+        if (leaf.scalar)
+          sum_numbers(device, "evaluate_expression_gradient of a learned scalar", true, gradients.vectors[at], args.dy.cols,
+                      1, leaf.gradient);
+      });
     }
   };
   with_packs<T>(in_packs(args.dy) && kernels::leaves_in_packs<Types>(leaves, args.dy.cols), [&]<int N>() {

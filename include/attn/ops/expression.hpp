@@ -23,11 +23,12 @@ struct DenseLeaf {
   Sink<T> gradient;       // rows x cols, or none
 };
 
-/// A learned vector, the same for all rows.
+/// A learned vector, the same for all rows, or a learned scalar.
 template <class T, class Real>
 struct RowLeaf {
-  const T* value;  // cols
-  Real* gradient;  // cols, or null: accumulates the sum over rows
+  const T* value;       // cols, or 1
+  Real* gradient;       // as many, or null: accumulates the sum over rows, or over all elements
+  bool scalar = false;  // one number for all columns
 };
 
 /// One number per row, the same for all columns.

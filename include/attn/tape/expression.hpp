@@ -9,8 +9,9 @@ namespace attn {
 //
 //     Variable<Device> y = x + sigmoid(gate) * f(x);
 //
-// Operands: activations of one shape, columns (Variable<Device, 1>, one number per row), learned vectors (Parameter, one
-// number per column) and numbers. An expression used twice is computed twice: assign it to a Variable first.
+// Operands: activations of one shape, columns (Variable<Device, 1>, one number per row), learned vectors and scalars
+// (Parameter, one number per column or a single one) and numbers. An expression used twice is computed twice: assign it to
+// a Variable first.
 
 template <int Width, class F, class... E>
 struct Expression;
@@ -179,7 +180,7 @@ struct Expression {
     } else if constexpr (std::is_same_v<Leaf, DropoutMask>) {
       return DropoutLeaf{x.dropout()};
     } else if constexpr (expression_detail::is_parameter<Leaf>) {
-      return RowLeaf<Scalar, Real>{x.values(), back != nullptr && x.learns() ? x.gradient : nullptr};
+      return RowLeaf<Scalar, Real>{x.values(), back != nullptr && x.learns() ? x.gradient : nullptr, x.size() == 1};
     } else if constexpr (Leaf::width == 1) {
       return ColumnLeaf<Scalar>{x.value, back != nullptr ? back->sink(x) : Sink<Scalar>{}};
     } else {
@@ -207,15 +208,14 @@ struct Expression {
     });
     for_each_leaf([&](const auto& x) {
       if constexpr (expression_detail::is_parameter<std::remove_cvref_t<decltype(x)>>) {
+        shape.learns = shape.learns || x.learns();
+        if (x.size() == 1) return;  // a scalar
         if (shape.cols < 0) shape.cols = x.size();
         require(
             x.size() == shape.cols && (x.cols == 1 || x.rows == 1), "an expression of ", shape.cols,
             " columns with a parameter of ", x.rows, " x ", x.cols,
-            x.size() == 1
-                ? "; for a learned scalar: const Variable<Device, 1> column = repeat_rows(variable(tape, parameter), rows)"
-                : "; a learned vector has one number per column, and variable(tape, parameter) makes an activation of a "
-                  "matrix");
-        shape.learns = shape.learns || x.learns();
+            "; a learned vector has one number per column, a learned scalar a single one, and variable(tape, parameter) "
+            "makes an activation of a matrix");
       }
     });
     require(shape.tape != nullptr,

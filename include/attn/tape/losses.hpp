@@ -1,8 +1,9 @@
 #pragma once
 #include "attn/ops/cross_entropy.hpp"
-#include "attn/ops/reductions.hpp"
 #include "attn/tape/arithmetic.hpp"
 #include "attn/tape/cross_entropy.hpp"
+#include "attn/tape/gather_columns.hpp"
+#include "attn/tape/reductions.hpp"
 
 namespace attn {
 
@@ -68,6 +69,19 @@ auto cross_entropy(const X& of, const Text& labels, LossOptions options = {}) {
                                                .dlogits = tape.sink(x)});
       },
       x.rows());
+}
+
+/// The cross-entropy of each row, to weight, mask or transform before it is summed. Stores log_softmax(logits).
+/// torch.nn.CrossEntropyLoss(reduction="none").
+template <Activation X>
+auto cross_entropy_per_row(const X& logits, const Text& labels, double label_smoothing = 0) {
+  using Column = Variable<typename X::DeviceType, 1>;
+  require(label_smoothing >= 0 && label_smoothing <= 1, "cross_entropy_per_row: label smoothing of ", label_smoothing,
+          " is not in [0, 1]");
+  const auto log_p = log_softmax(logits);
+  const Column of_label = gather_columns(log_p, labels);
+  if (label_smoothing == 0) return Column(-of_label);
+  return Column((label_smoothing - 1) * of_label - label_smoothing * mean_columns(log_p));
 }
 
 /// The Kullback-Leibler divergence between probabilities, such as a teacher's, and softmax(logits), averaged over rows. The

@@ -12,6 +12,7 @@ struct Text {
   Ragged rows;
   Token smallest = 0, largest = 0;        // for vocabulary checks on the host
   const std::int32_t* offsets = nullptr;  // size + 1 sentence offsets, on the host; live as long as the tape
+  const Token* tokens_on_host = nullptr;  // the same; null for tokens that the device has computed
 
   void include(const std::vector<Token>& more) {
     for (const Token token : more) smallest = std::min(smallest, token), largest = std::max(largest, token);
@@ -61,6 +62,9 @@ Text upload(Tape<Device>& tape, const Sentences& sentences) {
   auto* offsets = tape.device.tape_nodes.template array<std::int32_t>(sentences.size() + 1);
   std::copy_n(sentences.offsets.data(), sentences.size() + 1, offsets);
   text.offsets = text.rows.offsets_on_host = offsets;
+  auto* tokens = tape.device.tape_nodes.template array<Token>(count);
+  std::copy_n(sentences.tokens.data(), count, tokens);
+  text.tokens_on_host = tokens;
   text.include(sentences.tokens);
   return text;
 }

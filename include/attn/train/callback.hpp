@@ -44,6 +44,9 @@ struct ValidationReport {
 /// no tape records between steps.
 struct Callback {
   virtual ~Callback() = default;
+  /// Called before every step, with the number of completed steps: 0 before the first one. A resumed training continues
+  /// with the next number.
+  virtual void on_step_begin(Index) {}
   virtual void on_step(const StepReport&) {}
   virtual void on_validation(const ValidationReport&) {}
   virtual void on_warning(const std::string&) {}  // a problem and its remedy
@@ -61,6 +64,17 @@ struct OnStep : Callback {
   Act act;
   explicit OnStep(Act call) : act(std::move(call)) {}
   void on_step(const StepReport& report) override { act(report); }
+};
+
+/// Calls `act` once, after `step` steps and before the next one: AtStep thaw(1000, [&] { network.unfreeze("encoder"); }).
+template <class Act>
+struct AtStep : Callback {
+  Index step;
+  Act act;
+  AtStep(Index steps, Act call) : step(steps), act(std::move(call)) {}
+  void on_step_begin(Index completed) override {
+    if (completed == step) act();
+  }
 };
 
 /// Calls `act` with every ValidationReport.

@@ -133,7 +133,7 @@ class Trainer {
       validate(*validation, callbacks), since_ = Clock::now();
     bool stop = false;
     while (!stop && unfinished()) {
-      const bool ended = !step(training);
+      const bool ended = !step(training, callbacks);
       if (ended || state.step - reported_ >= options_.report_every) report(training, callbacks);
       if (ended) training.next_epoch();
       state.position = training.position();
@@ -152,7 +152,7 @@ class Trainer {
     for (Callback* callback : callbacks) callback->on_end();
   }
   /// One optimizer step; false if the epoch has no batches left.
-  bool step(Prefetch& training) {
+  bool step(Prefetch& training, const Callbacks& callbacks) {
     const Index most = options_.accumulate * share_.ranks;
     Index dealt = 0;
     std::size_t mine = 0;
@@ -162,6 +162,7 @@ class Trainer {
       if (dealt % share_.ranks == share_.rank) ++mine;
     }
     if (dealt == 0) return false;
+    for (Callback* callback : callbacks) callback->on_step_begin(state.step);
     tokens_ += size.tokens;
     target_tokens_ += size.labels;
     const bool by_tokens = options_.mean == BatchUnit::tokens;
