@@ -1,16 +1,11 @@
 // Several losses: a model tags each token, and an auxiliary head predicts the largest token of the sequence from the mean of
 // the encoder's states. A penalty keeps the states small. Losses add up, and one backward pass serves them all.
 
-#include <algorithm>
-#include <iostream>
-#include <vector>
-
 #include "attn/models/text_encoder.hpp"
 #include "attn/nn/output.hpp"
-#include "attn/optim/adam.hpp"
 #include "attn/tape/losses.hpp"
 #include "attn/tape/reductions.hpp"
-#include "device.hpp"
+#include "toy_training.hpp"
 
 using namespace attn;
 
@@ -40,8 +35,8 @@ int main() {
   for (std::uint64_t step = 1; step <= 400; ++step) {
     Sentences texts, tags, largest;  // one label per token, and one per sequence
     for (int i = 0; i < 32; ++i) {
-      std::vector<Token> tokens(static_cast<std::size_t>(4 + random.below(5))), repeated;
-      for (Token& token : tokens) token = static_cast<Token>(random.below(kTokens));
+      const std::vector<Token> tokens = random_tokens(random, 4 + random.below(5), kTokens);
+      std::vector<Token> repeated;
       for (const Token token : tokens) repeated.push_back(std::ranges::count(tokens, token) > 1);
       texts.push_back(tokens);
       tags.push_back(repeated);

@@ -1,15 +1,11 @@
 // A classifier: an encoder, the mean of its states, a linear layer and a cross-entropy with one label per sentence. It
 // learns whether a sequence begins and ends with the same token.
 
-#include <iostream>
-#include <vector>
-
 #include "attn/models/text_encoder.hpp"
-#include "attn/optim/adam.hpp"
 #include "attn/tape/losses.hpp"
 #include "attn/tape/reductions.hpp"
 #include "attn/tape/transfer.hpp"
-#include "device.hpp"
+#include "toy_training.hpp"
 
 using namespace attn;
 
@@ -32,8 +28,7 @@ struct Classifier {
 
 void draw(Random& random, Index count, Sentences& texts, std::vector<Token>& labels) {
   for (Index i = 0; i < count; ++i) {
-    std::vector<Token> tokens(static_cast<std::size_t>(3 + random.below(5)));
-    for (Token& token : tokens) token = static_cast<Token>(random.below(kTokens));
+    std::vector<Token> tokens = random_tokens(random, 3 + random.below(5), kTokens);
     if (random.below(2) == 0) tokens.back() = tokens.front();
     labels.push_back(tokens.back() == tokens.front());
     tokens.push_back(kTokens);  // the end
@@ -44,18 +39,13 @@ void draw(Random& random, Index count, Sentences& texts, std::vector<Token>& lab
 int main() {
   Device device;
   Network<Classifier> network(device, 1);
-  Adam adam(network);
   Random random(2);
-  for (std::uint64_t step = 1; step <= 600; ++step) {
+  train(network, 600, 2e-3, [&](Tape<Device>& tape) {
     Sentences texts;
     std::vector<Token> labels;
     draw(random, 64, texts, labels);
-    Tape<Device> tape(device, TapeMode::training(1, step));
-    Loss<Device> loss = cross_entropy((*network)(tape, texts), upload(tape, labels));
-    loss.backward();
-    adam.step(2e-3);
-    if (step % 100 == 0) std::cout << "step " << step << ": loss " << loss.value() << "\n";
-  }
+    return cross_entropy((*network)(tape, texts), upload(tape, labels));
+  });
   Sentences texts;
   std::vector<Token> labels;
   draw(random, 500, texts, labels);

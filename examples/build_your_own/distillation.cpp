@@ -1,16 +1,11 @@
 // Distillation: a teacher learns a task from labels, then a smaller student learns it from the teacher's probabilities
 // alone, without a label. Both are the same type; their sizes are given at run time.
 
-#include <algorithm>
-#include <iostream>
-#include <vector>
-
 #include "attn/models/text_encoder.hpp"
 #include "attn/nn/output.hpp"
-#include "attn/optim/adam.hpp"
 #include "attn/tape/losses.hpp"
 #include "attn/tape/reductions.hpp"
-#include "device.hpp"
+#include "toy_training.hpp"
 
 using namespace attn;
 
@@ -30,17 +25,6 @@ struct Reverser {
   void for_each_parameter(auto&& visit) { visit("encoder", encoder), visit("output", output); }
 };
 
-/// Sequences, and the same backwards.
-void draw(Random& random, Sentences& from, Sentences& to) {
-  for (int i = 0; i < 32; ++i) {
-    std::vector<Token> tokens(8);
-    for (Token& token : tokens) token = static_cast<Token>(random.below(kTokens));
-    from.push_back(tokens);
-    std::reverse(tokens.begin(), tokens.end());
-    to.push_back(tokens);
-  }
-}
-
 int main() {
   Device device;
   Network<Reverser> teacher(device, {.encoder_layers = 2, .width = 64, .heads = 4, .inner = 128}, 1);
@@ -50,8 +34,7 @@ int main() {
   constexpr double temperature = 2;
   double last = 0;
   for (std::uint64_t step = 1; step <= 700; ++step) {
-    Sentences from, to;
-    draw(random, from, to);
+    const auto [from, to] = SequencePairs(random, 8, kTokens, [](auto& tokens) { std::ranges::reverse(tokens); });
     const bool teaching = step > 300;
     Tape<Device> no_grad(device);  // does not record. It outlives the tape that reads its activations
     Variable<Device> probabilities;

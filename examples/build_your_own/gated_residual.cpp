@@ -2,14 +2,9 @@
 // closed, so that a deep stack starts close to the identity. A model takes it as its norm policy. The encoder learns to
 // sort.
 
-#include <algorithm>
-#include <iostream>
-#include <vector>
-
 #include "attn/models/text_encoder.hpp"
 #include "attn/nn/output.hpp"
-#include "attn/optim/adam.hpp"
-#include "device.hpp"
+#include "toy_training.hpp"
 
 using namespace attn;
 
@@ -47,23 +42,10 @@ struct Sorter {
 int main() {
   Device device;
   Network<Sorter> network(device, 1);
-  Adam adam(network);
   Random random(2);
-  double last = 0;
-  for (std::uint64_t step = 1; step <= 500; ++step) {
-    Sentences from, to;
-    for (int i = 0; i < 32; ++i) {
-      std::vector<Token> tokens(6);
-      for (Token& token : tokens) token = static_cast<Token>(random.below(kTokens));
-      from.push_back(tokens);
-      std::sort(tokens.begin(), tokens.end());
-      to.push_back(tokens);
-    }
-    Tape<Device> tape(device, TapeMode::training(1, step));
-    Loss<Device> loss = network->output.loss(network->encoder(tape, upload(tape, from)), upload(tape, to));
-    loss.backward();
-    adam.step(3e-3);
-    if (step % 100 == 0) std::cout << "step " << step << ": loss " << (last = loss.value()) << "\n";
-  }
+  const double last = train(network, 500, 3e-3, [&](Tape<Device>& tape) {
+    const auto [from, to] = SequencePairs(random, 6, kTokens, [](auto& tokens) { std::ranges::sort(tokens); });
+    return network->output.loss(network->encoder(tape, upload(tape, from)), upload(tape, to));
+  });
   return last < 0.2 ? 0 : 1;
 }

@@ -1,11 +1,8 @@
 // A mixture of two feed-forward blocks, gated per token, as an activation policy. The encoder learns to reverse.
 
-#include <iostream>
-
 #include "attn/models/text_encoder.hpp"
 #include "attn/nn/output.hpp"
-#include "attn/optim/adam.hpp"
-#include "device.hpp"
+#include "toy_training.hpp"
 
 using namespace attn;
 struct Mixture {
@@ -38,22 +35,10 @@ struct Reverser {
 int main() {
   Device device;
   Network<Reverser> network(device, 1);
-  Adam adam(network);
   Random random(2);
-  double last = 0;
-  for (std::uint64_t step = 1; step <= 500; ++step) {
-    Sentences from, to;
-    for (int i = 0; i < 32; ++i) {
-      std::vector<Token> tokens(6);
-      for (Token& token : tokens) token = static_cast<Token>(random.below(kTokens));
-      from.push_back(tokens);
-      to.push_back(std::vector<Token>(tokens.rbegin(), tokens.rend()));
-    }
-    Tape<Device> tape(device, TapeMode::training(1, step));
-    Loss<Device> loss = network->output.loss(network->encoder(tape, upload(tape, from)), upload(tape, to));
-    loss.backward();
-    adam.step(3e-3);
-    if (step % 100 == 0) std::cout << "step " << step << ": loss " << (last = loss.value()) << "\n";
-  }
+  const double last = train(network, 500, 3e-3, [&](Tape<Device>& tape) {
+    const auto [from, to] = SequencePairs(random, 6, kTokens, [](auto& tokens) { std::ranges::reverse(tokens); });
+    return network->output.loss(network->encoder(tape, upload(tape, from)), upload(tape, to));
+  });
   return last < 0.3 ? 0 : 1;
 }

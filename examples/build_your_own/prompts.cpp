@@ -1,15 +1,12 @@
 // Learned prompts: three vectors stand before the words of each sentence, and the encoder reads both. The state of the first
 // prompt answers a question about the sentence: does it begin and end with the same token?
 
-#include <iostream>
-
 #include "attn/models/text_encoder.hpp"
-#include "attn/optim/adam.hpp"
 #include "attn/tape/concat_rows.hpp"
 #include "attn/tape/losses.hpp"
 #include "attn/tape/reductions.hpp"
 #include "attn/tape/transfer.hpp"
-#include "device.hpp"
+#include "toy_training.hpp"
 
 using namespace attn;
 
@@ -36,23 +33,17 @@ struct Prompted {
 int main() {
   Device device;
   Network<Prompted> network(device, 1);
-  Adam adam(network);
   Random random(2);
-  double last = 0;
-  for (std::uint64_t step = 1; step <= 600; ++step) {
+  const double last = train(network, 600, 2e-3, [&](Tape<Device>& tape) {
     Sentences texts;
-    std::vector<Token> labels, tokens(4);
+    std::vector<Token> labels;
     for (int i = 0; i < 64; ++i) {
-      for (Token& token : tokens) token = static_cast<Token>(random.below(kTokens));
+      std::vector<Token> tokens = random_tokens(random, 4, kTokens);
       if (random.below(2) == 0) tokens.back() = tokens.front();
       labels.push_back(tokens.back() == tokens.front());
       texts.push_back(tokens);
     }
-    Tape<Device> tape(device, TapeMode::training(1, step));
-    Loss<Device> loss = cross_entropy((*network)(tape, texts), upload(tape, labels));
-    loss.backward();
-    adam.step(2e-3);
-    if (step % 100 == 0) std::cout << "step " << step << ": loss " << (last = loss.value()) << "\n";
-  }
+    return cross_entropy((*network)(tape, texts), upload(tape, labels));
+  });
   return last < 0.2 ? 0 : 1;
 }

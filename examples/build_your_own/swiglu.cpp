@@ -1,14 +1,9 @@
 // A custom feed-forward block: SwiGLU is three matrices and one line of arithmetic. A model takes it as a template
 // argument. The encoder learns to reverse sequences. (attn has this block as SwiGlu.)
 
-#include <algorithm>
-#include <iostream>
-#include <vector>
-
 #include "attn/models/text_encoder.hpp"
 #include "attn/nn/output.hpp"
-#include "attn/optim/adam.hpp"
-#include "device.hpp"
+#include "toy_training.hpp"
 
 using namespace attn;
 
@@ -46,23 +41,10 @@ struct Reverser {
 int main() {
   Device device;
   Network<Reverser> network(device, 1);
-  Adam adam(network);
   Random random(2);
-  double last = 0;
-  for (std::uint64_t step = 1; step <= 300; ++step) {
-    Sentences from, to;
-    for (int i = 0; i < 32; ++i) {
-      std::vector<Token> tokens(8);
-      for (Token& token : tokens) token = static_cast<Token>(random.below(kTokens));
-      from.push_back(tokens);
-      std::reverse(tokens.begin(), tokens.end());
-      to.push_back(tokens);
-    }
-    Tape<Device> tape(device, TapeMode::training(1, step));
-    Loss<Device> loss = network->loss(tape, from, to);
-    loss.backward();
-    adam.step(3e-3);
-    if (step % 100 == 0) std::cout << "step " << step << ": loss " << (last = loss.value()) << "\n";
-  }
+  const double last = train(network, 300, 3e-3, [&](Tape<Device>& tape) {
+    const auto [from, to] = SequencePairs(random, 8, kTokens, [](auto& tokens) { std::ranges::reverse(tokens); });
+    return network->loss(tape, from, to);
+  });
   return last < 0.1 ? 0 : 1;
 }

@@ -1,13 +1,8 @@
 #include "papers/europarl_corpus.hpp"
 
-#include <algorithm>
 #include <iostream>
 
-#include "attn/core/file.hpp"
-#include "attn/core/format_count.hpp"
-#include "attn/data/line_reader.hpp"
 #include "attn/text/word_vocabulary_files.hpp"
-#include "attn/train/terminal.hpp"
 #include "common/plain_pairs.hpp"
 #include "papers/encoded_pairs.hpp"
 
@@ -24,38 +19,17 @@ fs::path folder_in(const fs::path& data, const char* name) {
   return folder;
 }
 
-/// The folder's train*.en, plain or compressed. Prefers the plain file if both exist.
-std::vector<fs::path> training_files(const fs::path& folder) {
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    fs::path path = entry.path();
-    if (path.extension() == ".xz") path.replace_extension();
-    if (path.filename().string().starts_with("train") && path.extension() == ".en") files.push_back(path);
-  }
-  std::sort(files.begin(), files.end());
-  files.erase(std::unique(files.begin(), files.end()), files.end());
-  require(!files.empty(), "cannot find training files in ", folder.string(),
-          ". It needs train*.en and train*.de, plain or .xz.");
-  return files;
-}
-
 /// Chittersu's encoded pairs of the raw text. At most 19 words per side, although his dev and test sets have at most 18: on
 /// this edition of Europarl 18 words yield 446,899 pairs, close to the paper's 447,778, and 19 yield 496,879.
 ParallelCorpus read_training(const fs::path& folder, const EuroparlCorpus& corpus, Index most) {
   ParallelCorpus training;
-  std::vector<Token> ids;
-  const auto add = [&](Sentences& side, const WordVocabulary& vocabulary, const std::string& words) {
-    ids.clear();
-    vocabulary.encode(words, ids);
-    side.push_back(ids);
-  };
   for (const fs::path& english : training_files(folder)) {
     if (most > 0 && training.size() >= most) break;
     for_each_pair(english, fs::path(english).replace_extension(".de"), [&](const std::string& en, const std::string& de) {
       if (most > 0 && training.size() >= most) return;
       if (const auto pair = plain_pair(en, Language::english, de, Language::german, {.most_words = 19})) {
-        add(training.source, corpus.source, pair->source);
-        add(training.target, corpus.target, pair->target);
+        training.source.push_back(corpus.source.encode(pair->source));
+        training.target.push_back(corpus.target.encode(pair->target));
       }
     });
   }

@@ -1,11 +1,5 @@
 #pragma once
-#include <cstddef>
-#include <cstdint>
-#include <iterator>
-#include <string>
-
 #include "attn/core/random.hpp"
-#include "attn/core/types.hpp"
 #include "papers/grammar_clauses.hpp"
 
 namespace papers::grammar {
@@ -106,7 +100,7 @@ class Choices {
 
   // ---- Clauses ----
 
-  Tense tense() {
+  Tense any_tense() {
     using enum Tense;
     static constexpr Tense tenses[] = {present, present, present, present, past, past,
                                        past,    future,  can,     must,    want, should};
@@ -134,7 +128,7 @@ class Choices {
   }
 
   /// An event, negated or with optional time, adverb and adjunct.
-  Event event(Tense tense) {
+  Event any_event(Tense tense) {
     Event event = bare_event(tense, subject(chance(0.85) ? person : animal));
     event.negated = tense != Tense::must && chance(0.2);  // "must not" differs in meaning from "muss nicht"
     if (chance(0.35)) event.time = time(tense, event.negated);
@@ -196,7 +190,7 @@ class Choices {
     return existing(what, place());
   }
 
-  Clause any_clause(Tense tense) { return chance(0.75) ? clause(event(tense)) : chance(0.65) ? state() : count(); }
+  Clause any_clause(Tense tense) { return chance(0.75) ? clause(any_event(tense)) : chance(0.65) ? state() : count(); }
 
  private:
   Index number() { return chance(0.7) ? 2 + random_.below(11) : 20 + random_.below(20); }

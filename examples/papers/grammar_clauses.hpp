@@ -1,7 +1,4 @@
 #pragma once
-#include <optional>
-#include <string>
-
 #include "papers/grammar_phrases.hpp"
 
 /// Clauses of the bundled corpus: the objects of a verb and the German verb position.

@@ -1,8 +1,4 @@
 #pragma once
-#include <initializer_list>
-#include <string>
-#include <string_view>
-
 #include "attn/core/types.hpp"
 #include "papers/grammar_lexicon.hpp"
 
@@ -11,9 +7,11 @@ namespace papers::grammar {
 
 using namespace attn;
 
-/// A phrase in both languages.
+/// A phrase or a sentence in both languages.
 struct Phrase {
   std::string english, german;
+
+  bool operator==(const Phrase&) const = default;
 };
 
 /// Joins the non-empty parts with spaces.

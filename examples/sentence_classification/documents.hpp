@@ -1,36 +1,18 @@
 #pragma once
 // The task: do the German sentences of a sequence translate its English ones?
 
-#include <algorithm>
-#include <filesystem>
-#include <string>
-#include <vector>
-
-#include "attn/core/random.hpp"
-#include "attn/data/line_reader.hpp"
-#include "attn/data/parallel_corpus.hpp"
+#include "papers/europarl_corpus.hpp"
 #include "papers/grammar_corpus.hpp"
 
 using namespace attn;
 
 /// The pairs of train*.en and train*.de in a folder, plain or .xz. Without a folder, 20,000 pairs of the bundled corpus.
 inline ParallelText read_text(const std::filesystem::path& folder) {
+  if (folder.empty()) return papers::generate_pairs(20'000, 1);
   ParallelText text;
-  const auto add = [&](const std::string& english, const std::string& german) {
-    text.source.push_back(english), text.target.push_back(german);
-  };
-  std::vector<std::string> files;  // without .xz
-  if (folder.empty())
-    for (const papers::SentencePair& pair : papers::generate_pairs(20'000, 1)) add(pair.english, pair.german);
-  else
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-      std::filesystem::path path = entry.path();
-      if (path.extension() == ".xz") path.replace_extension();
-      if (path.filename().string().starts_with("train") && path.extension() == ".en") files.push_back(path.string());
-    }
-  std::ranges::sort(files);
-  for (const std::string& file : files) for_each_pair(file, file.substr(0, file.size() - 2) + "de", add);
-  require(!text.source.empty(), "cannot find train*.en or train*.en.xz in ", folder.string(), ". Check --data.");
+  for (const auto& english : papers::training_files(folder))
+    for_each_pair(english, std::filesystem::path(english).replace_extension(".de"),
+                  [&](const auto& en, const auto& de) { text.source.push_back(en), text.target.push_back(de); });
   return text;
 }
 

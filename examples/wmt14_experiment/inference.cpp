@@ -3,10 +3,8 @@
 #include <charconv>
 #include <sstream>
 
-#include "attn/core/error.hpp"
-#include "attn/core/file.hpp"
-#include "attn/data/parallel_text.hpp"
-#include "attn/train/terminal.hpp"
+#include "attn/run/cpu_models.hpp"
+#include "inference_on.hpp"
 
 using namespace attn;
 
@@ -48,6 +46,10 @@ void write_times(const std::filesystem::path& file, const std::vector<InferenceT
     text += one.whose + "\t" + one.kind + "\t" + std::to_string(one.k) + "\t" + std::to_string(one.n) + "\t" +
             std::to_string(one.tokens) + "\t" + format_decimals(one.milliseconds, 4) + "\t" + one.device + "\n";
   write_file(file, text);
+}
+
+std::vector<InferenceTime> measure_on_cpu(const InferenceWork& work, const DeviceOptions& device) {
+  return inference::measure_on<Cpu<float>>(work, device);
 }
 
 #ifndef ATTN_CUDA

@@ -1,7 +1,5 @@
 #pragma once
 #include <filesystem>
-#include <string>
-#include <vector>
 
 #include "attn/core/types.hpp"
 #include "attn/run/device_options.hpp"

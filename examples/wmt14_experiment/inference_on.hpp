@@ -1,27 +1,25 @@
 #pragma once
 #include <chrono>
 
-#include "attn/core/network.hpp"
-#include "attn/core/random.hpp"
 #include "attn/models/text_encoder.hpp"
-#include "attn/models/transformer.hpp"
 #include "attn/run/model_on.hpp"
-#include "attn/tape/embedding.hpp"
 #include "inference.hpp"
 
 // The implementation of measure_on_cpu and measure_on_gpu.
 
 namespace inference {
 
-inline constexpr attn::Index vocabulary = 50272;  // BART's vocabulary, padded
+using namespace attn;
+
+inline constexpr Index vocabulary = 50272;  // BART's vocabulary, padded
 inline constexpr int longest = 16384;
 
-inline attn::Sentences random_sentences(attn::Index count, attn::Index length) {
-  attn::Random random(1);
-  attn::Sentences sentences;
-  std::vector<attn::Token> words(static_cast<std::size_t>(length));
-  for (attn::Index i = 0; i < count; ++i) {
-    for (attn::Token& word : words) word = static_cast<attn::Token>(4 + random.below(vocabulary - 4));
+inline Sentences random_sentences(Index count, Index length) {
+  Random random(1);
+  Sentences sentences;
+  std::vector<Token> words(static_cast<std::size_t>(length));
+  for (Index i = 0; i < count; ++i) {
+    for (Token& word : words) word = static_cast<Token>(4 + random.below(vocabulary - 4));
     sentences.push_back(words);
   }
   return sentences;
@@ -37,13 +35,13 @@ template <class Device, class Pass>
 std::vector<InferenceTime> measure(const InferenceWork& work, Device& device, const Pass& pass) {
   using Clock = std::chrono::steady_clock;
   std::vector<InferenceTime> times;
-  for (const attn::Index n : work.lengths) {
-    const attn::Sentences sentences = random_sentences(work.tokens / n, n);
-    attn::Tape<Device> outer(device);
-    const attn::Text text = upload(outer, sentences);
-    const auto run = [&](attn::Index count) {
-      for (attn::Index i = 0; i < count; ++i) {
-        attn::Tape<Device> tape(device);
+  for (const Index n : work.lengths) {
+    const Sentences sentences = random_sentences(work.tokens / n, n);
+    Tape<Device> outer(device);
+    const Text text = upload(outer, sentences);
+    const auto run = [&](Index count) {
+      for (Index i = 0; i < count; ++i) {
+        Tape<Device> tape(device);
         pass(tape, text);
       }
       wait_for(device);
@@ -60,33 +58,27 @@ std::vector<InferenceTime> measure(const InferenceWork& work, Device& device, co
 
 template <class Device, class Attention>
 std::vector<InferenceTime> measure_attention(const InferenceWork& work, Device& device) {
+  TransformerShape shape = base_shape;
+  shape.linformer_k = static_cast<int>(work.k), shape.linformer_n = longest;
   if (work.kind == "encoder") {
-    using Model = attn::TextEncoder<Device, attn::base_shape, Attention>;
-    attn::Network<Model> network(device, {.vocabulary = vocabulary}, 1);
-    return measure(work, device, [&](auto& tape, const attn::Text& text) { (*network)(tape, text); });
+    Network<TextEncoder<Device, dynamic_shape, Attention>> network(device, {.vocabulary = vocabulary, .shape = shape}, 1);
+    return measure(work, device, [&](auto& tape, const Text& text) { (*network)(tape, text); });
   }
-  using Model = attn::Transformer<Device, attn::base_shape, Attention>;
-  attn::Network<Model> network(
-      device,
-      {.source_vocabulary = vocabulary, .target_vocabulary = vocabulary, .share_embeddings = true, .tie_output = true}, 1);
-  return measure(work, device, [&](auto& tape, const attn::Text& text) { network->hidden(tape, text, text); });
+  Network<Transformer<Device, dynamic_shape, Attention>> network(device,
+                                                                 {.source_vocabulary = vocabulary,
+                                                                  .target_vocabulary = vocabulary,
+                                                                  .share_embeddings = true,
+                                                                  .tie_output = true,
+                                                                  .shape = shape},
+                                                                 1);
+  return measure(work, device, [&](auto& tape, const Text& text) { network->hidden(tape, text, text); });
 }
 
 template <class Device>
-std::vector<InferenceTime> measure_on(const InferenceWork& work, const attn::DeviceOptions& options) {
-  const auto device = attn::DeviceMaker<Device>::make(options);
-  switch (work.k) {
-    case 0:
-      return measure_attention<Device, attn::Full<>>(work, *device);
-    case 32:
-      return measure_attention<Device, attn::Linformer<32, longest>>(work, *device);
-    case 64:
-      return measure_attention<Device, attn::Linformer<64, longest>>(work, *device);
-    case 128:
-      return measure_attention<Device, attn::Linformer<128, longest>>(work, *device);
-    default:
-      attn::fail("no Linformer with k = ", work.k, " is compiled. Use 32, 64 or 128.");
-  }
+std::vector<InferenceTime> measure_on(const InferenceWork& work, const DeviceOptions& options) {
+  const auto device = DeviceMaker<Device>::make(options);
+  return work.k == 0 ? measure_attention<Device, Full<>>(work, *device)
+                     : measure_attention<Device, Linformer<>>(work, *device);
 }
 
 }  // namespace inference

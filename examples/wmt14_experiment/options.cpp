@@ -29,14 +29,11 @@ ExperimentOptions read_options(int count, char** words) {
   o.training.output = "runs/wmt14_experiment";
   o.training.command = typed_command("wmt14_experiment", count, words);
   CLI::App app(about, "wmt14_experiment");
-  app.set_config("--config", "", "Read options from a file with lines name=value, without the dashes");
   const AddOptions what{app, "What"}, results{app, "Results"};
   what("--part", o.parts, "Run only these parts, comma-separated",
        CLI::IsMember({"train", "tables", "samples", "singular-values", "figures", "k"}))
       ->delimiter(',');
-  add_text_options(app, o.training);
-  add_model_options(app, o.training);
-  add_training_options(app, o.training);
+  add_options(app, o.training, false);
   results("--output", o.training.output, "Output folder")->capture_default_str();
   results("--limit", o.training.limit, "Maximum tokens per translation", whole_number(1, 100'000));
   results("--samples", o.samples, "samples: number of evenly spaced test sentences, besides the paper's", whole_number(0))

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "attn/core/types.hpp"
-#include "wmt14_train/options.hpp"
+#include "wmt14_train/training.hpp"
 
 /// The command line of wmt14_experiment.
 struct ExperimentOptions {

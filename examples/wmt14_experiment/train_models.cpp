@@ -9,7 +9,6 @@
 #include "common/stop_signal.hpp"
 #include "common/training_command_line.hpp"
 #include "paper.hpp"
-#include "wmt14_train/options.hpp"
 #include "wmt14_train/training.hpp"
 
 using namespace attn;

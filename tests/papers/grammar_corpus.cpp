@@ -15,19 +15,26 @@
 
 using namespace attn;
 using namespace papers;
+using grammar::GrammarCorpus;
+using grammar::Phrase;
 
 namespace {
 
 Index count_words(const std::string& text) { return 1 + std::ranges::count(text, ' '); }
 
-const std::vector<SentencePair>& many_pairs() {
-  static const std::vector<SentencePair> pairs = generate_pairs(50'000, 1);
+const std::vector<Phrase>& many_pairs() {
+  static const std::vector<Phrase> pairs = [] {
+    const ParallelText text = generate_pairs(50'000, 1);
+    std::vector<Phrase> all;
+    for (std::size_t i = 0; i < text.source.size(); ++i) all.push_back({text.source[i], text.target[i]});
+    return all;
+  }();
   return pairs;
 }
 
 /// How many of the pairs hold both strings.
 Index count_pairs(const std::string& english, const std::string& german) {
-  return std::ranges::count_if(many_pairs(), [&](const SentencePair& pair) {
+  return std::ranges::count_if(many_pairs(), [&](const Phrase& pair) {
     return pair.english.find(english) != std::string::npos && pair.german.find(german) != std::string::npos;
   });
 }
@@ -35,7 +42,7 @@ Index count_pairs(const std::string& english, const std::string& german) {
 }  // namespace
 
 TEST_CASE("grammar corpus: a seed gives the same sentences everywhere") {
-  const std::vector<SentencePair> expected = {
+  const std::vector<Phrase> expected = {
       {"The letter that her neighbour must close was expensive.", "Der Brief, den ihr Nachbar zumachen muss, war teuer."},
       {"He wants to give the students the new lamp although the girls buy the small table for the student.",
        "Er will den Studenten die neue Lampe geben, obwohl die Mädchen für den Studenten den kleinen Tisch kaufen."},
@@ -48,8 +55,8 @@ TEST_CASE("grammar corpus: a seed gives the same sentences everywhere") {
       {"The boy must help a friend in the forest today.", "Der Junge muss heute im Wald einem Freund helfen."},
   };
   GrammarCorpus corpus(1);
-  for (const SentencePair& pair : expected) {
-    const SentencePair made = corpus.next();
+  for (const Phrase& pair : expected) {
+    const Phrase made = corpus.next();
     CHECK(made.english == pair.english);
     CHECK(made.german == pair.german);
   }
@@ -62,7 +69,7 @@ TEST_CASE("grammar corpus: an English sentence always has the same translation")
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     GrammarCorpus corpus(seed);
     for (int i = 0; i < 50'000; ++i) {
-      const SentencePair pair = corpus.next();
+      const Phrase pair = corpus.next();
       const auto [known, fresh] = translations.emplace(pair.english, pair.german);
       repeated += !fresh;
       if (known->second != pair.german) {
@@ -152,21 +159,23 @@ TEST_CASE("grammar corpus: every construction occurs") {
 
 TEST_CASE("grammar corpus: held-out sentences never occur in training and do not depend on its size") {
   const CorpusSplit split = generate_split(5'000, 300, 200, 7);
-  REQUIRE(split.train.size() == 5'000);
-  REQUIRE(split.validation.size() == 300);
-  REQUIRE(split.test.size() == 200);
+  REQUIRE(split.train.source.size() == 5'000);
+  REQUIRE(split.validation.source.size() == 300);
+  REQUIRE(split.test.source.size() == 200);
   std::unordered_set<std::string> seen;
   for (const auto* part : {&split.train, &split.validation, &split.test})
-    for (const SentencePair& pair : *part) seen.insert(pair.english);
+    seen.insert(part->source.begin(), part->source.end());
   CHECK(seen.size() == 5'500);
 
   const CorpusSplit smaller = generate_split(10, 300, 200, 7);
-  CHECK(smaller.validation == split.validation);
-  CHECK(smaller.test == split.test);
+  CHECK(smaller.validation.source == split.validation.source);
+  CHECK(smaller.validation.target == split.validation.target);
+  CHECK(smaller.test.source == split.test.source);
+  CHECK(smaller.test.target == split.test.target);
 }
 
 TEST_CASE("grammar corpus: rejects negative counts") {
-  CHECK(generate_pairs(0, 1).empty());
+  CHECK(generate_pairs(0, 1).source.empty());
   CHECK_THROWS_AS(generate_pairs(-1, 1), Error);
   CHECK_THROWS_AS(generate_split(5, -1, 5, 1), Error);
 }

@@ -172,11 +172,8 @@ TEST_CASE("statistical: words without options are copied and empty sentences sta
 }
 
 TEST_CASE("statistical: word by word gives the most probable table entry on the bundled corpus") {
-  ParallelText text;
-  for (const papers::SentencePair& pair : papers::generate_pairs(300, 1)) {
-    text.source.push_back(pair.german);
-    text.target.push_back(pair.english);
-  }
+  ParallelText text = papers::generate_pairs(300, 1);
+  std::swap(text.source, text.target);  // German to English
   const WordVocabulary source((WordCounts(text.source))), target((WordCounts(text.target)));
   const ParallelCorpus corpus = encode_corpus(text, source, target);
   const LexicalTable table = train_ibm_model1(corpus.source, corpus.target).table;
