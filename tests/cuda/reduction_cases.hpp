@@ -97,7 +97,7 @@ Results reduce_rows_case(Device& device, const OpCase& test, Precision precision
   const Activations<Device> x(device, rows, width, numbers, gap, rows_in_sentences(lengths, spare)),
       dy(device, sentences, width, operand(sentences * width, 2, precision), gap), y(device, sentences, width, {}, gap),
       dx(device, rows, width, add ? operand(rows * width, 3, precision) : Numbers{}, gap);
-  reduce_rows(device, {.kind = kind, .x = x, .rows = layout, .y = y});
+  reduce_rows(device, {.kind = kind, .x = x, .rows = layout, .y = {y}});
   reduce_rows_gradient(device, {.kind = kind, .x = x, .y = y, .rows = layout, .dy = dy, .dx = {dx, add}});
   const bool sums = kind == attn::RowReduction::sum || kind == attn::RowReduction::mean;
   return {{.name = "y", .numbers = y.read("y"), .exact = !sums},
@@ -116,8 +116,8 @@ Results repeat_rows_case(Device& device, const OpCase& test, Precision precision
       y(device, rows, width, {}, gap),
       dy(device, rows, width, operand(rows * width, 2, precision), gap, rows_in_sentences(lengths, spare)),
       dx(device, sentences, width, add ? operand(sentences * width, 3, precision) : Numbers{}, gap);
-  repeat_rows(device, {.x = x, .rows = layout, .y = y});
-  repeat_rows_gradient(device, {.dy = dy, .rows = layout, .dx = {dx, add}});
+  reduce_rows_gradient(device, {.rows = layout, .dy = x, .dx = {y}});
+  reduce_rows(device, {.x = dy, .rows = layout, .y = {dx, add}});
   return {{.name = "y", .numbers = y.read("y"), .exact = true}, {"dx", dx.read("dx")}};
 }
 

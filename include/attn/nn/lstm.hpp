@@ -181,7 +181,7 @@ class RowCache {
     if (initial.value.empty())
       tape.device.zero(rows_.value);
     else
-      write(tape, initial, one_step(tape, initial.rows()).order);
+      write(tape, initial, nullptr);
   }
 
   /// The rows at these places (on the device). With null, a view of the first `count` places, valid until the next write.
@@ -191,7 +191,7 @@ class RowCache {
     return gather_rows<Device>(tape, rows_, place, count);
   }
   void write(Tape<Device>& tape, Variable<Device, Width> rows, const std::int32_t* place) {
-    scatter_rows(tape.device, {.from = rows.value, .row = place, .to = rows_.value});
+    move_rows(tape.device, {.from = rows.value, .to = {rows_.value}, .to_row = place, .count = rows.rows()});
   }
 
  private:
@@ -236,7 +236,7 @@ class LstmCache {
       if (from.value.empty())
         tape.device.zero(to.value);
       else
-        dropout(tape.device, {.x = from.value, .y = {to.value}, .dropout = {}});
+        move_rows(tape.device, {.from = from.value, .to = {to.value}, .count = to.rows()});
     };
     for (std::size_t i = 0; i < states.size(); ++i) put(states[i].h, places[i].h), put(states[i].c, places[i].c);
     return copy;

@@ -20,13 +20,11 @@
   ATTN_OP_AND_GRADIENT(DECLARE, Device, attention, Attention);                                 \
   ATTN_OP(DECLARE, Device, attention_weights, AttentionWeights);                               \
   ATTN_OP(DECLARE, Device, beam_step, BeamStep);                                               \
-  ATTN_OP(DECLARE, Device, copy_rows, CopyRows);                                               \
   ATTN_OP_AND_GRADIENT(DECLARE, Device, cross_entropy, CrossEntropy);                          \
   ATTN_OP(DECLARE, Device, dropout, Dropout);                                                  \
   ATTN_OP_AND_GRADIENT(DECLARE, Device, embedding, Embedding);                                 \
   ATTN_OP(DECLARE, Device, exchange_average, ExchangeAverage);                                 \
   ATTN_OP(DECLARE, Device, fill, Fill);                                                        \
-  ATTN_OP_AND_GRADIENT(DECLARE, Device, gather_rows, GatherRows);                              \
   ATTN_OP(DECLARE, Device, greedy_step, GreedyStep);                                           \
   ATTN_OP_AND_GRADIENT(DECLARE, Device, input_feeding, InputFeeding);                          \
   ATTN_OP_AND_GRADIENT(DECLARE, Device, kl_divergence, KlDivergence);                          \
@@ -37,6 +35,7 @@
   ATTN_OP(DECLARE, Device, linear_weight_gradient, LinearWeightGradient);                      \
   ATTN_OP_AND_GRADIENT(DECLARE, Device, lstm, Lstm);                                           \
   ATTN_OP(DECLARE, Device, lstm_cell, LstmCell);                                               \
+  ATTN_OP(DECLARE, Device, move_rows, MoveRows);                                               \
   ATTN_OP(DECLARE, Device, moving_average, MovingAverage);                                     \
   ATTN_OP(DECLARE, Device, ragged_mix, RaggedMix);                                             \
   ATTN_OP(DECLARE, Device, ragged_mix_transposed, RaggedMixTransposed);                        \
@@ -48,9 +47,7 @@
   ATTN_OP_AND_GRADIENT(DECLARE, Device, reduce_columns, ReduceColumns);                        \
   ATTN_OP_AND_GRADIENT(DECLARE, Device, reduce_rows, ReduceRows);                              \
   ATTN_OP_AND_GRADIENT(DECLARE, Device, repeat_heads, RepeatHeads);                            \
-  ATTN_OP_AND_GRADIENT(DECLARE, Device, repeat_rows, RepeatRows);                              \
   ATTN_OP(DECLARE, Device, rotary, Rotary);                                                    \
-  ATTN_OP(DECLARE, Device, scatter_rows, ScatterRows);                                         \
   ATTN_OP(DECLARE, Device, sgd, Sgd);                                                          \
   ATTN_OP_AND_GRADIENT(DECLARE, Device, softmax, Softmax);                                     \
   ATTN_OP(DECLARE, Device, sum_of_squares, SumOfSquares);                                      \
