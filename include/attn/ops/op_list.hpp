@@ -20,14 +20,14 @@
   ATTN_OP_AND_GRADIENT(DECLARE, Device, attention, Attention);                                 \
   ATTN_OP(DECLARE, Device, attention_weights, AttentionWeights);                               \
   ATTN_OP(DECLARE, Device, beam_step, BeamStep);                                               \
-  ATTN_OP_AND_GRADIENT(DECLARE, Device, cross_entropy, CrossEntropy);                          \
+  ATTN_OP(DECLARE, Device, cross_entropy, CrossEntropy);                                       \
   ATTN_OP(DECLARE, Device, dropout, Dropout);                                                  \
   ATTN_OP_AND_GRADIENT(DECLARE, Device, embedding, Embedding);                                 \
   ATTN_OP(DECLARE, Device, exchange_average, ExchangeAverage);                                 \
   ATTN_OP(DECLARE, Device, fill, Fill);                                                        \
   ATTN_OP(DECLARE, Device, greedy_step, GreedyStep);                                           \
   ATTN_OP_AND_GRADIENT(DECLARE, Device, input_feeding, InputFeeding);                          \
-  ATTN_OP_AND_GRADIENT(DECLARE, Device, kl_divergence, KlDivergence);                          \
+  ATTN_OP(DECLARE, Device, kl_divergence, KlDivergence);                                       \
   ATTN_OP_AND_GRADIENT(DECLARE, Device, layer_norm, LayerNorm);                                \
   ATTN_OP(DECLARE, Device, linear, Linear);                                                    \
   ATTN_OP(DECLARE, Device, linear_argmax, LinearArgmax);                                       \
