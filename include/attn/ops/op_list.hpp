@@ -14,8 +14,6 @@
 
 #define ATTN_OP_LIST(DECLARE, Device)                                                          \
   ATTN_OP(DECLARE, Device, adam, Adam);                                                        \
-  ATTN_OP_AND_GRADIENT(DECLARE, Device, additive_attention, AdditiveAttention);                \
-  ATTN_OP(DECLARE, Device, additive_attention_weights, AdditiveAttentionWeights);              \
   ATTN_OP(DECLARE, Device, argmax, Argmax);                                                    \
   ATTN_OP_AND_GRADIENT(DECLARE, Device, attention, Attention);                                 \
   ATTN_OP(DECLARE, Device, attention_weights, AttentionWeights);                               \
