@@ -160,9 +160,9 @@ Results ragged_product_case(Device& device, const OpCase& test, Precision precis
   const auto scores = result(a_rows.rows(), longest, 4), mixed = result(a_rows.rows(), width, 5),
              transposed = result(b_rows.rows(), width, 6);
   ragged_scores(device, {.a = a, .a_rows = a_rows, .b = b, .b_rows = b_rows, .scale = scale, .y = {scores, add}});
-  ragged_mix(device, {.w = w, .a_rows = a_rows, .b = b, .b_rows = b_rows, .scale = scale, .y = {mixed, add}});
+  ragged_mix(device, {.a = w, .a_rows = a_rows, .b = b, .b_rows = b_rows, .scale = scale, .y = {mixed, add}});
   ragged_mix_transposed(device,
-                        {.w = w, .a_rows = a_rows, .x = a, .b_rows = b_rows, .scale = scale, .y = {transposed, add}});
+                        {.a = w, .a_rows = a_rows, .b = a, .b_rows = b_rows, .scale = scale, .y = {transposed, add}});
   return {
       {"scores", scores.read("scores")}, {"mix", mixed.read("mix")}, {"mix_transposed", transposed.read("mix_transposed")}};
 }

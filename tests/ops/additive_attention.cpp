@@ -58,8 +58,8 @@ struct Additive {
   Gradients backward(bool add = false, double start = kUnset) {
     Tensor<Cpu<T>> dq(device, q.rows(), q.cols(), start, shape.gap), dk(device, k.rows(), k.cols(), start, shape.gap),
         dv(device, v.rows(), v.cols(), start, shape.gap), du(device, 1, u.cols(), 3.0);
-    attention_gradient(
-        device, {.forward = args, .dy = dy, .dq = {dq, add}, .dk = {dk, add}, .dv = {dv, add}, .du = du.data()});
+    attention_gradient(device,
+                       {.forward = args, .dy = dy, .dq = {dq, add}, .dk = {dk, add}, .dv = {dv, add}, .du = du.data()});
     CHECK(dq.outside_untouched());
     CHECK(dk.outside_untouched());
     CHECK(dv.outside_untouched());

@@ -61,22 +61,23 @@ struct CrossEntropyOfLogits {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("cross_entropy: the gradient of logits that stay matches PyTorch for no smoothing and both kinds of smoothing", T, float,
-                   double) {
+TEST_CASE_TEMPLATE(
+    "cross_entropy: the gradient of logits that stay matches PyTorch for no smoothing and both kinds of smoothing", T,
+    float, double) {
   Cpu<T> device(2);
   const auto check = [&](const std::string& name, Smoothing smoothing, double amount) {
     CAPTURE(name);
     CrossEntropyOfLogits<T> op(device, 9, reference_integers("cross_entropy/labels"), smoothing, amount);
     op.logits.write(reference("cross_entropy/logits"));
-    CHECK(distance(op.dlogits(1), reference("cross_entropy/" + name + "/gradient/logits")) <=
-          kReferenceTolerance<T>);
+    CHECK(distance(op.dlogits(1), reference("cross_entropy/" + name + "/gradient/logits")) <= kReferenceTolerance<T>);
   };
   check("no_smoothing", Smoothing::uniform, 0);
   check("smoothing_pytorch", Smoothing::uniform, 0.1);
   check("smoothing_fairseq", Smoothing::others, 0.1);
 }
 
-TEST_CASE("cross_entropy: the gradient of logits that stay matches scaled finite differences and overwrites or accumulates") {
+TEST_CASE(
+    "cross_entropy: the gradient of logits that stay matches scaled finite differences and overwrites or accumulates") {
   Cpu<double> device(2);
   for (const Smoothing smoothing : {Smoothing::uniform, Smoothing::others})
     for (const double amount : {0.0, 0.1})
@@ -85,8 +86,7 @@ TEST_CASE("cross_entropy: the gradient of logits that stay matches scaled finite
         CrossEntropyOfLogits<double> op(device, classes, {0, last, last, 0}, smoothing, amount);
         const Numbers gradient = op.dlogits(1.5);
         check_gradient("logits", op.logits, gradient, [&] { return 1.5 * op.loss(); });
-        CHECK(distance(op.dlogits(1.5, true, 2), sum_of(gradient, Numbers(gradient.size(), 2))) <=
-              1e-14);
+        CHECK(distance(op.dlogits(1.5, true, 2), sum_of(gradient, Numbers(gradient.size(), 2))) <= 1e-14);
       }
 }
 
@@ -106,7 +106,8 @@ TEST_CASE_TEMPLATE("cross_entropy: the gradient of logits that stay has the same
   CHECK(same_bits(apart, op.logits.read()));
 }
 
-TEST_CASE_TEMPLATE("cross_entropy: the gradient of logits that stay handles huge logits and empty input", T, float, double) {
+TEST_CASE_TEMPLATE("cross_entropy: the gradient of logits that stay handles huge logits and empty input", T, float,
+                   double) {
   Cpu<T> device(1);
   CrossEntropyOfLogits<T> huge(device, 3, {0, 1}), none(device, 3, {});
   huge.logits.write({1e4, -1e4, 0, 1e4, -1e4, 0});
@@ -114,7 +115,8 @@ TEST_CASE_TEMPLATE("cross_entropy: the gradient of logits that stay handles huge
   CHECK(none.dlogits(1).empty());
 }
 
-TEST_CASE_TEMPLATE("cross_entropy: gradients of logits that stay do not depend on the number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("cross_entropy: gradients of logits that stay do not depend on the number of threads", T, float,
+                   double) {
   check_threads<T>([&](Cpu<T>& device) {
     std::vector<attn::Token> labels(33, 5);
     CrossEntropyOfLogits<T> op(device, 700, labels, Smoothing::others, 0.1);

@@ -35,11 +35,9 @@ struct KlDivergence {
   }
   Numbers dlogits(bool add = false, double start = kUnset) {
     const Tensor<Cpu<T>> result(device, logits.rows(), logits.cols(), start, 3), y(device, 1, 1, 0.0);
-    kl_divergence(device, {.logits = logits,
-                           .target = target,
-                           .gradient_scale = gradient_scale,
-                           .y = y.data(),
-                           .dlogits = {result, add}});
+    kl_divergence(
+        device,
+        {.logits = logits, .target = target, .gradient_scale = gradient_scale, .y = y.data(), .dlogits = {result, add}});
     CHECK(result.outside_untouched());
     return result.read();
   }

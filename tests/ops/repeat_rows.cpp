@@ -59,7 +59,8 @@ TEST_CASE("reduce_rows: repeating rows has the sum as gradient and matches finit
     }
 }
 
-TEST_CASE_TEMPLATE("reduce_rows: repeating rows gives results that do not depend on the number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("reduce_rows: repeating rows gives results that do not depend on the number of threads", T, float,
+                   double) {
   check_threads<T>([&](Cpu<T>& device) {
     RepeatRows<T> op(device, {30, 7, 0, 61, 1, 20}, 37);
     return joined({op.y(), op.dx()});

@@ -72,7 +72,7 @@ struct CrossEntropyFactors {
   float label, other;                    // of the smoothed label
   float scale;                           // of the gradient
   float label_gradient, other_gradient;  // scale times those two
-  bool keep;  // the row in shared memory between the two passes; read again if it does not fit
+  bool keep;                             // the row in shared memory between the two passes; read again if it does not fit
 };
 
 /// One pass finds maximum and sum together; each thread rescales its sum when its maximum grows. A
@@ -209,8 +209,8 @@ void kl_divergence(Cuda<T>& device, const KlDivergenceArgs<Cuda<T>>& args) {
   if (rows == 0 || args.logits.cols == 0) return;
   float* losses = device.template workspace<float>(rows);
   launch_row_blocks(device, "kl_divergence", rows, args.logits.cols, kernels::kl_divergence<1, T>,
-                    kernels::kl_divergence<8, T>, args.logits, args.target, losses,
-                    static_cast<float>(args.gradient_scale), args.dlogits);
+                    kernels::kl_divergence<8, T>, args.logits, args.target, losses, static_cast<float>(args.gradient_scale),
+                    args.dlogits);
   sum_numbers(device, "kl_divergence", true, losses, rows, static_cast<float>(args.scale), args.y);
 }
 

@@ -35,12 +35,12 @@
   ATTN_OP(DECLARE, Device, lstm_cell, LstmCell);                                               \
   ATTN_OP(DECLARE, Device, move_rows, MoveRows);                                               \
   ATTN_OP(DECLARE, Device, moving_average, MovingAverage);                                     \
-  ATTN_OP(DECLARE, Device, ragged_mix, RaggedMix);                                             \
-  ATTN_OP(DECLARE, Device, ragged_mix_transposed, RaggedMixTransposed);                        \
+  ATTN_OP(DECLARE, Device, ragged_mix, RaggedProduct);                                         \
+  ATTN_OP(DECLARE, Device, ragged_mix_transposed, RaggedProduct);                              \
   ATTN_OP(DECLARE, Device, ragged_projection, RaggedProjection);                               \
   ATTN_OP(DECLARE, Device, ragged_projection_input_gradient, RaggedProjectionInputGradient);   \
   ATTN_OP(DECLARE, Device, ragged_projection_weight_gradient, RaggedProjectionWeightGradient); \
-  ATTN_OP(DECLARE, Device, ragged_scores, RaggedScores);                                       \
+  ATTN_OP(DECLARE, Device, ragged_scores, RaggedProduct);                                      \
   ATTN_OP(DECLARE, Device, reduce_all, ReduceAll);                                             \
   ATTN_OP_AND_GRADIENT(DECLARE, Device, reduce_columns, ReduceColumns);                        \
   ATTN_OP_AND_GRADIENT(DECLARE, Device, reduce_rows, ReduceRows);                              \

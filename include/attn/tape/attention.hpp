@@ -121,6 +121,7 @@ Variable<Device> attention(Variable<Device> q, Ragged queries, KeysValues<Device
 template <class Device>
 Variable<Device> additive_attention(Variable<Device> q, Ragged queries, KeysValues<Device> memory, Parameter<Device> u,
                                     bool causal) {
+  check_attention(q, queries, memory);
   require(u.size() == q.cols(), "additive_attention: queries of ", q.cols(), " columns for a vector of ", u.size());
   return attention(q, queries, memory, {.causal = causal}, u);
 }

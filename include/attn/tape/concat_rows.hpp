@@ -32,8 +32,7 @@ std::pair<Variable<Device>, Ragged> concat_rows(Variable<Device> a, Ragged a_row
   move_rows(tape.device, {.from = b.value, .to = {y.value}, .to_row = row_of_b, .count = b.rows()});
   tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
     for (const auto& [x, row] : {std::pair(a, row_of_a), std::pair(b, row_of_b)})
-      if (x.slot != nullptr)
-        move_rows(back.device, {.from = dy, .from_row = row, .to = back.sink(x), .count = x.rows()});
+      if (x.slot != nullptr) move_rows(back.device, {.from = dy, .from_row = row, .to = back.sink(x), .count = x.rows()});
   });
   Ragged rows = upload_offsets(tape, offsets, a_rows.count);
   rows.offsets_on_host = offsets;

@@ -80,9 +80,8 @@ auto repeat_rows(const X& of, Ragged rows) {
   Tape<Device>& tape = x.tape();
   auto y = tape.result(rows.rows, x.cols(), x);
   reduce_rows_gradient(tape.device, {.rows = rows, .dy = x.value, .dx = {y.value}});  // of a sum
-  tape.on_backward(y, [x, rows](Tape<Device>& back, auto dy) {
-    reduce_rows(back.device, {.x = dy, .rows = rows, .y = back.sink(x)});
-  });
+  tape.on_backward(
+      y, [x, rows](Tape<Device>& back, auto dy) { reduce_rows(back.device, {.x = dy, .rows = rows, .y = back.sink(x)}); });
   return y;
 }
 
