@@ -128,9 +128,9 @@ void cross_entropy_with_gradient(benchmark::State& state) {
     cross_entropy(device, {.logits = {work.data(), rows, classes},
                            .labels = labels.data(),
                            .amount = 0.1f,
-                           .gradient = true,
                            .nll = sums,
-                           .loss = sums + 1});
+                           .loss = sums + 1,
+                           .dlogits = {{work.data(), rows, classes}}});
   count(state, "bytes/s", 2.0 * 4 * static_cast<double>(rows * classes));
 }
 BENCHMARK(cross_entropy_with_gradient);

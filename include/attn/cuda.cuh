@@ -3,7 +3,6 @@
 /// The CUDA backend: the device Cuda<bfloat16> or Cuda<float>, and the kernels of every op. For nvcc, which must not see
 /// attn/cpu.hpp.
 
-#include "attn/cuda/additive_attention.cuh"
 #include "attn/cuda/attention.cuh"
 #include "attn/cuda/decoding.cuh"
 #include "attn/cuda/device.cuh"

@@ -16,21 +16,21 @@ Results additive_attention_case(Device& device, const OpCase& test, Precision pr
   const Activations<Device> u(device, 1, width, operand(width, 8, precision, test.number("weight", 1)));
   const Reals<Device> lse(device, rows.queries.rows(), 1), du(device, 1, width, operand(width, 10, precision)),
       weights(device, rows.queries.rows(), attn::Ragged(rows.keys).longest);
-  const attn::AdditiveAttentionArgs<Device> forward{.q = q,
-                                                    .k = k,
-                                                    .u = u.data(),
-                                                    .v = v,
-                                                    .queries = rows.queries,
-                                                    .keys = rows.keys,
-                                                    .causal = test.flag("causal"),
-                                                    .y = y,
-                                                    .lse = lse.data()};
-  additive_attention(device, forward);
-  additive_attention_weights(device, {forward, weights});
+  const attn::AttentionArgs<Device> forward{.q = q,
+                                            .k = k,
+                                            .v = v,
+                                            .u = u.data(),
+                                            .queries = rows.queries,
+                                            .keys = rows.keys,
+                                            .causal = test.flag("causal"),
+                                            .y = y,
+                                            .lse = lse.data()};
+  attention(device, forward);
+  attention_weights(device, {forward, weights});
   const auto dq = rows.of_queries(width, add ? 5 : 0);
   const auto dk = rows.of_keys(width, add ? 6 : 0), dv = rows.of_keys(values, add ? 7 : 0);
-  additive_attention_gradient(
-      device, {.forward = forward, .dy = dy, .dq = {dq, add}, .dk = {dk, add}, .du = du.data(), .dv = {dv, add}});
+  attention_gradient(
+      device, {.forward = forward, .dy = dy, .dq = {dq, add}, .dk = {dk, add}, .dv = {dv, add}, .du = du.data()});
   return {{"y", y.read("y")},
           {.name = "lse", .numbers = lse.read("lse"), .floor = 0x1p-21},
           {.name = "weights", .numbers = weights.read("weights"), .floor = 0x1p-22},

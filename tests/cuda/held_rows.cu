@@ -41,7 +41,7 @@ std::vector<Numbers> append_and_attend(Device& device, const Sizes& sizes, bool 
   device.upload(on_device.data(), lists.data(), on_device.size());
   const auto at = [&](Index which) { return on_device.data() + which * sizes.sentences; };
 
-  scatter_rows(device, {.from = newest, .row = at(3), .to = cache, .appends = true});
+  move_rows(device, {.from = newest, .to = {cache}, .to_row = at(3), .count = sizes.sentences, .appends = true});
   if (!together) device.synchronize();
   attention(device, {.q = q,
                      .k = cache.view().columns(0, width),
@@ -88,7 +88,7 @@ TEST_CASE("deferred rows: are appended before attention to another cache") {
   const std::vector<std::int32_t> lists{0, 1, 0, 2};
   attn::Buffer<std::int32_t, attn::Cuda<float>::Memory> at(device, 4);
   device.upload(at.data(), lists.data(), 4);
-  scatter_rows(device, {.from = newest, .row = at.data() + 1, .to = cache, .appends = true});
+  move_rows(device, {.from = newest, .to = {cache}, .to_row = at.data() + 1, .count = 1, .appends = true});
   attention(device, {.q = newest.view().columns(0, 4),
                      .k = other.view().columns(0, 4),
                      .v = other.view().columns(4, 4),

@@ -55,16 +55,18 @@ Results lstm_case(Device& device, const OpCase& test, Precision precision) {
     lstm_cell(device, {.x = x,
                        .input = input,
                        .bias = bias.data(),
-                       .recurrent = recurrent,
-                       .h0 = forward.h0,
-                       .c0 = forward.c0,
-                       .rows = layout,
-                       .gates = room,
-                       .c = states_room,
-                       .previous = previous_room,
-                       .h = cell_h,
-                       .last_h = cell_last_h,
-                       .last_c = cell_c});
+                       .step = {.gates = room,
+                                .rows = layout,
+                                .order = on_device.data(),
+                                .recurrent = recurrent,
+                                .h0 = forward.h0,
+                                .c0 = forward.c0,
+                                .keep = false,
+                                .h = cell_h,
+                                .c = states_room,
+                                .previous = previous_room,
+                                .last_h = cell_last_h,
+                                .last_c = cell_c}});
   }
 
   const auto dh = make(rows, width, 7, 1, gap), dlast_h = make(sentences, width, 8, 1, gap),

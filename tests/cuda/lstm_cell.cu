@@ -57,15 +57,17 @@ std::vector<Numbers> step(Device& device, const Sizes& sizes) {
   attn::LstmCellArgs<Device> args{.x = x,
                                   .input = input,
                                   .bias = bias.data(),
-                                  .recurrent = recurrent,
-                                  .rows = {offsets.data(), offsets.data() + 1, rows, rows, 1},
-                                  .gates = gates,
-                                  .c = states,
-                                  .previous = previous,
-                                  .h = h,
-                                  .last_h = last_h,
-                                  .last_c = last_c};
-  if (sizes.states) args.h0 = h0, args.c0 = c0;
+                                  .step = {.gates = gates,
+                                           .rows = {offsets.data(), offsets.data() + 1, rows, rows, 1},
+                                           .order = offsets.data(),
+                                           .recurrent = recurrent,
+                                           .keep = false,
+                                           .h = h,
+                                           .c = states,
+                                           .previous = previous,
+                                           .last_h = last_h,
+                                           .last_c = last_c}};
+  if (sizes.states) args.step.h0 = h0, args.step.c0 = c0;
   lstm_cell(device, args);
   return {h.read("h"), last_h.read("last_h"), last_c.read("last_c")};
 }

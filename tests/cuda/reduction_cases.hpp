@@ -97,7 +97,7 @@ Results reduce_rows_case(Device& device, const OpCase& test, Precision precision
   const Activations<Device> x(device, rows, width, numbers, gap, rows_in_sentences(lengths, spare)),
       dy(device, sentences, width, operand(sentences * width, 2, precision), gap), y(device, sentences, width, {}, gap),
       dx(device, rows, width, add ? operand(rows * width, 3, precision) : Numbers{}, gap);
-  reduce_rows(device, {.kind = kind, .x = x, .rows = layout, .y = y});
+  reduce_rows(device, {.kind = kind, .x = x, .rows = layout, .y = {y}});
   reduce_rows_gradient(device, {.kind = kind, .x = x, .y = y, .rows = layout, .dy = dy, .dx = {dx, add}});
   const bool sums = kind == attn::RowReduction::sum || kind == attn::RowReduction::mean;
   return {{.name = "y", .numbers = y.read("y"), .exact = !sums},
@@ -116,8 +116,8 @@ Results repeat_rows_case(Device& device, const OpCase& test, Precision precision
       y(device, rows, width, {}, gap),
       dy(device, rows, width, operand(rows * width, 2, precision), gap, rows_in_sentences(lengths, spare)),
       dx(device, sentences, width, add ? operand(sentences * width, 3, precision) : Numbers{}, gap);
-  repeat_rows(device, {.x = x, .rows = layout, .y = y});
-  repeat_rows_gradient(device, {.dy = dy, .rows = layout, .dx = {dx, add}});
+  reduce_rows_gradient(device, {.rows = layout, .dy = x, .dx = {y}});
+  reduce_rows(device, {.x = dy, .rows = layout, .y = {dx, add}});
   return {{.name = "y", .numbers = y.read("y"), .exact = true}, {"dx", dx.read("dx")}};
 }
 
@@ -160,9 +160,9 @@ Results ragged_product_case(Device& device, const OpCase& test, Precision precis
   const auto scores = result(a_rows.rows(), longest, 4), mixed = result(a_rows.rows(), width, 5),
              transposed = result(b_rows.rows(), width, 6);
   ragged_scores(device, {.a = a, .a_rows = a_rows, .b = b, .b_rows = b_rows, .scale = scale, .y = {scores, add}});
-  ragged_mix(device, {.w = w, .a_rows = a_rows, .b = b, .b_rows = b_rows, .scale = scale, .y = {mixed, add}});
+  ragged_mix(device, {.a = w, .a_rows = a_rows, .b = b, .b_rows = b_rows, .scale = scale, .y = {mixed, add}});
   ragged_mix_transposed(device,
-                        {.w = w, .a_rows = a_rows, .x = a, .b_rows = b_rows, .scale = scale, .y = {transposed, add}});
+                        {.a = w, .a_rows = a_rows, .b = a, .b_rows = b_rows, .scale = scale, .y = {transposed, add}});
   return {
       {"scores", scores.read("scores")}, {"mix", mixed.read("mix")}, {"mix_transposed", transposed.read("mix_transposed")}};
 }

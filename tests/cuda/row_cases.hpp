@@ -116,7 +116,7 @@ Results scatter_rows_case(Device& device, const OpCase& test, Precision precisio
   const Integers<Device> on_device(device, row);
   const Activations<Device> from(device, rows, width, operand(rows * width, 1, precision), gap),
       to(device, places, width, {}, gap, in_use);
-  scatter_rows(device, {.from = from, .row = on_device.data(), .to = to});
+  move_rows(device, {.from = from, .to = {to}, .to_row = on_device.data(), .count = rows});
   return {{.name = "to", .numbers = to.read("to"), .exact = true}};
 }
 
@@ -132,7 +132,11 @@ Results copy_rows_case(Device& device, const OpCase& test, Precision precision) 
   }
   const Integers<Device> from_on_device(device, from), to_on_device(device, to);
   const Activations<Device> all(device, places, width, operand(places * width, 1, precision), gap);
-  copy_rows(device, {.rows = all, .from = from_on_device.data(), .to = to_on_device.data(), .count = rows});
+  move_rows(device, {.from = all,
+                     .from_row = from_on_device.data(),
+                     .to = {all},
+                     .to_row = to_on_device.data(),
+                     .count = rows});
   return {{.name = "rows", .numbers = all.read("rows"), .exact = true}};
 }
 
@@ -178,10 +182,11 @@ Results gather_rows_case(Device& device, const OpCase& test, Precision precision
   const Integers<Device> row(device, scattered(rows, places));
   const Activations<Device> from(device, places, width, operand(places * width, 1, precision), gap),
       to(device, rows, width, {}, gap);
-  gather_rows(device, {.from = from, .row = row.data(), .to = to});
+  move_rows(device, {.from = from, .from_row = row.data(), .to = {to}, .count = rows});
   const Activations<Device> dto(device, rows, width, operand(rows * width, 2, precision), gap),
       dfrom(device, places, width, add ? operand(places * width, 3, precision) : Numbers{}, gap);
-  gather_rows_gradient(device, {.dto = dto, .row = row.data(), .dfrom = {dfrom, add}});
+  if (!add) device.zero(dfrom.view());
+  move_rows(device, {.from = dto, .to = {dfrom, add}, .to_row = row.data(), .count = rows});
   return {{.name = "to", .numbers = to.read("to"), .exact = true},
           {.name = "dfrom", .numbers = dfrom.read("dfrom"), .exact = !add}};
 }

@@ -63,10 +63,10 @@ Results cross_entropy_case(Device& device, const OpCase& test, Precision precisi
                          .labels = labels.data(),
                          .smoothing = test.flag("others") ? attn::Smoothing::others : attn::Smoothing::uniform,
                          .amount = test.number("amount"),
-                         .gradient = gradient,
                          .scale = test.number("scale", 1),
                          .nll = sums.data(),
-                         .loss = sums.data() + 1});
+                         .loss = sums.data() + 1,
+                         .dlogits = {gradient ? logits.view() : attn::Matrix<typename Device::Scalar>{}}});
   const Numbers both = sums.read("sums");
   // One number, a sum of many: which order of adding is the luckier is chance.
   return {{.name = "nll", .numbers = {both[0]}, .in_float = true, .floor = 0x1p-21},

@@ -8,7 +8,7 @@
 #include "support/gradients.hpp"
 #include "support/threads.hpp"
 
-using attn::AdditiveAttentionArgs;
+using attn::AttentionArgs;
 using attn::Cpu;
 using attn::Index;
 
@@ -25,7 +25,7 @@ struct Additive {
   Cpu<T>& device;
   Layout<Cpu<T>> queries, keys;
   Tensor<Cpu<T>> q, k, u, v, dy, y, lse;
-  AdditiveAttentionArgs<Cpu<T>> args;
+  AttentionArgs<Cpu<T>> args;
 
   Additive(Cpu<T>& on, const AttentionCase& of)
       : shape(of),
@@ -41,8 +41,8 @@ struct Additive {
         lse(on, queries.rows(), 1),
         args{.q = q,
              .k = k,
-             .u = u.data(),
              .v = v,
+             .u = u.data(),
              .queries = queries,
              .keys = keys,
              .causal = of.causal,
@@ -50,7 +50,7 @@ struct Additive {
              .lse = lse.data()} {}
 
   Numbers forward() {
-    additive_attention(device, args);
+    attention(device, args);
     CHECK(y.outside_untouched());
     CHECK(lse.outside_untouched());
     return y.read();
@@ -58,8 +58,8 @@ struct Additive {
   Gradients backward(bool add = false, double start = kUnset) {
     Tensor<Cpu<T>> dq(device, q.rows(), q.cols(), start, shape.gap), dk(device, k.rows(), k.cols(), start, shape.gap),
         dv(device, v.rows(), v.cols(), start, shape.gap), du(device, 1, u.cols(), 3.0);
-    additive_attention_gradient(
-        device, {.forward = args, .dy = dy, .dq = {dq, add}, .dk = {dk, add}, .du = du.data(), .dv = {dv, add}});
+    attention_gradient(device,
+                       {.forward = args, .dy = dy, .dq = {dq, add}, .dk = {dk, add}, .dv = {dv, add}, .du = du.data()});
     CHECK(dq.outside_untouched());
     CHECK(dk.outside_untouched());
     CHECK(dv.outside_untouched());
@@ -115,7 +115,7 @@ TEST_CASE("additive_attention: outputs and weights of every shape match the form
     const auto [y, p] = by_hand(op);
     CHECK(distance(op.forward(), y) <= 1e-12);
     Tensor<Cpu<double>> weights(device, op.q.rows(), op.args.keys.longest);
-    additive_attention_weights(device, {op.args, weights});
+    attention_weights(device, {op.args, weights});
     CHECK(distance(weights.read(), p) <= 1e-12);
   }
 }
@@ -180,5 +180,5 @@ TEST_CASE("additive_attention: rejects keys listed by index") {
   };
   CHECK(refused([&] { op.forward(); }));
   CHECK(refused([&] { op.backward(); }));
-  CHECK(refused([&] { additive_attention_weights(device, {op.args, weights}); }));
+  CHECK(refused([&] { attention_weights(device, {op.args, weights}); }));
 }

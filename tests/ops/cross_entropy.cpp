@@ -35,10 +35,10 @@ Result run(Cpu<T>& device, Index classes, const Numbers& logits, const std::vect
                          .labels = ids.data(),
                          .smoothing = options.smoothing,
                          .amount = options.amount,
-                         .gradient = options.gradient,
                          .scale = options.scale,
                          .nll = sums.data(),
-                         .loss = sums.data() + 1});
+                         .loss = sums.data() + 1,
+                         .dlogits = {options.gradient ? tensor.view() : attn::Matrix<T>{}}});
   CHECK(tensor.outside_untouched());
   return {sums.read()[0], sums.read()[1], tensor.read()};
 }

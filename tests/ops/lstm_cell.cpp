@@ -35,15 +35,17 @@ struct Cell {
     attn::LstmCellArgs<D> args{.x = x,
                                .input = input,
                                .bias = bias.data(),
-                               .recurrent = recurrent,
-                               .rows = {numbers.data(), numbers.data() + 1, rows, rows, rows > 0 ? 1 : 0},
-                               .gates = gates,
-                               .c = c,
-                               .previous = previous,
-                               .h = h,
-                               .last_h = last_h,
-                               .last_c = last_c};
-    if (states) args.h0 = h0, args.c0 = c0;
+                               .step = {.gates = gates,
+                                        .rows = {numbers.data(), numbers.data() + 1, rows, rows, rows > 0 ? 1 : 0},
+                                        .order = numbers.data(),
+                                        .recurrent = recurrent,
+                                        .keep = false,
+                                        .h = h,
+                                        .c = c,
+                                        .previous = previous,
+                                        .last_h = last_h,
+                                        .last_c = last_c}};
+    if (states) args.step.h0 = h0, args.step.c0 = c0;
     lstm_cell(device, args);
     for (const auto* result : {&h, &last_h, &last_c}) CHECK(result->outside_untouched());
   }

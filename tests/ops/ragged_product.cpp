@@ -46,12 +46,12 @@ struct RaggedProduct {
   }
   Numbers mix(const Tensor<Cpu<T>>& weights, const Tensor<Cpu<T>>& right, bool add = false, double start = kUnset) {
     return result(a.rows(), a.cols(), add, start, [&](attn::Sink<T> y) {
-      ragged_mix(device, {.w = weights, .a_rows = a_rows, .b = right, .b_rows = b_rows, .scale = scale, .y = y});
+      ragged_mix(device, {.a = weights, .a_rows = a_rows, .b = right, .b_rows = b_rows, .scale = scale, .y = y});
     });
   }
   Numbers mix_transposed(const Tensor<Cpu<T>>& weights, const Tensor<Cpu<T>>& x, bool add = false, double start = kUnset) {
     return result(b.rows(), b.cols(), add, start, [&](attn::Sink<T> y) {
-      ragged_mix_transposed(device, {.w = weights, .a_rows = a_rows, .x = x, .b_rows = b_rows, .scale = scale, .y = y});
+      ragged_mix_transposed(device, {.a = weights, .a_rows = a_rows, .b = x, .b_rows = b_rows, .scale = scale, .y = y});
     });
   }
 };
@@ -129,7 +129,7 @@ TEST_CASE("ragged products: incompatible layouts are an Error") {
   const Tensor<Cpu<double>> m(device, 2, 1, 0.0), y(device, 2, 1);
   CHECK(contains(error_of([&] { ragged_scores(device, {.a = m, .a_rows = one, .b = m, .b_rows = two, .y = {y}}); }),
                  "ragged_scores: the left side has 1 sentences and the right side has 2"));
-  CHECK(contains(error_of([&] { ragged_mix(device, {.w = m, .a_rows = one, .b = m, .b_rows = one, .y = {y}}); }),
+  CHECK(contains(error_of([&] { ragged_mix(device, {.a = m, .a_rows = one, .b = m, .b_rows = one, .y = {y}}); }),
                  "ragged_mix: a sentence on the right side has 2 rows, but the scores have 1 columns"));
 }
 

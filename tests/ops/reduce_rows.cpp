@@ -30,7 +30,7 @@ struct ReduceRows {
 
   Numbers y() {
     const Tensor<Cpu<T>> result(device, dy.rows(), dy.cols(), kUnset, 3);
-    reduce_rows(device, {.kind = kind, .x = x, .rows = rows, .y = result});
+    reduce_rows(device, {.kind = kind, .x = x, .rows = rows, .y = {result}});
     CHECK(result.outside_untouched());
     return result.read();
   }
@@ -109,7 +109,7 @@ TEST_CASE("reduce_rows: rejects listed rows") {
   attn::Ragged listed = layout;
   listed.row_indices = listed.begin;
   const Tensor<Cpu<double>> x(device, 2, 1, 0.0), y(device, 1, 1);
-  CHECK(contains(error_of([&] { reduce_rows(device, {.x = x, .rows = listed, .y = y}); }), "reduce_rows"));
+  CHECK(contains(error_of([&] { reduce_rows(device, {.x = x, .rows = listed, .y = {y}}); }), "reduce_rows"));
 }
 
 TEST_CASE_TEMPLATE("reduce_rows: results do not depend on the number of threads", T, float, double) {

@@ -1,4 +1,4 @@
-#include "attn/ops/move_rows.hpp"
+#include "attn/ops/reductions.hpp"
 
 #include <doctest/doctest.h>
 
@@ -25,13 +25,13 @@ struct RepeatRows {
 
   Numbers y() {
     const Tensor<Cpu<T>> result(device, dy.rows(), dy.cols(), kUnset, 3);
-    repeat_rows(device, {.x = x, .rows = rows, .y = result});
+    reduce_rows_gradient(device, {.rows = rows, .dy = x, .dx = {result}});  // of a sum
     CHECK(result.outside_untouched());
     return result.read();
   }
   Numbers dx(bool add = false, double start = kUnset) {
     const Tensor<Cpu<T>> result(device, x.rows(), x.cols(), start, 3);
-    repeat_rows_gradient(device, {.dy = dy, .rows = rows, .dx = {result, add}});
+    reduce_rows(device, {.x = dy, .rows = rows, .y = {result, add}});
     CHECK(result.outside_untouched());
     return result.read();
   }
@@ -39,7 +39,7 @@ struct RepeatRows {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("repeat_rows: handles empty sentences and rows outside all sentences", T, float, double) {
+TEST_CASE_TEMPLATE("reduce_rows: repeating rows handles empty sentences and rows outside all sentences", T, float, double) {
   Cpu<T> device(2);
   RepeatRows<T> op(device, {2, 0, 1}, 2, 1);  // rows 2, 3 and 5 are outside
   op.x.write({1, 2, 3, 4, 5, 6});
@@ -49,7 +49,7 @@ TEST_CASE_TEMPLATE("repeat_rows: handles empty sentences and rows outside all se
   CHECK(op.dx(true, 100) == Numbers{111, 122, 100, 100, 107, 108});
 }
 
-TEST_CASE("repeat_rows: the gradient matches finite differences") {
+TEST_CASE("reduce_rows: repeating rows has the sum as gradient and matches finite differences") {
   Cpu<double> device(2);
   const std::vector<std::vector<std::int32_t>> batches{{1}, {3, 0, 5, 1}, {0}, {}};
   for (const auto& lengths : batches)
@@ -59,7 +59,8 @@ TEST_CASE("repeat_rows: the gradient matches finite differences") {
     }
 }
 
-TEST_CASE_TEMPLATE("repeat_rows: results do not depend on the number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("reduce_rows: repeating rows gives results that do not depend on the number of threads", T, float,
+                   double) {
   check_threads<T>([&](Cpu<T>& device) {
     RepeatRows<T> op(device, {30, 7, 0, 61, 1, 20}, 37);
     return joined({op.y(), op.dx()});

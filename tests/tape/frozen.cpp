@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "attn/cpu.hpp"
-#include "attn/tape/additive_attention.hpp"
+#include "attn/tape/attention.hpp"
 #include "attn/tape/columns.hpp"
 #include "attn/tape/cross_entropy.hpp"
 #include "attn/tape/input_feeding.hpp"

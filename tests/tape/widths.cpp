@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "attn/cpu.hpp"
-#include "attn/tape/additive_attention.hpp"
+#include "attn/tape/attention.hpp"
 #include "attn/tape/cross_entropy.hpp"
 #include "attn/tape/input_feeding.hpp"
 #include "attn/tape/layer_norm.hpp"

@@ -39,10 +39,13 @@ struct KeyValueCache {
     Tape<Device>& tape = newest.keys.tape();
     require(!tape.recording(), "KeyValueCache: the tape records gradients. Decode on a tape that does not record.");
     if (layout->copies > 0)
-      copy_rows(tape.device, {.rows = rows, .from = layout->copy_from, .to = layout->copy_to, .count = layout->copies});
+      move_rows(
+          tape.device,
+          {.from = rows, .from_row = layout->copy_from, .to = {rows}, .to_row = layout->copy_to, .count = layout->copies});
     const Matrix<const Scalar> key = newest.keys.value, value = newest.values.value;
     const auto put = [&](Matrix<const Scalar> from, Matrix<Scalar> to) {
-      scatter_rows(tape.device, {.from = from, .row = layout->newest, .to = to, .appends = layout->copies == 0});
+      move_rows(tape.device,
+                {.from = from, .to = {to}, .to_row = layout->newest, .count = from.rows, .appends = layout->copies == 0});
     };
     if (value.data == key.data + key_width && value.stride == key.stride)  // adjacent slices of one product
       put({key.data, key.rows, rows.cols, key.stride}, rows);

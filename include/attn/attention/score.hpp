@@ -1,6 +1,6 @@
 #pragma once
 #include "attn/nn/linear.hpp"
-#include "attn/tape/additive_attention.hpp"
+#include "attn/tape/attention.hpp"
 
 namespace attn {
 

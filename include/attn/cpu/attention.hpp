@@ -12,29 +12,22 @@ namespace cpu {
 
 inline constexpr Index kQueryBlock = 64;  // queries per block: memory grows linearly with the keys
 
-/// The queries and keys of one sentence, and the number of keys that each query sees.
-struct AttentionSentence {
-  Index first_query, first_key, queries, keys;
-  bool causal;
-
-  AttentionSentence(const auto& args, Index sentence)
-      : first_query(args.queries.begin[sentence]),
-        first_key(args.keys.begin[sentence]),
-        queries(args.queries.length(sentence)),
-        keys(args.keys.length(sentence)),
-        causal(args.causal) {}
-
-  Index visible(Index query) const { return causal ? std::clamp<Index>(keys - queries + query + 1, 0, keys) : keys; }
-};
-
 /// One head of one sentence, with its slices of the operands.
 template <class T>
-struct Head : AttentionSentence {
+struct Head {
   const AttentionArgs<Cpu<T>>& args;
-  Index head;
+  Index head, first_query, first_key, queries, keys;
 
-  Head(const AttentionArgs<Cpu<T>>& a, Index sentence, Index h) : AttentionSentence(a, sentence), args(a), head(h) {}
+  Head(const AttentionArgs<Cpu<T>>& a, Index sentence, Index h = 0)
+      : args(a),
+        head(h),
+        first_query(a.queries.begin[sentence]),
+        first_key(a.keys.begin[sentence]),
+        queries(a.queries.length(sentence)),
+        keys(a.keys.length(sentence)) {}
 
+  /// The number of keys that a query sees.
+  Index visible(Index query) const { return args.causal ? std::clamp<Index>(keys - queries + query + 1, 0, keys) : keys; }
   template <class U>
   Matrix<U> of_queries(Matrix<U> m, Index from, Index count) const {
     return columns(m.row_range(first_query + from, count));
@@ -60,30 +53,104 @@ struct Head : AttentionSentence {
     clear(out);
     gemm<false, true>(device, thread, of_queries(args.q, from, out.rows), of_keys(args.k, out.cols), out, T(args.scale));
   }
-};
-
-/// One sentence, with its scores.
-template <class T>
-struct AdditiveSentence : AttentionSentence {
-  const AdditiveAttentionArgs<Cpu<T>>& args;
-
-  AdditiveSentence(const AdditiveAttentionArgs<Cpu<T>>& a, Index sentence) : AttentionSentence(a, sentence), args(a) {}
-
-  Index width() const { return args.q.cols; }
-
-  /// Returns the score of a query and a key, and writes T_ij to `squashed`.
+  /// With u: returns the score of a query and a key, and writes T_ij to `squashed`.
   T score(Index query, Index key, T* squashed) const {
-    auto t = array(squashed, width());
+    auto t = array(squashed, args.q.cols);
     t = (row_array(args.q, first_query + query) + row_array(args.k, first_key + key)).tanh();
-    return (t * array(args.u, width())).sum();
+    return (t * array(args.u, args.q.cols)).sum();
+  }
+
+  /// Clears gradients that are set. Call it before adding anything: q, k and v may share a matrix, and so may their gradients.
+  void clear_gradients(const AttentionGradientArgs<Cpu<T>>& gradients) const {
+    if (!gradients.dq.add) clear(of_queries(gradients.dq.to, 0, queries));
+    if (!gradients.dk.add) clear(of_keys(gradients.dk.to, keys));
+    if (!gradients.dv.add) clear(of_keys(gradients.dv.to, keys));
   }
 };
+
+template <class T>
+void additive_attention(Cpu<T>& device, const AttentionArgs<Cpu<T>>& args) {
+  const Index width = args.q.cols;
+  device.parallel(args.queries.count, [&](Index task, int thread) {
+    const Head<T> sentence(args, task);
+    T* squashed = device.workspace(thread, width + sentence.keys);
+    T* scores = squashed + width;
+    for (Index i = 0; i < sentence.queries; ++i) {
+      const Index row = sentence.first_query + i, visible = sentence.visible(i);
+      auto y = row_array(args.y, row);
+      y.setZero();
+      for (Index j = 0; j < visible; ++j) scores[j] = sentence.score(i, j, squashed);
+      args.lse[row] = softmax_in_place(scores, visible);
+      for (Index j = 0; j < visible; ++j) y += scores[j] * row_array(args.v, sentence.first_key + j);
+    }
+  });
+}
+
+template <class T>
+void additive_attention_gradient(Cpu<T>& device, const AttentionGradientArgs<Cpu<T>>& args) {
+  const AttentionArgs<Cpu<T>>& f = args.forward;
+  const Index width = f.q.cols;
+  const Matrix<T> parts(device.results(f.queries.count * width), f.queries.count, width);  // of du, one row per sentence
+  device.parallel(f.queries.count, [&](Index task, int thread) {
+    const Head<T> sentence(f, task);
+    const auto dk = sentence.of_keys(args.dk.to, sentence.keys), dv = sentence.of_keys(args.dv.to, sentence.keys);
+    const auto dq = sentence.of_queries(args.dq.to, 0, sentence.queries);
+    sentence.clear_gradients(args);
+    auto du = row_array(parts, task);
+    du.setZero();
+    T* space = device.workspace(thread, (sentence.keys + 1) * width + 2 * sentence.keys);
+    const Matrix<T> squashed(space, sentence.keys, width);
+    auto sum = array(squashed.row(sentence.keys), width);
+    const auto u = array(f.u, width);
+    T* weights = squashed.row(sentence.keys + 1);
+    T* dweights = weights + sentence.keys;
+    for (Index i = 0; i < sentence.queries; ++i) {
+      const Index row = sentence.first_query + i, visible = sentence.visible(i);
+      if (visible == 0) continue;
+      const auto dy = row_array(args.dy, row);
+      for (Index j = 0; j < visible; ++j) {
+        weights[j] = std::exp(sentence.score(i, j, squashed.row(j)) - f.lse[row]);
+        dweights[j] = (dy * row_array(f.v, sentence.first_key + j)).sum();
+        row_array(dv, j) += weights[j] * dy;
+      }
+      auto p = array(weights, visible), dp = array(dweights, visible);
+      dp = (p * (dp - (p * dp).sum())).eval();  // dS
+      sum.setZero();
+      for (Index j = 0; j < visible; ++j) {
+        auto t = row_array(squashed, j);
+        du += dweights[j] * t;
+        t = dweights[j] * (u - u * t * t);
+        row_array(dk, j) += t;
+        sum += t;
+      }
+      row_array(dq, i) += sum;
+    }
+  });
+  auto du = array(args.du, width);
+  for (Index i = 0; i < parts.rows; ++i) du += row_array(parts, i);
+}
+
+template <class T>
+void additive_attention_weights(Cpu<T>& device, const AttentionWeightsArgs<Cpu<T>>& args) {
+  const AttentionArgs<Cpu<T>>& f = args.forward;
+  device.parallel(f.queries.count, [&](Index task, int thread) {
+    const Head<T> sentence(f, task);
+    T* squashed = device.workspace(thread, f.q.cols);
+    for (Index i = 0; i < sentence.queries; ++i) {
+      const Index row = sentence.first_query + i, visible = sentence.visible(i);
+      auto weights = row_array(args.weights, row);
+      weights.setZero();
+      for (Index j = 0; j < visible; ++j) weights[j] = std::exp(sentence.score(i, j, squashed) - f.lse[row]);
+    }
+  });
+}
 
 }  // namespace cpu
 
 template <class T>
 void attention(Cpu<T>& device, const AttentionArgs<Cpu<T>>& args) {
   check_lists(args);
+  if (args.u != nullptr) return cpu::additive_attention(device, args);
   if (args.queries.longest <= 1 && !args.dropout.active()) return cpu::attend_one_query(device, args);
   device.parallel(args.queries.count * args.heads, [&](Index task, int thread) {
     const cpu::Head<T> head(args, task / args.heads, task % args.heads);
@@ -113,13 +180,11 @@ template <class T>
 void attention_gradient(Cpu<T>& device, const AttentionGradientArgs<Cpu<T>>& args) {
   const AttentionArgs<Cpu<T>>& f = args.forward;
   refuse_lists("attention_gradient", f.keys);
+  if (f.u != nullptr) return cpu::additive_attention_gradient(device, args);
   device.parallel(f.queries.count * f.heads, [&](Index task, int thread) {
     const cpu::Head<T> head(f, task / f.heads, task % f.heads);
     const auto dk = head.of_keys(args.dk.to, head.keys), dv = head.of_keys(args.dv.to, head.keys);
-    // Clear all before adding anything: q, k and v may share a matrix, and so may their gradients.
-    if (!args.dq.add) cpu::clear(head.of_queries(args.dq.to, 0, head.queries));
-    if (!args.dk.add) cpu::clear(dk);
-    if (!args.dv.add) cpu::clear(dv);
+    head.clear_gradients(args);
     T* space = device.workspace(thread, (3 * cpu::kQueryBlock + 1) * head.keys, 1);
     for (Index from = 0; from < head.queries; from += cpu::kQueryBlock) {
       const Index count = std::min(cpu::kQueryBlock, head.queries - from), seen = head.visible(from + count - 1);
@@ -162,6 +227,7 @@ template <class T>
 void attention_weights(Cpu<T>& device, const AttentionWeightsArgs<Cpu<T>>& args) {
   const AttentionArgs<Cpu<T>>& f = args.forward;
   refuse_lists("attention_weights", f.keys);
+  if (f.u != nullptr) return cpu::additive_attention_weights(device, args);
   device.parallel(f.queries.count * f.heads, [&](Index task, int thread) {
     const cpu::Head<T> head(f, task / f.heads, task % f.heads);
     const auto rows = args.weights.row_range(head.head * f.q.rows + head.first_query, head.queries);
@@ -172,89 +238,6 @@ void attention_weights(Cpu<T>& device, const AttentionWeightsArgs<Cpu<T>>& args)
       head.scores(device, thread, i, rows.row_range(i, 1).columns(0, visible));
       auto row = cpu::array(rows.row(i), visible);
       row = (row - head.lse(i)).exp();
-    }
-  });
-}
-
-template <class T>
-void additive_attention(Cpu<T>& device, const AdditiveAttentionArgs<Cpu<T>>& args) {
-  refuse_lists("additive_attention", args.keys);
-  device.parallel(args.queries.count, [&](Index task, int thread) {
-    const cpu::AdditiveSentence<T> sentence(args, task);
-    T* squashed = device.workspace(thread, sentence.width() + sentence.keys);
-    T* scores = squashed + sentence.width();
-    for (Index i = 0; i < sentence.queries; ++i) {
-      const Index row = sentence.first_query + i, visible = sentence.visible(i);
-      auto y = cpu::row_array(args.y, row);
-      y.setZero();
-      for (Index j = 0; j < visible; ++j) scores[j] = sentence.score(i, j, squashed);
-      args.lse[row] = cpu::softmax_in_place(scores, visible);
-      for (Index j = 0; j < visible; ++j) y += scores[j] * cpu::row_array(args.v, sentence.first_key + j);
-    }
-  });
-}
-
-template <class T>
-void additive_attention_gradient(Cpu<T>& device, const AdditiveAttentionGradientArgs<Cpu<T>>& args) {
-  refuse_lists("additive_attention_gradient", args.forward.keys);
-  const AdditiveAttentionArgs<Cpu<T>>& f = args.forward;
-  const Index width = f.q.cols;
-  const Matrix<T> parts(device.results(f.queries.count * width), f.queries.count, width);  // of du, one row per sentence
-  device.parallel(f.queries.count, [&](Index task, int thread) {
-    const cpu::AdditiveSentence<T> sentence(f, task);
-    const auto dk = args.dk.to.row_range(sentence.first_key, sentence.keys);
-    const auto dv = args.dv.to.row_range(sentence.first_key, sentence.keys);
-    const auto dq = args.dq.to.row_range(sentence.first_query, sentence.queries);
-    // Clear all before adding anything: queries, keys and values may share a matrix, and so may their gradients.
-    if (!args.dq.add) cpu::clear(dq);
-    if (!args.dk.add) cpu::clear(dk);
-    if (!args.dv.add) cpu::clear(dv);
-    auto du = cpu::row_array(parts, task);
-    du.setZero();
-    T* space = device.workspace(thread, (sentence.keys + 1) * width + 2 * sentence.keys);
-    const Matrix<T> squashed(space, sentence.keys, width);
-    auto sum = cpu::array(squashed.row(sentence.keys), width);
-    const auto u = cpu::array(f.u, width);
-    T* weights = squashed.row(sentence.keys + 1);
-    T* dweights = weights + sentence.keys;
-    for (Index i = 0; i < sentence.queries; ++i) {
-      const Index row = sentence.first_query + i, visible = sentence.visible(i);
-      if (visible == 0) continue;
-      const auto dy = cpu::row_array(args.dy, row);
-      for (Index j = 0; j < visible; ++j) {
-        weights[j] = std::exp(sentence.score(i, j, squashed.row(j)) - f.lse[row]);
-        dweights[j] = (dy * cpu::row_array(f.v, sentence.first_key + j)).sum();
-        cpu::row_array(dv, j) += weights[j] * dy;
-      }
-      auto p = cpu::array(weights, visible), dp = cpu::array(dweights, visible);
-      dp = (p * (dp - (p * dp).sum())).eval();  // dS
-      sum.setZero();
-      for (Index j = 0; j < visible; ++j) {
-        auto t = cpu::row_array(squashed, j);
-        du += dweights[j] * t;
-        t = dweights[j] * (u - u * t * t);
-        cpu::row_array(dk, j) += t;
-        sum += t;
-      }
-      cpu::row_array(dq, i) += sum;
-    }
-  });
-  auto du = cpu::array(args.du, width);
-  for (Index i = 0; i < parts.rows; ++i) du += cpu::row_array(parts, i);
-}
-
-template <class T>
-void additive_attention_weights(Cpu<T>& device, const AdditiveAttentionWeightsArgs<Cpu<T>>& args) {
-  refuse_lists("additive_attention_weights", args.forward.keys);
-  const AdditiveAttentionArgs<Cpu<T>>& f = args.forward;
-  device.parallel(f.queries.count, [&](Index task, int thread) {
-    const cpu::AdditiveSentence<T> sentence(f, task);
-    T* squashed = device.workspace(thread, sentence.width());
-    for (Index i = 0; i < sentence.queries; ++i) {
-      const Index row = sentence.first_query + i, visible = sentence.visible(i);
-      auto weights = cpu::row_array(args.weights, row);
-      weights.setZero();
-      for (Index j = 0; j < visible; ++j) weights[j] = std::exp(sentence.score(i, j, squashed) - f.lse[row]);
     }
   });
 }

@@ -1,5 +1,7 @@
 #pragma once
-#include "attn/cpu/bfloat16_tile.hpp"
+#include "attn/cpu/bfloat16_arm.hpp"
+#include "attn/cpu/bfloat16_x86.hpp"
+#include "attn/cpu/device.hpp"
 #ifdef ATTN_BFLOAT16_PRODUCTS
 
 namespace attn::cpu {

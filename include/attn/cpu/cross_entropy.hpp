@@ -75,30 +75,19 @@ T largest(const T* row, Index count) {
   return most;
 }
 
-/// Writes the row's gradient scale * (p - q), given exponentials of the logits and their sum. `row` may hold the logits.
-template <class T, class Values>
-void put_cross_entropy_gradient(T* row, const Values& exponentials, T sum, const SmoothedLabel& q, Index label, T scale,
-                                bool add) {
-  auto place = array(row, exponentials.size());
-  if (q.other > 0)
-    put(place, exponentials * (scale / sum) - scale * T(q.other), add);
-  else
-    put(place, exponentials * (scale / sum), add);
-  row[label] -= scale * T(q.label - q.other);
-}
-
 }  // namespace cpu
 
 template <class T>
 void cross_entropy(Cpu<T>& device, const CrossEntropyArgs<Cpu<T>>& args) {
   const Index rows = args.logits.rows, classes = args.logits.cols;
   const SmoothedLabel q(args.smoothing, args.amount, classes);
+  const T scale = T(args.scale);
   T* losses = device.results(2 * rows);  // per row, so that they are summed in row order
   device.parallel_ranges(rows, 1, [&](Index first, Index last, int thread) {
     // A separate buffer gives the same bits with and without a gradient, and for any alignment of a row.
     auto exponentials = cpu::array(device.workspace(thread, classes, 1), classes);
     for (Index i = first; i < last; ++i) {
-      auto row = cpu::row_array(args.logits, i);
+      const auto row = cpu::row_array(args.logits, i);
       const Index label = args.labels[i];
       const T most = cpu::largest(row.data(), classes), at_label = row[label];
       const T total = args.amount > 0 ? row.sum() : T(0);
@@ -106,7 +95,13 @@ void cross_entropy(Cpu<T>& device, const CrossEntropyArgs<Cpu<T>>& args) {
       // -sum of q log p = lse * sum of q - sum of q * logit, and the q sum to 1
       losses[2 * i] = lse - at_label;
       losses[2 * i + 1] = lse - T(q.label - q.other) * at_label - T(q.other) * total;
-      if (args.gradient) cpu::put_cross_entropy_gradient(row.data(), exponentials, sum, q, label, T(args.scale), false);
+      if (args.dlogits.to.empty()) continue;
+      auto gradient = cpu::row_array(args.dlogits.to, i);
+      if (q.other > 0)
+        cpu::put(gradient, exponentials * (scale / sum) - scale * T(q.other), args.dlogits.add);
+      else
+        cpu::put(gradient, exponentials * (scale / sum), args.dlogits.add);
+      gradient[label] -= scale * T(q.label - q.other);
     }
   });
   for (Index i = 0; i < rows; ++i) {
@@ -116,55 +111,28 @@ void cross_entropy(Cpu<T>& device, const CrossEntropyArgs<Cpu<T>>& args) {
 }
 
 template <class T>
-void cross_entropy_gradient(Cpu<T>& device, const CrossEntropyGradientArgs<Cpu<T>>& args) {
-  const Index classes = args.logits.cols;
-  const SmoothedLabel q(args.smoothing, args.amount, classes);
-  const T scale = T(args.scale) * (args.upstream == nullptr ? T(1) : *args.upstream);
-  device.parallel_ranges(args.logits.rows, 1, [&](Index first, Index last, int thread) {
-    auto exponentials = cpu::array(device.workspace(thread, classes, 1), classes);
-    for (Index i = first; i < last; ++i) {
-      const T* row = args.logits.row(i);
-      const T sum = cpu::exponentials(row, classes, cpu::largest(row, classes), exponentials.data());
-      cpu::put_cross_entropy_gradient(args.dlogits.to.row(i), exponentials, sum, q, args.labels[i], scale,
-                                      args.dlogits.add);
-    }
-  });
-}
-
-template <class T>
 void kl_divergence(Cpu<T>& device, const KlDivergenceArgs<Cpu<T>>& args) {
   const Index rows = args.logits.rows, classes = args.logits.cols;
   if (classes == 0) return;
+  const T scale = T(args.gradient_scale);
   T* losses = device.results(rows);  // per row, so that they are summed in row order
   device.parallel_ranges(rows, 1, [&](Index first, Index last, int thread) {
-    T* exponentials = device.workspace(thread, classes, 1);
+    auto exponentials = cpu::array(device.workspace(thread, classes, 1), classes);
     for (Index i = first; i < last; ++i) {
-      const T *x = args.logits.row(i), *p = args.target.row(i);
-      const T most = cpu::largest(x, classes), log_sum = std::log(cpu::exponentials(x, classes, most, exponentials));
+      const T* x = args.logits.row(i);
+      const auto p = cpu::row_array(args.target, i);
+      const T most = cpu::largest(x, classes), sum = cpu::exponentials(x, classes, most, exponentials.data());
+      const T log_sum = std::log(sum);
       losses[i] = 0;
       for (Index j = 0; j < classes; ++j)
         if (p[j] != 0) losses[i] += p[j] * (std::log(p[j]) - (x[j] - most - log_sum));
+      if (!args.dlogits.to.empty())
+        cpu::put(cpu::row_array(args.dlogits.to, i), exponentials * (scale * p.sum() / sum) - scale * p, args.dlogits.add);
     }
   });
   T total = 0;
   for (Index i = 0; i < rows; ++i) total += losses[i];
   *args.y += T(args.scale) * total;
-}
-
-template <class T>
-void kl_divergence_gradient(Cpu<T>& device, const KlDivergenceGradientArgs<Cpu<T>>& args) {
-  const Index classes = args.logits.cols;
-  if (classes == 0) return;
-  const T scale = T(args.scale) * (args.upstream == nullptr ? T(1) : *args.upstream);
-  device.parallel_ranges(args.logits.rows, 1, [&](Index first, Index last, int thread) {
-    auto exponentials = cpu::array(device.workspace(thread, classes, 1), classes);
-    for (Index i = first; i < last; ++i) {
-      const T* x = args.logits.row(i);
-      const auto p = cpu::row_array(args.target, i);
-      const T sum = cpu::exponentials(x, classes, cpu::largest(x, classes), exponentials.data());
-      cpu::put(cpu::row_array(args.dlogits.to, i), exponentials * (scale * p.sum() / sum) - scale * p, args.dlogits.add);
-    }
-  });
 }
 
 }  // namespace attn

@@ -70,8 +70,9 @@ struct CpuOptions {
   bool int8_weights = false;       // Cpu<float>: round weights of inference models and their inputs to int8
 };
 
-/// Whether the compiler may use instructions for bf16 matrix products (ARM's BF16, AVX512-BF16, AMX).
+/// Whether the compiler may use instructions for bf16 matrix products (ARM's BF16, AVX512-BF16, AMX): Bfloat16Tile exists.
 #if defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC) || defined(__AVX512BF16__)
+#define ATTN_BFLOAT16_PRODUCTS 1
 inline constexpr bool kHasBfloat16Products = true;
 #else
 inline constexpr bool kHasBfloat16Products = false;

@@ -6,46 +6,10 @@
 namespace attn {
 
 template <class T>
-void copy_rows(Cpu<T>& device, const CopyRowsArgs<Cpu<T>>& args) {
-  device.parallel_rows(args.count, args.rows.cols, [&](Index i) {
-    std::copy_n(args.rows.row(args.from[i]), args.rows.cols, args.rows.row(args.to[i]));
-  });
-}
-
-template <class T>
-void gather_rows(Cpu<T>& device, const GatherRowsArgs<Cpu<T>>& args) {
-  device.parallel_rows(args.to.rows, args.to.cols,
-                       [&](Index i) { std::copy_n(args.from.row(args.row[i]), args.to.cols, args.to.row(i)); });
-}
-
-template <class T>
-void gather_rows_gradient(Cpu<T>&, const GatherRowsGradientArgs<Cpu<T>>& args) {
-  if (!args.dfrom.add) cpu::clear(args.dfrom.to);
-  for (Index i = 0; i < args.dto.rows; ++i) cpu::row_array(args.dfrom.to, args.row[i]) += cpu::row_array(args.dto, i);
-}
-
-template <class T>
-void scatter_rows(Cpu<T>& device, const ScatterRowsArgs<Cpu<T>>& args) {
-  device.parallel_rows(args.from.rows, args.from.cols,
-                       [&](Index i) { std::copy_n(args.from.row(i), args.from.cols, args.to.row(args.row[i])); });
-}
-
-template <class T>
-void repeat_rows(Cpu<T>& device, const RepeatRowsArgs<Cpu<T>>& args) {
-  refuse_lists("repeat_rows", args.rows);
-  zero_outside(device, args.rows, Sink<T>{args.y});
-  device.parallel(args.rows.count, [&](Index s, int) {
-    for (Index i = args.rows.begin[s]; i < args.rows.end[s]; ++i) std::copy_n(args.x.row(s), args.x.cols, args.y.row(i));
-  });
-}
-
-template <class T>
-void repeat_rows_gradient(Cpu<T>& device, const RepeatRowsGradientArgs<Cpu<T>>& args) {
-  refuse_lists("repeat_rows_gradient", args.rows);
-  device.parallel(args.rows.count, [&](Index s, int) {
-    auto dx = cpu::row_array(args.dx.to, s);
-    if (!args.dx.add) dx = T(0);
-    for (Index i = args.rows.begin[s]; i < args.rows.end[s]; ++i) dx += cpu::row_array(args.dy, i);
+void move_rows(Cpu<T>& device, const MoveRowsArgs<Cpu<T>>& args) {
+  device.parallel_rows(args.count, args.from.cols, [&](Index i) {
+    const auto from = cpu::row_array(args.from, args.from_row != nullptr ? args.from_row[i] : i);
+    cpu::put(cpu::row_array(args.to.to, args.to_row != nullptr ? args.to_row[i] : i), from, args.to.add);
   });
 }
 

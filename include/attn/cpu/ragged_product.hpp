@@ -26,7 +26,7 @@ void for_each_block(Cpu<T>& device, const Ragged& rows, const Sink<T>& sink, con
 }  // namespace cpu
 
 template <class T>
-void ragged_scores(Cpu<T>& device, const RaggedScoresArgs<Cpu<T>>& args) {
+void ragged_scores(Cpu<T>& device, const RaggedProductArgs<Cpu<T>>& args) {
   check_ragged_product("ragged_scores", args.a_rows, args.b_rows, args.y.to.cols);
   cpu::for_each_block(device, args.a_rows, args.y, [&](Index s, Index first, const Matrix<T>& y, int thread) {
     const Index row = args.a_rows.begin[s] + first, keys = args.b_rows.length(s);
@@ -36,22 +36,22 @@ void ragged_scores(Cpu<T>& device, const RaggedScoresArgs<Cpu<T>>& args) {
 }
 
 template <class T>
-void ragged_mix(Cpu<T>& device, const RaggedMixArgs<Cpu<T>>& args) {
-  check_ragged_product("ragged_mix", args.a_rows, args.b_rows, args.w.cols);
+void ragged_mix(Cpu<T>& device, const RaggedProductArgs<Cpu<T>>& args) {
+  check_ragged_product("ragged_mix", args.a_rows, args.b_rows, args.a.cols);
   cpu::for_each_block(device, args.a_rows, args.y, [&](Index s, Index first, const Matrix<T>& y, int thread) {
     const Index row = args.a_rows.begin[s] + first, keys = args.b_rows.length(s);
-    cpu::gemm(device, thread, args.w.row_range(row, y.rows).columns(0, keys), args.b.row_range(args.b_rows.begin[s], keys),
+    cpu::gemm(device, thread, args.a.row_range(row, y.rows).columns(0, keys), args.b.row_range(args.b_rows.begin[s], keys),
               y, T(args.scale), args.a_rows.length(s));
   });
 }
 
 template <class T>
-void ragged_mix_transposed(Cpu<T>& device, const RaggedMixTransposedArgs<Cpu<T>>& args) {
-  check_ragged_product("ragged_mix_transposed", args.a_rows, args.b_rows, args.w.cols);
+void ragged_mix_transposed(Cpu<T>& device, const RaggedProductArgs<Cpu<T>>& args) {
+  check_ragged_product("ragged_mix_transposed", args.a_rows, args.b_rows, args.a.cols);
   cpu::for_each_block(device, args.b_rows, args.y, [&](Index s, Index first, const Matrix<T>& y, int thread) {
     const Index row = args.a_rows.begin[s], queries = args.a_rows.length(s);
-    cpu::gemm<true, false>(device, thread, args.w.row_range(row, queries).columns(first, y.rows),
-                           args.x.row_range(row, queries), y, T(args.scale), args.b_rows.length(s));
+    cpu::gemm<true, false>(device, thread, args.a.row_range(row, queries).columns(first, y.rows),
+                           args.b.row_range(row, queries), y, T(args.scale), args.b_rows.length(s));
   });
 }
 

@@ -96,14 +96,12 @@ void reduce_rows(Cpu<T>& device, const ReduceRowsArgs<Cpu<T>>& args) {
   refuse_lists("reduce_rows", args.rows);
   device.parallel(args.rows.count, [&](Index s, int) {
     const Index begin = args.rows.begin[s], end = args.rows.end[s];
-    auto y = cpu::row_array(args.y, s);
-    if (begin == end) {
-      y = T(0);
-      return;
-    }
-    y = cpu::row_array(args.x, args.kind == RowReduction::last ? end - 1 : begin);
+    auto y = cpu::row_array(args.y.to, s);
+    if (!args.y.add && begin == end) y = T(0);
+    if (begin == end) return;
+    if (!args.y.add) y = cpu::row_array(args.x, args.kind == RowReduction::last ? end - 1 : begin);
     if (args.kind == RowReduction::first || args.kind == RowReduction::last) return;
-    for (Index i = begin + 1; i < end; ++i) {
+    for (Index i = args.y.add ? begin : begin + 1; i < end; ++i) {
       const auto x = cpu::row_array(args.x, i);
       if (args.kind == RowReduction::max)
         for (Index c = 0; c < args.x.cols; ++c) y[c] = cpu::larger(x[c], y[c]);

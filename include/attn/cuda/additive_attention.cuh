@@ -147,48 +147,32 @@ __global__ void __launch_bounds__(32 * kRowWarps)
 
 }  // namespace kernels
 
-/// The same inputs and outputs as attention with one head; only the score differs.
 template <class T>
-AttentionArgs<Cuda<T>> as_attention(const AdditiveAttentionArgs<Cuda<T>>& args) {
-  return {.q = args.q,
-          .k = args.k,
-          .v = args.v,
-          .queries = args.queries,
-          .keys = args.keys,
-          .causal = args.causal,
-          .y = args.y,
-          .lse = args.lse};
-}
-
-template <class T>
-bool additive_in_packs(const AdditiveAttentionArgs<Cuda<T>>& args) {
+bool additive_in_packs(const AttentionArgs<Cuda<T>>& args) {
   return in_packs(args.q, args.k, args.v, args.y) && in_packs(args.u, args.q.cols, args.q.cols);
 }
 
 template <class T>
-void additive_attention(Cuda<T>& device, const AdditiveAttentionArgs<Cuda<T>>& args) {
-  refuse_lists("additive_attention", args.keys);
-  const AttentionArgs<Cuda<T>> same = as_attention(args);
-  const kernels::AttentionBlocks blocks(same, args.queries, kernels::kAdditiveWarps);
+void additive_attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
+  const kernels::AttentionBlocks blocks(args, args.queries, kernels::kAdditiveWarps);
   std::size_t shared = kernels::kAdditiveWarps * static_cast<std::size_t>(args.keys.longest) * sizeof(float);
   float* space = nullptr;
   if (shared > 48 * 1024) space = device.template workspace<float>(args.q.rows * args.keys.longest), shared = 0;
   with_packs<T>(additive_in_packs(args), [&]<int N>() {
     launch_overlapping(device, "additive attention", {blocks.all, 32 * kernels::kAdditiveWarps, shared},
-                       kernels::additive_attention<N, T>, same, args.u, blocks, space);
+                       kernels::additive_attention<N, T>, args, args.u, blocks, space);
   });
 }
 
 template <class T>
-void additive_attention_gradient(Cuda<T>& device, const AdditiveAttentionGradientArgs<Cuda<T>>& args) {
-  refuse_lists("additive_attention_gradient", args.forward.keys);
-  const AttentionArgs<Cuda<T>> forward = as_attention(args.forward);
-  const T* u = args.forward.u;
+void additive_attention_gradient(Cuda<T>& device, const AttentionGradientArgs<Cuda<T>>& args) {
+  const AttentionArgs<Cuda<T>>& forward = args.forward;
+  const T* u = forward.u;
   const kernels::AttentionBlocks of_queries(forward, forward.queries, kRowWarps), of_keys(forward, forward.keys, kRowWarps);
   const Index weights = forward.q.rows * forward.keys.longest, width = forward.q.cols;
   float* space = device.template workspace<float>(2 * weights + of_queries.all * width);
   const kernels::AdditiveSpace parts{space, space + weights, space + 2 * weights, static_cast<int>(of_queries.all)};
-  const bool packs = additive_in_packs(args.forward) && in_packs(args.dy, args.dq.to, args.dk.to, args.dv.to);
+  const bool packs = additive_in_packs(forward) && in_packs(args.dy, args.dq.to, args.dk.to, args.dv.to);
   with_packs<T>(packs, [&]<int N>() {
     launch(device, "additive attention's gradient of queries",
            {of_queries.all, 32 * kRowWarps, kRowWarps * static_cast<std::size_t>(width) * sizeof(float)},
@@ -198,12 +182,6 @@ void additive_attention_gradient(Cuda<T>& device, const AdditiveAttentionGradien
   });
   sum_parts(device, "additive attention's gradient of u", kernels::SumsToVectors<1>{{args.du}}, 1, width, true, parts.du,
             parts.parts, width);
-}
-
-template <class T>
-void additive_attention_weights(Cuda<T>& device, const AdditiveAttentionWeightsArgs<Cuda<T>>& args) {
-  refuse_lists("additive_attention_weights", args.forward.keys);
-  weights_of_attention<true>(device, as_attention(args.forward), args.forward.u, args.weights);
 }
 
 }  // namespace attn

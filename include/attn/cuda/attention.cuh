@@ -1,4 +1,5 @@
 #pragma once
+#include "attn/cuda/additive_attention.cuh"
 #include "attn/cuda/attention/dkv.cuh"
 #include "attn/cuda/attention/dq.cuh"
 #include "attn/cuda/attention/forward.cuh"
@@ -19,6 +20,7 @@
 //   step_attention                          one query per sentence (a decoder step), heads of up to 128 columns
 //   single_attention                        one query per sentence, wider heads, in float
 //   plain_attention                         everything else, in float
+//   additive_attention                      scores with u
 
 namespace attn {
 
@@ -106,6 +108,7 @@ bool on_tensor_cores(const Cuda<T>& device, const AttentionGradientArgs<Cuda<T>>
 template <class T>
 void attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
   check_lists(args);
+  if (args.u != nullptr) return additive_attention(device, args);
   if (may_list_keys(args)) return step_attention(device, args);
   if (on_tensor_cores(device, args)) {
     if constexpr (std::is_same_v<T, bfloat16>)
@@ -120,6 +123,7 @@ template <class T>
 void attention_gradient(Cuda<T>& device, const AttentionGradientArgs<Cuda<T>>& args) {
   const AttentionArgs<Cuda<T>>& forward = args.forward;
   refuse_lists("attention_gradient", forward.keys);
+  if (forward.u != nullptr) return additive_attention_gradient(device, args);
   if (on_tensor_cores(device, args)) {
     if constexpr (std::is_same_v<T, bfloat16>)
       if (device.has_wgmma() && forward.q.cols <= 128 * forward.heads)
@@ -133,7 +137,9 @@ void attention_gradient(Cuda<T>& device, const AttentionGradientArgs<Cuda<T>>& a
 template <class T>
 void attention_weights(Cuda<T>& device, const AttentionWeightsArgs<Cuda<T>>& args) {
   refuse_lists("attention_weights", args.forward.keys);
-  weights_of_attention<false>(device, args.forward, static_cast<const T*>(nullptr), args.weights);
+  const AttentionArgs<Cuda<T>>& forward = args.forward;
+  if (forward.u != nullptr) return weights_of_attention<true>(device, forward, forward.u, args.weights);
+  weights_of_attention<false>(device, forward, forward.u, args.weights);
 }
 
 }  // namespace attn

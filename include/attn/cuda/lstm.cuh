@@ -91,12 +91,12 @@ __global__ void __launch_bounds__(kFewThreads, Eights <= 2 ? 2 : 1)
   constexpr int kSentences = 8 * Eights, kOwn = (kSentences * kCellUnits + kFewThreads - 1) / kFewThreads;
   extern __shared__ uint4 cell_shared[];
   const int lane = lane_of_warp(), warp = static_cast<int>(threadIdx.x) / 32, place = lane / 4, terms = lane % 4 * 8;
-  const int width = static_cast<int>(args.h.cols), first_unit = static_cast<int>(blockIdx.x) * kCellUnits;
+  const int width = static_cast<int>(args.step.h.cols), first_unit = static_cast<int>(blockIdx.x) * kCellUnits;
   const Index first = Index{blockIdx.y} * kSentences;
   const int sentences = static_cast<int>(min(args.x.rows - first, Index{kSentences}));
 
   const bool of_x = warp < warps_of_x;
-  const Matrix<const bfloat16>&matrix = of_x ? args.input : args.recurrent, &vectors = of_x ? args.x : args.h0;
+  const Matrix<const bfloat16>&matrix = of_x ? args.input : args.step.recurrent, &vectors = of_x ? args.x : args.step.h0;
   const int chunks = static_cast<int>(vectors.cols) / kFewTerms, begin = of_x ? warp : warp - warps_of_x,
             step = of_x ? warps_of_x : kFewWarps - warps_of_x;
   const bfloat16 *of_gate[4], *of_sentence[Eights];  // this lane's rows
@@ -132,8 +132,8 @@ __global__ void __launch_bounds__(kFewThreads, Eights <= 2 ? 2 : 1)
 #pragma unroll
   for (int n = 0; n < kOwn; ++n) {
     const int sentence = (static_cast<int>(threadIdx.x) + n * kFewThreads) / kCellUnits;
-    if (sentence < sentences && args.c0.data != nullptr)
-      c[n] = to_float(row_of(args.c0, first + sentence)[first_unit + unit]);
+    if (sentence < sentences && args.step.c0.data != nullptr)
+      c[n] = to_float(row_of(args.step.c0, first + sentence)[first_unit + unit]);
   }
 
   float sums[2][Eights][4] = {};
@@ -182,9 +182,9 @@ __global__ void __launch_bounds__(kFewThreads, Eights <= 2 ? 2 : 1)
     }
     const bfloat16 h = from_float<bfloat16>(lstm_unit<bfloat16>(gate, c[n]));
     const Index row = first + sentence;
-    row_of(args.h, row)[first_unit + unit] = h;
-    row_of(args.last_h, row)[first_unit + unit] = h;
-    row_of(args.last_c, row)[first_unit + unit] = from_float<bfloat16>(c[n]);
+    row_of(args.step.h, row)[first_unit + unit] = h;
+    row_of(args.step.last_h, row)[first_unit + unit] = h;
+    row_of(args.step.last_c, row)[first_unit + unit] = from_float<bfloat16>(c[n]);
   }
 }
 
@@ -239,12 +239,13 @@ void lstm_gradient(Cuda<T>& device, const LstmGradientArgs<Cuda<T>>& args) {
 inline bool of_few_sentences(const Cuda<bfloat16>& device, const LstmCellArgs<Cuda<bfloat16>>& args) {
   // Hopper and datacenter Blackwell have this much shared memory.
   return device.properties().sharedMemPerBlockOptin >= kernels::kCellShared<8, 4> && args.x.rows > 0 &&
-         args.x.rows <= 256 && args.x.cols % kernels::kFewTerms == 0 && args.h.cols % kernels::kFewTerms == 0 &&
-         in_packs(args.x, args.input, args.recurrent, args.h0);
+         args.x.rows <= 256 && args.x.cols % kernels::kFewTerms == 0 && args.step.h.cols % kernels::kFewTerms == 0 &&
+         in_packs(args.x, args.input, args.step.recurrent, args.step.h0);
 }
 
 inline void lstm_cell_of_few(Cuda<bfloat16>& device, const LstmCellArgs<Cuda<bfloat16>>& args) {
-  const Index slices = args.h.cols / kernels::kCellUnits, terms_of_h = args.h0.data != nullptr ? args.h.cols : 0;
+  const Index slices = args.step.h.cols / kernels::kCellUnits,
+              terms_of_h = args.step.h0.data != nullptr ? args.step.h.cols : 0;
   constexpr Index kWarps = kernels::kFewWarps;
   const int warps_of_x =
       terms_of_h == 0

@@ -28,7 +28,7 @@ __device__ inline void scale_tile(float (&c)[4][4], double scale) {
 }
 
 template <class T>
-__global__ void __launch_bounds__(256) ragged_scores(RaggedScoresArgs<Cuda<T>> args, int col_tiles) {
+__global__ void __launch_bounds__(256) ragged_scores(RaggedProductArgs<Cuda<T>> args, int col_tiles) {
   const ProductTile tile(col_tiles);
   const Index row = args.a_rows.begin[tile.sentence] + tile.row, key = args.b_rows.begin[tile.sentence] + tile.col;
   const int rows = static_cast<int>(args.a_rows.end[tile.sentence] - row);
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(256) ragged_scores(RaggedScoresArgs<Cuda<T>> a
 }
 
 template <class T>
-__global__ void __launch_bounds__(256) ragged_mix(RaggedMixArgs<Cuda<T>> args, int col_tiles) {
+__global__ void __launch_bounds__(256) ragged_mix(RaggedProductArgs<Cuda<T>> args, int col_tiles) {
   const ProductTile tile(col_tiles);
   const Index row = args.a_rows.begin[tile.sentence] + tile.row, key = args.b_rows.begin[tile.sentence];
   const int rows = static_cast<int>(args.a_rows.end[tile.sentence] - row);
@@ -55,14 +55,14 @@ __global__ void __launch_bounds__(256) ragged_mix(RaggedMixArgs<Cuda<T>> args, i
   if (rows <= 0) return;
   const int cols = static_cast<int>(args.y.to.cols) - tile.col;
   float c[4][4] = {};
-  add_plain<true, false>(c, row_of(args.w, row), args.w.stride, rows, row_of(args.b, key) + tile.col, args.b.stride, cols,
+  add_plain<true, false>(c, row_of(args.a, row), args.a.stride, rows, row_of(args.b, key) + tile.col, args.b.stride, cols,
                          keys);
   scale_tile(c, args.scale);
   put_plain(row_of(args.y.to, row) + tile.col, args.y.to.stride, c, rows, cols, args.y.add);
 }
 
 template <class T>
-__global__ void __launch_bounds__(256) ragged_mix_transposed(RaggedMixTransposedArgs<Cuda<T>> args, int col_tiles) {
+__global__ void __launch_bounds__(256) ragged_mix_transposed(RaggedProductArgs<Cuda<T>> args, int col_tiles) {
   const ProductTile tile(col_tiles);
   const Index first = args.a_rows.begin[tile.sentence], row = args.b_rows.begin[tile.sentence] + tile.row;
   const int terms = static_cast<int>(args.a_rows.end[tile.sentence] - first);
@@ -70,8 +70,8 @@ __global__ void __launch_bounds__(256) ragged_mix_transposed(RaggedMixTransposed
   if (rows <= 0) return;
   const int cols = static_cast<int>(args.y.to.cols) - tile.col;
   float c[4][4] = {};
-  add_plain<false, false>(c, row_of(args.w, first) + tile.row, args.w.stride, rows, row_of(args.x, first) + tile.col,
-                          args.x.stride, cols, terms);
+  add_plain<false, false>(c, row_of(args.a, first) + tile.row, args.a.stride, rows, row_of(args.b, first) + tile.col,
+                          args.b.stride, cols, terms);
   scale_tile(c, args.scale);
   put_plain(row_of(args.y.to, row) + tile.col, args.y.to.stride, c, rows, cols, args.y.add);
 }
@@ -79,9 +79,9 @@ __global__ void __launch_bounds__(256) ragged_mix_transposed(RaggedMixTransposed
 }  // namespace kernels
 
 /// Launches a kernel for all tiles of a result whose rows are those of `rows`. Keys are columns of a matrix of key_cols.
-template <class T, class Args>
-void launch_ragged_product(Cuda<T>& device, const char* what, void (*kernel)(Args, int), const Args& args,
-                           const Ragged& rows, Index key_cols) {
+template <class T>
+void launch_ragged_product(Cuda<T>& device, const char* what, void (*kernel)(RaggedProductArgs<Cuda<T>>, int),
+                           const RaggedProductArgs<Cuda<T>>& args, const Ragged& rows, Index key_cols) {
   check_ragged_product(what, args.a_rows, args.b_rows, key_cols);
   zero_outside(device, rows, args.y);
   const Index col_tiles = divide_up(args.y.to.cols, 64), row_tiles = divide_up(rows.longest, 64);
@@ -90,18 +90,18 @@ void launch_ragged_product(Cuda<T>& device, const char* what, void (*kernel)(Arg
 }
 
 template <class T>
-void ragged_scores(Cuda<T>& device, const RaggedScoresArgs<Cuda<T>>& args) {
+void ragged_scores(Cuda<T>& device, const RaggedProductArgs<Cuda<T>>& args) {
   launch_ragged_product(device, "ragged_scores", kernels::ragged_scores<T>, args, args.a_rows, args.y.to.cols);
 }
 
 template <class T>
-void ragged_mix(Cuda<T>& device, const RaggedMixArgs<Cuda<T>>& args) {
-  launch_ragged_product(device, "ragged_mix", kernels::ragged_mix<T>, args, args.a_rows, args.w.cols);
+void ragged_mix(Cuda<T>& device, const RaggedProductArgs<Cuda<T>>& args) {
+  launch_ragged_product(device, "ragged_mix", kernels::ragged_mix<T>, args, args.a_rows, args.a.cols);
 }
 
 template <class T>
-void ragged_mix_transposed(Cuda<T>& device, const RaggedMixTransposedArgs<Cuda<T>>& args) {
-  launch_ragged_product(device, "ragged_mix_transposed", kernels::ragged_mix_transposed<T>, args, args.b_rows, args.w.cols);
+void ragged_mix_transposed(Cuda<T>& device, const RaggedProductArgs<Cuda<T>>& args) {
+  launch_ragged_product(device, "ragged_mix_transposed", kernels::ragged_mix_transposed<T>, args, args.b_rows, args.a.cols);
 }
 
 }  // namespace attn

@@ -4,11 +4,10 @@
 #include "attn/cuda/device.cuh"
 #include "attn/cuda/support/rows.cuh"
 #include "attn/cuda/support/sum_parts.cuh"
-#include "attn/ops/move_rows.hpp"
 #include "attn/ops/operands.hpp"
 #include "attn/ops/reductions.hpp"
 
-// Sums, means and maxima. Repeating a row is the gradient of a sum of rows, and vice versa.
+// Sums, means and maxima.
 
 namespace attn {
 namespace kernels {
@@ -193,33 +192,15 @@ void launch_sentence_columns(Cuda<T>& device, const char* what, const Ragged& ro
 template <class T>
 void reduce_rows(Cuda<T>& device, const ReduceRowsArgs<Cuda<T>>& args) {
   launch_sentence_columns(device, "reduce_rows", args.rows, args.x.cols, kernels::reduce_rows<T>, args.kind, args.x,
-                          args.rows, Sink<T>{args.y});
-}
-
-template <class T>
-void spread_to_rows(Cuda<T>& device, const char* what, const ReduceRowsGradientArgs<Cuda<T>>& args) {
-  refuse_lists(what, args.rows);  // before anything is written
-  zero_outside(device, args.rows, args.dx);
-  launch_sentence_columns(device, what, args.rows, args.dy.cols, kernels::reduce_rows_gradient<T>, args.kind, args.x,
-                          args.y, args.rows, args.dy, args.dx);
+                          args.rows, args.y);
 }
 
 template <class T>
 void reduce_rows_gradient(Cuda<T>& device, const ReduceRowsGradientArgs<Cuda<T>>& args) {
-  spread_to_rows(device, "reduce_rows_gradient", args);
-}
-
-template <class T>
-void repeat_rows(Cuda<T>& device, const RepeatRowsArgs<Cuda<T>>& args) {
-  spread_to_rows(
-      device, "repeat_rows",
-      ReduceRowsGradientArgs<Cuda<T>>{.kind = RowReduction::sum, .rows = args.rows, .dy = args.x, .dx = Sink<T>{args.y}});
-}
-
-template <class T>
-void repeat_rows_gradient(Cuda<T>& device, const RepeatRowsGradientArgs<Cuda<T>>& args) {
-  launch_sentence_columns(device, "repeat_rows_gradient", args.rows, args.dy.cols, kernels::reduce_rows<T>,
-                          RowReduction::sum, args.dy, args.rows, args.dx);
+  refuse_lists("reduce_rows_gradient", args.rows);  // before anything is written
+  zero_outside(device, args.rows, args.dx);
+  launch_sentence_columns(device, "reduce_rows_gradient", args.rows, args.dy.cols, kernels::reduce_rows_gradient<T>,
+                          args.kind, args.x, args.y, args.rows, args.dy, args.dx);
 }
 
 }  // namespace attn

@@ -11,32 +11,22 @@
 namespace attn {
 namespace kernels {
 
-/// Copies `count` rows. Row i of a matrix without a list of rows is row i.
 template <int N, class T>
-__global__ void __launch_bounds__(32 * kRowWarps)
-    copy_rows(Matrix<const T> from, const std::int32_t* from_row, Matrix<T> to, const std::int32_t* to_row, Index count) {
+__global__ void __launch_bounds__(32 * kRowWarps) move_rows(MoveRowsArgs<Cuda<T>> args) {
   wait_for_earlier();
   let_next_begin();
   const Index i = row_of_warp();
-  if (i >= count) return;
-  const T* source = row_of(from, from_row == nullptr ? i : from_row[i]);
-  T* target = row_of(to, to_row == nullptr ? i : to_row[i]);
-  for_each_column<N>(to.cols, [&](int j) { store_pack(target + j, load_pack<N>(source + j)); });
-}
-
-/// The rows are distinct, so no two warps add to the same row.
-template <int N, class T>
-__global__ void __launch_bounds__(32 * kRowWarps) gather_rows_gradient(GatherRowsGradientArgs<Cuda<T>> args) {
-  const Index i = row_of_warp();
-  if (i >= args.dto.rows) return;
-  const T* from = row_of(args.dto, i);
-  const Index row = args.row[i];
-  for (int j = lane_of_warp() * N; j < args.dto.cols; j += 32 * N) {
-    const Pack<T, N> pack = load_pack<N>(from + j);
-    float numbers[N];
-    for (int k = 0; k < N; ++k) numbers[k] = pack[k];
-    put(args.dfrom, row, j, numbers);
-  }
+  if (i >= args.count) return;
+  const T* from = row_of(args.from, args.from_row == nullptr ? i : args.from_row[i]);
+  T* to = row_of(args.to.to, args.to_row == nullptr ? i : args.to_row[i]);
+  for_each_column<N>(args.from.cols, [&](int j) {
+    Pack<T, N> pack = load_pack<N>(from + j);
+    if (args.to.add) {
+      const Pack<T, N> before = load_pack<N>(to + j);
+      for (int k = 0; k < N; ++k) pack.set(k, before[k] + pack[k]);
+    }
+    store_pack(to + j, pack);
+  });
 }
 
 template <int N, class T>
@@ -122,41 +112,16 @@ __global__ void __launch_bounds__(32 * kRowWarps) rotary(RotaryArgs<Cuda<T>> arg
 }  // namespace kernels
 
 template <class T>
-void copy_rows(Cuda<T>& device, const CopyRowsArgs<Cuda<T>>& args) {
-  with_packs<T>(in_packs(args.rows), [&]<int N>() {
-    launch_overlapping(device, "copy_rows", warp_a_row(args.count), kernels::copy_rows<N, T>, args.rows, args.from,
-                       args.rows, args.to, args.count);
-  });
-}
-
-template <class T>
-void gather_rows(Cuda<T>& device, const GatherRowsArgs<Cuda<T>>& args) {
-  with_packs<T>(in_packs(args.from, args.to), [&]<int N>() {
-    launch_overlapping(device, "gather_rows", warps_a_row<N>(args.to.rows, args.to.cols), kernels::copy_rows<N, T>,
-                       args.from, args.row, args.to, nullptr, args.to.rows);
-  });
-}
-
-template <class T>
-void gather_rows_gradient(Cuda<T>& device, const GatherRowsGradientArgs<Cuda<T>>& args) {
-  if (!args.dfrom.add) device.zero(args.dfrom.to);
-  with_packs<T>(in_packs(args.dto, args.dfrom.to), [&]<int N>() {
-    launch(device, "gather_rows_gradient", warp_a_row(args.dto.rows), kernels::gather_rows_gradient<N, T>, args);
-  });
-}
-
-template <class T>
-void run_scatter_rows(Cuda<T>& device, const ScatterRowsArgs<Cuda<T>>& args) {
-  with_packs<T>(in_packs(args.from, args.to), [&]<int N>() {
-    launch_overlapping(device, "scatter_rows", warps_a_row<N>(args.from.rows, args.from.cols), kernels::copy_rows<N, T>,
-                       args.from, nullptr, args.to, args.row, args.from.rows);
+void run_move_rows(Cuda<T>& device, const MoveRowsArgs<Cuda<T>>& args) {
+  with_packs<T>(in_packs(args.from, args.to.to), [&]<int N>() {
+    launch_overlapping(device, "move_rows", warps_a_row<N>(args.count, args.from.cols), kernels::move_rows<N, T>, args);
   });
 }
 
 /// Rows appended to a KV cache are held back for the attention that reads them (attention/step.cuh), which saves a kernel.
 template <class T>
-void scatter_rows(Cuda<T>& device, const ScatterRowsArgs<Cuda<T>>& args) {
-  args.appends ? device.defer(args, run_scatter_rows<T>) : run_scatter_rows(device, args);
+void move_rows(Cuda<T>& device, const MoveRowsArgs<Cuda<T>>& args) {
+  args.appends ? device.defer(args, run_move_rows<T>) : run_move_rows(device, args);
 }
 
 template <class T>

@@ -72,18 +72,17 @@ struct CrossEntropyFactors {
   float label, other;                    // of the smoothed label
   float scale;                           // of the gradient
   float label_gradient, other_gradient;  // scale times those two
-  bool gradient;
-  bool keep;  // the row in shared memory between the two passes; read again if it does not fit
+  bool keep;                             // the row in shared memory between the two passes; read again if it does not fit
 };
 
 /// One pass finds maximum and sum together; each thread rescales its sum when its maximum grows. A
 /// second pass writes the gradient. losses: rows x 2.
 template <int N, class T>
 __global__ void __launch_bounds__(1024, 2)
-    cross_entropy(Matrix<T> logits, const Token* labels, CrossEntropyFactors by, float* losses) {
+    cross_entropy(Matrix<const T> logits, const Token* labels, CrossEntropyFactors by, float* losses, Sink<T> dlogits) {
   extern __shared__ uint4 kept_row[];
   T* kept = reinterpret_cast<T*>(kept_row);
-  T* row = row_of(logits, blockIdx.x);
+  const T* row = row_of(logits, blockIdx.x);
   const int classes = static_cast<int>(logits.cols), first = static_cast<int>(threadIdx.x) * N, label = labels[blockIdx.x];
   const float at_label = to_float(row[label]);
 
@@ -115,7 +114,7 @@ __global__ void __launch_bounds__(1024, 2)
     losses[2 * Index{blockIdx.x}] = lse - at_label;
     losses[2 * Index{blockIdx.x} + 1] = lse - (by.label - by.other) * at_label - (by.other > 0 ? by.other * total : 0);
   }
-  if (!by.gradient) return;
+  if (dlogits.to.data == nullptr) return;
 
   const float grow = by.scale / sum;
   const auto grade = [&]<int M>(int j) {  // a thread reads only the classes that it kept itself
@@ -124,62 +123,39 @@ __global__ void __launch_bounds__(1024, 2)
       x = load_pack<M>(kept + j);
     else
       x = load_pack<M>(row + j);
-    for (int k = 0; k < M; ++k) x.set(k, exponential<T>(x[k] - peak) * grow - by.other_gradient);
+    float gradient[M];
+    for (int k = 0; k < M; ++k) gradient[k] = exponential<T>(x[k] - peak) * grow - by.other_gradient;
     if (label >= j && label < j + M) {
       for (int k = 0; k < M; ++k)
-        if (j + k == label) x.set(k, exponential<T>(at_label - peak) * grow - by.label_gradient);
+        if (j + k == label) gradient[k] = exponential<T>(at_label - peak) * grow - by.label_gradient;
     }
-    store_pack(row + j, x);
+    put(dlogits, blockIdx.x, j, gradient);
   };
   for (int j = first; j < whole; j += 1024 * N) grade.template operator()<N>(j);
   if (rest < classes) grade.template operator()<1>(rest);
 }
 
-template <int Warps, class T>
-__global__ void __launch_bounds__(32 * Warps)
-    cross_entropy_gradient(Matrix<const T> logits, const Token* labels, float label_share, float other_share, float scale,
-                           const float* upstream, Sink<T> dlogits) {
-  const Index i = blockIdx.x;
-  const T* row = row_of(logits, i);
-  const int label = labels[i];
-  const RowExponentials found = row_exponentials<Warps>(row, static_cast<int>(logits.cols));
-  if (upstream != nullptr) scale *= *upstream;
-  for (int j = static_cast<int>(threadIdx.x); j < logits.cols; j += 32 * Warps) {
-    const float p = exponential<T>(to_float(row[j]) - found.most) / found.sum;
-    const float gradient[] = {scale * (p - (j == label ? label_share : other_share))};
-    put(dlogits, i, j, gradient);
-  }
-}
-
 /// losses[i] = the divergence of row i.
 template <int Warps, class T>
-__global__ void __launch_bounds__(32 * Warps) kl_divergence(Matrix<const T> logits, Matrix<const T> target, float* losses) {
+__global__ void __launch_bounds__(32 * Warps)
+    kl_divergence(Matrix<const T> logits, Matrix<const T> target, float* losses, float scale, Sink<T> dlogits) {
   const T *x = row_of(logits, blockIdx.x), *p = row_of(target, blockIdx.x);
   const RowExponentials found = row_exponentials<Warps>(x, static_cast<int>(logits.cols));
   const float log_sum = logf(found.sum);
-  float loss = 0;
+  float loss = 0, total = 0;
   for (int j = static_cast<int>(threadIdx.x); j < logits.cols; j += 32 * Warps) {
     const float share = to_float(p[j]);
+    total += share;
     if (share != 0) loss += share * (logf(share) - (to_float(x[j]) - found.most - log_sum));
   }
   loss = block_sum<Warps>(loss);
   if (threadIdx.x == 0) losses[blockIdx.x] = loss;
-}
-
-template <int Warps, class T>
-__global__ void __launch_bounds__(32 * Warps) kl_divergence_gradient(KlDivergenceGradientArgs<Cuda<T>> args) {
-  const Index i = blockIdx.x;
-  const T *x = row_of(args.logits, i), *p = row_of(args.target, i);
-  const RowExponentials found = row_exponentials<Warps>(x, static_cast<int>(args.logits.cols));
-  float total = 0;
-  for (int j = static_cast<int>(threadIdx.x); j < args.logits.cols; j += 32 * Warps) total += to_float(p[j]);
+  if (dlogits.to.data == nullptr) return;
   total = block_sum<Warps>(total);
-  float scale = static_cast<float>(args.scale);
-  if (args.upstream != nullptr) scale *= *args.upstream;
-  for (int j = static_cast<int>(threadIdx.x); j < args.logits.cols; j += 32 * Warps) {
+  for (int j = static_cast<int>(threadIdx.x); j < logits.cols; j += 32 * Warps) {
     const float probability = exponential<T>(to_float(x[j]) - found.most) / found.sum;
     const float gradient[] = {scale * (probability * total - to_float(p[j]))};
-    put(args.dlogits, i, j, gradient);
+    put(dlogits, blockIdx.x, j, gradient);
   }
 }
 
@@ -217,23 +193,14 @@ void cross_entropy(Cuda<T>& device, const CrossEntropyArgs<Cuda<T>>& args) {
                                         .scale = static_cast<float>(args.scale),
                                         .label_gradient = static_cast<float>(args.scale * q.label),
                                         .other_gradient = static_cast<float>(args.scale * q.other),
-                                        .gradient = args.gradient,
-                                        .keep = args.gradient && bytes <= room};
+                                        .keep = !args.dlogits.to.empty() && bytes <= room};
   float* losses = device.template workspace<float>(2 * args.logits.rows);
-  with_packs<T>(in_packs(args.logits.data, Pack<T>::size, args.logits.stride), [&]<int N>() {
+  const auto packs = [](const auto& m) { return in_packs(m.data, Pack<T>::size, m.stride); };
+  with_packs<T>(packs(args.logits) && packs(args.dlogits.to), [&]<int N>() {
     launch(device, "cross_entropy", {{static_cast<unsigned>(args.logits.rows)}, 1024, by.keep ? bytes : 0},
-           kernels::cross_entropy<N, T>, args.logits, args.labels, by, losses);
+           kernels::cross_entropy<N, T>, args.logits, args.labels, by, losses, args.dlogits);
   });
   sum_numbers(device, "cross_entropy", true, losses, args.logits.rows, 1, args.nll, args.loss);
-}
-
-template <class T>
-void cross_entropy_gradient(Cuda<T>& device, const CrossEntropyGradientArgs<Cuda<T>>& args) {
-  const SmoothedLabel q(args.smoothing, args.amount, args.logits.cols);
-  launch_row_blocks(device, "cross_entropy_gradient", args.logits.rows, args.logits.cols,
-                    kernels::cross_entropy_gradient<1, T>, kernels::cross_entropy_gradient<8, T>, args.logits, args.labels,
-                    static_cast<float>(q.label), static_cast<float>(q.other), static_cast<float>(args.scale), args.upstream,
-                    args.dlogits);
 }
 
 template <class T>
@@ -242,14 +209,9 @@ void kl_divergence(Cuda<T>& device, const KlDivergenceArgs<Cuda<T>>& args) {
   if (rows == 0 || args.logits.cols == 0) return;
   float* losses = device.template workspace<float>(rows);
   launch_row_blocks(device, "kl_divergence", rows, args.logits.cols, kernels::kl_divergence<1, T>,
-                    kernels::kl_divergence<8, T>, args.logits, args.target, losses);
+                    kernels::kl_divergence<8, T>, args.logits, args.target, losses, static_cast<float>(args.gradient_scale),
+                    args.dlogits);
   sum_numbers(device, "kl_divergence", true, losses, rows, static_cast<float>(args.scale), args.y);
-}
-
-template <class T>
-void kl_divergence_gradient(Cuda<T>& device, const KlDivergenceGradientArgs<Cuda<T>>& args) {
-  launch_row_blocks(device, "kl_divergence_gradient", args.logits.rows, args.logits.cols,
-                    kernels::kl_divergence_gradient<1, T>, kernels::kl_divergence_gradient<8, T>, args);
 }
 
 }  // namespace attn

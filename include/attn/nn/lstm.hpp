@@ -152,12 +152,8 @@ struct LearnedStates {
 
   LstmStates<Device, Width> operator()(Tape<Device>& tape, Index sentences) const {
     const auto states = empty_states<Width>(tape, static_cast<std::size_t>(h.rows));
-    const std::int32_t offsets[] = {0, static_cast<std::int32_t>(sentences)};
-    const Ragged rows = upload_offsets(tape, offsets, 1);
-    auto* layer = tape.device.tape_nodes.template array<Token>(sentences);
     for (std::size_t i = 0; i < states.size(); ++i) {
-      std::fill_n(layer, sentences, static_cast<Token>(i));
-      const Text text{tape.upload(layer, sentences), rows};
+      const Text text = upload(tape, std::vector(static_cast<std::size_t>(sentences), static_cast<Token>(i)));
       states[i] = {embedding(tape, text, h, 1, {}, 0, 0), embedding(tape, text, c, 1, {}, 0, 0)};
     }
     return states;
@@ -181,7 +177,7 @@ class RowCache {
     if (initial.value.empty())
       tape.device.zero(rows_.value);
     else
-      write(tape, initial, one_step(tape, initial.rows()).order);
+      write(tape, initial, nullptr);
   }
 
   /// The rows at these places (on the device). With null, a view of the first `count` places, valid until the next write.
@@ -191,7 +187,7 @@ class RowCache {
     return gather_rows<Device>(tape, rows_, place, count);
   }
   void write(Tape<Device>& tape, Variable<Device, Width> rows, const std::int32_t* place) {
-    scatter_rows(tape.device, {.from = rows.value, .row = place, .to = rows_.value});
+    move_rows(tape.device, {.from = rows.value, .to = {rows_.value}, .to_row = place, .count = rows.rows()});
   }
 
  private:
@@ -236,7 +232,7 @@ class LstmCache {
       if (from.value.empty())
         tape.device.zero(to.value);
       else
-        dropout(tape.device, {.x = from.value, .y = {to.value}, .dropout = {}});
+        move_rows(tape.device, {.from = from.value, .to = {to.value}, .count = to.rows()});
     };
     for (std::size_t i = 0; i < states.size(); ++i) put(states[i].h, places[i].h), put(states[i].c, places[i].c);
     return copy;

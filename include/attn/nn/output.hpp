@@ -68,7 +68,7 @@ class OutputRows {
     const Token* rows = tape.upload(tokens_.data(), count);
     const auto take = [&](const Parameter<Device>& from) {
       const Matrix<Scalar> to = tape.matrix(count, from.cols);
-      gather_rows(tape.device, {.from = from.matrix(), .row = rows, .to = to});
+      move_rows(tape.device, {.from = from.matrix(), .from_row = rows, .to = {to}, .count = count});
       return to;
     };
     weight_ = take(output.weight);

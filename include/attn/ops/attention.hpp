@@ -16,6 +16,15 @@
 //
 // The forward op accepts keys with row_indices (core/ragged.hpp) if no sentence has more than one query, dropout is off,
 // and heads have at most `widest_listed` columns. Gradients and weights need contiguous rows.
+//
+// With a vector u, the score is a small network instead, for one head without dropout. The caller projects queries and keys to
+// the network's width (one product each). With T_ij = tanh(q_i + k_j):
+//
+//   attention            S_ij = u · T_ij,  P = softmax(S),  Y = P V
+//   attention_gradient   dS and dV as above,  du += sum over i, j of dS_ij T_ij,  G_ij = dS_ij u * (1 - T_ij²),
+//                        dq_i = sum over j of G_ij,  dk_j = sum over i of G_ij
+//
+// T is not stored either. Bahdanau et al. 2014.
 
 namespace attn {
 
@@ -23,10 +32,11 @@ inline constexpr int widest_listed = 128;  // maximum head width for keys with r
 
 template <class Device>
 struct AttentionArgs {
-  InputOf<Device> q;     // query rows x width
-  InputOf<Device> k;     // key rows x width
-  InputOf<Device> v;     // key rows x value width
-  Ragged queries, keys;  // the same number of sentences
+  InputOf<Device> q;                           // query rows x width
+  InputOf<Device> k;                           // key rows x width
+  InputOf<Device> v;                           // key rows x value width
+  const typename Device::Scalar* u = nullptr;  // width, or none
+  Ragged queries, keys;                        // the same number of sentences
   int heads = 1;
   double scale = 1;
   bool causal = false;
@@ -39,10 +49,11 @@ struct AttentionArgs {
 template <class Device>
 struct AttentionGradientArgs {
   AttentionArgs<Device> forward;
-  InputOf<Device> dy;  // query rows x value width
-  SinkOf<Device> dq;   // query rows x width
-  SinkOf<Device> dk;   // key rows x width
-  SinkOf<Device> dv;   // key rows x value width
+  InputOf<Device> dy;                   // query rows x value width
+  SinkOf<Device> dq;                    // query rows x width
+  SinkOf<Device> dk;                    // key rows x width
+  SinkOf<Device> dv;                    // key rows x value width
+  typename Device::Real* du = nullptr;  // width, accumulates; only with u
 };
 
 template <class Device>
@@ -55,56 +66,16 @@ struct AttentionWeightsArgs {
 /// Whether the keys of this attention may have row_indices.
 template <class Device>
 bool may_list_keys(const AttentionArgs<Device>& args) {
-  return args.queries.longest <= 1 && !args.dropout.active() && args.q.cols <= widest_listed * args.heads &&
-         args.v.cols <= widest_listed * args.heads;
+  return args.u == nullptr && args.queries.longest <= 1 && !args.dropout.active() &&
+         args.q.cols <= widest_listed * args.heads && args.v.cols <= widest_listed * args.heads;
 }
 
 /// Every backend's attention calls this first.
 template <class Device>
 void check_lists(const AttentionArgs<Device>& args) {
   refuse_lists("attention", args.queries);
-  if (!may_list_keys(args)) refuse_lists("attention with several queries per sentence, dropout or wide heads", args.keys);
+  if (!may_list_keys(args))
+    refuse_lists("attention with several queries per sentence, dropout, wide heads or u", args.keys);
 }
-
-// Attention with a small network as its score. The caller projects queries and keys to the network's width (one product
-// each). For each sentence, with T_ij = tanh(q_i + k_j) and the last layer u of the network:
-//
-//   additive_attention            S_ij = u · T_ij,  P = softmax(S),  Y = P V
-//   additive_attention_gradient   dV = Pᵀ dY,  dP = dY Vᵀ,  dS = P * (dP - rowsum(P * dP)),
-//                                 du += sum over i, j of dS_ij T_ij,  G_ij = dS_ij u * (1 - T_ij²),
-//                                 dq_i = sum over j of G_ij,  dk_j = sum over i of G_ij
-//   additive_attention_weights    P, recomputed from the log-sum-exps for inspection
-//
-// Causal as above: query i sees keys 0 to m - n + i, and a query without visible keys gives 0. T and P are not stored, only
-// each row's log-sum-exp. Bahdanau et al. 2014.
-
-template <class Device>
-struct AdditiveAttentionArgs {
-  InputOf<Device> q;                 // query rows x width
-  InputOf<Device> k;                 // key rows x width
-  const typename Device::Scalar* u;  // width
-  InputOf<Device> v;                 // key rows x value width
-  Ragged queries, keys;              // the same number of sentences
-  bool causal = false;
-  OutputOf<Device> y;          // query rows x value width
-  typename Device::Real* lse;  // query rows
-};
-
-template <class Device>
-struct AdditiveAttentionGradientArgs {
-  AdditiveAttentionArgs<Device> forward;
-  InputOf<Device> dy;         // query rows x value width
-  SinkOf<Device> dq;          // query rows x width
-  SinkOf<Device> dk;          // key rows x width
-  typename Device::Real* du;  // width, accumulates
-  SinkOf<Device> dv;          // key rows x value width
-};
-
-template <class Device>
-struct AdditiveAttentionWeightsArgs {
-  AdditiveAttentionArgs<Device> forward;
-  /// Column j is key j of the sentence; 0 for keys that the query does not see.
-  Matrix<typename Device::Real> weights;  // query rows x longest key count
-};
 
 }  // namespace attn

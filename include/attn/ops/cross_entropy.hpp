@@ -1,13 +1,11 @@
 #pragma once
 #include "attn/ops/operands.hpp"
 
-// Softmax, cross-entropy with smoothed labels, and the gradient, in place over the logits.
+// Softmax, cross-entropy with smoothed labels, and optionally the gradient, in one pass over the logits.
 //
 //   cross_entropy   nll  += sum over rows of -log p[label]
 //                   loss += sum over rows of -sum over classes of q[class] log p[class],   p = softmax(logits)
-//                   optionally logits become scale * (p - q), the gradient of scale * loss
-//
-//   cross_entropy_gradient   dlogits = scale * upstream[0] * (p - q), the gradient of scale * loss; keeps the logits
+//                   dlogits = scale * (p - q), the gradient of scale * loss; may replace the logits
 //
 // q is 1 for the label and 0 elsewhere, mixed with weight e with another distribution. Two definitions:
 //
@@ -33,31 +31,20 @@ struct SmoothedLabel {
 
 template <class Device>
 struct CrossEntropyArgs {
-  OutputOf<Device> logits;  // rows x classes; becomes the gradient if `gradient`
-  const Token* labels;      // rows
-  Smoothing smoothing = Smoothing::uniform;
-  double amount = 0;            // e
-  bool gradient = false;        // whether to replace the logits by their gradient
-  double scale = 1;             // of the gradient
-  typename Device::Real* nll;   // 1, accumulates
-  typename Device::Real* loss;  // 1, accumulates
-};
-
-template <class Device>
-struct CrossEntropyGradientArgs {
   InputOf<Device> logits;  // rows x classes
   const Token* labels;     // rows
   Smoothing smoothing = Smoothing::uniform;
-  double amount = 0;  // e
-  double scale = 1;
-  const typename Device::Real* upstream = nullptr;  // 1, on the device; nullptr: 1
-  SinkOf<Device> dlogits;                           // rows x classes
+  double amount = 0;            // e
+  double scale = 1;             // of the gradient
+  typename Device::Real* nll;   // 1, accumulates
+  typename Device::Real* loss;  // 1, accumulates
+  SinkOf<Device> dlogits = {};  // rows x classes, or none; sets if it is the logits
 };
 
 // The Kullback-Leibler divergence between soft targets p and softmax(logits), as in knowledge distillation.
 //
-//   kl_divergence            y[0] += scale * sum over rows and classes of p * (log(p) - log_softmax(logits)),   0 log 0 = 0
-//   kl_divergence_gradient   dlogits = scale * upstream[0] * (softmax(logits) * sum(p) - p)
+//   kl_divergence   y[0] += scale * sum over rows and classes of p * (log(p) - log_softmax(logits)),   0 log 0 = 0
+//                   dlogits = gradient_scale * (softmax(logits) * sum(p) - p)
 //
 // torch.nn.functional.kl_div(log_softmax(logits), p, reduction="sum"). The targets are constants.
 
@@ -65,17 +52,9 @@ template <class Device>
 struct KlDivergenceArgs {
   InputOf<Device> logits;  // rows x classes
   InputOf<Device> target;  // rows x classes: p, probabilities
-  double scale = 1;
-  typename Device::Real* y;  // 1, accumulates
-};
-
-template <class Device>
-struct KlDivergenceGradientArgs {
-  InputOf<Device> logits;  // rows x classes
-  InputOf<Device> target;  // rows x classes: p, probabilities
-  double scale = 1;
-  const typename Device::Real* upstream = nullptr;  // 1, on the device; nullptr: 1
-  SinkOf<Device> dlogits;                           // rows x classes
+  double scale = 1, gradient_scale = 1;
+  typename Device::Real* y;     // 1, accumulates
+  SinkOf<Device> dlogits = {};  // rows x classes, or none
 };
 
 }  // namespace attn

@@ -52,9 +52,7 @@ void lstm_gradient(Device& device, const std::array<LstmGradientArgs<Device>, Wa
   for (const auto& way : ways) lstm_gradient(device, way);
 }
 
-// lstm_cell   one step of an LSTM layer, one row per sentence, from its input to its states; has no gradient
-//
-//   (i, f, g, o) = x Wᵀ + b + h' Rᵀ;   i, f, o = sigmoid(.), g = tanh(.);   c = f c' + i g,   h = o tanh(c)
+// lstm_cell   one step of an LSTM layer, from its input to its states; has no gradient:   gates = x Wᵀ + b, then lstm
 //
 // Used by decoder steps; torch.nn.LSTMCell. Devices without a kernel for it run two ops.
 
@@ -63,30 +61,14 @@ struct LstmCellArgs {
   InputOf<Device> x;                    // rows x in
   InputOf<Device> input;                // 4 width x in: W
   const typename Device::Scalar* bias;  // 4 width
-  InputOf<Device> recurrent;            // 4 width x width: R
-  InputOf<Device> h0 = {}, c0 = {};     // rows x width, or none: 0
-  Ragged rows;                          // sentences of one row each: 0, 1, 2, ...
-  OutputOf<Device> gates, c, previous;  // scratch memory, shaped as for lstm
-  OutputOf<Device> h;                   // rows x width: h after the step
-  OutputOf<Device> last_h, last_c;      // rows x width: a copy of h, and c
+  LstmArgs<Device> step;  // sentence i is row i; keep = false, gates are scratch memory, with last_h and last_c
 };
 
 /// The step as two ops.
 template <class Device>
 void product_and_lstm(Device& device, const LstmCellArgs<Device>& args) {
-  linear(device, {.x = args.x, .weight = args.input, .bias = args.bias, .y = args.gates});
-  lstm(device, {.gates = args.gates,
-                .rows = args.rows,
-                .order = args.rows.begin,
-                .recurrent = args.recurrent,
-                .h0 = args.h0,
-                .c0 = args.c0,
-                .keep = false,
-                .h = args.h,
-                .c = args.c,
-                .previous = args.previous,
-                .last_h = args.last_h,
-                .last_c = args.last_c});
+  linear(device, {.x = args.x, .weight = args.input, .bias = args.bias, .y = args.step.gates});
+  lstm(device, args.step);
 }
 
 template <class Device>

@@ -14,22 +14,18 @@
 
 #define ATTN_OP_LIST(DECLARE, Device)                                                          \
   ATTN_OP(DECLARE, Device, adam, Adam);                                                        \
-  ATTN_OP_AND_GRADIENT(DECLARE, Device, additive_attention, AdditiveAttention);                \
-  ATTN_OP(DECLARE, Device, additive_attention_weights, AdditiveAttentionWeights);              \
   ATTN_OP(DECLARE, Device, argmax, Argmax);                                                    \
   ATTN_OP_AND_GRADIENT(DECLARE, Device, attention, Attention);                                 \
   ATTN_OP(DECLARE, Device, attention_weights, AttentionWeights);                               \
   ATTN_OP(DECLARE, Device, beam_step, BeamStep);                                               \
-  ATTN_OP(DECLARE, Device, copy_rows, CopyRows);                                               \
-  ATTN_OP_AND_GRADIENT(DECLARE, Device, cross_entropy, CrossEntropy);                          \
+  ATTN_OP(DECLARE, Device, cross_entropy, CrossEntropy);                                       \
   ATTN_OP(DECLARE, Device, dropout, Dropout);                                                  \
   ATTN_OP_AND_GRADIENT(DECLARE, Device, embedding, Embedding);                                 \
   ATTN_OP(DECLARE, Device, exchange_average, ExchangeAverage);                                 \
   ATTN_OP(DECLARE, Device, fill, Fill);                                                        \
-  ATTN_OP_AND_GRADIENT(DECLARE, Device, gather_rows, GatherRows);                              \
   ATTN_OP(DECLARE, Device, greedy_step, GreedyStep);                                           \
   ATTN_OP_AND_GRADIENT(DECLARE, Device, input_feeding, InputFeeding);                          \
-  ATTN_OP_AND_GRADIENT(DECLARE, Device, kl_divergence, KlDivergence);                          \
+  ATTN_OP(DECLARE, Device, kl_divergence, KlDivergence);                                       \
   ATTN_OP_AND_GRADIENT(DECLARE, Device, layer_norm, LayerNorm);                                \
   ATTN_OP(DECLARE, Device, linear, Linear);                                                    \
   ATTN_OP(DECLARE, Device, linear_argmax, LinearArgmax);                                       \
@@ -37,20 +33,19 @@
   ATTN_OP(DECLARE, Device, linear_weight_gradient, LinearWeightGradient);                      \
   ATTN_OP_AND_GRADIENT(DECLARE, Device, lstm, Lstm);                                           \
   ATTN_OP(DECLARE, Device, lstm_cell, LstmCell);                                               \
+  ATTN_OP(DECLARE, Device, move_rows, MoveRows);                                               \
   ATTN_OP(DECLARE, Device, moving_average, MovingAverage);                                     \
-  ATTN_OP(DECLARE, Device, ragged_mix, RaggedMix);                                             \
-  ATTN_OP(DECLARE, Device, ragged_mix_transposed, RaggedMixTransposed);                        \
+  ATTN_OP(DECLARE, Device, ragged_mix, RaggedProduct);                                         \
+  ATTN_OP(DECLARE, Device, ragged_mix_transposed, RaggedProduct);                              \
   ATTN_OP(DECLARE, Device, ragged_projection, RaggedProjection);                               \
   ATTN_OP(DECLARE, Device, ragged_projection_input_gradient, RaggedProjectionInputGradient);   \
   ATTN_OP(DECLARE, Device, ragged_projection_weight_gradient, RaggedProjectionWeightGradient); \
-  ATTN_OP(DECLARE, Device, ragged_scores, RaggedScores);                                       \
+  ATTN_OP(DECLARE, Device, ragged_scores, RaggedProduct);                                      \
   ATTN_OP(DECLARE, Device, reduce_all, ReduceAll);                                             \
   ATTN_OP_AND_GRADIENT(DECLARE, Device, reduce_columns, ReduceColumns);                        \
   ATTN_OP_AND_GRADIENT(DECLARE, Device, reduce_rows, ReduceRows);                              \
   ATTN_OP_AND_GRADIENT(DECLARE, Device, repeat_heads, RepeatHeads);                            \
-  ATTN_OP_AND_GRADIENT(DECLARE, Device, repeat_rows, RepeatRows);                              \
   ATTN_OP(DECLARE, Device, rotary, Rotary);                                                    \
-  ATTN_OP(DECLARE, Device, scatter_rows, ScatterRows);                                         \
   ATTN_OP(DECLARE, Device, sgd, Sgd);                                                          \
   ATTN_OP_AND_GRADIENT(DECLARE, Device, softmax, Softmax);                                     \
   ATTN_OP(DECLARE, Device, sum_of_squares, SumOfSquares);                                      \

@@ -1,49 +1,30 @@
 #pragma once
 #include "attn/ops/operands.hpp"
 
-// Matrix products of two activations, per sentence. A_s and B_s are the rows of sentence s, and B_s has m rows:
+// Matrix products of two activations, per sentence. A_s and B_s are the rows of sentence s, and sentence s of `b_rows` has m
+// rows:
 //
 //   ragged_scores           Y_s[:, 0:m] = scale * A_s B_sᵀ;  columns from m on are 0
-//   ragged_mix              Y_s = scale * W_s[:, 0:m] B_s
-//   ragged_mix_transposed   Y_s = scale * W_s[:, 0:m]ᵀ X_s
+//   ragged_mix              Y_s = scale * A_s[:, 0:m] B_s
+//   ragged_mix_transposed   Y_s = scale * A_s[:, 0:m]ᵀ B_s;  B has rows as A, Y has the rows of `b_rows`
 //
 // Their gradients are the same three ops:
 //
 //   Y = ragged_scores(A, B):   dA = ragged_mix(dY, B),      dB = ragged_mix_transposed(dY, A)
-//   Y = ragged_mix(W, B):      dW = ragged_scores(dY, B),   dB = ragged_mix_transposed(W, dY)
+//   Y = ragged_mix(A, B):      dA = ragged_scores(dY, B),   dB = ragged_mix_transposed(A, dY)
 //
-// Columns of W from m on are never read. If the sink sets, rows of Y outside all sentences are 0. Y overlaps no input.
+// A mix never reads columns of A from m on. If the sink sets, rows of Y outside all sentences are 0. Y overlaps no input.
 
 namespace attn {
 
 template <class Device>
-struct RaggedScoresArgs {
-  InputOf<Device> a;  // rows of a x width
+struct RaggedProductArgs {
+  InputOf<Device> a;  // rows of a x width, or of a mix x at least b_rows.longest
   Ragged a_rows;
-  InputOf<Device> b;  // rows of b x width
+  InputOf<Device> b;  // rows of b x width, or of a transposed mix rows of a x width
   Ragged b_rows;      // the same number of sentences
   double scale = 1;
-  SinkOf<Device> y;  // rows of a x at least b_rows.longest
-};
-
-template <class Device>
-struct RaggedMixArgs {
-  InputOf<Device> w;  // rows of a x at least b_rows.longest
-  Ragged a_rows;
-  InputOf<Device> b;  // rows of b x width
-  Ragged b_rows;      // the same number of sentences
-  double scale = 1;
-  SinkOf<Device> y;  // rows of a x width
-};
-
-template <class Device>
-struct RaggedMixTransposedArgs {
-  InputOf<Device> w;  // rows of a x at least b_rows.longest
-  Ragged a_rows;
-  InputOf<Device> x;  // rows of a x width
-  Ragged b_rows;      // the same number of sentences
-  double scale = 1;
-  SinkOf<Device> y;  // rows of b x width
+  SinkOf<Device> y;  // rows of a x width or, of scores, x at least b_rows.longest; of a transposed mix rows of b x width
 };
 
 /// Throws an Error if two layouts, or a matrix of `cols` scores per row, do not fit.

@@ -57,14 +57,14 @@ inline void check_reduced_columns(Reduction kind, Index cols) {
 
 // Reduces the rows of each sentence to one row: sentence pooling.
 //
-//   reduce_rows            y[s, c] = sum, mean, max, first or last of x[i, c] over the rows i of sentence s
+//   reduce_rows            y[s, c] = sum, mean, max, first or last of x[i, c] over the rows i of sentence s; the sum may add
 //   reduce_rows_gradient   sum: dx[i, c] = dy[s, c]
 //                          mean: dx[i, c] = dy[s, c] / length(s)
 //                          max: dx[i, c] = dy[s, c] for the first row i of s with x[i, c] = y[s, c], else 0
 //                          first, last: dx[i, c] = dy[s, c] for that row, else 0
 //
 // An empty sentence gives a row of 0. The maximum of a column that contains NaN is NaN. Rows of x outside all sentences
-// have gradient 0.
+// have gradient 0. Repeating one row per sentence for all its rows is the gradient of the sum, and has the sum as gradient.
 
 enum class RowReduction { sum, mean, max, first, last };
 
@@ -73,7 +73,7 @@ struct ReduceRowsArgs {
   RowReduction kind = RowReduction::sum;
   InputOf<Device> x;  // rows x cols
   Ragged rows;
-  OutputOf<Device> y;  // sentences x cols
+  SinkOf<Device> y;  // sentences x cols; adds for a sum only
 };
 
 template <class Device>

@@ -82,18 +82,20 @@ struct AttentionOptions {
   bool prefetch_keys = false;  // keys and values predate the op that computes the queries
 };
 
-/// dropout(softmax(scale Q Kᵀ)) V, for each head of each sentence
+/// dropout(softmax(scale Q Kᵀ)) V, for each head of each sentence. With u, the scores are those of additive_attention.
 template <class Device>
-Variable<Device> attention(Variable<Device> q, Ragged queries, KeysValues<Device> memory, AttentionOptions options) {
+Variable<Device> attention(Variable<Device> q, Ragged queries, KeysValues<Device> memory, AttentionOptions options,
+                           Parameter<Device> u = {}) {
   Tape<Device>& tape = q.tape();
   check_attention(q, queries, memory);
   require(options.heads > 0 && q.cols() % options.heads == 0 && memory.values.cols() % options.heads == 0,
           "attention: ", q.cols(), " columns of queries and ", memory.values.cols(), " of values are not multiples of ",
           options.heads, " heads");
-  auto y = tape.result(q.rows(), memory.values.cols(), q, memory.keys, memory.values);
+  auto y = tape.result(q.rows(), memory.values.cols(), q, memory.keys, memory.values, u);
   const AttentionArgs<Device> forward{.q = q.value,
                                       .k = memory.keys.value,
                                       .v = memory.values.value,
+                                      .u = u.values(),
                                       .queries = queries,
                                       .keys = memory.rows,
                                       .heads = options.heads,
@@ -109,9 +111,19 @@ Variable<Device> attention(Variable<Device> q, Ragged queries, KeysValues<Device
   tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
     const Index covered = memory.rows.rows;  // attention does not touch rows outside all sentences
     const SinkOrScratch<Device> dq(back, q), dk(back, memory.keys, covered), dv(back, memory.values, covered);
-    attention_gradient(back.device, {.forward = forward, .dy = dy, .dq = dq, .dk = dk, .dv = dv});
+    const GradientOrScratch<Device> du(back, u);
+    attention_gradient(back.device, {.forward = forward, .dy = dy, .dq = dq, .dk = dk, .dv = dv, .du = du});
   });
   return y;
+}
+
+/// softmax(u · tanh(q + k)) V for each sentence
+template <class Device>
+Variable<Device> additive_attention(Variable<Device> q, Ragged queries, KeysValues<Device> memory, Parameter<Device> u,
+                                    bool causal) {
+  check_attention(q, queries, memory);
+  require(u.size() == q.cols(), "additive_attention: queries of ", q.cols(), " columns for a vector of ", u.size());
+  return attention(q, queries, memory, {.causal = causal}, u);
 }
 
 }  // namespace attn

@@ -25,9 +25,8 @@ Variable<Device> slice(Variable<Device> x, Index first, Index count) {
     return y;
   }
   tape.on_backward(y, [x, first, count](Tape<Device>& back, auto dy) {  // a slice of a slice, or an overlapping one
-    const auto sink = back.sink(x);
-    if (!sink.add) back.device.zero(sink.to);
-    dropout(back.device, {.x = dy, .y = {sink.to.columns(first, count), true}, .dropout = {}});
+    const auto sink = back.zeroed_sink(x);
+    move_rows(back.device, {.from = dy, .to = {sink.to.columns(first, count), sink.add}, .count = dy.rows});
   });
   return y;
 }
@@ -67,16 +66,16 @@ Variable<Device> concat(std::span<const Variable<Device>> parts) {
   auto y = tape.make_result(parts[0].rows(), cols, learns);
   auto* copies = tape.device.tape_nodes.template array<Variable<Device>>(std::ssize(parts));
   const std::span<const Variable<Device>> from(copies, std::uninitialized_copy(parts.begin(), parts.end(), copies));
-  const auto copy = [](Device& device, auto x, auto to) { dropout(device, {.x = x, .y = to, .dropout = {}}); };
   Index first = 0;
   for (const auto& part : from) {
-    copy(tape.device, part.value, Sink<typename Device::Scalar>{y.value.columns(first, part.cols())});
+    move_rows(tape.device, {.from = part.value, .to = {y.value.columns(first, part.cols())}, .count = part.rows()});
     first += part.cols();
   }
-  tape.on_backward(y, [copy, from](Tape<Device>& back, auto dy) {
+  tape.on_backward(y, [from](Tape<Device>& back, auto dy) {
     Index at = 0;
     for (const auto& part : from) {
-      if (part.slot != nullptr) copy(back.device, dy.columns(at, part.cols()), back.sink(part));
+      if (part.slot != nullptr)
+        move_rows(back.device, {.from = dy.columns(at, part.cols()), .to = back.sink(part), .count = dy.rows});
       at += part.cols();
     }
   });

@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/ops/dropout.hpp"
 #include "attn/ops/move_rows.hpp"
 #include "attn/tape/embedding.hpp"
 #include "attn/tape/linear.hpp"
@@ -29,15 +28,11 @@ std::pair<Variable<Device>, Ragged> concat_rows(Variable<Device> a, Ragged a_row
   const std::int32_t* const row_of_a = tape.upload(places, a.rows() + b.rows());
   const std::int32_t* const row_of_b = row_of_a + a.rows();
   auto y = tape.result(a.rows() + b.rows(), a.cols(), a, b);
-  scatter_rows(tape.device, {.from = a.value, .row = row_of_a, .to = y.value});
-  scatter_rows(tape.device, {.from = b.value, .row = row_of_b, .to = y.value});
+  move_rows(tape.device, {.from = a.value, .to = {y.value}, .to_row = row_of_a, .count = a.rows()});
+  move_rows(tape.device, {.from = b.value, .to = {y.value}, .to_row = row_of_b, .count = b.rows()});
   tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
-    for (const auto& [x, row] : {std::pair(a, row_of_a), std::pair(b, row_of_b)}) {
-      if (x.slot == nullptr) continue;
-      const Scratch<Device, typename Device::Scalar> part(back, x.rows(), x.cols());
-      gather_rows(back.device, {.from = dy, .row = row, .to = part.matrix});
-      dropout(back.device, {.x = part.matrix, .y = back.sink(x), .dropout = {}});  // sets or adds
-    }
+    for (const auto& [x, row] : {std::pair(a, row_of_a), std::pair(b, row_of_b)})
+      if (x.slot != nullptr) move_rows(back.device, {.from = dy, .from_row = row, .to = back.sink(x), .count = x.rows()});
   });
   Ragged rows = upload_offsets(tape, offsets, a_rows.count);
   rows.offsets_on_host = offsets;

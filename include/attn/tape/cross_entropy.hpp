@@ -41,10 +41,10 @@ Loss<Device> cross_entropy(Variable<Device> x, Parameter<Device> weight, Paramet
                                       .labels = labels + first,
                                       .smoothing = options.smoothing,
                                       .amount = options.amount,
-                                      .gradient = factor != nullptr,
                                       .scale = factor != nullptr ? *factor / normalizer : 0,
                                       .nll = sums,
-                                      .loss = sums + 1});
+                                      .loss = sums + 1,
+                                      .dlogits = {factor != nullptr ? logits : Matrix<Scalar>{}}});
           if (factor == nullptr) continue;
           add_linear_gradient(tape, logits, h, weight, bias);
           if (!dx.to.empty())

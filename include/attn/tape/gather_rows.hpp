@@ -9,9 +9,9 @@ namespace attn {
 template <class Device>
 Variable<Device> gather_rows(Tape<Device>& tape, Variable<Device> x, const std::int32_t* row, Index count) {
   auto y = tape.result(count, x.cols(), x);
-  gather_rows(tape.device, {.from = x.value, .row = row, .to = y.value});
+  move_rows(tape.device, {.from = x.value, .from_row = row, .to = {y.value}, .count = count});
   tape.on_backward(y, [x, row](Tape<Device>& back, auto dy) {
-    gather_rows_gradient(back.device, {.dto = dy, .row = row, .dfrom = back.sink(x)});
+    move_rows(back.device, {.from = dy, .to = back.zeroed_sink(x), .to_row = row, .count = dy.rows});
   });
   return y;
 }

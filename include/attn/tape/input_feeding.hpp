@@ -201,14 +201,12 @@ Variable<Device, Width> collect(Tape<Device>& tape, const Variable<Device, Width
     for (Index t = 0; t < count; first += parts[t++].rows()) work(parts[t], first);
   };
   walk([&](auto part, const std::int32_t* row) {
-    scatter_rows(tape.device, {.from = part.value, .row = row, .to = y.value});
+    move_rows(tape.device, {.from = part.value, .to = {y.value}, .to_row = row, .count = part.rows()});
   });
   tape.on_backward(y, [walk](Tape<Device>& back, auto dy) {
     walk([&](auto part, const std::int32_t* row) {
-      if (part.slot == nullptr) return;
-      const auto sink = back.sink(part);
-      require(!sink.add, "collect: a step is used again after collect. Use it before, or slice the result of collect.");
-      gather_rows(back.device, {.from = dy, .row = row, .to = sink.to});
+      if (part.slot != nullptr)
+        move_rows(back.device, {.from = dy, .from_row = row, .to = back.sink(part), .count = part.rows()});
     });
   });
   return y;

@@ -1,5 +1,6 @@
 #pragma once
 #include "attn/ops/linear.hpp"
+#include "attn/ops/move_rows.hpp"
 #include "attn/tape/gradient_memory.hpp"
 
 namespace attn {
@@ -45,7 +46,7 @@ Variable<Device> linear_transposed(Variable<Device> x, Parameter<Device> weight)
     if (!sink.add) return linear(back.device, {.x = dy, .weight = weight.matrix(), .y = sink.to});
     const Scratch<Device, Scalar> dx(back, x.rows(), x.cols());
     linear(back.device, {.x = dy, .weight = weight.matrix(), .y = dx.matrix});
-    dropout(back.device, {.x = dx.matrix, .y = sink, .dropout = {}});
+    move_rows(back.device, {.from = dx.matrix, .to = sink, .count = dy.rows});
   });
   return y;
 }

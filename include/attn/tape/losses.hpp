@@ -52,21 +52,14 @@ auto cross_entropy(const X& of, const Text& labels, LossOptions options = {}) {
   return Loss<Device>(
       x.tape(), "cross_entropy", normalizer, x.slot != nullptr,
       [=, tokens = labels.tokens](Tape<Device>& tape, typename Device::Real* sums, const double* weight) {
-        cross_entropy(tape.device, {.logits = x.value,  // unchanged, since gradient = false
+        cross_entropy(tape.device, {.logits = x.value,
                                     .labels = tokens,
                                     .smoothing = options.smoothing,
                                     .amount = options.amount,
-                                    .gradient = false,
-                                    .scale = 0,
+                                    .scale = weight != nullptr ? *weight / normalizer : 0,
                                     .nll = sums,
-                                    .loss = sums + 1});
-        if (weight != nullptr)
-          cross_entropy_gradient(tape.device, {.logits = x.value,
-                                               .labels = tokens,
-                                               .smoothing = options.smoothing,
-                                               .amount = options.amount,
-                                               .scale = *weight / normalizer,
-                                               .dlogits = tape.sink(x)});
+                                    .loss = sums + 1,
+                                    .dlogits = weight != nullptr ? tape.sink(x) : Sink<typename Device::Scalar>{}});
       },
       x.rows());
 }
@@ -96,11 +89,13 @@ auto kl_divergence(const X& of, const P& probabilities) {
   const double scale = 1 / static_cast<double>(std::max<Index>(x.rows(), 1));
   return Loss<Device>(
       x.tape(), "kl_divergence", 1, x.slot != nullptr, [=](Tape<Device>& tape, Real* sums, const double* weight) {
-        for (Real* sum : {sums, sums + 1})
-          kl_divergence(tape.device, {.logits = x.value, .target = p.value, .scale = scale, .y = sum});
-        if (weight != nullptr)
-          kl_divergence_gradient(tape.device,
-                                 {.logits = x.value, .target = p.value, .scale = *weight * scale, .dlogits = tape.sink(x)});
+        kl_divergence(tape.device, {.logits = x.value,
+                                    .target = p.value,
+                                    .scale = scale,
+                                    .gradient_scale = weight != nullptr ? *weight * scale : 0,
+                                    .y = sums,
+                                    .dlogits = weight != nullptr ? tape.sink(x) : Sink<typename Device::Scalar>{}});
+        kl_divergence(tape.device, {.logits = x.value, .target = p.value, .scale = scale, .y = sums + 1});
       });
 }
 

@@ -114,16 +114,7 @@ void lstm(Variable<Device> x, const TimeMajor& layout, const std::array<LstmDire
       lstm_cell(tape.device, {.x = x.value,
                               .input = ways[i].weights.input.matrix(),
                               .bias = ways[i].weights.bias.values(),
-                              .recurrent = forward[i].recurrent,
-                              .h0 = forward[i].h0,
-                              .c0 = forward[i].c0,
-                              .rows = layout.rows,
-                              .gates = forward[i].gates,
-                              .c = forward[i].c,
-                              .previous = forward[i].previous,
-                              .h = forward[i].h,
-                              .last_h = forward[i].last_h,
-                              .last_c = forward[i].last_c});
+                              .step = forward[i]});
     return;
   }
   for (std::size_t i = 0; i < Ways; ++i)

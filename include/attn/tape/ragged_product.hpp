@@ -25,10 +25,10 @@ auto ragged_scores(const Q& of_queries, Ragged queries, const K& of_keys, Ragged
   tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
     if (q.slot != nullptr)
       ragged_mix(back.device,
-                 {.w = dy, .a_rows = queries, .b = k.value, .b_rows = keys, .scale = scale, .y = back.sink(q)});
+                 {.a = dy, .a_rows = queries, .b = k.value, .b_rows = keys, .scale = scale, .y = back.sink(q)});
     if (k.slot != nullptr)
       ragged_mix_transposed(back.device,
-                            {.w = dy, .a_rows = queries, .x = q.value, .b_rows = keys, .scale = scale, .y = back.sink(k)});
+                            {.a = dy, .a_rows = queries, .b = q.value, .b_rows = keys, .scale = scale, .y = back.sink(k)});
   });
   return y;
 }
@@ -43,12 +43,12 @@ auto ragged_mix(const W& weights, Ragged queries, const V& values, Ragged keys) 
   check_rows("ragged_mix", v.rows(), keys);
   Tape<Device>& tape = innermost(w, v);
   auto y = tape.result(w.rows(), v.cols(), w, v);
-  ragged_mix(tape.device, {.w = w.value, .a_rows = queries, .b = v.value, .b_rows = keys, .y = {y.value}});
+  ragged_mix(tape.device, {.a = w.value, .a_rows = queries, .b = v.value, .b_rows = keys, .y = {y.value}});
   tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
     if (w.slot != nullptr)
       ragged_scores(back.device, {.a = dy, .a_rows = queries, .b = v.value, .b_rows = keys, .y = back.sink(w)});
     if (v.slot != nullptr)
-      ragged_mix_transposed(back.device, {.w = w.value, .a_rows = queries, .x = dy, .b_rows = keys, .y = back.sink(v)});
+      ragged_mix_transposed(back.device, {.a = w.value, .a_rows = queries, .b = dy, .b_rows = keys, .y = back.sink(v)});
   });
   return y;
 }

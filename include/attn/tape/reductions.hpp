@@ -1,5 +1,4 @@
 #pragma once
-#include "attn/ops/move_rows.hpp"
 #include "attn/ops/reductions.hpp"
 #include "attn/tape/arithmetic.hpp"
 #include "attn/tape/text.hpp"
@@ -38,7 +37,7 @@ Variable<Device> pool(Variable<Device> x, Ragged rows, RowReduction kind) {
   Tape<Device>& tape = x.tape();
   check_rows("pooling", x.rows(), rows);
   auto y = tape.result(rows.count, x.cols(), x);
-  reduce_rows(tape.device, {.kind = kind, .x = x.value, .rows = rows, .y = y.value});
+  reduce_rows(tape.device, {.kind = kind, .x = x.value, .rows = rows, .y = {y.value}});
   tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
     reduce_rows_gradient(back.device,
                          {.kind = kind, .x = x.value, .y = y.value, .rows = rows, .dy = dy, .dx = back.sink(x)});
@@ -80,10 +79,9 @@ auto repeat_rows(const X& of, Ragged rows) {
           " sentences. Pass one row per sentence.");
   Tape<Device>& tape = x.tape();
   auto y = tape.result(rows.rows, x.cols(), x);
-  repeat_rows(tape.device, {.x = x.value, .rows = rows, .y = y.value});
-  tape.on_backward(y, [x, rows](Tape<Device>& back, auto dy) {
-    repeat_rows_gradient(back.device, {.dy = dy, .rows = rows, .dx = back.sink(x)});
-  });
+  reduce_rows_gradient(tape.device, {.rows = rows, .dy = x.value, .dx = {y.value}});  // of a sum
+  tape.on_backward(
+      y, [x, rows](Tape<Device>& back, auto dy) { reduce_rows(back.device, {.x = dy, .rows = rows, .y = back.sink(x)}); });
   return y;
 }
 

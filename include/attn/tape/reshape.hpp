@@ -1,4 +1,5 @@
 #pragma once
+#include "attn/ops/move_rows.hpp"
 #include "attn/tape/tape.hpp"
 
 namespace attn {
@@ -8,17 +9,16 @@ template <class Device>
 Variable<Device> reshape(Variable<Device> x, Index rows, Index cols) {
   require(rows * cols == x.rows() * x.cols(), "reshape: ", x.rows(), " x ", x.cols(), " cannot become ", rows, " x ", cols);
   Tape<Device>& tape = x.tape();
-  const auto copy = [](Device& device, auto from, auto to) { dropout(device, {.x = from, .y = to, .dropout = {}}); };
   Variable<Device> y;
   if (x.value.stride == x.cols()) {
     y = tape.constant({x.value.data, rows, cols});
     if (x.slot != nullptr) y.slot = tape.new_slot(rows, cols);
   } else {
     y = tape.result(rows, cols, x);
-    copy(tape.device, x.value, Sink<typename Device::Scalar>{{y.value.data, x.rows(), x.cols()}});
+    move_rows(tape.device, {.from = x.value, .to = {{y.value.data, x.rows(), x.cols()}}, .count = x.rows()});
   }
-  tape.on_backward(y, [x, copy](Tape<Device>& back, auto dy) {
-    copy(back.device, Matrix<typename Device::Scalar>(dy.data, x.rows(), x.cols()), back.sink(x));
+  tape.on_backward(y, [x](Tape<Device>& back, auto dy) {
+    move_rows(back.device, {.from = {dy.data, x.rows(), x.cols()}, .to = back.sink(x), .count = x.rows()});
   });
   return y;
 }

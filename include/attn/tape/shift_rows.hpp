@@ -1,7 +1,6 @@
 #pragma once
 #include "attn/ops/move_rows.hpp"
 #include "attn/tape/expression.hpp"
-#include "attn/tape/gradient_memory.hpp"
 
 namespace attn {
 
@@ -25,14 +24,11 @@ auto shift_rows(const X& of, Ragged rows, Index by) {
   const std::int32_t* const from = tape.upload(places, 2 * count);
   const std::int32_t* const to = from + count;
   auto y = tape.result(x.rows(), x.cols(), x);
-  const auto move = [count](Tape<Device>& on, auto source, const std::int32_t* row, auto target,
-                            const std::int32_t* place) {
-    const Scratch<Device, typename Device::Scalar> moved(on, count, source.cols);
-    gather_rows(on.device, {.from = source, .row = row, .to = moved.matrix});
-    gather_rows_gradient(on.device, {.dto = moved.matrix, .row = place, .dfrom = target});  // 0 in the other rows
-  };
-  move(tape, x.value, from, Sink<typename Device::Scalar>{y.value, false}, to);
-  tape.on_backward(y, [=](Tape<Device>& back, auto dy) { move(back, dy, to, back.sink(x), from); });
+  tape.device.zero(y.value);
+  move_rows(tape.device, {.from = x.value, .from_row = from, .to = {y.value}, .to_row = to, .count = count});
+  tape.on_backward(y, [=](Tape<Device>& back, auto dy) {
+    move_rows(back.device, {.from = dy, .from_row = to, .to = back.zeroed_sink(x), .to_row = from, .count = count});
+  });
   return y;
 }
 

@@ -196,6 +196,13 @@ class Tape {
     return {slot.gradient, add};
   }
 
+  /// The same for a function that contributes to some elements only: the others become 0 if the sink sets.
+  Sink<Scalar> zeroed_sink(Variable<Device> x) {
+    const Sink<Scalar> to = sink(x);
+    if (!to.add) device.zero(to.to);
+    return to;
+  }
+
   /// Temporary memory for a gradient computation; free it with release.
   template <class T>
   Matrix<T> scratch(Index rows, Index cols) {

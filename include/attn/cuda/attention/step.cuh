@@ -37,11 +37,11 @@ struct StepSums {
 };
 
 /// Slices: slices of 64 columns per head. Listed: row_indices gives the rows of the keys. Appends: row i of append.from
-/// holds key and value of sentence i's last key side by side and is written to row append.row[i]. A multiprocessor runs 32
+/// holds key and value of sentence i's last key side by side and is written to row append.to_row[i]. A multiprocessor runs 32
 /// warps if 64 registers per thread are enough, else 16.
 template <int Warps, int Slices, int N, bool Listed, bool Appends, class T>
 __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) / Warps)
-    step_attention(const AttentionArgs<Cuda<T>> args, const AttentionBlocks blocks, const ScatterRowsArgs<Cuda<T>> append) {
+    step_attention(const AttentionArgs<Cuda<T>> args, const AttentionBlocks blocks, const MoveRowsArgs<Cuda<T>> append) {
   constexpr int kGroups = Warps * kRowsAtOnce, kAtOnce = 4 / Slices;  // groups per block, keys in flight per group
   const bool ahead = Warps > 1 && (Appends || args.prefetch_keys);    // many blocks hide the latency
   if (!ahead) wait_for_earlier();
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) 
   if (Appends && group < 2) {  // one writes the key, one the value
     const int width = group == 0 ? task.width : task.value_width;
     const Index column = group == 0 ? task.head * task.width : args.k.cols + task.head * task.value_width;
-    T* const to = row_of(append.to, append.row[task.first_query]) + column;
+    T* const to = row_of(append.to.to, append.to_row[task.first_query]) + column;
     const T* const from = row_of(append.from, task.first_query) + column;
     unrolled<Slices>([&](int s) {
       float x[8];
@@ -138,13 +138,13 @@ __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) 
 
 }  // namespace kernels
 
-/// The held-back scatter_rows into the KV cache that attention is about to read; else null.
+/// The held-back move_rows into the KV cache that attention is about to read; else null.
 template <class T>
-const ScatterRowsArgs<Cuda<T>>* rows_to_append(const Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
-  const auto* rows = device.deferred(run_scatter_rows<T>);
+const MoveRowsArgs<Cuda<T>>* rows_to_append(const Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
+  const auto* rows = device.deferred(run_move_rows<T>);
   const Index count = args.queries.count;
-  return rows != nullptr && rows->from.rows == count && args.queries.rows == count && rows->to.data == args.k.data &&
-                 rows->to.cols == args.k.cols + args.v.cols && rows->to.stride == args.k.stride &&
+  return rows != nullptr && rows->count == count && args.queries.rows == count && rows->to.to.data == args.k.data &&
+                 rows->to.to.cols == args.k.cols + args.v.cols && rows->to.to.stride == args.k.stride &&
                  args.v.data == args.k.data + args.k.cols && args.v.stride == args.k.stride
              ? rows
              : nullptr;
@@ -152,7 +152,7 @@ const ScatterRowsArgs<Cuda<T>>* rows_to_append(const Cuda<T>& device, const Atte
 
 template <class T>
 void step_attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
-  ScatterRowsArgs<Cuda<T>> append{};
+  MoveRowsArgs<Cuda<T>> append{};
   if (const auto* found = rows_to_append(device, args)) {
     append = *found;
     device.drop_deferred();
@@ -162,7 +162,7 @@ void step_attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
   const bool narrow = std::max(args.q.cols, args.v.cols) <= 64 * args.heads, listed = args.keys.row_indices != nullptr;
   const bool many =
       blocks.all > 8U * static_cast<unsigned>(device.multiprocessors());  // enough to hide each other's latency
-  const bool packs = fits(args.q, args.k, args.v, args.y) && (append.row == nullptr || in_packs(append.from));
+  const bool packs = fits(args.q, args.k, args.v, args.y) && (append.to_row == nullptr || in_packs(append.from));
   with_packs<T>(packs, [&]<int N>() {
     const auto run = [&]<int Warps, bool Listed, bool Appends>() {
       launch_overlapping(device, "attention of a step", Spread{{blocks.all}, 32 * Warps},
@@ -171,7 +171,7 @@ void step_attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
                          args, blocks, append);
     };
     const auto choose = [&]<int Warps>() {
-      if (append.row != nullptr)
+      if (append.to_row != nullptr)
         listed ? run.template operator()<Warps, true, true>() : run.template operator()<Warps, false, true>();
       else
         listed ? run.template operator()<Warps, true, false>() : run.template operator()<Warps, false, false>();
