@@ -6,9 +6,9 @@ template class attn::ModelOnDevice<attn::Cuda<float>>;
 template class attn::ModelOnDevice<attn::Cuda<attn::bfloat16>>;
 
 attn::GpuSupport attn::cuda_support() {
-  const auto describe = [](int gpu) {
-    const cudaDeviceProp properties = choose_gpu(gpu);
-    return describe_kernels(properties.name, capability_of(properties), find_kernels(properties));
+  const auto describe = [](const DeviceOptions& options) {
+    const cudaDeviceProp properties = choose_gpu(options.gpu);
+    return describe_kernels(properties.name, capability_of(properties), find_kernels(properties, options.tf32));
   };
   return {.count = cuda_gpus, .found = cuda_found, .check = [](int gpu) { choose_gpu(gpu); }, .kernels = describe};
 }

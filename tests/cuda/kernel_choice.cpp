@@ -37,6 +37,16 @@ TEST_CASE("kernel choice: wgmma on Hopper and mma.sync elsewhere with a warning 
   }
 }
 
+TEST_CASE("kernel choice: TF32 uses mma.sync on all GPUs, so a build with wgmma would not be faster") {
+  const attn::KernelChoice hopper = choose_kernels({9, 0}, {9, 0, true}, true),
+                           older = choose_kernels({9, 0}, {8, 0}, true);
+  CHECK_FALSE(hopper.wgmma);
+  CHECK(hopper.clusters);
+  CHECK(hopper.warning.empty());
+  CHECK(older.warning.empty());
+  CHECK(choose_kernels({10, 0}, {8, 0}, true).warning == "rebuild with -DCMAKE_CUDA_ARCHITECTURES=100 for faster decoding");
+}
+
 TEST_CASE("kernel choice: is described in one line") {
   CHECK(describe_kernels("NVIDIA H200", {9, 0}, choose_kernels({9, 0}, {9, 0, true})) ==
         "NVIDIA H200 (compute capability 9.0): wgmma attention kernels");

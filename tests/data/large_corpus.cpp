@@ -71,7 +71,7 @@ Index corpus_megabytes() {
 
 TEST_CASE("large corpus: batches use at most a fifth of the corpus size in memory") {
   if (kSanitized) {
-    MESSAGE("skipped: a sanitizer takes memory of its own");
+    MESSAGE("left out: a sanitizer takes memory of its own");
     return;
   }
   const TemporaryFolder folder;

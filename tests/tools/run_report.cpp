@@ -85,6 +85,18 @@ TEST_CASE("run report: shows figures and curves and settings of a log") {
   CHECK(contains(page, "default-src 'none'"));
 }
 
+TEST_CASE("run report: shows the mean utilisation of the GPU and its curve if the log has them") {
+  const TemporaryFolder in;
+  const auto step = [](int number, const std::string& more) {
+    return R"({"event":"step","step":)" + std::to_string(number) + R"(,"loss":1)" + more + "}\n";
+  };
+  const std::string page = report(
+      {run_folder(in, "gpu", step(1, R"(,"gpu_utilisation":0.5)") + step(2, "") + step(3, R"(,"gpu_utilisation":0.76)"))});
+  CHECK(contains(page, "mean GPU utilisation</th><td>63 %</td>"));
+  CHECK(contains(between(page, "<h3>GPU utilisation", "</figure>"), "data-x='1 3' data-y='0.5000 0.7600'"));
+  CHECK(!contains(report({run_folder(in, "cpu", log_lines)}), "GPU utilisation"));
+}
+
 TEST_CASE("run report: shows at most five stages of a translation even without its source") {
   const TemporaryFolder in;
   std::string samples;

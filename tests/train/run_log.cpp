@@ -100,6 +100,26 @@ TEST_CASE("run log: writes the gradient norms of layers if they are reported") {
   CHECK_FALSE(events[1].contains("gradient_norms"));
 }
 
+TEST_CASE("run log: writes the utilisation of the GPU with reports and validations if it is known") {
+  const TemporaryFolder folder;
+  const auto path = folder / "log.jsonl";
+  RunLog log(path, folder / "curve.svg", "a run");
+  log.on_step({.step = 1});
+  std::optional<double> share = 0.75;
+  log.gpu_utilisation = [&] { return share; };
+  log.on_step({.step = 2});
+  share = 0.5;
+  log.on_validation({.step = 2});
+  share.reset();
+  log.on_step({.step = 3});
+  const auto events = events_of(path);
+  REQUIRE(events.size() == 4);
+  CHECK_FALSE(events[0].contains("gpu_utilisation"));
+  CHECK(events[1]["gpu_utilisation"] == 0.75);
+  CHECK(events[2]["gpu_utilisation"] == 0.5);
+  CHECK_FALSE(events[3].contains("gpu_utilisation"));
+}
+
 TEST_CASE("run log: lines are passed to listeners when written") {
   const TemporaryFolder folder;
   RunLog log(folder / "log.jsonl", folder / "curve.svg", "a run");

@@ -83,6 +83,7 @@ inline std::string draw_curves(Runs runs) {
   of_all("Validation score", validations, "score");
   of_all("Learning rate", steps, "rate");
   of_all("Tokens per second", steps, "tokens_per_second");
+  of_all("GPU utilisation, 0 to 1", steps, "gpu_utilisation");
   of_all("Gradient norm, before clipping", steps, "gradient_norm", true);
   of_all("Gain from the source, nats per token", validations, "source_gain");
   std::string figures;
@@ -138,6 +139,12 @@ inline std::vector<Row> figures_of(Runs runs) {
     for (const auto& [step, event] : run.log.steps)
       if (number_of(event, "loss")) tokens += number_of(event, "tokens").value_or(0);
     return run.summary.seconds > 0 ? format_count(std::llround(tokens / run.summary.seconds)) : "";
+  });
+  row("mean GPU utilisation", [&](const ReportedRun& run) {
+    double sum = 0, reports = 0;
+    for (const auto& [step, event] : run.log.steps)
+      if (const auto share = number_of(event, "gpu_utilisation")) sum += *share, ++reports;
+    return reports > 0 ? format_decimals(100 * sum / reports, 0) + " %" : "";
   });
   return rows;
 }

@@ -79,7 +79,7 @@ inline cudaDeviceProp choose_gpu(int gpu) {
   return properties;
 }
 
-inline KernelChoice find_kernels(const cudaDeviceProp& properties) {
+inline KernelChoice find_kernels(const cudaDeviceProp& properties, bool tf32 = false) {
   GpuArchitecture code, *place = nullptr;
   check_cuda(cudaMalloc(&place, sizeof code), "looking for this program's code");
   kernels::find_architecture<<<1, 1>>>(place);
@@ -88,7 +88,7 @@ inline KernelChoice find_kernels(const cudaDeviceProp& properties) {
   (void)cudaFree(place);
   check_cuda(launched, "the first kernel");
   check_cuda(status, "the first kernel");
-  return choose_kernels(capability_of(properties), code);
+  return choose_kernels(capability_of(properties), code, tf32);
 }
 
 struct CudaOptions {
@@ -221,6 +221,11 @@ requires(sizeof(T) > 0) class Cuda<T> {
   bool has_wgmma() const { return kernels_.wgmma; }
   bool has_clusters() const { return kernels_.clusters; }
   std::string description() const { return properties_->name; }
+  std::string pci_bus_id() const {
+    char id[32] = {};
+    check_cuda(cudaDeviceGetPCIBusId(id, sizeof id, options_.gpu), "asking the GPU for its bus");
+    return id;
+  }
   Plans plans;  // of matrix products
 
   bool repeats_step = false;  // set by core/step_graph.hpp: uploads are refused

@@ -24,11 +24,12 @@ struct KernelChoice {
   std::string warning = {};  // how to build for faster kernels; empty if there are none
 };
 
-/// gpu: its compute capability; code: the architecture of the code that the driver loaded.
-inline KernelChoice choose_kernels(GpuArchitecture gpu, GpuArchitecture code) {
-  KernelChoice choice{.wgmma = code.major == 9 && code.specific, .clusters = code.major >= 9};
+/// gpu: its compute capability; code: the architecture of the code that the driver loaded; tf32: float in TF32, for which
+/// attention has no wgmma kernels.
+inline KernelChoice choose_kernels(GpuArchitecture gpu, GpuArchitecture code, bool tf32 = false) {
+  KernelChoice choice{.wgmma = code.major == 9 && code.specific && !tf32, .clusters = code.major >= 9};
   const char* slower = gpu.major > 9 && !choice.clusters ? "decoding" : nullptr;
-  if (gpu.major == 9 && !choice.wgmma) slower = "attention";
+  if (gpu.major == 9 && !choice.wgmma && !tf32) slower = "attention";
   if (slower != nullptr)
     choice.warning = "rebuild with -DCMAKE_CUDA_ARCHITECTURES=" + gpu.cmake_value() + " for faster " + slower;
   return choice;

@@ -17,9 +17,9 @@ struct DeviceOptions {
 /// GPU queries; all null without CUDA.
 struct GpuSupport {
   int (*count)() = nullptr;
-  std::string (*found)() = nullptr;           // description of driver, runtime and GPUs
-  void (*check)(int gpu) = nullptr;           // throws Error if the program cannot run on that GPU
-  std::string (*kernels)(int gpu) = nullptr;  // its name, compute capability and kernels
+  std::string (*found)() = nullptr;                        // description of driver, runtime and GPUs
+  void (*check)(int gpu) = nullptr;                        // throws Error if the program cannot run on that GPU
+  std::string (*kernels)(const DeviceOptions&) = nullptr;  // the GPU's name, compute capability and attention kernels
 };
 GpuSupport gpu_support();  // attn::compiled and run/models.hpp have none, attn::compiled_cuda those of CUDA
 

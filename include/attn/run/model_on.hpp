@@ -5,6 +5,7 @@
 #include "attn/optim/adam.hpp"
 #include "attn/optim/averaged.hpp"
 #include "attn/parallel/data_parallel.hpp"
+#include "attn/run/gpu_utilisation.hpp"
 #include "attn/run/model_options.hpp"
 #include "attn/run/model_registry.hpp"
 #include "attn/train/checkpoint_callback.hpp"
@@ -135,6 +136,7 @@ TrainingOutcome ModelOnDevice<Device>::train(const TrainingRun& run) {
     const std::optional<Index> resumed_at = run.resume ? std::optional(first) : std::nullopt;
     log.emplace(run.folder / "log.jsonl", run.folder / "curve.svg", run.title, resumed_at);
     log->echo = run.log_line;
+    if constexpr (requires { device_->pci_bus_id(); }) log->gpu_utilisation = GpuUtilisation(device_->pci_bus_id());
     board.emplace(run.folder, resumed_at);
     log->write({{"event", "start"},
                 {"step", first},

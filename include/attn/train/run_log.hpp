@@ -27,6 +27,9 @@ class RunLog : public Callback {
   /// Called with every line written.
   std::function<void(const std::string& line)> echo;
 
+  /// The utilisation of the GPU, from 0 to 1, for each report and validation. Nothing is logged without a value.
+  std::function<std::optional<double>()> gpu_utilisation;
+
   /// Writes any event: run settings, the machine, a score. JSON has no non-finite numbers; they become null.
   void write(const nlohmann::json& event) {
     const std::string line = json_text(event);
@@ -46,6 +49,7 @@ class RunLog : public Callback {
                          {"tokens_per_second", report.tokens_per_second},
                          {"waiting", report.waiting},
                          {"seconds", seconds()}};
+    add_utilisation(event);
     if (report.communicating > 0) event["communicating"] = report.communicating;
     if (report.gradient_norm) event["gradient_norm"] = *report.gradient_norm;
     if (!report.gradient_norms.empty()) event["gradient_norms"] = report.gradient_norms;
@@ -56,6 +60,7 @@ class RunLog : public Callback {
     validation_.points.push_back({static_cast<double>(report.step), report.loss});
     nlohmann::json event{{"event", "validation"}, {"step", report.step}, {"epoch", report.epoch},
                          {"loss", report.loss},   {"best", report.best}, {"seconds", seconds()}};
+    add_utilisation(event);
     if (report.likelihood) event["perplexity"] = report.perplexity();
     if (report.score) event["score"] = *report.score;
     if (report.source_gain) event["source_gain"] = *report.source_gain;
@@ -68,6 +73,9 @@ class RunLog : public Callback {
  private:
   using Clock = std::chrono::steady_clock;
 
+  void add_utilisation(nlohmann::json& event) const {
+    if (const auto share = gpu_utilisation ? gpu_utilisation() : std::nullopt) event["gpu_utilisation"] = *share;
+  }
   void draw() const {
     const Series series[] = {training_, validation_};
     write_file(picture_, draw_learning_curve(title_, series));
