@@ -46,7 +46,7 @@ inline std::string cuda_found() {
   if (driver == 0) return found + ", no NVIDIA driver";
   found += ", a driver for CUDA " + version(driver);
   if (status == cudaErrorInsufficientDriver) return found + ", which is too old for this runtime";
-  if (status == cudaErrorNoDevice) return found + ", but no visible GPU. Check CUDA_VISIBLE_DEVICES.";
+  if (status == cudaErrorNoDevice) return found + ", but no visible GPU (check CUDA_VISIBLE_DEVICES)";
   if (status != cudaSuccess) return found + ": " + cudaGetErrorString(status);
   for (int gpu = 0; gpu < gpus; ++gpu) {
     cudaDeviceProp properties;
