@@ -88,7 +88,7 @@ std::string markdown(const std::vector<papers::TestSet>& tests, const json& abou
   }
   text += "\nBLEU as the paper computed it: " + about.at("bleu").get<std::string>() +
           ". sacreBLEU: " + about.at("sacrebleu").get<std::string>() +
-          ". Perplexity of the validation text; the best epoch is that of the lowest. Training loss of the last epoch, "
+          ". Perplexity is on validation text. The best epoch has the lowest. Training loss is that of the last epoch, "
           "with dropout, in nats per token. Several runs: mean ± standard deviation.\n\n";
   for (const json& row : about.at("rows"))
     if (const std::string note = row.at("note"); !note.empty()) text += note + "\n\n";

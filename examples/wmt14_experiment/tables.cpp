@@ -94,14 +94,12 @@ std::string page(const std::vector<Outcome>& outcomes) {
       table3(outcomes) + "\nBLEU is sacreBLEU's, `" + text_of(first.test, "signature") + "`, of " +
       (beam > 1 ? "translations with a beam of " + format_count(beam) : "greedy translations") + " of " +
       counted(sentences, "sentence") + (test.empty() ? "" : " (" + test + ")") +
-      ", by the weights that are best on the validation text. The paper's own BLEU is a slip of its evaluation: it scores "
-      "the "
-      "first translation alone against all 3,003 references. The recomputed column is sacreBLEU, 13a, of the "
-      "translations that the paper's models wrote of all 3,003 sentences of newstest2014: that is what to compare with.\n\n"
-      "Perplexity is per token of the tokenizer, so that figures of different tokenizers and texts do not compare: here a "
-      "vocabulary of " +
+      ", with the weights that are best on the validation text. The paper scores its "
+      "first translation against all 3,003 references by mistake. Compare with the recomputed column: sacreBLEU, 13a, of "
+      "the paper's translations of newstest2014.\n\n"
+      "Perplexity is per token, so you cannot compare it across tokenizers or texts. Here the vocabulary is " +
       format_count(first.config.source.size()) +
-      ", in the paper BART's of 50,265, and half of WMT14's training text, of which the last 1 % validates.\n\n"
+      ". The paper has BART's of 50,265, half of WMT14's training text, and its last 1 % for validation.\n\n"
       "## Table 4: time\n\n" +
       table4(outcomes) + "\nThe paper's times are of an RTX 3090 and include validation. " +
       (same_batches ? "A batch is 88 sentences here and there.\n\n"

@@ -1,4 +1,4 @@
-// refused: static assertion failed.*BidirectionalLstm: each direction gives half of the width
+// refused: static assertion failed.*BidirectionalLstm: each direction outputs half the width
 #include "lstm_device.hpp"
 
 #ifdef ATTN_REFUSED

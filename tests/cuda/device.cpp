@@ -198,7 +198,7 @@ TEST_CASE("device: the error on a machine without a GPU says what is missing") {
     return;
   }
   CAPTURE(why);
-  CHECK(why.find("needed are a driver") != std::string::npos);
+  CHECK(why.find("attn needs a driver") != std::string::npos);
   std::string sentence;
   try {
     make_cuda_float();

@@ -10,7 +10,7 @@
 
 namespace {
 
-const std::string lost = "; the GPU is lost to this process: start it again, and go on from the last checkpoint";
+const std::string lost = "; this process can no longer use the GPU. Restart it with --resume";
 
 __global__ void write_to(int* address) { *address = 1; }
 

@@ -128,8 +128,7 @@ TEST_CASE("word dropout: rejects rates out of range and vocabularies without an 
   CHECK(refused(1) == "Batches: mask_rate is 1, but must be at least 0 and below 1");
   CHECK(contains(refused(std::numeric_limits<double>::quiet_NaN()), "nan, but must be at least 0 and below 1"));
   const std::string none =
-      "Batches: mask_rate is 0.1, but a vocabulary has no unknown token of its own. Use one with <unk>, or no masks "
-      "(omit --mask-tokens).";
+      "Batches: mask_rate is 0.1, but a vocabulary has no <unk> token. Add <unk>, or omit --mask-tokens.";
   CHECK(refused(0.1, {1, 2, 3}) == none);
   CHECK(refused(0.1, {0, 0, 0, 0, 0}) == none);  // GPT-2: one token for everything
   CHECK(refused(0.1, {1, 2, 3, 4, 2}) == none);

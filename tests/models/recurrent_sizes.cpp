@@ -98,7 +98,7 @@ TEST_CASE("recurrent sizes: wrong sizes are refused with their names") {
   };
   const std::type_identity<CourseworkModel<D, any>> feeding;
   CHECK(contains(refusal(feeding, {.width = 0}), "128 (embedding), 0 (width), 2 and 2 (layers). All must be positive"));
-  CHECK(contains(refusal(feeding, {.width = 7}), "each direction gives half of the width, so it must be even, not 7"));
+  CHECK(contains(refusal(feeding, {.width = 7}), "each direction outputs half the width, so it must be even, not 7"));
   CHECK(contains(refusal(std::type_identity<ComparisonModel<D, NoAttention, any>>{}, deeper),
                  "Seq2Seq: the decoder's 3 layers start with the states of the encoder's 1"));
   CHECK(contains(refusal(std::type_identity<PlainCourseworkModel<D, any>>{}, deeper), "InputFeeding without attention"));

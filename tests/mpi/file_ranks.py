@@ -45,7 +45,7 @@ with tempfile.TemporaryDirectory() as name:
         began = time.monotonic()
         processes = begin(3, folder / "same", failing, how)
         status, said = end(processes[:2])
-        named = "rank 2 on " in said[1] and "has given no sign of life for 1 s" in said[1] and "start all ranks again" in said[1]
+        named = "rank 2 on " in said[1] and "sent no heartbeat for 1 s" in said[1] and "start all ranks again" in said[1]
         check(status == [1, 1] and named and "rank 0 ends: rank 1 on " in said[0] and time.monotonic() - began < 20,
               f"the remaining ranks end if one is {how} even if none waits for it: {status} {said}")
         if how == "stopped":

@@ -143,9 +143,9 @@ with tempfile.TemporaryDirectory() as name:
           "resuming finished runs only writes the table")
     check_full("how the trainings went", *some, "--resume", "--output", folder / "cut")
     refused("finished runs with other settings", *some, "--resume", "--clip", 3, "--output", folder / "cut",
-            says="baseline/seed1: it was begun with clip 4.0, not 3.0")
+            says="baseline/seed1: the run started with clip 4.0, not 3.0")
     os.remove(folder / "cut/coursework/lexical/seed2/outcome.json")
-    refused("resuming with another setting", *some, "--resume", "--clip", 3, "--output", folder / "cut", says="it was begun with clip 4.0, not 3.0")
+    refused("resuming with another setting", *some, "--resume", "--clip", 3, "--output", folder / "cut", says="the run started with clip 4.0, not 3.0")
 
     # A folder that is used: runs are replaced or gone on with where that is asked for, and the table keeps those of other rows and seeds.
     short, out = ["--epochs", 1, "--maps", 0, *common], folder / "used"

@@ -150,7 +150,7 @@ with tempfile.TemporaryDirectory() as name:
         start = (folder / "masked/log.jsonl").read_text().splitlines()[0]
         return [json.loads(text)["settings"]["mask-tokens"] for text in ((folder / "masked/model.json").read_text(), start)]
     check(recorded() == ["0.2", "0.2"], "model.json and the log record --mask-tokens")
-    refused("resuming without masks", *masked, "--mask-tokens", 0, "--resume", says="it was begun with mask-tokens 0.2, not 0.0")
+    refused("resuming without masks", *masked, "--mask-tokens", 0, "--resume", says="the run started with mask-tokens 0.2, not 0.0")
     check(run(*masked, "--epochs", 4, "--resume").returncode == 0 and recorded() == ["0.2", "0.2"], "a resumed run keeps --mask-tokens")
     for value in (-0.1, 1, "nan"):
         refused(f"--mask-tokens {value}", *tiny, "--mask-tokens", value, "--output", folder / "x",
@@ -255,9 +255,9 @@ with tempfile.TemporaryDirectory() as name:
     check((folder / "parts/model.safetensors").read_bytes() == (folder / "whole/model.safetensors").read_bytes(),
           "a resumed run ends with the bits of an uninterrupted run")
     check(len(list((folder / "parts").glob("events.out.tfevents.*"))) == 3, "a resumed run adds a TensorBoard file")
-    refused("resuming with another setting", *tiny, "--output", folder / "parts", "--resume", "--seed", 2, says="it was begun with seed 1, not 2")
-    refused("resuming with another text", *tiny, "--output", folder / "parts", "--resume", "--generated-pairs", 301, says="it was begun with training text")
-    refused("resuming with another vocabulary", *tiny, "--output", folder / "parts", "--resume", "--vocabulary", 410, says="it was begun with vocabulary 400, not 410")
+    refused("resuming with another setting", *tiny, "--output", folder / "parts", "--resume", "--seed", 2, says="the run started with seed 1, not 2")
+    refused("resuming with another text", *tiny, "--output", folder / "parts", "--resume", "--generated-pairs", 301, says="the run started with training text")
+    refused("resuming with another vocabulary", *tiny, "--output", folder / "parts", "--resume", "--vocabulary", 410, says="the run started with vocabulary 400, not 410")
     shutil.copytree(folder / "parts", folder / "padded")
     os.truncate(folder / "padded/training.safetensors", 4 << 30)
     refused("a checkpoint padded to 4 GiB", *tiny, "--output", folder / "padded", "--resume", says="bytes at the end belong to no tensor; the file is damaged")
@@ -354,7 +354,7 @@ with tempfile.TemporaryDirectory() as name:
     check("2 sentences of the test" in result.stdout, "a resumed run scores the test again")
     refused("resuming without the training text", "--output", folder / "cut", "--resume", says="used the training text .../a.en. Pass it again")
     (folder / "valid.de").write_text("die Zahl zwei .\n" * 3)
-    refused("resuming with another validation text", *validated, "--epochs", 2, "--resume", says="it was begun with validation text")
+    refused("resuming with another validation text", *validated, "--epochs", 2, "--resume", says="the run started with validation text")
     (folder / "valid.de").write_text("die Zahl eins .\n" * 3)
     check(run(*validated, "--epochs", 2, "--resume").returncode == 0, "a run resumes with the same validation text")
     learnt = {}

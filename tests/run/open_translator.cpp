@@ -192,7 +192,7 @@ TEST_CASE("open translator: an ensemble of one folder twice equals the folder an
   other.config.source = other.config.target = more;
   write_run_config(other.folder.path(), other.config);
   CHECK(contains(error_of([&] { open_ensemble({run.folder.path(), other.folder.path()}, cpu); }), "has other tokenizers"));
-  CHECK(contains(error_of([&] { open_ensemble({}, cpu); }), "no folders are named"));
+  CHECK(contains(error_of([&] { open_ensemble({}, cpu); }), "pass at least one folder"));
 }
 
 TEST_CASE("open translator: returns the search tree of a line and word links") {

@@ -31,7 +31,7 @@ TEST_CASE("begin run: the config describes the run and a run resumes only with i
   CHECK(begin_run(folder.path(), config, device, true, {"epochs"}) != nullptr);
   config.settings["rate"] = "0.2";
   CHECK(contains(error_of([&] { begin_run(folder.path(), config, device, true, {"epochs"}); }),
-                 "begun with rate 0.1, not 0.2"));
+                 "started with rate 0.1, not 0.2"));
   CHECK(read_run_config(folder.path()).settings.at("rate") == "0.1");
 }
 

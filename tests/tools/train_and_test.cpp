@@ -143,7 +143,7 @@ TEST_CASE("train and test: a frozen encoder keeps its weights even if the resume
 
   program.options.freeze = {"decoder"};
   program.options.given = {"freeze"};
-  CHECK(contains(error_of([&] { program.run(); }), R"(begun with freeze ["encoder"], not ["decoder"])"));
+  CHECK(contains(error_of([&] { program.run(); }), R"(started with freeze ["encoder"], not ["decoder"])"));
 }
 
 TEST_CASE("train and test: the log has the gradient norm of each layer on request") {
@@ -234,7 +234,7 @@ TEST_CASE("train and test: a resumed run reports its starting point and no vocab
   CHECK((contains(weights, "start-from") && !contains(weights, "vocabulary")));
 
   program.options.output = first;
-  CHECK(contains(error_of([&] { program.run(); }), "begun with vocabulary 262, not 4000"));
+  CHECK(contains(error_of([&] { program.run(); }), "started with vocabulary 262, not 4000"));
 }
 
 TEST_CASE("train and test: a closed log pipe stops training and the run can resume") {

@@ -87,8 +87,9 @@ Corpus read_corpus(const Options& options) {
     add(corpus.target, pair->target);
   });
   require(corpus.lines > 0, options.source, " and ", options.target, " are empty. Give files with one sentence per line.");
-  require(corpus.source.lengths.sentences() > 0, "of the ", counted(corpus.lines, "pair"), " of ", options.source, " and ",
-          options.target, " none has 6 to 19 spaces on both sides. --prepare needs such pairs.");
+  require(corpus.source.lengths.sentences() > 0, options.source, ", ", options.target,
+          ": no pair has 7 to 20 words on both sides, similar lengths, and at most ", options.limits.most_words,
+          " words after preparation. --prepare keeps such pairs only.");
   return corpus;
 }
 

@@ -163,7 +163,7 @@ class Header {
 
 }  // namespace safetensors
 
-static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian; so must the machine be");
+static_assert(std::endian::native == std::endian::little, "attn supports little-endian machines only");
 
 /// Writes tensors, metadata and checksums to a file. If saving fails or is interrupted, the old file stays intact (see
 /// replace_file).

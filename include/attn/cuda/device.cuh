@@ -46,8 +46,8 @@ inline std::string cuda_found() {
   if (driver == 0) return found + ", no NVIDIA driver";
   found += ", a driver for CUDA " + version(driver);
   if (status == cudaErrorInsufficientDriver) return found + ", which is too old for this runtime";
-  if (status == cudaErrorNoDevice) return found + ", no GPU that it shows (see CUDA_VISIBLE_DEVICES)";
-  if (status != cudaSuccess) return found + ", which says: " + cudaGetErrorString(status);
+  if (status == cudaErrorNoDevice) return found + ", but no visible GPU (check CUDA_VISIBLE_DEVICES)";
+  if (status != cudaSuccess) return found + ": " + cudaGetErrorString(status);
   for (int gpu = 0; gpu < gpus; ++gpu) {
     cudaDeviceProp properties;
     if (cudaGetDeviceProperties(&properties, gpu) != cudaSuccess) continue;
@@ -57,7 +57,7 @@ inline std::string cuda_found() {
   return found;
 }
 inline std::string cuda_needed() {
-  return "needed are a driver for CUDA " + std::to_string(CUDART_VERSION / 1000) + " and a GPU of compute capability " +
+  return "attn needs a driver for CUDA " + std::to_string(CUDART_VERSION / 1000) + " and a GPU of compute capability " +
          std::to_string(kOldestCapability) + ".0 or later";
 }
 
@@ -68,7 +68,7 @@ inline cudaDeviceProp choose_gpu(int gpu) {
   require(gpu >= 0 && gpu < cuda_gpus(), "there is no GPU ", gpu, ": found ", cuda_found(), "; ", cuda_needed());
   cudaDeviceProp properties;
   check_cuda(cudaSetDevice(gpu), "choosing the GPU");
-  check_cuda(cudaGetDeviceProperties(&properties, gpu), "asking the GPU what it is");
+  check_cuda(cudaGetDeviceProperties(&properties, gpu), "querying GPU properties");
   require_supported(gpu, properties.name, capability_of(properties));
   cudaFuncAttributes attributes;
   const cudaError_t status = cudaFuncGetAttributes(&attributes, kernels::find_architecture);

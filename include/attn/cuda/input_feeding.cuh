@@ -44,7 +44,7 @@ FeedingPlan<T> plan_feeding(const InputFeedingArgs<Cuda<T>>& args, bool transpos
   const int lists = 5 * kFeedingSentences * 4;  // bytes of a block's lists of sentences
   plan.weights_begin = static_cast<int>(divide_up(lists + 4 * std::max(sums, attention), 16) * 16);
   require(static_cast<std::size_t>(plan.weights_begin) <= most_shared, "input_feeding: a source of ", args.source.longest,
-          " positions does not fit into a GPU's shared memory; cut it into shorter sentences");
+          " positions exceeds shared memory. Truncate sentences (--truncate)");
   std::size_t used = static_cast<std::size_t>(plan.weights_begin);
   const auto keep = [&](FeedingMatrix<T>& matrix) {
     const std::size_t bytes = static_cast<std::size_t>(matrix.size()) * sizeof(T);

@@ -66,7 +66,7 @@ class Batches {
     require(options.mask_rate == 0 ||
                 (source_unknown >= 0 && source_unknown != source_end && target_unknown >= 0 && target_unknown != end),
             "Batches: mask_rate is ", options.mask_rate,
-            ", but a vocabulary has no unknown token of its own. Use one with <unk>, or no masks (omit --mask-tokens).");
+            ", but a vocabulary has no <unk> token. Add <unk>, or omit --mask-tokens.");
     reserve();
     start_epoch(0);
   }

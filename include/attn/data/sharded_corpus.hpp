@@ -17,7 +17,7 @@
 
 namespace attn {
 
-static_assert(std::endian::native == std::endian::little, "shards are little-endian; so must the machine be");
+static_assert(std::endian::native == std::endian::little, "attn supports little-endian machines only");
 
 inline constexpr std::uint32_t shard_format = 1;
 

@@ -52,7 +52,7 @@ struct Lstm : LstmWeights<Device> {
 template <class Device, int In = dynamic, int Width = dynamic>
 struct BidirectionalLstm {
   static_assert(Width == dynamic || Width % 2 == 0,
-                "attn: BidirectionalLstm: each direction gives half of the width, so it must be even");
+                "attn: BidirectionalLstm: each direction outputs half the width, so it must be even");
   static constexpr int half = fraction(Width, 2);
   using State = LstmState<Device, Width>;  // of both directions, concatenated like the results
 
@@ -60,7 +60,7 @@ struct BidirectionalLstm {
 
   BidirectionalLstm() requires(In != dynamic && Width != dynamic) = default;
   BidirectionalLstm(Size<In> in, Size<Width> width) : forward(in, width / 2), backward(in, width / 2) {
-    require(width % 2 == 0, "BidirectionalLstm: each direction gives half of the width, so it must be even, not ",
+    require(width % 2 == 0, "BidirectionalLstm: each direction outputs half the width, so it must be even, not ",
             int(width));
   }
 

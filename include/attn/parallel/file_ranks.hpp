@@ -207,7 +207,7 @@ class FileRanks final : public Communicator {
         std::ostringstream why;
         why << "rank " << lost << " on " << host(lost);
         if (silent >= 0)
-          why << " has given no sign of life for " << silence_
+          why << " sent no heartbeat for " << silence_
               << " s: its process was killed or stopped, or its machine is unreachable";
         else
           why << " has made no progress for " << heartbeats.limit_of_next() << " s, and all others wait for it: it hangs";

@@ -157,9 +157,10 @@ class Mpi final : public Communicator {
     for (int other = 0; other < ranks_; ++other)
       if (!here[static_cast<std::size_t>(other)])
         silent += (silent.empty() ? "rank " : ", rank ") + std::to_string(other) + " on " + host(other);
-    stop_all(1, silent.empty() ? "the ranks wait for different things. Start all of them with the same command."
-                               : silent + " has not answered for " + std::to_string(static_cast<long>(patience_)) +
-                                     " s. All ranks end; the last checkpoint is complete");
+    stop_all(1, silent.empty()
+                    ? "the ranks called different collective operations. Start all of them with the same command."
+                    : silent + " has not answered for " + std::to_string(static_cast<long>(patience_)) +
+                          " s. All ranks end; the last checkpoint is complete");
     std::abort();
   }
 

@@ -81,17 +81,15 @@ inline ModelPreset marian_model(const HubConfig& config) {
   const auto both = [&](const char* encoder, const char* decoder) {
     if (size(encoder) != size(decoder))
       config.refuse(encoder, std::string("but ") + decoder + " is " + std::to_string(size(decoder)) +
-                                 ": a Transformer of attn has as many in both");
+                                 ": attn needs the same number in encoder and decoder");
     return size(encoder);
   };
   for (const char* other : {"normalize_before", "normalize_embedding", "add_final_layer_norm"})
-    if (config.flag(other, false))
-      config.refuse(other, "MarianMTModel does not compute so: only models that normalise after their sub-layers are read");
-  if (!config.flag("scale_embedding", false))
-    config.refuse("scale_embedding", "only models that scale their embeddings, as those of Marian do, are read");
+    if (config.flag(other, false)) config.refuse(other, "attn supports post-norm Marian models only");
+  if (!config.flag("scale_embedding", false)) config.refuse("scale_embedding", "it must be true");
   const auto activation = config.find("activation_function");
   if (activation != "swish" && activation != "silu" && activation != "relu" && activation != "gelu")
-    config.refuse("activation_function", "swish (or silu), relu and gelu are read");
+    config.refuse("activation_function", "it must be swish, silu, relu or gelu");
   const int heads = both("encoder_attention_heads", "decoder_attention_heads");
   if (size("d_model") % heads != 0)
     config.refuse("d_model", "it is not a multiple of the " + std::to_string(heads) + " attention heads");
@@ -177,7 +175,7 @@ inline std::vector<Token> marian_never(const HubConfig& config, Index vocabulary
   if (!words.is_null() && !words.is_array()) config.refuse("bad_words_ids", "it must be a list of lists of tokens");
   for (const auto& word : words) {
     if (!word.is_array() || word.size() != 1)
-      config.refuse("bad_words_ids", "it must be a list of lists of one token each: only single ones can be forbidden");
+      config.refuse("bad_words_ids", "each list must contain exactly one token: attn cannot forbid sequences");
     add("bad_words_ids", word[0]);
   }
   if (!tokens.is_null() && !tokens.is_array()) config.refuse("suppress_tokens", "it must be a list of tokens");
@@ -193,12 +191,11 @@ inline RunConfig read_marian_folder(const std::filesystem::path& folder) {
   if (config.find("model_type") != "marian")
     config.refuse("model_type", "attn reads only MarianMTModel folders (\"model_type\": \"marian\")");
   const auto weights = folder / "model.safetensors";
-  require(
-      file_exists(weights), "there is no model.safetensors in ", folder.string(),
-      file_exists(folder / "pytorch_model.bin")
-          ? ": pytorch_model.bin is a program in Python's own format, which attn does not run; let transformers write the "
-            "weights again, MarianMTModel.from_pretrained(folder).save_pretrained(folder)"
-          : ": the folder is not complete");
+  require(file_exists(weights), "there is no model.safetensors in ", folder.string(),
+          file_exists(folder / "pytorch_model.bin")
+              ? ". attn does not read pickle files (pytorch_model.bin). Convert it with save_pretrained: "
+                "MarianMTModel.from_pretrained(folder).save_pretrained(folder)"
+              : ". The folder is incomplete.");
   const bool shared = config.flag("share_encoder_decoder_embeddings", true);
   const ModelPreset preset = detail::marian_model(config);
 
@@ -207,10 +204,10 @@ inline RunConfig read_marian_folder(const std::filesystem::path& folder) {
     for (const char* name : names)
       if (const TensorView* table = file.find(name); table != nullptr) {
         require(table->shape.size() == 2, weights.string(), ": tensor '", name, "' has ", table->shape.size(),
-                " dimensions; a table of words' vectors has 2");
+                " dimensions; an embedding table has 2");
         return table->shape[0];
       }
-    fail(weights.string(), ": there is no tensor '", *names.begin(), "', the table of words' vectors");
+    fail(weights.string(), ": the embedding table '", *names.begin(), "' is missing");
   };
   ModelSpec model{.name = preset.architecture, .share_embeddings = shared, .shape = preset.shape};
   model.target_vocabulary = shared ? rows_of({"model.shared.weight", "model.decoder.embed_tokens.weight", "lm_head.weight"})

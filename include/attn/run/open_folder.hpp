@@ -30,7 +30,7 @@ inline FolderTranslator open_folder(const std::filesystem::path& folder, const D
 }
 
 inline FolderTranslator open_folders(const std::vector<std::filesystem::path>& folders, const DeviceOptions& device) {
-  require(!folders.empty(), "open_ensemble: no folders are named; an ensemble has one at least");
+  require(!folders.empty(), "open_ensemble: pass at least one folder");
   FolderTranslator first = open_folder(folders[0], device);
   std::vector<std::shared_ptr<AnyModel>> models{first.shared_model()};
   for (const auto& folder : std::span(folders).subspan(1)) {

@@ -14,7 +14,7 @@ namespace attn {
 
 // A run's folder: everything needed to translate with a trained model and to resume its training.
 //
-//   model.json             the model, its tokenizers and settings, who trained it where, and a checksum of these
+//   model.json             the model, its tokenizers and settings, program, commit and machine, and a checksum
 //   model.safetensors      the best weights so far
 //   training.safetensors   the state to resume from
 //   source.*, target.*     the tokenizers; a single tokenizer.* if both sides share it
@@ -78,7 +78,7 @@ inline RunConfig read_run_config(const std::filesystem::path& folder) {
   const auto path = folder / "model.json";
   require(is_folder(folder), folder.string(), " is not a folder. Name the folder of a run.");
   require(has_run(folder), "there is no model.json in ", folder.string(),
-          ": it is not a run folder, or it is from attn before 0.2. Train such models again.");
+          ": it is not a run folder, or attn 0.1 wrote it. Retrain 0.1 models.");
   try {
     std::size_t wrong = 0;
     json file = parse_json(read_file(path), &wrong);
@@ -92,7 +92,7 @@ inline RunConfig read_run_config(const std::filesystem::path& folder) {
       const json value = *checksum;
       file.erase(checksum);
       require(value == detail::checksum_of(file), where,
-              ": its checksum does not fit. If you changed it on purpose, remove the entry 'checksum'");
+              ": checksum mismatch. If you edited the file, remove the entry 'checksum'.");
     }
     for (const char* side : {"source_vocabulary", "target_vocabulary"}) json_count(file.at("model"), side, 1, where);
     const AnyTokenizer source = load_tokenizer(file.at("source"), folder);
@@ -150,8 +150,8 @@ inline std::string different_setting(const Metadata& then, const Metadata& now,
 inline void check_same_settings(const std::filesystem::path& folder, const Metadata& then, const Metadata& now,
                                 const std::vector<std::string>& may_change) {
   const std::string difference = different_setting(then, now, may_change);
-  require(difference.empty(), "cannot resume ", folder.string(), ": it was begun with ", difference,
-          "; give the options that it was begun with, or another folder");
+  require(difference.empty(), "cannot resume ", folder.string(), ": the run started with ", difference,
+          ". Use the same options, or choose another --output.");
 }
 
 }  // namespace attn

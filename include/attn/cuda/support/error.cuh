@@ -21,7 +21,7 @@ inline bool is_lost(cudaError_t status) {
 inline void check_cuda(cudaError_t status, const char* what) {
   if (status != cudaSuccess)
     fail("CUDA, ", what, ": ", cudaGetErrorString(status), " (", cudaGetErrorName(status), ")",
-         is_lost(status) ? "; the GPU is lost to this process: start it again, and go on from the last checkpoint" : "");
+         is_lost(status) ? "; this process can no longer use the GPU. Restart it with --resume" : "");
 }
 
 /// cuBLASLt does not say why a launch failed, but CUDA does.

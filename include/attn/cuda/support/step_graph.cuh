@@ -66,7 +66,7 @@ class WatchedCounts<Cuda<T>> {
       const cudaError_t status = cudaStreamQuery(device_.stream());
       if (status == cudaErrorNotReady) continue;
       check_cuda(status, "waiting for a step of decoding");
-      require(count >= 0, "decoding: step ", i, " is over and has not said how many sentences are left");
+      require(count >= 0, "decoding step ", i, " did not report its number of active sentences");
     }
     return count;
   }
