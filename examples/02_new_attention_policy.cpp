@@ -62,7 +62,7 @@ int main() {
   Adam adam(network, {.beta2 = 0.98, .clip_norm = 1});
   Trainer trainer(network, adam, InverseSquareRoot{.width = shape.width, .warmup = 100, .scale = 0.2}, {.epochs = 8});
   trainer.run(training, validation);
-  std::cout << "loss on words it has not seen: " << trainer.state.best << "\n";
+  std::cout << "loss on unseen words: " << trainer.state.best << "\n";
 
   int right = 0;
   for (const std::string word : {"drawer", "live", "star", "loop"}) {

@@ -102,18 +102,16 @@ std::vector<Row> coursework_rows() {
 
 const Experiment& experiment(const std::string& name) {
   static const Experiment attention{
-      "attention", attention_recipe(), attention_rows(),
-      "NLTK's corpus_bleu of words with the special tokens <sos> and <eos>, <unk> being a word",
+      "attention", attention_recipe(), attention_rows(), "NLTK's corpus_bleu of words, including <sos>, <eos> and <unk>",
       [](const Lines& translations, const Lines& references, Index limit) -> Scores {
         return {nltk_bleu(with_special_tokens(translations, limit), with_special_tokens(references, keep_all_tokens)),
                 corpus_bleu(for_sacrebleu(translations, "UNK"), for_sacrebleu(references, "unk")).score};
       }};
-  static const Experiment coursework{
-      "coursework", coursework_recipe(), coursework_rows(),
-      "multi-bleu.perl -lc, of an empty line for each translation that had not ended at the limit",
-      [](const Lines& translations, const Lines& references, Index limit) -> Scores {
-        return {multi_bleu(those_that_ended(translations, limit), references, true),
-                corpus_bleu(translations, references).score};
-      }};
+  static const Experiment coursework{"coursework", coursework_recipe(), coursework_rows(),
+                                     "multi-bleu.perl -lc; a translation cut off at the limit counts as an empty line",
+                                     [](const Lines& translations, const Lines& references, Index limit) -> Scores {
+                                       return {multi_bleu(those_that_ended(translations, limit), references, true),
+                                               corpus_bleu(translations, references).score};
+                                     }};
   return name == "attention" ? attention : coursework;
 }

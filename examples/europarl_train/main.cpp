@@ -142,7 +142,7 @@ int main(int count, char** words) try {
               << (options.overwrite ? " instead of --overwrite\n" : "\n");
     return stop_status();
   }
-  require_written(std::cout, "how the trainings went");
+  require_written(std::cout, "the progress");
   return failures > 0 ? 1 : 0;
 } catch (const std::exception& error) {
   std::cerr << "europarl_train: " << error.what() << "\n";

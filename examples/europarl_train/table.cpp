@@ -74,7 +74,7 @@ std::string markdown(const std::vector<papers::TestSet>& tests, const json& abou
                                  {"training loss, paper", "/paper/training_loss", 3},
                                  {"training loss, here", "/training_loss", 3},
                                  {"epochs", "/epochs", 0},
-                                 {"ms a step", "/milliseconds_per_step", 2}});
+                                 {"ms per step", "/milliseconds_per_step", 2}});
   std::string text = "| model | row | parameters", rule = "| --- | --- | ---";
   for (const Column& column : columns) text += " | " + column.head, rule += " | ---";
   text += " | training time | runs |\n" + rule + " | --- | --- |\n";

@@ -32,7 +32,7 @@ int main(int count, char** words) try {
       return stop_status();
     }
   }
-  require_written(std::cout, "how the experiment went");
+  require_written(std::cout, "the progress");
 } catch (const std::exception& error) {
   std::cerr << "wmt14_experiment: " << error.what() << "\n";
   return 1;

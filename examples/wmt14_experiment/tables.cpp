@@ -68,7 +68,8 @@ std::string table3(const std::vector<Outcome>& outcomes) {
 
 std::string table4(const std::vector<Outcome>& outcomes) {
   std::string text =
-      "| model | epochs | steps | s a batch | s a batch, paper | hours of training | hours with validation | hours, paper "
+      "| model | epochs | steps | s per batch | s per batch, paper | hours of training | hours with validation | hours, "
+      "paper "
       "|\n| --- | --- | --- | --- | --- | --- | --- | --- |\n";
   for (const Outcome& one : outcomes) {
     const double steps = static_cast<double>(std::max<Index>(one.log.steps, 1));
@@ -88,7 +89,8 @@ std::string page(const std::vector<Outcome>& outcomes) {
   const auto beam = static_cast<Index>(number_of(first.test, "beam").value_or(1));
   const bool same_batches = first.setting("batch") == "88" && first.setting("batch-unit") == "sentences";
   std::string text =
-      "# A Transformer and two Linformers, English to German\n\nBeside the figures of \"Evaluating Linformer's performance "
+      "# A Transformer and two Linformers, English to German\n\nCompared with the figures of \"Evaluating Linformer's "
+      "performance "
       "on "
       "the WMT14 EN-DE machine translation task\".\n\n## Table 3: perplexity and BLEU\n\n" +
       table3(outcomes) + "\nBLEU is sacreBLEU's, `" + text_of(first.test, "signature") + "`, of " +

@@ -93,7 +93,7 @@ int run(Options options, Communicator& processes) {
   const TrainingCorpus corpus = encode_texts(options, texts, tokenizers_of(before ? before : start), ranks);
   std::cout << "settings: " << describe(options) << std::endl;
   if (train(options, texts, corpus, before, ranks)) {
-    if (processes.leads()) require_written(std::cout, "how the training went");
+    if (processes.leads()) require_written(std::cout, "the progress");
     if (processes.leads() && options.json != nullptr) require_written(*options.json, "the lines of the log");
     return 0;
   }

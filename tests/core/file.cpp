@@ -95,7 +95,7 @@ TEST_CASE("file: a full disk is reported and the old file is kept") {
     fs::create_symlink("/dev/full", folder / "file.partial");
     const std::string sentence = error_of([&] { write_file(folder / "file", std::string(size, 'n')); });
     CHECK(contains(sentence, "cannot write " + (folder / "file").string() + ": No space left"));
-    CHECK(contains(sentence, "; " + (folder / "file").string() + " is kept as it was"));
+    CHECK(contains(sentence, "; " + (folder / "file").string() + " is unchanged"));
     CHECK(read_file(folder / "file") == "old");
     CHECK_FALSE(fs::exists(folder / "file.partial"));
   }
@@ -113,7 +113,7 @@ TEST_CASE("file: reports a disk that fills up during a write") {
   ::setrlimit(RLIMIT_FSIZE, &before);
   ::signal(SIGXFSZ, handler);
   CHECK(contains(sentence, "cannot write " + (folder / "file").string() + ": File too large"));
-  CHECK(contains(sentence, "is kept as it was"));
+  CHECK(contains(sentence, "is unchanged"));
   CHECK(read_file(folder / "file") == "old");
   CHECK_FALSE(fs::exists(folder / "file.partial"));
 }

@@ -141,7 +141,7 @@ with tempfile.TemporaryDirectory() as name:
     result = run(*some, "--resume", "--output", folder / "cut")
     check(result.returncode == 0 and log.stat().st_mtime_ns == before and "baseline" in result.stdout,
           "resuming finished runs only writes the table")
-    check_full("how the trainings went", *some, "--resume", "--output", folder / "cut")
+    check_full("the progress", *some, "--resume", "--output", folder / "cut")
     refused("finished runs with other settings", *some, "--resume", "--clip", 3, "--output", folder / "cut",
             says="baseline/seed1: the run started with clip 4.0, not 3.0")
     os.remove(folder / "cut/coursework/lexical/seed2/outcome.json")

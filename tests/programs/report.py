@@ -102,7 +102,7 @@ def browser_checks(chromium, folder):
     (folder / "one/maps").mkdir()
     (folder / "one/maps/0001.svg").write_text(MAP)
     check(run(folder / "one").returncode == 0, "a run gets a page")
-    check_full("where the page is", folder / "one")
+    check_full("the path of the page", folder / "one")
     page = (folder / "one/report.html").read_text()
     words = evaluate(page, """
 const plot = document.querySelector('svg.plot'), box = plot.getBoundingClientRect(), figure = plot.closest('figure');

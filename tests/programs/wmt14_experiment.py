@@ -106,7 +106,7 @@ with tempfile.TemporaryDirectory() as name:
     shown = "The school yard renovation was originally planned, so_to_say."
     (folder / "test.source.txt").write_text("\n".join(source[:7] + [shown] + source[8:]) + "\n")
     check(run("--part", "samples", "--samples", 1, "--output", folder).returncode == 0, "a part runs alone with only a folder")
-    check_full("how the experiment went", "--part", "samples", "--samples", 1, "--output", folder)
+    check_full("the progress", "--part", "samples", "--samples", 1, "--output", folder)
     samples = (folder / "samples.md").read_text()
     check("The paper's examples" in samples and "\nLine 8\n" in samples and "so\\_to\\_say" in samples, "the paper's examples are found in the test")
     (folder / "test.source.txt").write_text("\n".join(source[:7]) + "\n")

@@ -120,7 +120,7 @@ with tempfile.TemporaryDirectory() as name:
           f"the lines of the log contain every event: {sorted(set(said))}")
     check("BLEU = " in result.stderr and "memory: parameters" in result.stderr, "--json moves the messages to standard error")
     check_full("the lines of the log", *tiny, "--json", "--output", folder / "lost")
-    check_full("how the training went", *tiny, "--output", folder / "unsaid")
+    check_full("the progress", *tiny, "--output", folder / "unsaid")
     check('"event":"test"' in (folder / "unsaid/log.jsonl").read_text(), "a full disk on standard output does not end training")
 
     # Averages of the weights, and BLEU as what tells the best model.

@@ -281,7 +281,7 @@ TEST_CASE("open translator: rejects missing and incomplete and newer folders") {
   replaced("\"format\": 1", "\"format\": 1e300");
   CHECK(contains(opened(), "by hand: its 'format' is missing or not a whole number of at least 1"));
   replaced("\"source_vocabulary\": ", "\"source_vocabulary\": 1000000000000");
-  CHECK(contains(opened(), "does not fit its tokenizer's, of "));
+  CHECK(contains(opened(), "does not match its tokenizer's, of "));
   replaced("{", "[");
   CHECK(contains(opened(), "by hand: it is not JSON from byte "));
   replaced("\"name\": \"tiny\"", "\"name\": \"huge\"");
@@ -304,7 +304,7 @@ TEST_CASE("open translator: a moved-from translator is an error and the target t
   const auto expected = first(lines);
   const FolderTranslator second = std::move(first);
   CHECK(second(lines) == expected);
-  CHECK(contains(error_of([&] { first(lines); }), "this translator was moved to another"));  // NOLINT: what is tested
+  CHECK(contains(error_of([&] { first(lines); }), "this translator was moved from"));  // NOLINT: what is tested
 }
 
 #ifdef ATTN_COMPILED

@@ -166,7 +166,7 @@ TEST_CASE("columns: errors name missing columns and widths that do not divide") 
   const Variable x = input<5>(tape, Numbers(5, 1));
   CHECK(contains(error_of([&] { slice(x, 3, 3); }), "columns 3 to 6 do not exist: the activation has 5"));
   CHECK(contains(error_of([&] { slice(x, -1, 2); }), "columns -1 to 1"));
-  CHECK(contains(error_of([&] { split<2>(x); }), "5 columns cannot be cut into 2 equal slices"));
+  CHECK(contains(error_of([&] { split<2>(x); }), "5 columns cannot be split into 2 equal slices"));
 }
 
 TEST_CASE("concat: joins activations by columns and splits the gradient") {

@@ -115,6 +115,7 @@ TEST_CASE("non-finite: a non-finite learning rate is an error") {
   Adam adam(run.network);
   const auto rate = [](Index step) { return step < 3 ? 1e-3 : INFINITY; };
   Trainer trainer(run.network, adam, rate, {.epochs = 1});
-  CHECK(contains(error_of([&] { trainer.run(run.training); }), "the schedule gives step 3 a learning rate of inf"));
+  CHECK(
+      contains(error_of([&] { trainer.run(run.training); }), "the learning rate of step 3 is inf. Correct the schedule."));
   CHECK(trainer.state.step == 2);
 }

@@ -24,7 +24,7 @@ int main(int count, char** words) try {
   if (output.has_parent_path()) make_folder(output.parent_path());
   write_file(output, page);
   std::cout << "written to " << output.string() << "\n";
-  require_written(std::cout, "where the page is");
+  require_written(std::cout, "the path of the page");
 } catch (const std::exception& error) {
   std::cerr << "report: " << error.what() << "\n";
   return 1;

@@ -41,8 +41,8 @@ void look_at_pairs(const Options& options, const FolderTranslator& translator) {
   if (drawn) drawn->finish();
   if (options.align.empty()) return;
   std::cout << "alignment error rate of attention, mean of the heads, " << counted(pairs, "pair")
-            << "; a word is aligned by\n"
-               "the state that writes it | precision | recall | that has read it | precision | recall\n"
+            << "; with the decoder state\n"
+               "before the word | precision | recall | after the word | precision | recall\n"
             << error.to_string();
   require_written(std::cout, "the error rates");
 }

@@ -78,7 +78,7 @@ inline void check_shapes(const SafetensorsFile& file, Wanted& wanted) {
   if (wanted.parts.size() == 1 && tensor_names::has_row_per_word(wanted.name))
     refuse(wanted.parts[0], "the file's model has a vocabulary of ", rows, ", this one of ", wanted.rows,
            ". Use the tokenizer of the file's model.");
-  refuse(wanted.parts.back(), wanted.parts.size() == 1 ? "" : "its parts have another number of rows in total; ",
+  refuse(wanted.parts.back(), wanted.parts.size() == 1 ? "" : "its parts do not add up to its rows; ",
          "the file belongs to another model");
 }
 
@@ -119,7 +119,7 @@ inline LoadReport check_tensors(const SafetensorsFile& file, std::span<Wanted> a
     if (!missing.empty() && !left_over.empty()) sentence += "; ";
     if (!left_over.empty()) sentence += "the model has no parameter " + tensor_names::first_few(left_over);
     require(used.empty() || missing.size() < used.size(), sentence,
-            tensors.empty() ? "; it holds no tensors" : "; no name is in common");
+            tensors.empty() ? "; it holds no tensors" : "; no names match");
     fail(sentence, tensor_names::explanation(missing, left_over, parameters, tensors));
   }
   for (Wanted& wanted : all) check_shapes(file, wanted);

@@ -84,7 +84,7 @@ void replace_file(const std::filesystem::path& path, auto&& write) {
       ::unlink(partial.c_str());  // frees the space on a full disk
       std::error_code ignored;
       const bool kept = std::filesystem::is_regular_file(path, ignored);
-      fail(error.what(), kept ? "; " + path.string() + " is kept as it was" : "");
+      fail(error.what(), kept ? "; " + path.string() + " is unchanged" : "");
     } catch (...) {
       ::unlink(partial.c_str());
       throw;

@@ -179,19 +179,20 @@ class ThroughHost final : public OverHost {
     if (begun_.size() == slots_.size()) new_event(slots_.emplace_back().arrived);
     Slot& slot = slots_[begun_.size()];
     if (work.numbers.bytes() > slot.bytes) {
-      check_cuda(cudaStreamSynchronize(copies_), "more memory for gradients");  // a copy back may still be running
+      check_cuda(cudaStreamSynchronize(copies_),
+                 "waiting to enlarge the gradient buffer");  // a copy back may still be running
       (void)cudaFreeHost(slot.numbers);
       slot.numbers = nullptr, slot.bytes = 0;
       check_cuda(cudaMallocHost(reinterpret_cast<void**>(&slot.numbers), work.numbers.bytes()),
-                 "memory of the host for gradients");
+                 "pinned memory for gradients");
       slot.bytes = work.numbers.bytes();
     }
     if (work.goes_out(rank())) {
       copies_wait_for(static_cast<cudaStream_t>(stream));
       check_cuda(cudaMemcpyAsync(slot.numbers, work.numbers.data, work.numbers.bytes(), cudaMemcpyDeviceToHost, copies_),
-                 "bringing gradients to the host");
+                 "copying gradients to the host");
     }
-    check_cuda(cudaEventRecord(slot.arrived, copies_), "bringing gradients to the host");
+    check_cuda(cudaEventRecord(slot.arrived, copies_), "copying gradients to the host");
     begun_.push_back(work);
     while (arrived_ < begun_.size() && has_been(slots_[arrived_].arrived)) start_next();
   }
@@ -200,7 +201,7 @@ class ThroughHost final : public OverHost {
   /// arrive.
   Communicator& in_turn() {
     while (arrived_ < begun_.size()) {
-      check_cuda(cudaEventSynchronize(slots_[arrived_].arrived), "bringing gradients to the host");
+      check_cuda(cudaEventSynchronize(slots_[arrived_].arrived), "copying gradients to the host");
       start_next();
     }
     return host_;

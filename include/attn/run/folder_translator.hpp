@@ -114,7 +114,7 @@ class FolderTranslator {
 
  private:
   SearchEngine& engine() const {
-    require(engine_ != nullptr, "this translator was moved to another, and has no model left");
+    require(engine_ != nullptr, "this translator was moved from and has no model");
     return *engine_;
   }
   SpecialTokens special_tokens() const { return special_tokens_of(config_.source, config_.target); }

@@ -106,7 +106,7 @@ inline RunConfig read_run_config(const std::filesystem::path& folder) {
     for (const auto& [vocabulary, tokenizer] : {std::pair(config.model.source_vocabulary, &config.source),
                                                 std::pair(config.model.target_vocabulary, &config.target)})
       require(vocabulary >= tokenizer->size() && vocabulary - tokenizer->size() < 1024, where, ": a model's vocabulary of ",
-              vocabulary, " does not fit its tokenizer's, of ", tokenizer->size());
+              vocabulary, " does not match its tokenizer's, of ", tokenizer->size());
     require(!config.model.share_embeddings || config.model.source_vocabulary == config.model.target_vocabulary, where,
             ": shared embeddings need vocabularies of equal size, not ", config.model.source_vocabulary, " and ",
             config.model.target_vocabulary);

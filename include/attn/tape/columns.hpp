@@ -43,7 +43,7 @@ template <std::size_t N, class Device, int Width>
 std::array<Variable<Device, fraction(Width, int{N})>, N> split(Variable<Device, Width> x) {
   static_assert(Width == dynamic || Width % int{N} == 0,
                 "attn: split: the width must be a multiple of the number of slices");
-  require(x.cols() % Index{N} == 0, "split: ", x.cols(), " columns cannot be cut into ", N, " equal slices");
+  require(x.cols() % Index{N} == 0, "split: ", x.cols(), " columns cannot be split into ", N, " equal slices");
   const Index count = x.cols() / Index{N};
   std::array<Variable<Device, fraction(Width, int{N})>, N> slices;
   for (std::size_t i = 0; i < N; ++i)

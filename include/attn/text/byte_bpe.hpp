@@ -171,8 +171,8 @@ inline ByteBpe::ByteBpe(std::vector<std::string> tokens, std::vector<Merge> merg
     return tokens_[static_cast<std::size_t>(id)];
   };
   for (const auto& [left, right, result] : this->merges())
-    require(text(left) + text(right) == text(result), "byte-level BPE: a merge makes '", text(result), "' of '", text(left),
-            "' and '", text(right), "'");
+    require(text(left) + text(right) == text(result), "byte-level BPE: a merge of '", text(left), "' and '", text(right),
+            "' has the wrong result '", text(result), "'");
 
   // Most words are a single token and are looked up here without merging. A token that merging never produces is left out.
   BpeMerges::Workspace work;

@@ -182,7 +182,8 @@ class Trainer {
     }
     if (ranks_) ranks_->finish();
     const double rate = rate_(state.step + 1);
-    require(std::isfinite(rate), "Trainer: the schedule gives step ", state.step + 1, " a learning rate of ", rate);
+    require(std::isfinite(rate), "Trainer: the learning rate of step ", state.step + 1, " is ", rate,
+            ". Correct the schedule.");
     ++state.step;
     if (layer_norms_) layer_norms_->compute();
     optimiser.step(rate);

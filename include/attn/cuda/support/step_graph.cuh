@@ -22,13 +22,13 @@ struct StepGraph<Cuda<T>> {
       return;
     }
     if (graph_ == nullptr) record(step);
-    check_cuda(cudaGraphLaunch(graph_, device_.stream()), "launching a step of decoding");
+    check_cuda(cudaGraphLaunch(graph_, device_.stream()), "launching a decoding step");
   }
 
  private:
   template <class Step>
   void record(const Step& step) {
-    check_cuda(cudaStreamBeginCapture(device_.stream(), cudaStreamCaptureModeThreadLocal), "recording a step of decoding");
+    check_cuda(cudaStreamBeginCapture(device_.stream(), cudaStreamCaptureModeThreadLocal), "recording a decoding step");
     try {
       const RepeatedStep<Cuda<T>> repeated(device_, true);
       step();
@@ -39,10 +39,10 @@ struct StepGraph<Cuda<T>> {
       throw;
     }
     cudaGraph_t recorded = nullptr;
-    check_cuda(cudaStreamEndCapture(device_.stream(), &recorded), "recording a step of decoding");
+    check_cuda(cudaStreamEndCapture(device_.stream(), &recorded), "recording a decoding step");
     const cudaError_t status = cudaGraphInstantiate(&graph_, recorded, 0);
     (void)cudaGraphDestroy(recorded);
-    check_cuda(status, "preparing a recorded step of decoding");
+    check_cuda(status, "preparing a recorded decoding step");
   }
 
   Cuda<T>& device_;
@@ -65,7 +65,7 @@ class WatchedCounts<Cuda<T>> {
     while (count < 0) {
       const cudaError_t status = cudaStreamQuery(device_.stream());
       if (status == cudaErrorNotReady) continue;
-      check_cuda(status, "waiting for a step of decoding");
+      check_cuda(status, "waiting for a decoding step");
       require(count >= 0, "decoding step ", i, " did not report its number of active sentences");
     }
     return count;
