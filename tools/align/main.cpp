@@ -2,9 +2,7 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <iomanip>
