@@ -1,7 +1,5 @@
 #pragma once
 #include <map>
-#include <string>
-#include <vector>
 
 #include "attn/checkpoint/safetensors.hpp"
 #include "attn/ops/optimisers.hpp"

@@ -1,6 +1,5 @@
 #include "job.hpp"
 
-#include <algorithm>
 #include <set>
 
 #include "attn/core/file.hpp"

@@ -1,11 +1,6 @@
 #pragma once
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/data/line_reader.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 #include <filesystem>
 #include <iostream>
-#include <vector>
 
 #include "attn/checkpoint/load_model.hpp"
 #include "attn/data/plain_text.hpp"

@@ -1,15 +1,7 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
 #include <map>
-#include <memory>
 #include <set>
-#include <span>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "statistical/word_channel.hpp"
 

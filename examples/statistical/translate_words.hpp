@@ -1,8 +1,4 @@
 #pragma once
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "attn/align/replace_unknown.hpp"
 #include "attn/text/word_split.hpp"
 #include "statistical/stack_decoder.hpp"

@@ -1,10 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
-#include <span>
-#include <utility>
-#include <vector>
-
 #include "attn/align/lexical_table.hpp"
 #include "attn/text/word_vocabulary.hpp"
 

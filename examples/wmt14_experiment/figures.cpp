@@ -1,4 +1,4 @@
-#include "results.hpp"
+#include "experiment.hpp"
 
 #include <iostream>
 

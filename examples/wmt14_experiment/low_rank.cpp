@@ -1,8 +1,7 @@
-#include "results.hpp"
+#include "experiment.hpp"
 
 #include <iostream>
 #include <map>
-#include <optional>
 
 #include "attn/core/file.hpp"
 #include "attn/core/format_count.hpp"
@@ -13,7 +12,6 @@
 #include "common/begin_run.hpp"
 #include "common/stop_signal.hpp"
 #include "singular_values.hpp"
-#include "train_models.hpp"
 
 using namespace attn;
 

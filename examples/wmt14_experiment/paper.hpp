@@ -1,7 +1,4 @@
 #pragma once
-#include <array>
-#include <utility>
-
 #include "attn/core/types.hpp"
 
 // Results of "Evaluating Linformer's performance on the WMT14 EN-DE machine translation task".

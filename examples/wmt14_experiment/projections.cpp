@@ -1,4 +1,4 @@
-#include "results.hpp"
+#include "experiment.hpp"
 
 #include <iostream>
 
@@ -7,7 +7,6 @@
 #include "common/begin_run.hpp"
 #include "common/log_summary.hpp"
 #include "common/stop_signal.hpp"
-#include "train_models.hpp"
 
 using namespace attn;
 

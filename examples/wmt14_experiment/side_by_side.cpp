@@ -1,4 +1,4 @@
-#include "results.hpp"
+#include "experiment.hpp"
 
 #include <iostream>
 
@@ -7,7 +7,6 @@
 #include "attn/train/terminal.hpp"
 #include "common/begin_run.hpp"
 #include "paper.hpp"
-#include "train_models.hpp"
 
 using namespace attn;
 

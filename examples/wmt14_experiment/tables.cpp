@@ -1,14 +1,12 @@
-#include "results.hpp"
+#include "experiment.hpp"
 
 #include <iostream>
-#include <optional>
 
 #include "attn/core/format_count.hpp"
 #include "attn/train/terminal.hpp"
 #include "common/begin_run.hpp"
 #include "common/log_summary.hpp"
 #include "paper.hpp"
-#include "train_models.hpp"
 
 using namespace attn;
 using nlohmann::json;

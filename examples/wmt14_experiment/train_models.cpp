@@ -1,4 +1,4 @@
-#include "train_models.hpp"
+#include "experiment.hpp"
 
 #include <iostream>
 
@@ -9,7 +9,6 @@
 #include "common/stop_signal.hpp"
 #include "common/training_command_line.hpp"
 #include "paper.hpp"
-#include "wmt14_train/training.hpp"
 
 using namespace attn;
 

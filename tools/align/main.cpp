@@ -2,9 +2,7 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <iomanip>
@@ -15,7 +13,7 @@
 #include "attn/align/word_aligner.hpp"
 #include "attn/core/format_count.hpp"
 #include "attn/metrics/alignment_error.hpp"
-#include "attn/run/folder_tokenizers.hpp"
+#include "attn/run/marian_folder.hpp"
 #include "attn/text/word_split.hpp"
 #include "common/standard_output.hpp"
 #include "options.hpp"
@@ -75,10 +73,10 @@ void print_errors(const std::vector<GoldAlignment>& gold, const WordAligner& ali
 
 /// Saves the translation table of a model's tokens.
 void save_token_table(const Options& options, const ParallelText& text, const IbmModel1Options& how) {
-  const auto [source, target] = read_folder_tokenizers(options.tokens);
-  const ParallelCorpus corpus = encode_corpus(text, source, target);
+  const RunConfig config = read_folder_config(options.tokens);
+  const ParallelCorpus corpus = encode_corpus(text, config.source, config.target);
   save_lexical_table(train_ibm_model1(corpus.source, corpus.target, how).table, options.save,
-                     {source.hash(), target.hash()});
+                     {config.source.hash(), config.target.hash()});
 }
 
 }  // namespace

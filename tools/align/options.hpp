@@ -1,7 +1,5 @@
 #pragma once
 #include <filesystem>
-#include <string>
-#include <vector>
 
 #include "attn/data/parallel_text.hpp"
 

@@ -1,8 +1,5 @@
 #pragma once
 #include <cstdio>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/decode/attention_alignment.hpp"

@@ -1,12 +1,7 @@
 #pragma once
 #include <filesystem>
-#include <functional>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "attn/checkpoint/json.hpp"
 #include "attn/core/file.hpp"

@@ -1,19 +1,11 @@
 #pragma once
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstdlib>
-#include <functional>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <sstream>
-#include <string>
 #include <thread>
-#include <type_traits>
-#include <vector>
 
 #include "attn/checkpoint/json.hpp"
 #include "attn/checkpoint/safetensors.hpp"

@@ -1,9 +1,6 @@
 #pragma once
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <istream>
-#include <string>
-#include <vector>
 
 #include "attn/core/edit_distance.hpp"
 #include "attn/core/parameter_groups.hpp"

@@ -1,5 +1,4 @@
 #pragma once
-#include <functional>
 #include <future>
 
 #include "attn/data/pair_stream.hpp"

@@ -1,12 +1,6 @@
 #pragma once
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "attn/core/file.hpp"
 #include "attn/core/sentences.hpp"

@@ -1,7 +1,5 @@
 #pragma once
 #include <filesystem>
-#include <optional>
-#include <string>
 #include <tuple>
 
 #include "attn/core/error.hpp"

@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
-#include <string>
 
 #include "attn/checkpoint/json.hpp"
 #include "attn/run/run_folder.hpp"

@@ -7,11 +7,8 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
-#include <optional>
-#include <string>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include "attn/core/error.hpp"
 #include "attn/core/file.hpp"

@@ -1,13 +1,8 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "attn/checkpoint/json.hpp"
 #include "attn/core/types.hpp"

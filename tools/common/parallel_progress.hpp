@@ -3,9 +3,6 @@
 #include <map>
 #include <mutex>
 #include <ostream>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "attn/core/format_count.hpp"
 #include "attn/train/callback.hpp"

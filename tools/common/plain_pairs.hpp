@@ -1,10 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "attn/core/types.hpp"
 #include "attn/data/parallel_text.hpp"
 #include "attn/text/plain_words.hpp"

@@ -2,9 +2,6 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <ostream>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "attn/checkpoint/json.hpp"
 #include "attn/core/format_count.hpp"

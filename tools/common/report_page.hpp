@@ -1,9 +1,5 @@
 #pragma once
 #include <charconv>
-#include <cmath>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "attn/pictures/chart.hpp"
 #include "attn/pictures/drawing.hpp"

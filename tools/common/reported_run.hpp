@@ -1,13 +1,7 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "attn/checkpoint/json.hpp"
 #include "attn/core/error.hpp"

@@ -1,16 +1,8 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "attn/core/file.hpp"
 #include "attn/pictures/drawing.hpp"

@@ -3,7 +3,6 @@
 #include <exception>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 #include "attn/core/types.hpp"
 #include "common/stop_signal.hpp"

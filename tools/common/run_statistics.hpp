@@ -1,8 +1,4 @@
 #pragma once
-#include <cmath>
-#include <span>
-#include <string>
-
 #include "attn/train/terminal.hpp"
 
 namespace attn {

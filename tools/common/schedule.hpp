@@ -1,7 +1,4 @@
 #pragma once
-#include <cmath>
-#include <functional>
-
 #include "attn/optim/schedules.hpp"
 
 namespace attn {

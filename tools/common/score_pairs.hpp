@@ -1,8 +1,5 @@
 #pragma once
-#include <algorithm>
 #include <numeric>
-#include <utility>
-#include <vector>
 
 #include "attn/data/parallel_corpus.hpp"
 #include "attn/metrics/perplexity.hpp"

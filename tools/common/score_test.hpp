@@ -1,9 +1,5 @@
 #pragma once
-#include <algorithm>
 #include <ostream>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "attn/core/format_count.hpp"
 #include "attn/data/parallel_text.hpp"

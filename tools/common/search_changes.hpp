@@ -1,7 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <optional>
-
 #include "attn/decode/search_options.hpp"
 
 namespace attn {

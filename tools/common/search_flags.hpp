@@ -1,7 +1,5 @@
 #pragma once
 #include <filesystem>
-#include <string>
-#include <vector>
 
 #include "common/command_line.hpp"
 #include "common/print_translation.hpp"

@@ -1,9 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <array>
-#include <optional>
-#include <string_view>
-
 #include "attn/data/batches.hpp"
 #include "attn/ops/cross_entropy.hpp"
 #include "attn/optim/non_finite.hpp"

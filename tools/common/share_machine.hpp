@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <thread>
 
 #include "attn/core/thread_pool.hpp"

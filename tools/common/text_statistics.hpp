@@ -1,6 +1,4 @@
 #pragma once
-#include <string_view>
-
 #include "attn/data/parallel_text.hpp"
 #include "attn/text/tokenizer.hpp"
 #include "attn/text/word_vocabulary.hpp"

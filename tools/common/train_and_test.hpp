@@ -1,10 +1,6 @@
 #pragma once
-#include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <ostream>
-#include <string>
-#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/metrics/bleu.hpp"

@@ -1,8 +1,4 @@
 #pragma once
-#include <string>
-#include <type_traits>
-#include <vector>
-
 #include "common/command_line.hpp"
 #include "common/training_options.hpp"
 

@@ -1,14 +1,6 @@
 #pragma once
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <ostream>
-#include <string>
-#include <utility>
-#include <vector>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif

@@ -1,14 +1,8 @@
 #pragma once
-#include <array>
 #include <filesystem>
 #include <iosfwd>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "attn/ops/optimisers.hpp"
 #include "attn/parallel/data_parallel.hpp"

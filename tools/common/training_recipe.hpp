@@ -1,6 +1,5 @@
 #pragma once
 #include <sstream>
-#include <string>
 
 #include "common/training_command_line.hpp"
 

@@ -1,9 +1,5 @@
 #pragma once
-#include <memory>
-#include <optional>
 #include <ostream>
-#include <string>
-#include <utility>
 
 #include "attn/core/format_count.hpp"
 #include "attn/run/model_spec.hpp"

@@ -1,11 +1,6 @@
 #pragma once
-#include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <ostream>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "attn/core/format_count.hpp"
 #include "attn/data/line_reader.hpp"

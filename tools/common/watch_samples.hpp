@@ -1,10 +1,5 @@
 #pragma once
-#include <algorithm>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "attn/data/parallel_text.hpp"
 #include "attn/run/open_translator.hpp"

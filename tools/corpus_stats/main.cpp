@@ -7,7 +7,6 @@
 #include <exception>
 #include <iomanip>
 #include <iostream>
-#include <optional>
 
 #include "attn/core/format_count.hpp"
 #include "attn/text/byte_bpe_files.hpp"

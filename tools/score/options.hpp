@@ -1,8 +1,4 @@
 #pragma once
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "attn/metrics/bootstrap.hpp"
 #include "attn/run/device_options.hpp"
 

@@ -1,6 +1,5 @@
 #pragma once
 #include <filesystem>
-#include <string>
 
 #include "attn/data/pair_stream.hpp"
 #include "attn/data/shard_maker.hpp"

@@ -1,7 +1,6 @@
 #include <unistd.h>
 
 #include <iostream>
-#include <optional>
 
 #include "attn/core/format_count.hpp"
 #include "attn/data/parallel_text.hpp"

@@ -1,8 +1,5 @@
 #pragma once
-#include <cstdint>
 #include <filesystem>
-#include <string>
-#include <vector>
 
 #include "attn/run/device_options.hpp"
 #include "common/print_translation.hpp"

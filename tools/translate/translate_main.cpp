@@ -2,7 +2,6 @@
 
 #include <exception>
 #include <iostream>
-#include <vector>
 
 #include "attn/align/lexical_table_file.hpp"
 #include "attn/align/shortlist.hpp"

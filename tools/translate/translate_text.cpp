@@ -4,7 +4,6 @@
 #include <exception>
 #include <iostream>
 #include <mutex>
-#include <optional>
 
 #include "attn/core/thread_pool.hpp"
 #include "attn/data/line_reader.hpp"

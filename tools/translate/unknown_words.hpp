@@ -1,8 +1,5 @@
 #pragma once
 #include <filesystem>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "attn/align/replace_unknown.hpp"
 #include "attn/align/word_aligner.hpp"

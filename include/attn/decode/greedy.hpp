@@ -2,9 +2,15 @@
 #include "attn/core/network.hpp"
 #include "attn/core/step_graph.hpp"
 #include "attn/decode/decoder_model.hpp"
-#include "attn/decode/greedy_options.hpp"
 
 namespace attn {
+
+struct GreedyOptions {
+  Token begin = 0, end = 0;                // first and last token of every translation; part of neither
+  Index limit = 256;                       // tokens
+  Token never = -1;                        // a token that no translation contains, such as the unknown token; -1: none
+  std::vector<Token> allowed_tokens = {};  // the only tokens allowed, ascending, with `end`; empty: all
+};
 
 /// Greedy decoding with one CUDA graph per step. Tokens, ends and cache positions stay on the device. The host launches up
 /// to `ahead` steps before it knows how many sentences remain. Ended sentences stay in the batch until they are half of its

@@ -18,58 +18,39 @@ inline bool has_been(cudaEvent_t event) {
 /// Measures the time that streams wait for others, on the GPU's clock and without blocking the host.
 class StreamWaits {
  public:
-  StreamWaits() = default;
-  StreamWaits(const StreamWaits&) = delete;
-  StreamWaits& operator=(const StreamWaits&) = delete;
-  ~StreamWaits() {
-    for (const std::vector<Wait>& waits : {waits_, spare_})
-      for (const Wait& wait : waits) (void)cudaEventDestroy(wait.begin), (void)cudaEventDestroy(wait.end);
-  }
-
   /// Records the start of a wait on the stream.
   void begin(cudaStream_t stream) {
-    now_ = new_wait();
-    check_cuda(cudaEventRecord(now_.begin, stream), "waiting for sums");
+    seconds();  // frees the events of completed waits
+    check_cuda(cudaEventRecord(waits_.emplace_back().begin, stream), "waiting for sums");
   }
   /// Makes the stream wait for the event and records the end of the wait.
   void end(cudaStream_t stream, cudaEvent_t event) {
     check_cuda(cudaStreamWaitEvent(stream, event, 0), "waiting for sums");
-    check_cuda(cudaEventRecord(now_.end, stream), "waiting for sums");
-    waits_.push_back(now_);
+    check_cuda(cudaEventRecord(waits_.back().end, stream), "waiting for sums");
   }
 
-  /// Total seconds of completed waits.
+  /// Total seconds of completed waits. Not between begin and end.
   double seconds() {
-    std::size_t ended = 0;
-    for (; ended < waits_.size() && has_been(waits_[ended].end); ++ended) {
+    for (; !waits_.empty() && has_been(waits_.front().end); waits_.pop_front()) {
       float milliseconds = 0;
-      check_cuda(cudaEventElapsedTime(&milliseconds, waits_[ended].begin, waits_[ended].end), "timing sums");
+      check_cuda(cudaEventElapsedTime(&milliseconds, waits_.front().begin, waits_.front().end), "timing sums");
       seconds_ += 1e-3 * static_cast<double>(milliseconds);
-      spare_.push_back(waits_[ended]);
     }
-    waits_.erase(waits_.begin(), waits_.begin() + static_cast<std::ptrdiff_t>(ended));
     return seconds_;
   }
 
  private:
   struct Wait {
-    cudaEvent_t begin, end;
-  };
-  Wait new_wait() {
-    if (waits_.size() >= 64) seconds();
-    Wait wait{};
-    if (!spare_.empty()) {
-      wait = spare_.back();
-      spare_.pop_back();
-      return wait;
-    }
-    check_cuda(cudaEventCreate(&wait.begin), "making an event");
-    check_cuda(cudaEventCreate(&wait.end), "making an event");
-    return wait;
-  }
+    cudaEvent_t begin = nullptr, end = nullptr;
 
-  Wait now_{};
-  std::vector<Wait> waits_, spare_;  // possibly pending; reusable
+    Wait() {
+      for (cudaEvent_t* event : {&begin, &end}) check_cuda(cudaEventCreate(event), "making an event");
+    }
+    Wait(const Wait&) = delete;
+    ~Wait() { (void)cudaEventDestroy(begin), (void)cudaEventDestroy(end); }
+  };
+
+  std::deque<Wait> waits_;  // those that may still be running
   double seconds_ = 0;
 };
 

@@ -243,4 +243,9 @@ inline RunConfig read_marian_folder(const std::filesystem::path& folder) {
   return run;
 }
 
+/// The config of a run's folder or of a MarianMTModel folder.
+inline RunConfig read_folder_config(const std::filesystem::path& folder) {
+  return is_hub_folder(folder) ? read_marian_folder(folder) : read_run_config(folder);
+}
+
 }  // namespace attn

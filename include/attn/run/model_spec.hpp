@@ -50,10 +50,10 @@ inline void from_json(const nlohmann::json& json, ModelSpec& spec) {
 }
 
 // The library compiles one Transformer per combination of policies, with the shape given at run time. A preset names an
-// architecture and a shape: transformer-base-pre, linformer32-small, marian-6-6-512-8-2048-swish.
+// architecture and a shape: transformer-base-pre, linformer32-small.
 
 struct ModelPreset {
-  std::string architecture;  // its name in the registry: transformer-pre, linformer, marian-swish
+  std::string architecture;  // its name in the registry: transformer-pre, linformer
   TransformerShape shape;
 };
 
@@ -83,26 +83,13 @@ inline std::optional<int> linformer_k(std::string_view model) {
 
 /// Parses a preset's name; empty if it is not one.
 inline std::optional<ModelPreset> find_preset(std::string_view name) {
-  std::vector<std::string_view> parts;
-  for (std::size_t first = 0; first <= name.size();) {
-    const std::size_t end = std::min(name.find('-', first), name.size());
-    parts.push_back(name.substr(first, end - first));
-    first = end + 1;
-  }
-  if (parts[0] == "marian" && parts.size() == 7) {
-    std::array<int, 5> sizes{};
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const auto size = read_size(parts[i + 1]);
-      if (!size) return {};
-      sizes[i] = *size;
-    }
-    return ModelPreset{"marian-" + std::string(parts[6]), {sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]}};
-  }
-  const auto k = linformer_k(parts[0]);
-  const bool pre = parts.size() == 3 && parts[2] == "pre";
-  if ((parts[0] != "transformer" && !k) || parts.size() < 2 || (parts.size() > 2 && !pre)) return {};
-  auto shape = find_preset_shape(parts[1]);
-  if (!shape) return {};
+  constexpr std::string_view kPre = "-pre";
+  const bool pre = name.ends_with(kPre);
+  if (pre) name.remove_suffix(kPre.size());
+  const std::size_t dash = std::min(name.find('-'), name.size());
+  const auto k = linformer_k(name.substr(0, dash));
+  auto shape = find_preset_shape(name.substr(std::min(dash + 1, name.size())));
+  if (!shape || (!k && name.substr(0, dash) != "transformer")) return {};
   if (k) shape->linformer_k = *k, shape->linformer_n = preset_linformer_n;
   return ModelPreset{std::string(k ? "linformer" : "transformer") + (pre ? "-pre" : ""), *shape};
 }

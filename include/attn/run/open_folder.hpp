@@ -17,15 +17,14 @@ inline std::future<SafetensorsFile> open_weights(const std::filesystem::path& pa
 }
 
 inline FolderTranslator open_folder(const std::filesystem::path& folder, const DeviceOptions& device) {
-  const bool marian = is_hub_folder(folder);
   const auto weights = folder / "model.safetensors";
   auto file = open_weights(weights);
-  RunConfig config = marian ? read_marian_folder(folder) : read_run_config(folder);
+  RunConfig config = read_folder_config(folder);
   require(file_exists(weights), "there is no model.safetensors in ", folder.string(),
           ": the training has not validated yet. Wait for its first validation.");
   std::shared_ptr<AnyModel> model = models().make(config.model, device);
   const SafetensorsFile opened = file.get();
-  model->load(opened, marian ? marian_layout(opened, config.model.shape->width) : LoadOptions{});
+  model->load(opened, is_hub_folder(folder) ? marian_layout(opened, config.model.shape->width) : LoadOptions{});
   return FolderTranslator(std::move(config), std::move(model));
 }
 
