@@ -15,7 +15,8 @@ struct ExperimentOptions {
   attn::Index figure_tokens = 0;   // per forward pass; 0: 16,384 on a GPU, 1,024 on a CPU
   attn::Index repeats = 10;        // forward passes per measurement
   std::vector<attn::Index> sweep_k{16, 32, 64, 128, 256}, sweep_tokens{64, 256};  // part k: k, and lengths of sentences
-  std::filesystem::path pytorch;  // PyTorch's times; empty: pytorch.tsv in the folder, if it exists
+  std::vector<attn::Index> sweep_words;  // part k: words to join pairs to, for each length; empty: not joined
+  std::filesystem::path pytorch;         // PyTorch's times; empty: pytorch.tsv in the folder, if it exists
 
   const std::filesystem::path& folder() const { return training.output; }
   bool wants(const std::string& part) const {

@@ -11,9 +11,9 @@ struct ModelRun {
 };
 
 /// Trains the models that are not finished and resumes stopped ones, as long as no signal stops them. Reads and encodes
-/// the text once, and calls `use_text` before training.
+/// the text once, joins pairs to at most `join` words per side if not 0, and calls `use_text` before training.
 void train_runs(Options options, const std::vector<ModelRun>& runs,
-                const std::function<void(const attn::TrainingText&)>& use_text = {});
+                const std::function<void(const attn::TrainingText&)>& use_text = {}, attn::Index join = 0);
 
 /// The folder of one of the paper's models.
 std::filesystem::path folder_of(const ExperimentOptions& options, const char* model);
