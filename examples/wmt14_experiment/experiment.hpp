@@ -10,7 +10,8 @@ struct ExperimentOptions {
   attn::Index figure_tokens = 0;   // per forward pass; 0: 16,384 on a GPU, 1,024 on a CPU
   attn::Index repeats = 10;        // forward passes per measurement
   std::vector<attn::Index> sweep_k{16, 32, 64, 128, 256}, sweep_tokens{64, 256};  // part k: k, and lengths of sentences
-  std::filesystem::path pytorch;  // PyTorch's times; empty: pytorch.tsv in the folder, if it exists
+  std::vector<attn::Index> sweep_words;  // part k: words to join pairs to, for each length; empty: not joined
+  std::filesystem::path pytorch;         // PyTorch's times; empty: pytorch.tsv in the folder, if it exists
 
   const std::filesystem::path& folder() const { return training.output; }
   bool wants(const std::string& part) const {
@@ -25,9 +26,9 @@ struct ModelRun {
 };
 
 /// Trains the models that are not finished and resumes stopped ones, as long as no signal stops them. Reads and encodes
-/// the text once, and calls `use_text` before training.
+/// the text once, joins pairs to at most `join` words per side if not 0, and calls `use_text` before training.
 void train_runs(Options options, const std::vector<ModelRun>& runs,
-                const std::function<void(const attn::TrainingText&)>& use_text = {});
+                const std::function<void(const attn::TrainingText&)>& use_text = {}, attn::Index join = 0);
 
 /// The folder of one of the paper's models.
 std::filesystem::path folder_of(const ExperimentOptions& options, const char* model);

@@ -57,12 +57,21 @@ ExperimentOptions read_options(int count, char** words) {
   results("--lengths", o.sweep_tokens, "k: maximum tokens per sentence, instead of --truncate", whole_number(2, 256))
       ->delimiter(',')
       ->capture_default_str();
+  results(
+      "--join", o.sweep_words,
+      "k: join consecutive pairs to at most this many words per side; one number for each of --lengths, comma-separated",
+      whole_number(1))
+      ->delimiter(',');
   results("--pytorch", o.pytorch,
           "figures: PyTorch's times, from benchmarks/pytorch_inference.py; default: pytorch.tsv, if present",
           CLI::ExistingFile);
   read_command_line(app, count, words, [&] {
     o.training.model = "linformer32";  // what all three models can take
     check_options(app, o.training);
+    if (!o.sweep_words.empty() && o.sweep_words.size() != o.sweep_tokens.size())
+      throw CLI::ValidationError("--join needs one number for each of --lengths: " + std::to_string(o.sweep_tokens.size()));
+    if (!o.sweep_words.empty() && !o.training.text.shards.empty())
+      throw CLI::ValidationError("--join needs --train-source and --train-target, not --shards");
     if ((o.figure_tokens & (o.figure_tokens - 1)) != 0)
       throw CLI::ValidationError("--tokens: " + std::to_string(o.figure_tokens) + " is not a power of 2");
   });

@@ -14,13 +14,13 @@ namespace {
 
 /// The result of one model. NaN if its log lacks it.
 struct SweepResult {
-  Index tokens, k;  // maximum sentence length
+  Index tokens, words, k;  // maximum sentence length; words that pairs are joined to, or 0
   double loss, bleu;
 };
 
-SweepResult read_result(Index tokens, Index k, const std::filesystem::path& folder) {
+SweepResult read_result(Index tokens, Index words, Index k, const std::filesystem::path& folder) {
   const LogEvents log = read_log_events(folder / "log.jsonl");
-  SweepResult result{tokens, k, summary_of(log).best, std::nan("")};
+  SweepResult result{tokens, words, k, summary_of(log).best, std::nan("")};
   for (const nlohmann::json& event : log.others)
     if (text_of(event, "event") == "test") result.bleu = number_of(event, "bleu").value_or(result.bleu);
   return result;
@@ -31,7 +31,10 @@ std::string draw(const std::vector<SweepResult>& results, const std::vector<Inde
   std::vector<ChartLine> bleu, loss;
   Range bleus, losses;
   for (const SweepResult& result : results) {
-    const std::string sentences = ", sentences of up to " + std::to_string(result.tokens) + " tokens";
+    const std::string sentences =
+        (result.words > 0 ? ", pairs joined to " + std::to_string(result.words) + " words, cut at "
+                          : ", sentences cut at ") +
+        std::to_string(result.tokens) + " tokens";
     if (bleu.empty() || bleu.back().name != "BLEU" + sentences) {
       const int colour = static_cast<int>(bleu.size());
       bleu.push_back({"BLEU" + sentences, {}, colour, ChartLine::solid});
@@ -65,22 +68,24 @@ std::string draw(const std::vector<SweepResult>& results, const std::vector<Inde
 
 void sweep_projections(const ExperimentOptions& experiment) {
   std::vector<SweepResult> results;
-  for (const Index tokens : experiment.sweep_tokens) {
+  const bool join = !experiment.sweep_words.empty();
+  for (std::size_t length = 0; length < experiment.sweep_tokens.size(); ++length) {
+    const Index tokens = experiment.sweep_tokens[length], words = join ? experiment.sweep_words[length] : 0;
+    const std::string text = "-tokens-" + std::to_string(tokens) + (join ? "-words-" + std::to_string(words) : "");
     Options options = experiment.training;
     options.text.truncate = tokens;
     std::vector<ModelRun> runs;
     for (const Index k : experiment.sweep_k)
-      runs.push_back({"linformer" + std::to_string(k),
-                      experiment.folder() / "k" / ("k-" + std::to_string(k) + "-tokens-" + std::to_string(tokens))});
-    train_runs(options, runs);
+      runs.push_back({"linformer" + std::to_string(k), experiment.folder() / "k" / ("k-" + std::to_string(k) + text)});
+    train_runs(options, runs, {}, words);
     if (stop_signal() != 0) return;
     for (std::size_t i = 0; i < runs.size(); ++i)
-      results.push_back(read_result(tokens, experiment.sweep_k[i], runs[i].folder));
+      results.push_back(read_result(tokens, words, experiment.sweep_k[i], runs[i].folder));
   }
-  std::string table = "tokens\tk\tvalidation loss\tBLEU\n";
+  std::string table = std::string("tokens\tk\tvalidation loss\tBLEU") + (join ? "\tjoined to words\n" : "\n");
   for (const SweepResult& one : results)
     table += std::to_string(one.tokens) + "\t" + std::to_string(one.k) + "\t" + format_decimals(one.loss, 4) + "\t" +
-             format_decimals(one.bleu, 2) + "\n";
+             format_decimals(one.bleu, 2) + (join ? "\t" + std::to_string(one.words) : "") + "\n";
   const auto file = [&](const char* name) { return experiment.folder() / name; };
   write_file(file("k.tsv"), table);
   write_file(file("k.svg"), draw(results, experiment.sweep_k));

@@ -6,6 +6,7 @@
 #include "common/begin_run.hpp"
 #include "common/earlier_run.hpp"
 #include "common/folder_lock.hpp"
+#include "common/join_pairs.hpp"
 #include "common/stop_signal.hpp"
 #include "common/training_command_line.hpp"
 #include "paper.hpp"
@@ -38,7 +39,7 @@ ParallelText kept_text(const ExperimentOptions& options, const std::string& name
 }
 
 void train_runs(Options options, const std::vector<ModelRun>& runs,
-                const std::function<void(const TrainingText&)>& use_text) {
+                const std::function<void(const TrainingText&)>& use_text, Index join) {
   std::vector<ModelRun> left;
   std::optional<CorpusTokenizers> tokenizers;
   for (const ModelRun& run : runs) {
@@ -53,6 +54,8 @@ void train_runs(Options options, const std::vector<ModelRun>& runs,
   if (left.empty()) return;
 
   TrainingText texts = read_texts(options);
+  if (join > 0)
+    for (ParallelText* text : {&texts.training, &texts.validation, &texts.test}) *text = join_pairs(*text, join);
   apply_recipe(options, texts.pairs());  // for a Linformer; the Transformer shares its sizes
   Communicator alone;
   const TrainingCorpus corpus = encode_texts(options, texts, tokenizers, alone);
