@@ -6,6 +6,7 @@
 #include "support/errors.hpp"
 #include "support/gradients.hpp"
 #include "support/tape.hpp"
+#include "support/time_major.hpp"
 
 using attn::Index;
 using attn::TapeMode;

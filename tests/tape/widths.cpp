@@ -9,6 +9,7 @@
 #include "attn/tape/ragged_product.hpp"
 #include "support/errors.hpp"
 #include "support/tape.hpp"
+#include "support/time_major.hpp"
 
 // Widths that are known at run time only: operands that do not fit together are an Error that names the numbers.
 

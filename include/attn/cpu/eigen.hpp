@@ -7,16 +7,13 @@ namespace attn::cpu {
 
 /// A row for Eigen's vectorised element-wise arithmetic.
 template <class T>
-using RowArray = Eigen::Map<Eigen::Array<std::remove_const_t<T>, 1, Eigen::Dynamic>>;
-template <class T>
-using ConstRowArray = Eigen::Map<const Eigen::Array<std::remove_const_t<T>, 1, Eigen::Dynamic>>;
+using RowArray =
+    Eigen::Map<std::conditional_t<std::is_const_v<T>, const Eigen::Array<std::remove_const_t<T>, 1, Eigen::Dynamic>,
+                                  Eigen::Array<T, 1, Eigen::Dynamic>>>;
 
 template <class T>
-auto array(T* data, Index count) {
-  if constexpr (std::is_const_v<T>)
-    return ConstRowArray<T>(data, count);
-  else
-    return RowArray<T>(data, count);
+RowArray<T> array(T* data, Index count) {
+  return {data, count};
 }
 
 /// Row i of a matrix.

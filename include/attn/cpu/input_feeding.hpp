@@ -140,7 +140,9 @@ void input_feeding(Cpu<T>& device, const InputFeedingArgs<Cpu<T>>& args) {
       panels.mix().multiply(x.row_range(0, active), fed);
       for (Index i = 0; i < active; ++i) {
         const Index row = group.row(i, t);
-        cpu::Packets<T>::over(0, width, [&](const auto& p) { p.store(fed.row(i), p.tanh(p.load(fed.row(i)))); });
+        cpu::for_each_pack<T>(width, [at = fed.row(i)](Index j, const auto& lanes) {
+          lanes.store(at + j, cpu::gate_tanh(lanes.load(at + j)));
+        });
         cpu::drop_row(args.dropout, row, fed.row(i), fed.row(i), width, false, buffer);
         std::copy_n(fed.row(i), width, args.fed.row(row));
       }

@@ -1,6 +1,7 @@
 #pragma once
 #include "attn/cpu/eigen.hpp"
 #include "attn/cpu/linear.hpp"
+#include "attn/cpu/pack.hpp"
 #include "attn/ops/lstm.hpp"
 
 // Sentences are independent, so each thread takes some of them from start to end without synchronisation.
@@ -48,50 +49,27 @@ void load_states(const LstmGroup& group, const Matrix<const T>& states, const Ma
   for (Index i = 0; i < to.rows; ++i) std::copy_n(states.row(group.sentence(i)), to.cols, to.row(i));
 }
 
-/// A packet of values of a row. The last packet may be partial; the same instructions compute its values.
+/// tanh and sigmoid of gates: without the special values of Pack::tanh, which cost time.
 template <class T>
-struct Packets {
-  using Packet = typename Eigen::internal::packet_traits<T>::type;
-  static constexpr Index kLanes = Eigen::internal::packet_traits<T>::size;
+Pack<T> gate_tanh(const Pack<T>& x) {
+  if constexpr (Pack<T>::Traits::HasTanh)
+    return Eigen::internal::ptanh(x.packet);
+  else
+    return Pack<T>(1) - Pack<T>(2) / (Pack<T>(1) + Pack<T>(Eigen::internal::pexp((x + x).packet)));
+}
+template <class T>
+Pack<T> gate_sigmoid(const Pack<T>& x) {
+  const Pack<T> half(0.5);
+  if constexpr (Pack<T>::Traits::HasTanh)
+    return Pack<T>::multiply_add(gate_tanh(x * half), half, half);
+  else
+    return Pack<T>(1) / (Pack<T>(1) + Pack<T>(Eigen::internal::pexp((-x).packet)));
+}
 
-  Index at, count;
-
-  Packet load(const T* row) const {
-    using namespace Eigen::internal;
-    if (row == nullptr) return pset1<Packet>(T(0));
-    if (count == kLanes) return ploadu<Packet>(row + at);
-    T numbers[kLanes] = {};
-    std::copy_n(row + at, count, numbers);
-    return ploadu<Packet>(numbers);
-  }
-  void store(T* row, const Packet& packet) const {
-    using namespace Eigen::internal;
-    if (count == kLanes) return pstoreu(row + at, packet);
-    T numbers[kLanes];
-    pstoreu(numbers, packet);
-    std::copy_n(numbers, count, row + at);
-  }
-
-  static Packet number(T value) { return Eigen::internal::pset1<Packet>(value); }
-  static Packet tanh(const Packet& x) {
-    using namespace Eigen::internal;
-    if constexpr (packet_traits<T>::HasTanh)
-      return ptanh(x);
-    else
-      return psub(number(1), pdiv(number(2), padd(number(1), pexp(padd(x, x)))));
-  }
-  static Packet sigmoid(const Packet& x) {
-    using namespace Eigen::internal;
-    if constexpr (packet_traits<T>::HasTanh)
-      return pmadd(tanh(pmul(x, number(T(0.5)))), number(T(0.5)), number(T(0.5)));
-    else
-      return pdiv(number(1), padd(number(1), pexp(pnegate(x))));
-  }
-
-  static void over(Index first, Index last, const auto& work) {
-    for (Index at = first; at < last; at += kLanes) work(Packets{at, std::min(kLanes, last - at)});
-  }
-};
+template <class T>
+Pack<T> load_or_zero(const T* row, Index j, const auto& lanes) {
+  return row == nullptr ? Pack<T>(0) : lanes.load(row + j);
+}
 
 /// The inputs and outputs of a step for one row. A null input is 0; a null output is not written.
 template <class T>
@@ -101,21 +79,20 @@ struct LstmCells {
 
   /// Computes units `first` to `last` - 1 of `width`. Outputs may alias inputs.
   void run(Index first, Index last, Index width) const {
-    using namespace Eigen::internal;
-    using P = Packets<T>;
-    P::over(first, last, [this, width](const P& p) {
-      const auto gate = [&](Index k) { return padd(p.load(gates + k * width), p.load(z + k * width)); };
-      const auto i = P::sigmoid(gate(0)), f = P::sigmoid(gate(1)), g = P::tanh(gate(2)), o = P::sigmoid(gate(3));
-      const auto state = pmadd(f, p.load(c_before), pmul(i, g)), out = pmul(o, P::tanh(state));
+    for_each_pack<T>(last - first, [=, this](Index at, const auto& lanes) {
+      const Index j = first + at;
+      const auto gate = [&](Index k) { return lanes.load(gates + k * width + j) + lanes.load(z + k * width + j); };
+      const Pack<T> i = gate_sigmoid(gate(0)), f = gate_sigmoid(gate(1)), g = gate_tanh(gate(2)), o = gate_sigmoid(gate(3));
+      const Pack<T> state = Pack<T>::multiply_add(f, load_or_zero(c_before, j, lanes), i * g), out = o * gate_tanh(state);
       if (activated != nullptr) {
-        p.store(activated, i);
-        p.store(activated + width, f);
-        p.store(activated + 2 * width, g);
-        p.store(activated + 3 * width, o);
+        lanes.store(activated + j, i);
+        lanes.store(activated + width + j, f);
+        lanes.store(activated + 2 * width + j, g);
+        lanes.store(activated + 3 * width + j, o);
       }
-      if (c != nullptr) p.store(c, state);
-      if (last_h != nullptr) p.store(last_h, out);
-      p.store(h, out);
+      if (c != nullptr) lanes.store(c + j, state);
+      if (last_h != nullptr) lanes.store(last_h + j, out);
+      lanes.store(h + j, out);
     });
   }
 };
@@ -130,19 +107,17 @@ void lstm_row(Index width, const T* z, T* gates, T* h, T* c, bool keep = true) {
 template <class T>
 void lstm_row_gradient(Index width, const T* gates, const T* c_before, const T* c, const T* dy, const T* dh, T* dc,
                        T* dgates) {
-  using namespace Eigen::internal;
-  using P = Packets<T>;
-  P::over(0, width, [=](const P& p) {
-    const auto slope = [](const auto& a, const auto& b) { return psub(a, pmul(a, b)); };  // a (1 - b)
-    const auto i = p.load(gates), f = p.load(gates + width), g = p.load(gates + 2 * width), o = p.load(gates + 3 * width);
-    const auto squashed = P::tanh(p.load(c));
-    const auto dstate = padd(p.load(dy), p.load(dh));
-    const auto dcell = pmadd(pmul(dstate, o), psub(P::number(1), pmul(squashed, squashed)), p.load(dc));
-    p.store(dgates, pmul(pmul(dcell, g), slope(i, i)));
-    p.store(dgates + width, pmul(pmul(dcell, p.load(c_before)), slope(f, f)));
-    p.store(dgates + 2 * width, pmul(pmul(dcell, i), psub(P::number(1), pmul(g, g))));
-    p.store(dgates + 3 * width, pmul(pmul(dstate, squashed), slope(o, o)));
-    p.store(dc, pmul(dcell, f));
+  for_each_pack<T>(width, [=](Index j, const auto& lanes) {
+    const auto slope = [](const Pack<T>& a, const Pack<T>& b) { return a - a * b; };  // a (1 - b)
+    const Pack<T> i = lanes.load(gates + j), f = lanes.load(gates + width + j), g = lanes.load(gates + 2 * width + j),
+                  o = lanes.load(gates + 3 * width + j), squashed = gate_tanh(lanes.load(c + j));
+    const Pack<T> dstate = load_or_zero(dy, j, lanes) + lanes.load(dh + j);
+    const Pack<T> dcell = Pack<T>::multiply_add(dstate * o, Pack<T>(1) - squashed * squashed, lanes.load(dc + j));
+    lanes.store(dgates + j, dcell * g * slope(i, i));
+    lanes.store(dgates + width + j, dcell * load_or_zero(c_before, j, lanes) * slope(f, f));
+    lanes.store(dgates + 2 * width + j, dcell * i * (Pack<T>(1) - g * g));
+    lanes.store(dgates + 3 * width + j, dstate * squashed * slope(o, o));
+    lanes.store(dc + j, dcell * f);
   });
 }
 

@@ -44,6 +44,10 @@ struct Pack {
   friend Pack operator-(const Pack& a, const Pack& b) { return Eigen::internal::psub(a.packet, b.packet); }
   friend Pack operator*(const Pack& a, const Pack& b) { return Eigen::internal::pmul(a.packet, b.packet); }
   friend Pack operator/(const Pack& a, const Pack& b) { return Eigen::internal::pdiv(a.packet, b.packet); }
+  /// a b + c
+  static Pack multiply_add(const Pack& a, const Pack& b, const Pack& c) {
+    return Eigen::internal::pmadd(a.packet, b.packet, c.packet);
+  }
   Pack& operator+=(const Pack& b) { return *this = *this + b; }
   Pack& operator-=(const Pack& b) { return *this = *this - b; }
   Pack& operator*=(const Pack& b) { return *this = *this * b; }
@@ -115,6 +119,35 @@ struct Pack {
     return by_lane(*this, [](T number) { return std::erf(number); });
   }
 };
+
+/// The lanes of a pack that are used. A type for each case, so that full packs need no checks.
+template <class T>
+struct AllLanes {
+  static Pack<T> load(const T* from) { return Pack<T>::load(from); }
+  static void store(T* to, const Pack<T>& pack) { pack.store(to); }
+  static Pack<T> used(const Pack<T>& pack) { return pack; }
+};
+template <class T>
+struct SomeLanes {
+  Index count;
+  Pack<T> load(const T* from) const { return Pack<T>::load(from, count); }
+  void store(T* to, const Pack<T>& pack) const { pack.store(to, count); }
+  /// The pack with 0 in unused lanes.
+  Pack<T> used(const Pack<T>& pack) const {
+    T numbers[Pack<T>::lanes] = {};
+    pack.store(numbers, count);
+    return Pack<T>::load(numbers);
+  }
+};
+
+/// visit(j, lanes) for the packs of a row: full ones, then one for the remaining columns.
+template <class T, class Visit>
+void for_each_pack(Index cols, const Visit& visit) {
+  constexpr Index kLanes = Pack<T>::lanes;
+  Index j = 0;
+  for (; j + kLanes <= cols; j += kLanes) visit(j, AllLanes<T>{});
+  if (j < cols) visit(j, SomeLanes<T>{cols - j});
+}
 
 }  // namespace attn::cpu
 

@@ -26,17 +26,15 @@ class ActiveRows {
             " are reserved. Start with more hypotheses per sentence.");
     for (const Index row : rows)
       require(row >= 0 && row < active, "decoding: the selected row ", row, " is not one of the ", active, " active rows");
-    sentences_before_.swap(sentences);
-    origins_before_.swap(origins);
-    listed_before_.swap(listed);
-    sentences.clear(), origins.clear(), listed.clear();
-    const auto each = active > 0 ? static_cast<Index>(listed_before_.size()) / active : 0;
-    for (const Index row : rows) {
-      sentences.push_back(sentences_before_[static_cast<std::size_t>(row)]);
-      origins.push_back(origins_before_[static_cast<std::size_t>(row)]);
-      const auto first = listed_before_.begin() + row * each;
-      listed.insert(listed.end(), first, first + each);
-    }
+    const auto pick = [&](auto& values, auto& before, Index each) {
+      before.swap(values);
+      values.clear();
+      for (const Index row : rows)
+        values.insert(values.end(), before.begin() + row * each, before.begin() + (row + 1) * each);
+    };
+    pick(listed, listed_before_, active > 0 ? std::ssize(listed) / active : 0);
+    pick(sentences, sentences_before_, 1);
+    pick(origins, origins_before_, 1);
   }
   /// Whether row i has its states in place i, for all rows.
   bool in_order() const {
@@ -80,13 +78,9 @@ class DecoderSources {
   /// Adds the next layer's rows, for all sentences.
   template <class Device>
   void add(Device& device, const Ragged& rows) {
-    const auto find = [&](auto&& same) { return std::find_if(sources_.begin(), sources_.end(), same); };
-    auto known = find([&](const Source& other) { return other.of == rows.begin; });
-    if (known == sources_.end()) {
-      auto bounds = offsets_on_host(device, rows);
-      known = find([&](const Source& other) { return other.bounds == bounds; });
-      if (known == sources_.end()) known = sources_.insert(known, Source{rows.begin, std::move(bounds), {}});
-    }
+    auto bounds = offsets_on_host(device, rows);
+    auto known = std::ranges::find(sources_, bounds, &Source::bounds);
+    if (known == sources_.end()) known = sources_.insert(known, Source{std::move(bounds), {}});
     of_layer_.push_back(static_cast<std::size_t>(known - sources_.begin()));
   }
 
@@ -115,7 +109,6 @@ class DecoderSources {
 
  private:
   struct Source {
-    const std::int32_t* of;                           // the array it was read from
     std::array<std::vector<std::int32_t>, 2> bounds;  // begin and end of each sentence, on the host
     Ragged rows;                                      // of the selected sentences
   };

@@ -5,42 +5,25 @@ namespace attn {
 
 // Element-wise operators and functions on activations. Each returns an expression (tape/expression.hpp).
 
-template <class A, OperandWith<A> B>
-auto operator+(const A& a, const B& b) {
-  return apply<functions::Add>(a, b);
-}
-template <class A, OperandWith<A> B>
-auto operator-(const A& a, const B& b) {
-  return apply<functions::Subtract>(a, b);
-}
-template <class A, OperandWith<A> B>
-auto operator*(const A& a, const B& b) {
-  return apply<functions::Multiply>(a, b);
-}
-template <class A, OperandWith<A> B>
-auto operator/(const A& a, const B& b) {
-  return apply<functions::Divide>(a, b);
-}
-auto operator-(const Term auto& a) { return apply<functions::Negate>(a); }
-
+#define ATTN_BINARY(name, Function)          \
+  template <class A, OperandWith<A> B>       \
+  auto name(const A& a, const B& b) {        \
+    return apply<functions::Function>(a, b); \
+  }
+ATTN_BINARY(operator+, Add)
+ATTN_BINARY(operator-, Subtract)
+ATTN_BINARY(operator*, Multiply)
+ATTN_BINARY(operator/, Divide)
+ATTN_BINARY(max, Max)
+ATTN_BINARY(min, Min)
 // Comparisons give 1 or 0, for where().
-template <class A, OperandWith<A> B>
-auto operator<(const A& a, const B& b) {
-  return apply<functions::Less>(a, b);
-}
-template <class A, OperandWith<A> B>
-auto operator<=(const A& a, const B& b) {
-  return apply<functions::LessEqual>(a, b);
-}
-template <class A, OperandWith<A> B>
-auto operator>(const A& a, const B& b) {
-  return apply<functions::Greater>(a, b);
-}
-template <class A, OperandWith<A> B>
-auto operator>=(const A& a, const B& b) {
-  return apply<functions::GreaterEqual>(a, b);
-}
+ATTN_BINARY(operator<, Less)
+ATTN_BINARY(operator<=, LessEqual)
+ATTN_BINARY(operator>, Greater)
+ATTN_BINARY(operator>=, GreaterEqual)
+#undef ATTN_BINARY
 
+auto operator-(const Term auto& a) { return apply<functions::Negate>(a); }
 auto exp(const Term auto& a) { return apply<functions::Exp>(a); }
 auto log(const Term auto& a) { return apply<functions::Log>(a); }
 auto sqrt(const Term auto& a) { return apply<functions::Sqrt>(a); }
@@ -57,14 +40,7 @@ auto silu(const Term auto& a) { return apply<functions::Silu>(a); }
 auto softplus(const Term auto& a) { return apply<functions::Softplus>(a); }
 auto square(const Term auto& a) { return apply<functions::Square>(a); }
 
-template <class A, OperandWith<A> B>
-auto max(const A& a, const B& b) {
-  return apply<functions::Max>(a, b);
-}
-template <class A, OperandWith<A> B>
-auto min(const A& a, const B& b) {
-  return apply<functions::Min>(a, b);
-}
+// As good as the templates of std that take two arguments of one type.
 template <Term A>
 auto max(const A& a, const A& b) {
   return apply<functions::Max>(a, b);

@@ -20,12 +20,6 @@ TimeMajor time_major(auto& tape, Ragged rows, const std::int32_t* offsets) {
 /// Sentences of one row each: a decoding step, or a step of an input-feeding decoder.
 inline TimeMajor one_step(const Ragged& rows) { return {rows, rows.begin}; }  // 0, 1, 2, ...: equal lengths
 
-TimeMajor one_step(auto& tape, Index sentences) {
-  auto* numbers = tape.device.tape_nodes.template array<std::int32_t>(sentences + 1);
-  std::iota(numbers, numbers + sentences + 1, 0);
-  return one_step(upload_offsets(tape, numbers, sentences));
-}
-
 /// The two states of an LSTM, one row per sentence. An empty state is 0.
 template <class Device, int Width = dynamic>
 struct LstmState {
