@@ -30,7 +30,7 @@ SweepResult read_result(Index tokens, Index k, const std::filesystem::path& fold
 /// BLEU on the left axis, the loss on the right one.
 std::string draw(const std::vector<SweepResult>& results, const std::vector<Index>& all_k) {
   std::vector<ChartLine> bleu, loss;
-  Range bleus, losses;
+  ValueRange bleus, losses;
   for (const SweepResult& result : results) {
     const std::string sentences = ", sentences of up to " + std::to_string(result.tokens) + " tokens";
     if (bleu.empty() || bleu.back().name != "BLEU" + sentences) {
