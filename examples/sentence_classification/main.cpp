@@ -24,7 +24,7 @@ void draw(const std::vector<Result>& results, const std::string& title, double R
       lengths.push_back({static_cast<double>(row.length), std::to_string(row.length)});
   }
   if (lengths.size() < 2) return;
-  const Range values = chart::ranges(figure.lines).y;
+  const ValueRange values = chart::ranges(figure.lines).y;
   figure.x = Axis::between(lengths, true);
   figure.y = value == &Result::accuracy ? axes::linear(values, 6) : axes::logarithmic(values, 5, axes::label);
   std::ofstream(file) << figure.draw();

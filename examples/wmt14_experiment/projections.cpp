@@ -29,7 +29,7 @@ SweepResult read_result(Index tokens, Index words, Index k, const std::filesyste
 /// BLEU on the left axis, the loss on the right one.
 std::string draw(const std::vector<SweepResult>& results, const std::vector<Index>& all_k) {
   std::vector<ChartLine> bleu, loss;
-  Range bleus, losses;
+  ValueRange bleus, losses;
   for (const SweepResult& result : results) {
     const std::string sentences =
         (result.words > 0 ? ", pairs joined to " + std::to_string(result.words) + " words, cut at "

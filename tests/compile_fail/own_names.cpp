@@ -9,11 +9,15 @@ struct Score {
   double value = 0;
 };
 struct Dot {};
+struct Range {};
+struct Steps {};
 struct Constant {};
 struct States {
   Score score;
   Dot dot;
   Constant constant;
+  Range range;
+  Steps steps;
 };
 bool check(const States& states) { return states.score.value > 0; }
 bool check(const SearchOptions&, Index) { return false; }

@@ -143,7 +143,7 @@ struct InputFeeding {
   Variable<Device, predicts_from> hidden_by_steps(Tape<Device>& tape, const Text& source, const Text& target) const {
     auto [seen, now] = begin(tape, source);
     const auto embedded = embedding(tape, target);
-    const Steps<Device> steps(tape, target, source);
+    const TargetSteps<Device> steps(tape, target, source);
     X* fed = tape.device.tape_nodes.template array<X>(steps.size);
     Average* averages = tape.device.tape_nodes.template array<Average>(steps.size);
     if constexpr (SourceAttention::attends) {

@@ -62,7 +62,7 @@ inline std::vector<ChartLine::Point> thinned(const std::vector<ChartLine::Point>
 }
 
 struct Ranges {
-  Range x, y;
+  ValueRange x, y;
 };
 
 inline Ranges ranges(const std::vector<ChartLine>& lines) {

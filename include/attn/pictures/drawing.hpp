@@ -82,7 +82,7 @@ class Canvas {
 };
 
 /// A range of values, from which an axis is made.
-struct Range {
+struct ValueRange {
   double low = std::numeric_limits<double>::infinity(), high = -low;
 
   void add(double value) { low = std::min(low, value), high = std::max(high, value); }
@@ -163,7 +163,7 @@ inline Ticks ticks_around(double low, double high, int wanted, double apart = 0)
 using Label = std::string(double value, double every);
 
 /// An axis from one round number to another. Starts at 0 if that is close.
-inline Axis linear(Range of, int wanted, Label* label_of = compact, double apart = 0) {
+inline Axis linear(ValueRange of, int wanted, Label* label_of = compact, double apart = 0) {
   if (of.low > 0 && of.low < of.high / 4) of.low = 0;
   const Ticks ticks = ticks_around(of.low, of.high, wanted, apart);
   Axis axis{ticks.first, ticks.last};
@@ -175,7 +175,7 @@ inline Axis linear(Range of, int wanted, Label* label_of = compact, double apart
 }
 
 /// An axis of steps: it ends at the last step, and its ticks are whole numbers.
-inline Axis steps(Range of, int wanted, Label* label_of = compact) {
+inline Axis steps(ValueRange of, int wanted, Label* label_of = compact) {
   if (of.low > 0 && of.low < of.high / 4) of.low = 0;
   if (of.low == of.high) of.low -= 1, of.high += 1;
   Axis axis = linear(of, wanted, label_of, 1);
@@ -185,7 +185,7 @@ inline Axis steps(Range of, int wanted, Label* label_of = compact) {
 }
 
 /// A logarithmic axis: ticks at 1, 2 and 5 times powers of ten. Only at powers of ten from `dense` decades on.
-inline Axis logarithmic(Range of, double dense = 3, Label* label_of = compact) {
+inline Axis logarithmic(ValueRange of, double dense = 3, Label* label_of = compact) {
   const double first = std::floor(std::log10(of.low)), decades = std::ceil(std::log10(of.high)) - first;
   const double apart = std::max(1.0, std::ceil(decades / 6));
   std::vector<Axis::Tick> ticks;

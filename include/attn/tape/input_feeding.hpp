@@ -135,10 +135,10 @@ InputFeedingResult<Device> input_feeding(Variable<Device> words, const TimeMajor
 /// Splits a batch into steps, for layers whose input depends on the previous step. Sentences are sorted by decreasing
 /// length, so a step's active sentences are a prefix of the previous step's. The host knows only the counts.
 template <class Device>
-class Steps {
+class TargetSteps {
  public:
   /// The steps of a target text that attends to a source text.
-  Steps(Tape<Device>& tape, const Text& text, const Text& source) : source_longest_(source.rows.longest) {
+  TargetSteps(Tape<Device>& tape, const Text& text, const Text& source) : source_longest_(source.rows.longest) {
     const Index sentences = text.rows.count;
     const auto length = [&](std::int32_t s) { return text.offsets[s + 1] - text.offsets[s]; };
     const auto list = [&](Index count) { return tape.device.tape_nodes.template array<std::int32_t>(count); };
@@ -191,7 +191,7 @@ class Steps {
 
 /// Combines the results of all steps into one packed text. `parts`, one per step, are in the tape's memory.
 template <class Device, int Width>
-Variable<Device, Width> collect(Tape<Device>& tape, const Variable<Device, Width>* parts, const Steps<Device>& steps,
+Variable<Device, Width> collect(Tape<Device>& tape, const Variable<Device, Width>* parts, const TargetSteps<Device>& steps,
                                 Index rows, Index cols) {
   bool learns = false;
   for (Index t = 0; t < steps.size; ++t) learns |= parts[t].slot != nullptr;
