@@ -1,8 +1,8 @@
 """Simulates the time of a training step on 1 to 1,024 GPUs from a GPU's compute time, the gradients it sends and the
 network's speed.
 
-    scaling_model.py                            prints the table of docs/scaling.md and writes docs/scaling.svg
-    scaling_model.py --check [MEASURED.json]    checks that both are up to date, and that the model predicts a measured machine
+    scaling_model.py                            prints the tables of docs/scaling.md and writes docs/scaling.svg
+    scaling_model.py --check [MEASURED.json]    checks that all are up to date, and that the model predicts a measured machine
                                                 (two_processes.py --record): the step and its communication overhead, with sums
                                                 during and after the backward pass
 """
@@ -78,15 +78,58 @@ CLUSTERS = [
 ]
 
 
-def transformer_base(tokens=24_576, tokens_per_second=1.647e6):
+def transformer_base(tokens=24_576, tokens_per_second=1.647e6, width=512):
     """Transformer base: 6 + 6 layers of 512, a tied vocabulary of 32,000, float gradients, training speed of one H200."""
-    width, inner, vocabulary = 512, 2048, 32_000
+    inner, vocabulary = 4 * width, 32_000
     feed_forward = 2 * width * inner + inner + width
     encoder = 4 * (width * width + width) + feed_forward + 4 * width
     decoder = 8 * (width * width + width) + feed_forward + 6 * width
     parameters = 6 * (encoder + decoder) + vocabulary * width
     update = parameters * 30 / 4.8e12  # memory-bound: 30 bytes read or written per parameter
     return Model("base", [4 * decoder] * 6 + [4 * encoder] * 6, 4 * vocabulary * width, tokens / tokens_per_second - update, update)
+
+
+WIDTHS, SPLITS = (512, 1024, 2048, 4096), (2, 4, 8)
+
+
+def split_layers_seconds(width, gpus, tokens, traffic=1):
+    """Seconds of a step with tensor parallelism in a machine: each GPU computes its part of every product for all tokens. In each
+    direction, the activations are summed after each attention and feed-forward block: 2 of an encoder layer, 3 of a decoder layer.
+    The next product needs them, so they overlap with nothing. Half of the tokens are source, half target."""
+    sums = 2 * (6 * 2 + 6 * 3)
+    model = at_width(width, tokens)
+    return (model.compute + model.update) / gpus + traffic * sums * CLUSTERS[0].sum_seconds(2 * width * tokens / 2, gpus)
+
+
+def split_batch_seconds(width, gpus, tokens):
+    """Seconds of the same step with data parallelism and a sharded optimiser."""
+    return at_width(width, tokens / gpus).step_seconds(CLUSTERS[0], gpus, sharded=True)
+
+
+def at_width(width, tokens):
+    """A model like base, at the FLOP/s that base reaches with 24,576 tokens; small batches are slower in reality."""
+    base, model = transformer_base(), transformer_base(width=width)
+    model.compute = base.compute * model.update / base.update * tokens / 24_576  # update: in proportion to the parameters
+    return model
+
+
+def tokens_to_split_layers(width, gpus, traffic=1):
+    """The most tokens per step for which tensor parallelism is faster than data parallelism; 0 if it never is."""
+    low, high = 0, 1 << 24
+    while low + 1 < high:
+        tokens = (low + high) // 2
+        faster = split_layers_seconds(width, gpus, tokens, traffic) < split_batch_seconds(width, gpus, tokens)
+        low, high = (tokens, high) if faster else (low, tokens)
+    return low
+
+
+def tensor_table():
+    lines = ["| width | parameters | " + " | ".join(f"{gpus} GPUs" for gpus in SPLITS) + " |", "| --- | --- |" + " --- |" * len(SPLITS)]
+    for width in WIDTHS:
+        model = transformer_base(width=width)
+        cells = [f"{tokens_to_split_layers(width, gpus):,}" for gpus in SPLITS]
+        lines.append(f"| {width:,} | {(sum(model.layers) + model.rest) / 4e6:,.0f} M | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
 
 
 COUNTS = [2 ** i for i in range(11)]
@@ -163,8 +206,16 @@ def check(measured):
     """Descriptions of all problems."""
     wrong = []
     model = transformer_base()
-    if table(model) not in (DOCS / "scaling.md").read_text():
-        wrong.append("the table of docs/scaling.md is not the model's: put in what scaling_model.py prints")
+    for one in (table(model), tensor_table()):
+        if one not in (DOCS / "scaling.md").read_text():
+            wrong.append("a table of docs/scaling.md is not the model's: put in what scaling_model.py prints")
+    for width, gpus in ((width, gpus) for width in WIDTHS for gpus in SPLITS):
+        point, doubled = tokens_to_split_layers(width, gpus), tokens_to_split_layers(width, gpus, traffic=2)
+        split, whole = split_layers_seconds(width, gpus, point), split_batch_seconds(width, gpus, point)
+        if point and abs(split - whole) > 0.01 * whole:
+            wrong.append(f"width {width}, {gpus} GPUs: at {point} tokens, steps take {split} and {whole} s, not the same")
+        if doubled > 0.9 * point or split_layers_seconds(width, gpus, 24_576, traffic=0) > split_batch_seconds(width, gpus, 24_576):
+            wrong.append(f"width {width}, {gpus} GPUs: sums of activations do not decide whether tensor parallelism pays off")
     if picture(model) != (DOCS / "scaling.svg").read_text():
         wrong.append("docs/scaling.svg is not the model's: run scaling_model.py")
     if measured:
@@ -190,7 +241,7 @@ def main():
         wrong = check(arguments.check)
         sys.exit("\n".join(wrong) if wrong else 0)
     model = transformer_base()
-    print(table(model))
+    print(table(model), tensor_table(), sep="\n\n")
     arguments.picture.write_text(picture(model))
 
 
