@@ -29,8 +29,8 @@ Results additive_attention_case(Device& device, const OpCase& test, Precision pr
   attention_weights(device, {forward, weights});
   const auto dq = rows.of_queries(width, add ? 5 : 0);
   const auto dk = rows.of_keys(width, add ? 6 : 0), dv = rows.of_keys(values, add ? 7 : 0);
-  attention_gradient(
-      device, {.forward = forward, .dy = dy, .dq = {dq, add}, .dk = {dk, add}, .dv = {dv, add}, .du = du.data()});
+  attention_gradient(device,
+                     {.forward = forward, .dy = dy, .dq = {dq, add}, .dk = {dk, add}, .dv = {dv, add}, .du = du.data()});
   return {{"y", y.read("y")},
           {.name = "lse", .numbers = lse.read("lse"), .floor = 0x1p-21},
           {.name = "weights", .numbers = weights.read("weights"), .floor = 0x1p-22},

@@ -132,11 +132,8 @@ Results copy_rows_case(Device& device, const OpCase& test, Precision precision) 
   }
   const Integers<Device> from_on_device(device, from), to_on_device(device, to);
   const Activations<Device> all(device, places, width, operand(places * width, 1, precision), gap);
-  move_rows(device, {.from = all,
-                     .from_row = from_on_device.data(),
-                     .to = {all},
-                     .to_row = to_on_device.data(),
-                     .count = rows});
+  move_rows(device,
+            {.from = all, .from_row = from_on_device.data(), .to = {all}, .to_row = to_on_device.data(), .count = rows});
   return {{.name = "rows", .numbers = all.read("rows"), .exact = true}};
 }
 

@@ -60,7 +60,8 @@ struct Head {
     return (t * array(args.u, args.q.cols)).sum();
   }
 
-  /// Clears gradients that are set. Call it before adding anything: q, k and v may share a matrix, and so may their gradients.
+  /// Clears gradients that are set. Call it before adding anything: q, k and v may share a matrix, and so may their
+  /// gradients.
   void clear_gradients(const AttentionGradientArgs<Cpu<T>>& gradients) const {
     if (!gradients.dq.add) clear(of_queries(gradients.dq.to, 0, queries));
     if (!gradients.dk.add) clear(of_keys(gradients.dk.to, keys));

@@ -9,34 +9,25 @@ namespace attn {
 
 namespace cpu {
 
-/// All weights of the op, or the transposed ones, in consecutive panels in the device's results memory.
+/// All weights of the op, or the transposed ones: input and recurrent weights of each layer, then `mix`. In panels in the
+/// device's results memory.
 template <class T>
-class FeedingPanels {
- public:
-  FeedingPanels(Cpu<T>& device, const InputFeedingArgs<Cpu<T>>& args, bool transposed)
-      : args_(args), transposed_(transposed), memory_(device.results(2 * args.layers * gates() + size(args.mix))) {
-    for (int l = 0; l < args.layers; ++l) {
-      input(l).fill(device, args.layer[l].input, transposed);
-      recurrent(l).fill(device, args.layer[l].recurrent, transposed);
-    }
-    mix().fill(device, args.mix, transposed);
+std::vector<Panels<T>> feeding_panels(Cpu<T>& device, const InputFeedingArgs<Cpu<T>>& args, bool transposed) {
+  std::vector<Matrix<const T>> weights;
+  for (int l = 0; l < args.layers; ++l) weights.insert(weights.end(), {args.layer[l].input, args.layer[l].recurrent});
+  weights.push_back(args.mix);
+  Index size = 0;
+  const auto depth = [=](const Matrix<const T>& weight) { return transposed ? weight.cols : weight.rows; };
+  const auto cols = [=](const Matrix<const T>& weight) { return transposed ? weight.rows : weight.cols; };
+  for (const auto& weight : weights) size += Panels<T>::size(depth(weight), cols(weight));
+  T* memory = device.results(size);
+  std::vector<Panels<T>> panels;
+  for (const auto& weight : weights) {
+    panels.emplace_back(memory, depth(weight), cols(weight)).fill(device, weight, transposed);
+    memory += Panels<T>::size(depth(weight), cols(weight));
   }
-
-  Panels<T> input(int layer) const { return at(2 * layer * gates(), args_.layer[layer].input); }
-  Panels<T> recurrent(int layer) const { return at((2 * layer + 1) * gates(), args_.layer[layer].recurrent); }
-  Panels<T> mix() const { return at(2 * args_.layers * gates(), args_.mix); }
-
- private:
-  Index gates() const { return size(args_.layer[0].input); }
-  Index depth(const Matrix<const T>& weight) const { return transposed_ ? weight.cols : weight.rows; }
-  Index cols(const Matrix<const T>& weight) const { return transposed_ ? weight.rows : weight.cols; }
-  Index size(const Matrix<const T>& weight) const { return Panels<T>::size(depth(weight), cols(weight)); }
-  Panels<T> at(Index place, const Matrix<const T>& weight) const { return {memory_ + place, depth(weight), cols(weight)}; }
-
-  const InputFeedingArgs<Cpu<T>>& args_;
-  bool transposed_;
-  T* memory_;
-};
+  return panels;
+}
 
 /// Cuts matrices from one piece of a thread's memory. Each row starts on a 64-byte boundary. Eigen computes values before a
 /// boundary with other instructions, so bits would otherwise depend on the layout of the memory.
@@ -93,7 +84,7 @@ void feeding_attention_gradient(Cpu<T>& device, int thread, const InputFeedingGr
 template <class T>
 void input_feeding(Cpu<T>& device, const InputFeedingArgs<Cpu<T>>& args) {
   const Index width = args.width(), layers = args.layers;
-  const cpu::FeedingPanels<T> panels(device, args, true);
+  const auto panels = cpu::feeding_panels(device, args, true);
   cpu::lstm_groups(device, args.rows, args.order, false, [&](const cpu::LstmGroup& group, int thread) {
     const Index count = group.count(), in = args.mix.cols;
     const auto padded = cpu::Carving<T>::stride;
@@ -122,8 +113,8 @@ void input_feeding(Cpu<T>& device, const InputFeedingArgs<Cpu<T>>& args) {
           if (layer.bias != nullptr) std::copy_n(layer.bias, 4 * width, layer.gates.row(row));
         }
         cpu::clear(z.row_range(0, active));
-        if (l > 0 || t > 0) panels.input(l).multiply(below.row_range(0, active), z);
-        if (t > 0) panels.recurrent(l).multiply(state.row_range(0, active), z);
+        if (l > 0 || t > 0) panels[static_cast<std::size_t>(2 * l)].multiply(below.row_range(0, active), z);
+        if (t > 0) panels[static_cast<std::size_t>(2 * l + 1)].multiply(state.row_range(0, active), z);
         for (Index i = 0; i < active; ++i) {
           const Index row = group.row(i, t);
           cpu::lstm_row(width, z.row(i), layer.gates.row(row), state.row(i), cell.row(i));
@@ -137,7 +128,7 @@ void input_feeding(Cpu<T>& device, const InputFeedingArgs<Cpu<T>>& args) {
         std::copy_n(args.seen.row(row), in, x.row(i));
       }
       cpu::clear(fed.row_range(0, active));
-      panels.mix().multiply(x.row_range(0, active), fed);
+      panels.back().multiply(x.row_range(0, active), fed);
       for (Index i = 0; i < active; ++i) {
         const Index row = group.row(i, t);
         cpu::for_each_pack<T>(width, [at = fed.row(i)](Index j, const auto& lanes) {
@@ -154,7 +145,7 @@ template <class T>
 void input_feeding_gradient(Cpu<T>& device, const InputFeedingGradientArgs<Cpu<T>>& args) {
   const InputFeedingArgs<Cpu<T>>& f = args.forward;
   const Index width = f.width(), layers = f.layers;
-  const cpu::FeedingPanels<T> panels(device, f, false);
+  const auto panels = cpu::feeding_panels(device, f, false);
   cpu::lstm_groups(device, f.rows, f.order, false, [&](const cpu::LstmGroup& group, int thread) {
     const Index count = group.count(), in = f.mix.cols;
     const auto padded = cpu::Carving<T>::stride;
@@ -181,7 +172,7 @@ void input_feeding_gradient(Cpu<T>& device, const InputFeedingGradientArgs<Cpu<T
         std::copy_n(dmix.row(i), width, args.dmix.row(row));
       }
       cpu::clear(dseen.row_range(0, active));
-      panels.mix().multiply(dmix.row_range(0, active), dseen);
+      panels.back().multiply(dmix.row_range(0, active), dseen);
       auto top = dh.row_range((layers - 1) * count, count);
       for (Index i = 0; i < active; ++i) {
         const Index row = group.row(i, t);
@@ -200,9 +191,9 @@ void input_feeding_gradient(Cpu<T>& device, const InputFeedingGradientArgs<Cpu<T
         }
         const auto to = l == 0 ? dfed : dbelow;
         cpu::clear(to.row_range(0, active));
-        if (l > 0 || t > 0) panels.input(l).multiply(dgates.row_range(0, active), to);
+        if (l > 0 || t > 0) panels[static_cast<std::size_t>(2 * l)].multiply(dgates.row_range(0, active), to);
         cpu::clear(dstate.row_range(0, active));
-        if (t > 0) panels.recurrent(l).multiply(dgates.row_range(0, active), dstate);
+        if (t > 0) panels[static_cast<std::size_t>(2 * l + 1)].multiply(dgates.row_range(0, active), dstate);
         for (Index i = 0; i < active && l > 0; ++i)
           cpu::drop_row(layer.dropout, group.row(i, t), dbelow.row(i), dh.row((l - 1) * count + i), width, true, buffer);
       }

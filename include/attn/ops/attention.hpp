@@ -17,8 +17,8 @@
 // The forward op accepts keys with row_indices (core/ragged.hpp) if no sentence has more than one query, dropout is off,
 // and heads have at most `widest_listed` columns. Gradients and weights need contiguous rows.
 //
-// With a vector u, the score is a small network instead, for one head without dropout. The caller projects queries and keys to
-// the network's width (one product each). With T_ij = tanh(q_i + k_j):
+// With a vector u, the score is a small network instead, for one head without dropout. The caller projects queries and keys
+// to the network's width (one product each). With T_ij = tanh(q_i + k_j):
 //
 //   attention            S_ij = u · T_ij,  P = softmax(S),  Y = P V
 //   attention_gradient   dS and dV as above,  du += sum over i, j of dS_ij T_ij,  G_ij = dS_ij u * (1 - T_ij²),

@@ -3,8 +3,8 @@
 
 // move_rows   to[to_row[i]] = from[from_row[i]] for each i < count, or += if the sink adds; the other rows stay as they are
 //
-// Without a list, row i is i. It selects rows of a batch, writes new keys and values to a cache, copies those of a hypothesis
-// within it, and copies or adds whole activations.
+// Without a list, row i is i. It selects rows of a batch, writes new keys and values to a cache, copies those of a
+// hypothesis within it, and copies or adds whole activations.
 //
 // With `appends`, the other rows of `to` predate the op that computes `from`, and the next op is attention in which
 // to_row[i] is the last key of sentence i and of no other: a device may fuse the two.
