@@ -158,7 +158,7 @@ Bleu bleu_of_counts(const BleuSums<Count>& sums, Index references = 1) {
 /// BLEU of a corpus with several references per sentence: 13a tokens, case-sensitive, exponential smoothing. Each element
 /// of `references` has one sentence per hypothesis.
 inline Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references) {
-  const auto sums = detail::sum_counts<BleuCounts>("corpus_bleu", hypotheses, references, bleu_counts);
+  const auto sums = detail::sum_counts<BleuSums>("corpus_bleu", hypotheses, references, bleu_counts);
   return bleu_of_counts(sums, std::ssize(references));
 }
 
