@@ -15,14 +15,12 @@ namespace attn {
 /// Step t keeps min(decay, (1 + t) / (10 + t)) of the average, so that it soon forgets the initial weights. With a decay
 /// of 0 there is no average.
 template <class Device>
-class Averaged : AnyOptimiser<Device> {
-  using Base = AnyOptimiser<Device>;
-
+class Averaged {
  public:
   Averaged(Parameters<Device>& parameters, std::type_identity_t<AnyOptimiser<Device>> optimiser, double decay)
-      : Base(std::move(optimiser)),
-        name(Base::name()),
+      : name(optimiser.name()),
         parameters_(parameters),
+        optimiser_(std::move(optimiser)),
         decay_(decay),
         average_(optimiser_state(parameters, decay > 0 ? parameters.size() : 0)) {
     require(decay >= 0 && decay < 1, "Averaged: a decay of ", decay, " is not in [0, 1)");
@@ -35,8 +33,8 @@ class Averaged : AnyOptimiser<Device> {
   const std::string name;  // of the optimiser
 
   void step(double rate) {
-    Base::step(rate);
-    const auto t = static_cast<double>(steps());
+    optimiser_.step(rate);
+    const auto t = static_cast<double>(optimiser_.steps());
     update(std::min(decay_, (1 + t) / (10 + t)));
   }
 
@@ -51,10 +49,14 @@ class Averaged : AnyOptimiser<Device> {
                                             .count = parameters_.size()});
   }
 
-  using Base::steps, Base::set_steps, Base::gradient_norm, Base::rules, Base::set_non_finite, Base::take_skipped_steps;
-
+  Index steps() const { return optimiser_.steps(); }
+  void set_steps(Index steps) { optimiser_.set_steps(steps); }
+  std::optional<double> gradient_norm() const { return optimiser_.gradient_norm(); }
+  std::string rules() const { return optimiser_.rules(); }
+  void set_non_finite(NonFinite policy) { optimiser_.set_non_finite(policy); }
+  SkippedSteps take_skipped_steps() { return optimiser_.take_skipped_steps(); }
   void for_each_state(const auto& visit) {
-    Base::for_each_state([&](const std::string& state, auto* numbers, Index count) {
+    optimiser_.for_each_state([&](const std::string& state, auto* numbers, Index count) {
       visit(state, std::span(numbers, static_cast<std::size_t>(count)));
     });
     if (averages_weights()) visit("average", std::span(average_.data(), static_cast<std::size_t>(average_.size())));
@@ -67,6 +69,7 @@ class Averaged : AnyOptimiser<Device> {
   }
 
   Parameters<Device>& parameters_;
+  AnyOptimiser<Device> optimiser_;
   double decay_;
   Buffer<typename Device::Real, typename Device::Memory> average_;
 };
