@@ -1,6 +1,4 @@
 #pragma once
-#include <filesystem>
-
 #include "attn/core/types.hpp"
 #include "attn/run/device_options.hpp"
 
@@ -12,12 +10,7 @@ struct InferenceTime {
   attn::Index n = 0, tokens = 0;  // tokens per sentence; tokens in the batch, per side
   double milliseconds = 0;
   std::string device;
-
-  bool operator==(const InferenceTime&) const = default;
 };
-
-std::vector<InferenceTime> read_times(const std::filesystem::path& file);
-void write_times(const std::filesystem::path& file, const std::vector<InferenceTime>& times);
 
 /// A measurement: one model at several lengths.
 struct InferenceWork {
