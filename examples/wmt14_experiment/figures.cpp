@@ -7,7 +7,7 @@
 #include "attn/pictures/chart.hpp"
 #include "attn/run/cpu_models.hpp"
 #include "common/stop_signal.hpp"
-#include "inference_on.hpp"
+#include "inference.hpp"
 #include "paper.hpp"
 
 using namespace attn;
