@@ -42,6 +42,12 @@ function(attn_program name)
   endif()
 endfunction()
 
+# attn_program_test(label name arguments...): runs tests/programs/name.py as the test labels/name.
+function(attn_program_test label name)
+  add_test(NAME ${label}s/${name} COMMAND ${attn_python} ${PROJECT_SOURCE_DIR}/tests/programs/${name}.py ${ARGN})
+  set_tests_properties(${label}s/${name} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77)
+endfunction()
+
 # attn_sources(variable folder): the folder's .cpp files and, with ATTN_CUDA, its .cu files.
 function(attn_sources variable folder)
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)

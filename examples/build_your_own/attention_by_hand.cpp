@@ -1,10 +1,7 @@
 // Attention written by hand: scores, softmax and mix of each head, sentence by sentence. Change any line of it to try a new
 // kind of attention. Values and gradients match the fused attention(), which needs no memory for the scores.
 
-#include <algorithm>
-#include <cmath>
 #include <iostream>
-#include <vector>
 
 #include "attn/core/network.hpp"
 #include "attn/nn/embedding.hpp"

@@ -2,7 +2,6 @@
 // grouped-query attention. The model learns to continue repeating patterns that it has never seen.
 
 #include <iostream>
-#include <vector>
 
 #include "attn/attention/rope.hpp"
 #include "attn/core/network.hpp"

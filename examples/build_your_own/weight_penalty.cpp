@@ -2,7 +2,6 @@
 // networks learn the same function, one with the penalty.
 
 #include <iostream>
-#include <vector>
 
 #include "attn/core/network.hpp"
 #include "attn/nn/linear.hpp"

@@ -1,15 +1,49 @@
 #pragma once
-// Trains a classifier on sequences of growing length and measures its accuracy on held-out text.
+// The classifiers: sequence to one vector, then a linear layer with two outputs. Trains them on sequences of growing length
+// and measures their accuracy on held-out text.
 
 #include <chrono>
 #include <iostream>
 
+#include "../build_your_own/device.hpp"
+#include "attn/attention/linformer.hpp"
+#include "attn/models/text_encoder.hpp"
 #include "attn/optim/adam.hpp"
 #include "attn/optim/schedules.hpp"
 #include "attn/tape/losses.hpp"
+#include "attn/tape/reductions.hpp"
 #include "attn/tape/transfer.hpp"
 #include "documents.hpp"
-#include "models.hpp"
+
+/// The mean of an encoder's states. `Attention` is Full<> for the Transformer and Linformer<> for the Linformer.
+template <class Attention>
+struct EncoderClassifier {
+  using DeviceType = Device;
+  using Options = TextEncoderOptions;
+  TextEncoder<Device, dynamic_shape, Attention, PreNorm> encoder;
+  Linear<Device> head;
+
+  explicit EncoderClassifier(const Options& options) : encoder(options), head(options.shape.width, 2) {}
+  Variable<Device> operator()(Tape<Device>& tape, const Text& text) const {
+    return head(mean_rows(encoder(tape, text), text.rows));
+  }
+  void for_each_parameter(auto&& visit) { visit("encoder", encoder), visit("head", head); }
+};
+
+/// The baseline: the mean of the embeddings. It ignores word order and cannot compare two words.
+struct BagOfWords {
+  using DeviceType = Device;
+  using Options = TextEncoderOptions;
+  WordEmbedding<Device> embedding;
+  Linear<Device> head;
+
+  explicit BagOfWords(const Options& options)
+      : embedding(options.vocabulary, options.shape.width), head(options.shape.width, 2) {}
+  Variable<Device> operator()(Tape<Device>& tape, const Text& text) const {
+    return head(mean_rows(embedding(tape, text), text.rows));
+  }
+  void for_each_parameter(auto&& visit) { visit("embedding", embedding), visit("head", head); }
+};
 
 struct TrainOptions {
   std::vector<int> lengths{16, 32};  // tokens per sequence, each a multiple of the first

@@ -1,5 +1,5 @@
 #include "attn/run/cuda_models.cuh"
-#include "inference_on.hpp"
+#include "inference.hpp"
 
 std::vector<InferenceTime> measure_on_gpu(const InferenceWork& work, const attn::DeviceOptions& device) {
   if (device.precision == "float") return inference::measure_on<attn::Cuda<float>>(work, device);

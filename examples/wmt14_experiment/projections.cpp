@@ -20,10 +20,7 @@ struct SweepResult {
 
 SweepResult read_result(Index tokens, Index words, Index k, const std::filesystem::path& folder) {
   const LogEvents log = read_log_events(folder / "log.jsonl");
-  SweepResult result{tokens, words, k, summary_of(log).best, std::nan("")};
-  for (const nlohmann::json& event : log.others)
-    if (text_of(event, "event") == "test") result.bleu = number_of(event, "bleu").value_or(result.bleu);
-  return result;
+  return {tokens, words, k, summary_of(log).best, number_of(last_event(log, "test"), "bleu").value_or(std::nan(""))};
 }
 
 /// BLEU on the left axis, the loss on the right one.

@@ -58,6 +58,13 @@ inline LogEvents read_log_events(const std::filesystem::path& path) {
   return log;
 }
 
+/// The last event of a kind among log.others; null if there is none.
+inline nlohmann::json last_event(const LogEvents& log, const std::string& kind) {
+  const auto found = std::find_if(log.others.rbegin(), log.others.rend(),
+                                  [&](const nlohmann::json& event) { return text_of(event, "event") == kind; });
+  return found == log.others.rend() ? nlohmann::json() : *found;
+}
+
 /// Summary of a run's log.jsonl, including resumed parts.
 struct LogSummary {
   Series training, validations;

@@ -43,9 +43,8 @@ inline void flatten(const nlohmann::json& value, const std::string& name,
 
 /// Reads the settings from model.json, or from the log's start event if it is missing.
 inline void read_settings(const std::filesystem::path& folder, ReportedRun& run) {
-  nlohmann::json config, start;
-  for (const nlohmann::json& event : run.log.others)
-    if (text_of(event, "event") == "start") start = event;
+  nlohmann::json config;
+  const nlohmann::json start = last_event(run.log, "start");
   if (file_exists(folder / "model.json")) config = parse_json(read_file(folder / "model.json"));
   if (config.is_discarded()) run.warnings.push_back("model.json is damaged; the settings are those of the log");
   const auto part = [](const nlohmann::json& whole, const char* name) {

@@ -2,7 +2,6 @@
 #include "attn/decode/decoding_steps.hpp"
 #include "attn/decode/repetition.hpp"
 #include "attn/decode/search_options.hpp"
-#include "attn/decode/search_tree.hpp"
 
 namespace attn {
 

@@ -112,7 +112,7 @@ inline Hypotheses sample(DecodingSteps& steps, const SearchOptions& options) {
 ///
 /// options.sampling samples tokens instead: n_best independent translations per sentence, in the order drawn.
 ///
-/// If `trees` is given, it receives the search tree of each sentence (decode/search_tree.hpp).
+/// If `trees` is given, it receives the search tree of each sentence (SearchTree).
 inline Hypotheses beam_search(DecodingSteps& steps, const SearchOptions& options,
                               std::vector<SearchTree>* trees = nullptr) {
   const std::size_t sentences = steps.active().size();

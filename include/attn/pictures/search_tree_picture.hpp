@@ -1,5 +1,5 @@
 #pragma once
-#include "attn/decode/search_tree.hpp"
+#include "attn/decode/search_options.hpp"
 #include "attn/pictures/attention_picture.hpp"
 
 namespace attn {

@@ -1,6 +1,6 @@
 #pragma once
 #include "attn/metrics/perplexity.hpp"
-#include "attn/train/loss_terms.hpp"
+#include "attn/train/batch_loss.hpp"
 
 namespace attn {
 
