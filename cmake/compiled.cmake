@@ -11,8 +11,7 @@ target_link_libraries(attn_ops PUBLIC attn)
 target_compile_definitions(attn_ops INTERFACE ATTN_OPS_ELSEWHERE)
 set_target_properties(attn_ops PROPERTIES EXPORT_NAME ops)
 
-add_library(attn_cpu_models OBJECT ${attn_src}/cpu_models.cpp ${attn_src}/cpu_recurrent_models.cpp ${attn_src}/cpu_training.cpp
-  ${attn_src}/open_translator.cpp)
+add_library(attn_cpu_models OBJECT ${attn_src}/cpu_models.cpp ${attn_src}/open_translator.cpp)
 target_link_libraries(attn_cpu_models PRIVATE attn)
 target_compile_definitions(attn_cpu_models PRIVATE ATTN_COMPILED ATTN_OPS_ELSEWHERE)
 add_library(attn_compiled STATIC ${attn_src}/models.cpp $<TARGET_OBJECTS:attn_cpu_models>)
@@ -30,8 +29,7 @@ if(ATTN_CUDA)
   set_target_properties(attn_ops_cuda PROPERTIES EXPORT_NAME ops_cuda)
 
   add_library(attn_compiled_cuda STATIC ${attn_src}/models.cpp $<TARGET_OBJECTS:attn_cpu_models>
-    ${attn_src}/cuda_models_float.cu ${attn_src}/cuda_models_bfloat16.cu
-    ${attn_src}/cuda_recurrent_models.cu ${attn_src}/cuda_training.cu)
+    ${attn_src}/cuda_models_float.cpp ${attn_src}/cuda_models_bfloat16.cpp)
   add_library(attn::compiled_cuda ALIAS attn_compiled_cuda)
   target_link_libraries(attn_compiled_cuda PUBLIC attn_ops attn_ops_cuda)
   target_compile_definitions(attn_compiled_cuda PUBLIC ATTN_COMPILED ATTN_CUDA)

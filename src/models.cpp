@@ -6,11 +6,9 @@ ModelRegistry& models() {
   static ModelRegistry registry = [] {
     ModelRegistry all;
     add_cpu_models(all);
-    add_cpu_recurrent_models(all);
 #ifdef ATTN_CUDA
     add_cuda_float_models(all);
     add_cuda_bfloat16_models(all);
-    add_cuda_recurrent_models(all);
 #endif
     return all;
   }();

@@ -110,9 +110,11 @@ class ParameterWalk {
   /// If `notes` is set, finds parameters inside the layer object that were not visited, and notes their place for errors.
   template <class Layer>
   void note_unvisited(Layer& layer) {
+    note_unvisited(reinterpret_cast<std::byte*>(std::addressof(layer)), sizeof(Layer));
+  }
+  void note_unvisited(std::byte* const begin, std::size_t size) {
     if (notes == nullptr) return;
-    auto* const begin = reinterpret_cast<std::byte*>(std::addressof(layer));
-    for (std::size_t at = 0; at + sizeof(Parameter<Device>) <= sizeof(Layer); at += alignof(Parameter<Device>)) {
+    for (std::size_t at = 0; at + sizeof(Parameter<Device>) <= size; at += alignof(Parameter<Device>)) {
       Parameter<Device> there;  // a copy, because the bytes may be of another type
       std::memcpy(static_cast<void*>(&there), begin + at, sizeof there);
       const bool bound = there.value != nullptr || there.gradient != nullptr;

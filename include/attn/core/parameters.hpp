@@ -34,13 +34,12 @@ class Parameters {
 
   /// Allocates the model's memory and draws its initial values from the seed; without a seed, it is for inference.
   Parameters(Device& device, auto& model, std::optional<std::uint64_t> seed) : device_(device), trained_(seed.has_value()) {
-    lay_out(model);
-    for (std::size_t i = 0; seed && i < entries_.size(); ++i) {
-      Random random(*seed, i);
-      std::vector<Real> numbers(static_cast<std::size_t>(entries_[i].size()));
-      for (Real& number : numbers) number = static_cast<Real>(named_[i].parameter->initial.draw(random));
-      device_.upload(values_.data() + entries_[i].offset, numbers.data(), entries_[i].size());
-    }
+    ParameterWalk<Device> walk;
+    walk.notes = &notes_;
+    model.for_each_parameter(walk);
+    walk.note_unvisited(model);
+    lay_out(walk);
+    if (seed) draw(*seed);
     refresh();
   }
   Parameters(const Parameters&) = delete;
@@ -220,11 +219,7 @@ class Parameters {
   }
 
   /// Allocates the memory of all parameters, zeroes it and binds the model to it.
-  void lay_out(auto& model) {
-    ParameterWalk<Device> walk;
-    walk.notes = &notes_;
-    model.for_each_parameter(walk);
-    walk.note_unvisited(model);
+  void lay_out(const ParameterWalk<Device>& walk) {
     walk.require_unique_names();
     for (const auto& [name, parameter, tied_to] : walk.found) {
       if (tied_to != nullptr) continue;
@@ -247,6 +242,14 @@ class Parameters {
       const Index offset = entries_[one.entry].offset;
       one.parameter->value = compute() + offset;
       one.parameter->gradient = trained_ ? gradients_.data() + offset : nullptr;
+    }
+  }
+  void draw(std::uint64_t seed) {
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      Random random(seed, i);
+      std::vector<Real> numbers(static_cast<std::size_t>(entries_[i].size()));
+      for (Real& number : numbers) number = static_cast<Real>(named_[i].parameter->initial.draw(random));
+      device_.upload(values_.data() + entries_[i].offset, numbers.data(), entries_[i].size());
     }
   }
   std::vector<Real> download(const Real* from, Index count) const {

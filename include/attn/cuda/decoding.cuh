@@ -252,4 +252,10 @@ void beam_step(Cuda<T>& device, const BeamStepArgs<Cuda<T>>& args) {
                      kernels::beam_step<T>, args);
 }
 
+template <class T>
+void linear_argmax(Cuda<T>& device, const LinearArgmaxArgs<Cuda<T>>& args) {
+  linear(device, {.x = args.x, .weight = args.weight, .bias = args.bias, .y = args.logits});
+  argmax(device, {.logits = args.logits, .best = args.best, .except = args.except});
+}
+
 }  // namespace attn

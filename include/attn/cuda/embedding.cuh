@@ -165,7 +165,8 @@ void embedding_gradient(Cuda<T>& device, const EmbeddingGradientArgs<Cuda<T>>& a
 }
 
 template <class T>
-void sinusoid(Cuda<T>& device, Matrix<T> positions, SinusoidOrder order = SinusoidOrder::alternating, double base = 10000) {
+void sinusoid(Cuda<T>& device, Matrix<typename Cuda<T>::Scalar> positions, SinusoidOrder order = SinusoidOrder::alternating,
+              double base = 10000) {
   launch(device, "sinusoid", {{static_cast<unsigned>(positions.rows)}, 256}, kernels::sinusoid<T>, positions,
          order == SinusoidOrder::halves, base);
 }

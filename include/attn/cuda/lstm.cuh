@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(kFewThreads, Eights <= 2 ? 2 : 1)
 }  // namespace kernels
 
 template <class T, std::size_t Ways>
-void lstm(Cuda<T>& device, const std::array<LstmArgs<Cuda<T>>, Ways>& ways) {
+void lstm_together(Cuda<T>& device, const std::array<LstmArgs<Cuda<T>>, Ways>& ways) {
   const auto alone = [&] {  // nothing to gain, or not enough shared memory
     for (const auto& way : ways) Ways == 1 ? lstm_stepwise(device, way) : lstm(device, way);
   };
@@ -208,11 +208,15 @@ void lstm(Cuda<T>& device, const std::array<LstmArgs<Cuda<T>>, Ways>& ways) {
 }
 template <class T>
 void lstm(Cuda<T>& device, const LstmArgs<Cuda<T>>& args) {
-  lstm(device, std::array{args});
+  lstm_together(device, std::array{args});
+}
+template <class T>
+void lstm(Cuda<T>& device, const std::array<LstmArgs<Cuda<T>>, 2>& directions) {
+  lstm_together(device, directions);
 }
 
 template <class T, std::size_t Ways>
-void lstm_gradient(Cuda<T>& device, const std::array<LstmGradientArgs<Cuda<T>>, Ways>& ways) {
+void lstm_gradient_together(Cuda<T>& device, const std::array<LstmGradientArgs<Cuda<T>>, Ways>& ways) {
   const auto alone = [&] {
     for (const auto& way : ways) Ways == 1 ? lstm_gradient_stepwise(device, way) : lstm_gradient(device, way);
   };
@@ -232,7 +236,11 @@ void lstm_gradient(Cuda<T>& device, const std::array<LstmGradientArgs<Cuda<T>>, 
 }
 template <class T>
 void lstm_gradient(Cuda<T>& device, const LstmGradientArgs<Cuda<T>>& args) {
-  lstm_gradient(device, std::array{args});
+  lstm_gradient_together(device, std::array{args});
+}
+template <class T>
+void lstm_gradient(Cuda<T>& device, const std::array<LstmGradientArgs<Cuda<T>>, 2>& directions) {
+  lstm_gradient_together(device, directions);
 }
 
 /// Whether to use the kernel above. It reads the weights once per 64 sentences, so cuBLASLt suits many sentences.
@@ -243,7 +251,8 @@ inline bool of_few_sentences(const Cuda<bfloat16>& device, const LstmCellArgs<Cu
          in_packs(args.x, args.input, args.step.recurrent, args.step.h0);
 }
 
-inline void lstm_cell_of_few(Cuda<bfloat16>& device, const LstmCellArgs<Cuda<bfloat16>>& args) {
+template <class T>
+void lstm_cell_of_few(Cuda<T>& device, const LstmCellArgs<Cuda<T>>& args) {
   const Index slices = args.step.h.cols / kernels::kCellUnits,
               terms_of_h = args.step.h0.data != nullptr ? args.step.h.cols : 0;
   constexpr Index kWarps = kernels::kFewWarps;

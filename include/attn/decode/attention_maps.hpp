@@ -65,28 +65,10 @@ class LayerNames {
   std::vector<std::pair<LayerId, std::string>> found_;
 };
 
-}  // namespace detail
-
-/// The weights of every attention head while the model reads `source` and decodes the given `target` (teacher forcing).
-/// Both include their special tokens; `target` is the decoder input. One map per head, layers in order of first use.
-/// Attention keeps its weights only for this call.
-///
-/// To see the attention of a translation, pass the model's output as the target.
-template <class Device, class Model>
-std::vector<AttentionMap> attention_maps(Device& device, Model& model, std::span<const Token> source,
-                                         std::span<const Token> target) {
-  static_assert(HasHidden<Model, Device>, "attn: attention_maps: a model has  hidden(tape, source, target) const;");
-  Sentences from, to;
-  from.push_back(source);
-  to.push_back(target);
-  std::vector<AttentionWeights<Device>> calls;
-  Tape<Device> tape(device);
-  tape.attention_weights = &calls;
-  const Text read = upload(tape, from), written = upload(tape, to);
-  model.hidden(tape, read, written);
-
-  detail::LayerNames<Device> names;
-  model.for_each_parameter(names);
+/// The maps of the recorded calls of a model's layers.
+template <class Device>
+std::vector<AttentionMap> maps_of(const Device& device, const std::vector<AttentionWeights<Device>>& calls,
+                                  const LayerNames<Device>& names, const Text& read, const Text& written) {
   const auto layout_of = [](const Ragged& rows, const Text& text) { return rows.begin == text.rows.begin; };
   std::vector<AttentionMap> maps;
   std::vector<std::pair<LayerId, std::size_t>> first_map;  // index in `maps` of each layer's first map
@@ -120,6 +102,31 @@ std::vector<AttentionMap> attention_maps(Device& device, Model& model, std::span
     }
   }
   return maps;
+}
+
+}  // namespace detail
+
+/// The weights of every attention head while the model reads `source` and decodes the given `target` (teacher forcing).
+/// Both include their special tokens; `target` is the decoder input. One map per head, layers in order of first use.
+/// Attention keeps its weights only for this call.
+///
+/// To see the attention of a translation, pass the model's output as the target.
+template <class Device, class Model>
+std::vector<AttentionMap> attention_maps(Device& device, Model& model, std::span<const Token> source,
+                                         std::span<const Token> target) {
+  static_assert(HasHidden<Model, Device>, "attn: attention_maps: a model has  hidden(tape, source, target) const;");
+  Sentences from, to;
+  from.push_back(source);
+  to.push_back(target);
+  std::vector<AttentionWeights<Device>> calls;
+  Tape<Device> tape(device);
+  tape.attention_weights = &calls;
+  const Text read = upload(tape, from), written = upload(tape, to);
+  model.hidden(tape, read, written);
+
+  detail::LayerNames<Device> names;
+  model.for_each_parameter(names);
+  return detail::maps_of(device, calls, names, read, written);
 }
 
 /// Takes sentences without special tokens and adds these as in training.

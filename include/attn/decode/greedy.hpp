@@ -12,6 +12,28 @@ struct GreedyOptions {
   std::vector<Token> allowed_tokens = {};  // the only tokens allowed, ascending, with `end`; empty: all
 };
 
+/// Appends the tokens of several steps, up to the end of each sentence. Returns which rows go on and sets `tokens` to their
+/// last tokens.
+template <class Device>
+std::vector<bool> append_tokens(const Device& device, const Token* all, Index steps, Token end,
+                                const ActiveSentences<Device>& state, std::vector<std::vector<Token>>& translations,
+                                std::vector<Token>& tokens) {
+  std::vector<Token> written(static_cast<std::size_t>(steps) * tokens.size());
+  device.download(written.data(), all, static_cast<Index>(written.size()));
+  std::vector<bool> keep(tokens.size(), true);
+  tokens.clear();
+  for (std::size_t i = 0; i < keep.size(); ++i) {
+    auto& translation = translations[static_cast<std::size_t>(state.active()[i])];
+    for (std::size_t step = 0; step < static_cast<std::size_t>(steps) && keep[i]; ++step) {
+      const Token token = written[step * keep.size() + i];
+      keep[i] = token != end;
+      if (keep[i]) translation.push_back(token);
+    }
+    if (keep[i]) tokens.push_back(translation.back());
+  }
+  return keep;
+}
+
 /// Greedy decoding with one CUDA graph per step. Tokens, ends and cache positions stay on the device. The host launches up
 /// to `ahead` steps before it knows how many sentences remain. Ended sentences stay in the batch until they are half of its
 /// rows.
@@ -22,8 +44,7 @@ std::vector<std::vector<Token>> graph_greedy(Device& device, const Model& model,
   std::vector<std::vector<Token>> translations(static_cast<std::size_t>(source.size()));
   Tape<Device> tape(device);
   auto state = model.start(tape, upload(tape, source), options.limit, 1);
-  std::vector<Token> tokens = first_tokens(state, options.begin), written;
-  std::vector<bool> keep;
+  std::vector<Token> tokens = first_tokens(state, options.begin);
   while (!state.active().empty() && state.length() < options.limit) {
     const auto rows = static_cast<Index>(tokens.size());
     const Index room = options.limit - state.length();
@@ -54,19 +75,7 @@ std::vector<std::vector<Token>> graph_greedy(Device& device, const Model& model,
                              .counter_count = on_device.counter_count});
       });
 
-    written.resize(static_cast<std::size_t>(steps * rows));
-    device.download(written.data(), all, steps * rows);
-    keep.assign(tokens.size(), true);
-    tokens.clear();
-    for (std::size_t i = 0; i < keep.size(); ++i) {
-      auto& translation = translations[static_cast<std::size_t>(state.active()[i])];
-      for (std::size_t step = 0; step < static_cast<std::size_t>(steps) && keep[i]; ++step) {
-        const Token token = written[step * keep.size() + i];
-        keep[i] = token != options.end;
-        if (keep[i]) translation.push_back(token);
-      }
-      if (keep[i]) tokens.push_back(translation.back());
-    }
+    const auto keep = append_tokens(device, all, steps, options.end, state, translations, tokens);
     state.end_graph(steps);
     state.keep(keep);
   }

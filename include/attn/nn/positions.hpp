@@ -25,7 +25,7 @@ struct SinusoidalOf {
       require(width % 2 == 0, "Embedding: sinusoidal positions come in pairs, so the width must be even, not ", int(width));
     }
     PositionVectors<Device> operator()(Tape<Device>& tape, Index count) const {
-      const auto fill = [](Device& device, auto numbers) { sinusoid(device, numbers, Order); };
+      const auto fill = [](Device& device, auto numbers) { sinusoid(device, numbers, Order, 10000); };
       return {tape.device.positions.get(tape.device, width, count, fill, static_cast<int>(Order))};
     }
     void for_each_parameter(auto&&) {}

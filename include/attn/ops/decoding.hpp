@@ -15,8 +15,7 @@ struct ArgmaxArgs {
 
 // linear_argmax   best[i] = the column of the largest element of row i of x Wᵀ + b, excluding `except`; the first of equals
 //
-// A greedy decoding step needs only the argmax, so a device may avoid writing the logits. This fallback runs the two
-// ops.
+// A greedy decoding step needs only the argmax, so a device may avoid writing the logits.
 
 template <class Device>
 struct LinearArgmaxArgs {
@@ -27,12 +26,6 @@ struct LinearArgmaxArgs {
   Token* best;                                    // rows
   Token except = -1;                              // a class to exclude, or -1
 };
-
-template <class Device>
-void linear_argmax(Device& device, const LinearArgmaxArgs<Device>& args) {
-  linear(device, {.x = args.x, .weight = args.weight, .bias = args.bias, .y = args.logits});
-  argmax(device, {.logits = args.logits, .best = args.best, .except = args.except});
-}
 
 // top_k   the k largest log softmax(logits) of each row, in descending order; the lower class first among equals:
 //

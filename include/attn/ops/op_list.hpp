@@ -1,4 +1,17 @@
 #pragma once
+#include "attn/ops/attention.hpp"
+#include "attn/ops/cross_entropy.hpp"
+#include "attn/ops/decoding.hpp"
+#include "attn/ops/dropout.hpp"
+#include "attn/ops/embedding.hpp"
+#include "attn/ops/expression.hpp"
+#include "attn/ops/layer_norm.hpp"
+#include "attn/ops/linear.hpp"
+#include "attn/ops/lstm.hpp"
+#include "attn/ops/move_rows.hpp"
+#include "attn/ops/optimisers.hpp"
+#include "attn/ops/ragged_product.hpp"
+#include "attn/ops/reductions.hpp"
 
 // All ops of a device, for programs with many files. Op bodies dominate the compile time and are the same for all models.
 // With ATTN_OPS_ELSEWHERE defined, files that include attn/cpu.hpp or attn/cuda.cuh do not compile them. One file of the
@@ -52,4 +65,4 @@
   ATTN_OP(DECLARE, Device, top_k, TopK);                                                       \
   DECLARE void lstm(Device&, const std::array<LstmArgs<Device>, 2>&);                          \
   DECLARE void lstm_gradient(Device&, const std::array<LstmGradientArgs<Device>, 2>&);         \
-  DECLARE void sinusoid(Device&, Matrix<Device::Scalar>, SinusoidOrder, double);
+  DECLARE void sinusoid(Device&, Matrix<typename Device::Scalar>, SinusoidOrder, double);

@@ -95,6 +95,7 @@ struct PlainTiles {
       if (slice == 0) put(weights);
       load(b, from_b, 64 * slice);
       __syncthreads();
+#pragma unroll 1  // several slices would take ptxas ten seconds
       for (int some = 0; some < 64; some += 16) {
         Numbers sum = {};
 #pragma unroll 4

@@ -37,20 +37,22 @@ struct StepSums {
 };
 
 /// Slices: slices of 64 columns per head. Listed: row_indices gives the rows of the keys. Appends: row i of append.from
-/// holds key and value of sentence i's last key side by side and is written to row append.to_row[i]. A multiprocessor runs 32
-/// warps if 64 registers per thread are enough, else 16.
-template <int Warps, int Slices, int N, bool Listed, bool Appends, class T>
+/// holds key and value of sentence i's last key side by side and is written to row append.to_row[i]. Without packs, both are
+/// known at run time. A multiprocessor runs 32 warps if 64 registers per thread are enough, else 16.
+template <int Warps, int Slices, int N, bool MayList, bool MayAppend, class T>
 __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) / Warps)
     step_attention(const AttentionArgs<Cuda<T>> args, const AttentionBlocks blocks, const MoveRowsArgs<Cuda<T>> append) {
   constexpr int kGroups = Warps * kRowsAtOnce, kAtOnce = 4 / Slices;  // groups per block, keys in flight per group
-  const bool ahead = Warps > 1 && (Appends || args.prefetch_keys);    // many blocks hide the latency
+  const bool listed = N == 1 ? args.keys.row_indices != nullptr : MayList;
+  const bool appends = N == 1 ? append.to_row != nullptr : MayAppend;
+  const bool ahead = Warps > 1 && (appends || args.prefetch_keys);  // many blocks hide the latency
   if (!ahead) wait_for_earlier();
   const AttentionTask<T> task(args, blocks);
   const int warp = static_cast<int>(threadIdx.x) / 32, group = static_cast<int>(threadIdx.x) / 8;
-  const auto row_of_key = [&](int j) { return Listed ? args.keys.row_indices[task.first_key + j] : task.first_key + j; };
+  const auto row_of_key = [&](int j) { return listed ? args.keys.row_indices[task.first_key + j] : task.first_key + j; };
   if (ahead) {
 #pragma unroll 1
-    for (int j = group; j < task.keys - (Appends ? 1 : 0); j += kGroups) {
+    for (int j = group; j < task.keys - (appends ? 1 : 0); j += kGroups) {
       const int row = row_of_key(j), column = column_of_lane() * 8;  // eight lanes, 64 elements apart: a line or two each
       if (column < task.width) prefetch(task.in_row(args.k, row, task.width) + column);
       if (column < task.value_width) prefetch(task.in_row(args.v, row, task.value_width) + column);
@@ -67,7 +69,7 @@ __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) 
   });
 
   StepSums<Slices> mine;
-  const T* const newest_key = row_of(append.from, Appends ? task.first_query : 0) + task.head * task.width;
+  const T* const newest_key = row_of(append.from, appends ? task.first_query : 0) + task.head * task.width;
   const T* const newest_value = newest_key + args.k.cols - task.head * (task.width - task.value_width);
   for (int first = 0; first < task.keys; first += kGroups * kAtOnce) {
     float k[kAtOnce][Slices][8], v[kAtOnce][Slices][8], score[kAtOnce];
@@ -75,7 +77,7 @@ __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) 
       const int j = min(first + i * kGroups + group, task.keys - 1);
       const int row = row_of_key(j);
       const T *key = task.in_row(args.k, row, task.width), *value = task.in_row(args.v, row, task.value_width);
-      if (Appends && j == task.keys - 1) key = newest_key, value = newest_value;
+      if (appends && j == task.keys - 1) key = newest_key, value = newest_value;
       unrolled<Slices>([&](int s) {
         load_eight<N>(k[i][s], key, column_of_lane() + 64 * s, task.width);
         load_eight<N>(v[i][s], value, column_of_lane() + 64 * s, task.value_width);
@@ -100,7 +102,7 @@ __global__ void __launch_bounds__(32 * Warps, (Slices == 1 && N == 8 ? 32 : 16) 
     });
     mine.most = now;
   }
-  if (Appends && group < 2) {  // one writes the key, one the value
+  if (appends && group < 2) {  // one writes the key, one the value
     const int width = group == 0 ? task.width : task.value_width;
     const Index column = group == 0 ? task.head * task.width : args.k.cols + task.head * task.value_width;
     T* const to = row_of(append.to.to, append.to_row[task.first_query]) + column;
@@ -171,7 +173,9 @@ void step_attention(Cuda<T>& device, const AttentionArgs<Cuda<T>>& args) {
                          args, blocks, append);
     };
     const auto choose = [&]<int Warps>() {
-      if (append.to_row != nullptr)
+      if constexpr (N == 1)
+        run.template operator()<Warps, true, true>();
+      else if (append.to_row != nullptr)
         listed ? run.template operator()<Warps, true, true>() : run.template operator()<Warps, false, true>();
       else
         listed ? run.template operator()<Warps, true, false>() : run.template operator()<Warps, false, false>();

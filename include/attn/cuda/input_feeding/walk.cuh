@@ -197,7 +197,9 @@ struct FeedingBlock {
     __syncthreads();  // the previous sums have been read
     const int parts = min(matrix.chunks(), kFeedingParts), all = matrix.sets * matrix.units_of(pass) / 8;
     const int share = (all * parts + kFeedingWarps - 1) / kFeedingWarps;  // tiles per warp
-    if (share > 2)
+    if constexpr (N == 1)                                                 // slow anyway
+      multiply_tiles<1>(matrix, pass, x, y, all, parts);
+    else if (share > 2)
       multiply_tiles<4>(matrix, pass, x, y, all, parts);
     else if (share > 1)
       multiply_tiles<2>(matrix, pass, x, y, all, parts);

@@ -117,18 +117,21 @@ inline bool of_few_rows(const Cuda<bfloat16>& device, const LinearArgs<Cuda<bflo
 }
 
 /// The held-back layer norm if x is its output, else null.
-inline const LayerNormArgs<Cuda<bfloat16>>* norm_that_gives(const Cuda<bfloat16>& device, const Matrix<const bfloat16>& x) {
-  const auto* norm = device.deferred(run_layer_norm<bfloat16>);
+template <class T>
+const LayerNormArgs<Cuda<T>>* norm_that_gives(const Cuda<T>& device, const Matrix<const T>& x) {
+  const auto* norm = device.deferred(run_layer_norm<T>);
   return norm != nullptr && norm->y.data == x.data && norm->y.rows == x.rows && norm->y.cols == x.cols &&
                  norm->y.stride == x.stride
              ? norm
              : nullptr;
 }
 
-inline void linear_of_few_rows(Cuda<bfloat16>& device, const LinearArgs<Cuda<bfloat16>>& args) {
+/// For bfloat16. A template, so that only programs that call it compile its kernels, as lstm_cell_of_few.
+template <class T>
+void linear_of_few_rows(Cuda<T>& device, const LinearArgs<Cuda<T>>& args) {
   const Index blocks = divide_up(args.weight.rows, kernels::kFewOutputs);
   const auto start = [&]<int Tiles, int Eights, int Ahead, bool Normalise = false>(
-      const LayerNormArgs<Cuda<bfloat16>>& norm = {}) {
+      const LayerNormArgs<Cuda<T>>& norm = {}) {
     const Spread spread{{static_cast<unsigned>(divide_up(args.weight.rows, Tiles * kernels::kFewOutputs)),
                          static_cast<unsigned>(divide_up(args.x.rows, 8 * Eights))},
                         kernels::kFewThreads};
@@ -140,7 +143,7 @@ inline void linear_of_few_rows(Cuda<bfloat16>& device, const LinearArgs<Cuda<bfl
   if (args.x.rows > 8) return short_rows ? start.template operator()<1, 2, 2>() : start.template operator()<1, 2, 8>();
   const auto* found = blocks <= 2 * device.multiprocessors() ? norm_that_gives(device, args.x) : nullptr;
   if (found == nullptr) return short_rows ? start.template operator()<1, 1, 2>() : start.template operator()<1, 1, 8>();
-  const LayerNormArgs<Cuda<bfloat16>> norm = *found;
+  const LayerNormArgs<Cuda<T>> norm = *found;
   device.drop_deferred();
   start.template operator()<1, 1, 2, true>(norm);
 }

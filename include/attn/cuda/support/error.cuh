@@ -1,10 +1,13 @@
 #pragma once
 #include <cublasLt.h>
+#include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
 #include "attn/core/error.hpp"
 
 namespace attn {
+
+using bfloat16 = __nv_bfloat16;
 
 /// Whether this process can no longer use the GPU: a kernel failed, or the GPU is gone.
 inline bool is_lost(cudaError_t status) {

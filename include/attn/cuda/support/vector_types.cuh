@@ -1,11 +1,7 @@
 #pragma once
-#include <cuda_bf16.h>
-
-#include "attn/core/types.hpp"
+#include "attn/cuda/support/error.cuh"
 
 namespace attn {
-
-using bfloat16 = __nv_bfloat16;
 
 // CUDA's scalar functions, which the functions of activations in tape/arithmetic.hpp would hide from kernels.
 using ::max;

@@ -1,9 +1,14 @@
-#include "attn/cuda/device.cuh"
 #include "attn/run/cuda_models.cuh"
+#include "attn/run/library_models.hpp"
+#include "attn/run/recurrent_models.hpp"
 #include "models.hpp"
 
 template class attn::ModelOnDevice<attn::Cuda<float>>;
-template class attn::ModelOnDevice<attn::Cuda<attn::bfloat16>>;
+
+void attn::add_cuda_float_models(ModelRegistry& registry) {
+  add_library_models<Cuda<float>>(registry);
+  add_recurrent_models<Cuda<float>>(registry);
+}
 
 attn::GpuSupport attn::cuda_support() {
   const auto describe = [](const DeviceOptions& options) {

@@ -1,3 +1,0 @@
-#include "attn/run/cpu_models.hpp"
-
-template class attn::ModelOnDevice<attn::Cpu<float>>;
