@@ -193,6 +193,30 @@ TEST_CASE("data parallel: differing ranks are detected before the start") {
   });
 }
 
+TEST_CASE("data parallel: a part that is unfrozen at a step learns as on one rank") {
+  const auto thaw_and_train = [](Run& run) {
+    const auto encoder = [&] {
+      return run.network.parameters.read(run.network.parameters.find("encoder.layers.0.attention.in.weight"));
+    };
+    run.network.freeze("encoder");
+    const auto before = encoder();
+    AtStep thaw(3, [&] {
+      CHECK(encoder() == before);
+      run.network.unfreeze("encoder");
+    });
+    run.trainer.run(run.training, {&thaw});
+    CHECK(encoder() != before);
+    return run.numbers();
+  };
+  Run alone(2);
+  const std::vector<double> one = thaw_and_train(alone);
+  for (const bool shard : {false, true})
+    on_ranks(2, [&](ThreadRank& rank) {
+      Run run(rank, 1, shard);
+      CHECK(largest_difference(thaw_and_train(run), one) < 1e-12);
+    });
+}
+
 TEST_CASE("data parallel: all ranks stop when one is asked to") {
   std::vector<Index> steps(3);
   on_ranks(3, [&](ThreadRank& rank) {

@@ -219,14 +219,6 @@ std::pair<Index, Spread> expression_spread(Index rows, Index cols, Index residen
   return {rows_a_block, {blocks, kExpressionThreads}};
 }
 
-/// Blocks of an expression's kernel that the GPU runs at once.
-template <class Device, class... Parameters>
-Index resident_blocks(const Device& device, void (*kernel)(Parameters...)) {
-  int blocks = 0;
-  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kExpressionThreads, 0), "asking for occupancy");
-  return Index{std::max(blocks, 1)} * device.multiprocessors();
-}
-
 }  // namespace kernels
 
 template <class T, class E>
@@ -237,7 +229,7 @@ void evaluate_expression(Cuda<T>& device, const ExpressionArgs<Cuda<T>, E>& args
   with_packs<T>(in_packs(args.y) && kernels::leaves_in_packs<Types>(leaves, args.y.cols), [&]<int N>() {
     device.use();
     const auto kernel = kernels::evaluate_expression<E, N, T>;
-    static const Index resident = kernels::resident_blocks(device, kernel);
+    static const Index resident = resident_blocks(device, kernel, kernels::kExpressionThreads);
     const auto [height, spread] = kernels::expression_spread<E, N>(args.y.rows, args.y.cols, resident, 4);
     launch(device, "evaluate_expression", spread, kernel, leaves, args.y, height);
   });
@@ -254,7 +246,7 @@ void evaluate_expression_gradient(Cuda<T>& device, const ExpressionGradientArgs<
   const auto run = [&]<int N, bool Repeated>() {
     (void)device.stream();  // runs a deferred op, which may use the workspace
     const auto kernel = kernels::expression_gradient<E, N, Repeated, T>;
-    static const Index resident = kernels::resident_blocks(device, kernel);
+    static const Index resident = resident_blocks(device, kernel, kernels::kExpressionThreads);
     const auto [height, spread] =
         kernels::expression_spread<E, N>(args.dy.rows, args.dy.cols, resident, kVectors > 0 ? 2 : 4);
     const Index groups = spread.blocks.x, blocks = spread.blocks.y, padded = groups * 32 * N;
@@ -263,7 +255,6 @@ void evaluate_expression_gradient(Cuda<T>& device, const ExpressionGradientArgs<
     float* parts = size > 0 ? device.template workspace<float>(size) : nullptr;
     float* row_parts = stores_kind<Types>(plan, LeafKind::row) ? parts : nullptr;
     float* column_parts = stores_kind<Types>(plan, LeafKind::column) ? parts + row_size : nullptr;
-    float* scalar_parts = parts + row_size + column_size;  // of each learned scalar: its sums over rows
     launch(device, "evaluate_expression_gradient", spread, kernel, leaves, plan, args.dy, height, row_parts, column_parts);
     for_each_index<Types::count>([&]<int I>(StaticIndex<I>) {
       if constexpr (Types::template kind<I>() == LeafKind::column)
@@ -277,23 +268,20 @@ void evaluate_expression_gradient(Cuda<T>& device, const ExpressionGradientArgs<
     if constexpr (kVectors > 0) {
       if (row_parts == nullptr) return;
       kernels::SumsToVectors<kVectors> gradients{};
-      const auto for_each_vector = [&](const auto& visit) {  // visit(leaf, its number)
-        for_each_index<Types::count>([&]<int I>(StaticIndex<I>) {
-          if constexpr (Types::template kind<I>() == LeafKind::row)
-            if (plan.stores(I)) visit(get<I>(leaves), Types::of_kind(LeafKind::row, I));
-        });
-      };
-      for_each_vector([&](const auto& leaf, int at) {
-        gradients.vectors[at] = leaf.scalar ? scalar_parts + at * args.dy.cols : leaf.gradient;
-        if (leaf.scalar) device.zero(gradients.vectors[at], args.dy.cols);
+      float* scalars[kVectors] = {};  // first summed over rows, like vectors
+      for_each_index<Types::count>([&]<int I>(StaticIndex<I>) {
+        if constexpr (Types::template kind<I>() == LeafKind::row)
+          if (plan.stores(I))
+            (get<I>(leaves).scalar ? scalars : gradients.vectors)[Types::of_kind(LeafKind::row, I)] =
+                get<I>(leaves).gradient;
       });
-      sum_parts(device, "evaluate_expression_gradient of learned vectors", gradients, kVectors, args.dy.cols, true,
-                row_parts, blocks, padded);
-      for_each_vector([&](const auto& leaf, int at) {
-        if (leaf.scalar)
-          sum_numbers(device, "evaluate_expression_gradient of a learned scalar", true, gradients.vectors[at], args.dy.cols,
-                      1, leaf.gradient);
-      });
+      for (int v = 0; v < kVectors; ++v)
+        if (scalars[v] != nullptr)
+          device.zero(gradients.vectors[v] = parts + row_size + column_size + v * args.dy.cols, args.dy.cols);
+      sum_parts(device, "sums of learned vectors", gradients, kVectors, args.dy.cols, true, row_parts, blocks, padded);
+      for (int v = 0; v < kVectors; ++v)
+        if (scalars[v] != nullptr)
+          sum_numbers(device, "sum of a learned scalar", true, gradients.vectors[v], args.dy.cols, 1, scalars[v]);
     }
   };
   with_packs<T>(in_packs(args.dy) && kernels::leaves_in_packs<Types>(leaves, args.dy.cols), [&]<int N>() {

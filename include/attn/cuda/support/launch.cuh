@@ -44,6 +44,14 @@ void launch(Device& device, const char* what, Spread spread, void (*kernel)(Para
   check_cuda(cudaGetLastError(), what);
 }
 
+/// Blocks of a kernel that the GPU runs at once.
+template <class Device, class... Parameters>
+Index resident_blocks(const Device& device, void (*kernel)(Parameters...), int threads) {
+  int blocks = 0;
+  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0), "asking for occupancy");
+  return Index{std::max(blocks, 1)} * device.multiprocessors();
+}
+
 inline cudaLaunchConfig_t launch_configuration(const Spread& spread, cudaStream_t stream, cudaLaunchAttribute& attribute) {
   return {spread.blocks, dim3(spread.threads), spread.shared, stream, &attribute, 1};
 }
