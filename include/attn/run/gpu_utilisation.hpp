@@ -5,7 +5,7 @@
 
 namespace attn {
 
-/// The utilisation of an NVIDIA GPU: the share of the driver's last sampling period, at most a second, with a kernel running.
+/// Utilisation of an NVIDIA GPU: the share of the driver's last sampling period, at most a second, with a running kernel.
 /// Loads the driver's library NVML, so that programs need not link it. It stays loaded.
 class GpuUtilisation {
  public:
