@@ -6,8 +6,8 @@
 
 namespace attn {
 
-/// Joins consecutive pairs of a text to longer ones of at most `words` words per side, separated by spaces or tabs. Every pair
-/// is kept; one that is longer by itself stays alone.
+/// Joins consecutive pairs of a text to longer ones of at most `words` words per side. Spaces and tabs separate words. Every
+/// pair is kept; one that is longer by itself stays alone.
 inline ParallelText join_pairs(const ParallelText& text, Index words) {
   const auto count = [](const std::string& line) {
     const auto space = [](char c) { return c == ' ' || c == '\t'; };

@@ -5,8 +5,8 @@
 
 namespace attn {
 
-/// The utilisation of an NVIDIA GPU: the share of the driver's last sampling period (at most a second) in which a kernel ran.
-/// Loads the driver's library NVML, which stays loaded, so that programs need not link it.
+/// Utilisation of an NVIDIA GPU: the share of the driver's last sampling period, at most a second, with a running kernel.
+/// Loads the driver's library NVML, so that programs need not link it. It stays loaded.
 class GpuUtilisation {
  public:
   explicit GpuUtilisation(const std::string& pci_bus_id, const char* library = "libnvidia-ml.so.1") {
