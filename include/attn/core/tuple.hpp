@@ -38,21 +38,16 @@ ATTN_BOTH constexpr T& get(TupleElement<I, T>& element) {
   return element.value;
 }
 
+/// Calls visit(StaticIndex<0>), ..., visit(StaticIndex<N - 1>).
 #ifdef __CUDACC__
 #pragma nv_exec_check_disable  // allows a host function to visit with a host function
 #endif
-template <class Visit, std::size_t... I>
-ATTN_BOTH constexpr void for_each_index(const Visit& visit, std::index_sequence<I...>) {
-  (visit(StaticIndex<static_cast<int>(I)>{}), ...);
-}
-
-/// Calls visit(StaticIndex<0>), ..., visit(StaticIndex<N - 1>).
-#ifdef __CUDACC__
-#pragma nv_exec_check_disable
-#endif
-template <int N, class Visit>
+template <int N, int I = 0, class Visit>
 ATTN_BOTH constexpr void for_each_index(const Visit& visit) {
-  for_each_index(visit, std::make_index_sequence<static_cast<std::size_t>(N)>{});
+  if constexpr (I < N) {
+    visit(StaticIndex<I>{});
+    for_each_index<N, I + 1>(visit);
+  }
 }
 
 }  // namespace attn

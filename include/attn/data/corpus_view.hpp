@@ -20,7 +20,11 @@ class CorpusView {
  public:
   template <TokenPairs Corpus>
   requires(!std::same_as<Corpus, CorpusView>) CorpusView(const Corpus& corpus)  // NOLINT: implicit conversion intended
-      : corpus_(&corpus), calls_(&calls_of<Corpus>), size_(corpus.size()) {}
+      : size_(corpus.size()),
+        source_length_([&corpus](Index i) { return corpus.source_length(i); }),
+        target_length_([&corpus](Index i) { return corpus.target_length(i); }),
+        source_tokens_([&corpus](Index i, std::vector<Token>& space) { return corpus.source_tokens(i, space); }),
+        target_tokens_([&corpus](Index i, std::vector<Token>& space) { return corpus.target_tokens(i, space); }) {}
   template <TokenPairs Corpus>
   requires(!std::is_lvalue_reference_v<Corpus> && !std::same_as<std::remove_const_t<Corpus>, CorpusView>)
       CorpusView(Corpus&&)
@@ -28,13 +32,13 @@ class CorpusView {
 
   Index size() const { return size_; }
   Index first() const { return first_; }  // the place of pair 0 in the whole corpus
-  Index source_length(Index i) const { return calls_->source_length(corpus_, first_ + i); }
-  Index target_length(Index i) const { return calls_->target_length(corpus_, first_ + i); }
+  Index source_length(Index i) const { return source_length_(first_ + i); }
+  Index target_length(Index i) const { return target_length_(first_ + i); }
   std::span<const Token> source_tokens(Index i, std::vector<Token>& space) const {
-    return calls_->source_tokens(corpus_, first_ + i, space);
+    return source_tokens_(first_ + i, space);
   }
   std::span<const Token> target_tokens(Index i, std::vector<Token>& space) const {
-    return calls_->target_tokens(corpus_, first_ + i, space);
+    return target_tokens_(first_ + i, space);
   }
 
   /// A view of `count` pairs starting at pair `first`.
@@ -48,26 +52,11 @@ class CorpusView {
   }
 
  private:
-  struct Calls {
-    Index (*source_length)(const void*, Index);
-    Index (*target_length)(const void*, Index);
-    std::span<const Token> (*source_tokens)(const void*, Index, std::vector<Token>&);
-    std::span<const Token> (*target_tokens)(const void*, Index, std::vector<Token>&);
-  };
-  template <class Corpus>
-  static constexpr Calls calls_of{
-      [](const void* corpus, Index i) { return static_cast<const Corpus*>(corpus)->source_length(i); },
-      [](const void* corpus, Index i) { return static_cast<const Corpus*>(corpus)->target_length(i); },
-      [](const void* corpus, Index i, std::vector<Token>& space) {
-        return static_cast<const Corpus*>(corpus)->source_tokens(i, space);
-      },
-      [](const void* corpus, Index i, std::vector<Token>& space) {
-        return static_cast<const Corpus*>(corpus)->target_tokens(i, space);
-      }};
+  using Tokens = std::span<const Token>(Index, std::vector<Token>& space);
 
-  const void* corpus_;
-  const Calls* calls_;
   Index first_ = 0, size_;
+  std::function<Index(Index)> source_length_, target_length_;
+  std::function<Tokens> source_tokens_, target_tokens_;
 };
 
 }  // namespace attn

@@ -1,4 +1,6 @@
 #pragma once
+#include <any>
+
 #include "attn/text/tokenizer.hpp"
 
 namespace attn {
@@ -10,51 +12,43 @@ class AnyTokenizer : public TokenizerBase<AnyTokenizer> {
   template <Tokenizer T>
   requires(!std::same_as<T, AnyTokenizer>) AnyTokenizer(T tokenizer) {  // NOLINT: implicit conversion intended
     begin_ = tokenizer.begin(), end_ = tokenizer.end(), pad_ = tokenizer.pad(), unknown_ = tokenizer.unknown();
-    typed_ = std::make_shared<Typed<T>>(std::move(tokenizer));
+    const auto typed = std::make_shared<const T>(std::move(tokenizer));
+    typed_ = typed;
+    encode_ = [typed](std::string_view text, std::vector<Token>& ids) { typed->encode(text, ids); };
+    decode_ = [typed](std::span<const Token> ids) { return typed->decode(ids); };
+    size_ = [typed] { return typed->size(); };
+    hash_ = [typed] { return typed->hash(); };
+    name_ = [typed](Token id) -> std::string {
+      if constexpr (requires { typed->name(id); })
+        return typed->name(id);
+      else
+        return typed->decode(std::span(&id, 1));
+    };
   }
 
   using TokenizerBase<AnyTokenizer>::encode;
-  void encode(std::string_view text, std::vector<Token>& ids) const { typed_->encode(text, ids); }
-  std::string decode(std::span<const Token> ids) const { return typed_->decode(ids); }
-  Index size() const { return typed_->size(); }
-  std::uint64_t hash() const { return typed_->hash(); }
+  void encode(std::string_view text, std::vector<Token>& ids) const { encode_(text, ids); }
+  std::string decode(std::span<const Token> ids) const { return decode_(ids); }
+  Index size() const { return size_(); }
+  std::uint64_t hash() const { return hash_(); }
 
   /// A readable form of a token, see each tokenizer's name(). "?" for ids outside the vocabulary.
-  std::string name(Token id) const { return id >= 0 && id < size() ? typed_->name(id) : "?"; }
+  std::string name(Token id) const { return id >= 0 && id < size() ? name_(id) : "?"; }
 
   /// The wrapped tokenizer if it is a T, else null.
   template <class T>
   const T* get() const {
-    const auto* typed = dynamic_cast<const Typed<T>*>(typed_.get());
-    return typed == nullptr ? nullptr : &typed->tokenizer;
+    const auto* typed = std::any_cast<std::shared_ptr<const T>>(&typed_);
+    return typed == nullptr ? nullptr : typed->get();
   }
 
  private:
-  struct Base {
-    virtual ~Base() = default;
-    virtual void encode(std::string_view text, std::vector<Token>& ids) const = 0;
-    virtual std::string decode(std::span<const Token> ids) const = 0;
-    virtual Index size() const = 0;
-    virtual std::uint64_t hash() const = 0;
-    virtual std::string name(Token id) const = 0;
-  };
-  template <class T>
-  struct Typed final : Base {
-    explicit Typed(T t) : tokenizer(std::move(t)) {}
-    void encode(std::string_view text, std::vector<Token>& ids) const override { tokenizer.encode(text, ids); }
-    std::string decode(std::span<const Token> ids) const override { return tokenizer.decode(ids); }
-    Index size() const override { return tokenizer.size(); }
-    std::uint64_t hash() const override { return tokenizer.hash(); }
-    std::string name(Token id) const override {
-      if constexpr (requires { tokenizer.name(id); })
-        return tokenizer.name(id);
-      else
-        return tokenizer.decode(std::span(&id, 1));
-    }
-    T tokenizer;
-  };
-
-  std::shared_ptr<const Base> typed_;
+  std::any typed_;  // a std::shared_ptr<const T>
+  std::function<void(std::string_view, std::vector<Token>&)> encode_;
+  std::function<std::string(std::span<const Token>)> decode_;
+  std::function<Index()> size_;
+  std::function<std::uint64_t()> hash_;
+  std::function<std::string(Token)> name_;
 };
 
 static_assert(Tokenizer<AnyTokenizer>);
