@@ -1,5 +1,6 @@
 #pragma once
 #include <bit>
+#include <queue>
 
 #include "attn/core/error.hpp"
 #include "attn/core/types.hpp"
@@ -16,19 +17,50 @@ constexpr std::uint64_t pair_key(Token left, Token right) {
   return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
 }
 
+/// Merges neighbouring items until no pair has a rank: the pair of lowest rank first, ties from left to right. rank(a, b) is
+/// below 2^32, or -1 for a pair that does not merge; merge(a, b, rank) turns a into the merged item. The queue of pairs keeps
+/// the cost O(n log n). Pairs that a merge removes are skipped when popped.
+template <class Item>
+void merge_neighbours(std::vector<Item>& items, const auto& rank, const auto& merge) {
+  using Place = std::uint32_t;
+  struct Pair {
+    std::uint64_t key;  // rank in the upper, left item in the lower 32 bits
+    Place right, end;   // end: the item after right
+    bool operator>(const Pair& other) const { return key > other.key; }
+  };
+  const auto size = static_cast<Place>(items.size());
+  std::vector<Place> before(size), after(size);  // neighbours; size: none. after: 0 once merged into its left neighbour
+  std::priority_queue<Pair, std::vector<Pair>, std::greater<>> queue;
+  const auto look_at = [&](Place left, Place right) {
+    if (left >= size || right >= size) return;
+    const Index found = rank(items[left], items[right]);
+    if (found >= 0) queue.push({static_cast<std::uint64_t>(found) << 32 | left, right, after[right]});
+  };
+  for (Place i = 0; i < size; ++i) before[i] = i == 0 ? size : i - 1, after[i] = i + 1;
+  for (Place i = 1; i < size; ++i) look_at(i - 1, i);
+  while (!queue.empty()) {
+    const auto [key, right, end] = queue.top();
+    const auto left = static_cast<Place>(key);
+    queue.pop();
+    if (after[left] != right || after[right] != end) continue;
+    merge(items[left], items[right], static_cast<Index>(key >> 32));
+    after[left] = end, after[right] = 0;
+    if (end < size) before[end] = left;
+    look_at(before[left], left);
+    look_at(left, end);
+  }
+  Place kept = 0;
+  for (Place i = 0; i < size; i = after[i]) items[kept++] = items[i];
+  items.resize(kept);
+}
+
 /// The merges of a byte-pair encoding in the order they were learned. Their indices are their ranks; lower ranks go first.
 class BpeMerges {
  public:
   /// Scratch memory, reused between words.
   struct Workspace {
-    struct Symbol {
-      Token token;                  // -1 once merged into its left neighbour
-      std::int32_t previous, next;  // -1 at the ends
-    };
-    std::vector<Symbol> symbols;
-    std::vector<std::uint64_t> queue;  // rank in the upper, position in the lower 32 bits
-    std::vector<Token> word;           // for the caller
-    std::vector<Token> tokens;         // apply_to_short()
+    std::vector<Token> word;  // for the caller
+    std::vector<Token> tokens;
     std::vector<std::uint32_t> ranks;  // ranks[i]: of the pair (tokens[i], tokens[i + 1])
   };
 
@@ -43,48 +75,17 @@ class BpeMerges {
 
   const std::vector<Merge>& list() const { return merges_; }
 
-  /// Appends the merged tokens of one word to ids. Merges the pair of lowest rank first, ties from left to right. The queue
-  /// of pairs keeps the cost O(n log n) in the length of the word. Pairs that a merge removes are skipped when popped.
+  /// Appends the merged tokens of one word to ids. Merges the pair of lowest rank first, ties from left to right.
   void apply(std::span<const Token> word, Workspace& work, std::vector<Token>& ids) const {
-    if (word.size() <= 40) return apply_to_short(word, work, ids);
-    auto& symbols = work.symbols;
-    auto& queue = work.queue;
-    const auto at = [&](std::int32_t place) -> auto& { return symbols[static_cast<std::size_t>(place)]; };
-    const auto rank_at = [&](std::int32_t place) -> std::int32_t {
-      if (place < 0 || at(place).token < 0 || at(place).next < 0) return -1;
-      return rank(at(place).token, at(at(place).next).token);
-    };
-    const auto enqueue = [&](std::int32_t place) {
-      const std::int32_t found = rank_at(place);
-      if (found < 0) return;
-      queue.push_back(static_cast<std::uint64_t>(found) << 32 | static_cast<std::uint32_t>(place));
-      std::push_heap(queue.begin(), queue.end(), std::greater<>());
-    };
-
-    symbols.clear();
-    for (std::int32_t place = 0; const Token token : word) symbols.push_back({token, place - 1, place + 1}), ++place;
-    if (symbols.empty()) return;
-    symbols.back().next = -1;
-    queue.clear();
-    for (std::int32_t place = 0; at(place).next >= 0; ++place) enqueue(place);
-
-    while (!queue.empty()) {
-      std::pop_heap(queue.begin(), queue.end(), std::greater<>());
-      const auto next = static_cast<std::int32_t>(queue.back() >> 32);
-      const auto place = static_cast<std::int32_t>(queue.back());
-      queue.pop_back();
-      if (rank_at(place) != next) continue;
-
-      auto& left = at(place);
-      auto& right = at(left.next);
-      left.token = merges_[static_cast<std::size_t>(next)].result;
-      left.next = right.next;
-      if (right.next >= 0) at(right.next).previous = place;
-      right.token = -1;
-      enqueue(left.previous);
-      enqueue(place);
-    }
-    for (std::int32_t place = 0; place >= 0; place = at(place).next) ids.push_back(at(place).token);
+    auto& tokens = work.tokens;
+    tokens.assign(word.begin(), word.end());
+    if (tokens.size() <= 40)
+      merge_short(tokens, work.ranks);
+    else
+      merge_neighbours(
+          tokens, [this](Token left, Token right) -> Index { return rank(left, right); },
+          [this](Token& left, Token, Index rank) { left = merges_[static_cast<std::size_t>(rank)].result; });
+    ids.insert(ids.end(), tokens.begin(), tokens.end());
   }
 
  private:
@@ -104,13 +105,10 @@ class BpeMerges {
   std::int32_t rank(Token left, Token right) const { return find(pair_key(left, right)).rank; }
 
   /// Scans all pairs for each merge. For typical word lengths this is faster than a queue.
-  void apply_to_short(std::span<const Token> word, Workspace& work, std::vector<Token>& ids) const {
-    auto& tokens = work.tokens;
-    auto& ranks = work.ranks;
+  void merge_short(std::vector<Token>& tokens, std::vector<std::uint32_t>& ranks) const {
     const auto rank_at = [&](std::size_t place) {  // -1, for none, becomes the highest
       return static_cast<std::uint32_t>(rank(tokens[place], tokens[place + 1]));
     };
-    tokens.assign(word.begin(), word.end());
     ranks.resize(tokens.size());
     for (std::size_t i = 0; i + 1 < tokens.size(); ++i) ranks[i] = rank_at(i);
     for (std::size_t pairs = tokens.empty() ? 0 : tokens.size() - 1; pairs > 0; --pairs) {
@@ -124,7 +122,6 @@ class BpeMerges {
       if (best > 0) ranks[best - 1] = rank_at(best - 1);
       if (best + 1 < tokens.size()) ranks[best] = rank_at(best);
     }
-    ids.insert(ids.end(), tokens.begin(), tokens.end());
   }
 
   std::vector<Merge> merges_;

@@ -1,7 +1,7 @@
 #pragma once
 #include <cfloat>
-#include <queue>
 
+#include "attn/text/bpe_merges.hpp"
 #include "attn/text/sentencepiece_model.hpp"
 #include "attn/text/tokenizer.hpp"
 
@@ -91,51 +91,37 @@ class BpeCutter {
     Token id = 0;
     for (const auto& [text, score, kind] : model.pieces) {
       if (kind == Kind::normal || kind == Kind::user_defined || kind == Kind::unused)
-        merged_.emplace(text, Merged{score, kind == Kind::unused ? unknown : id});
+        merged_.emplace(text, Merged{rank_of(score), kind == Kind::unused ? unknown : id});
       ++id;
     }
   }
 
   /// User-defined pieces are never merged.
   void cut(std::string_view text, const PieceTrie& user_defined, std::vector<Cut>& cuts) const {
-    std::vector<Symbol> symbols;
-    for (std::string_view rest = text; !rest.empty();) {
-      const std::size_t whole = user_defined.longest(rest), length = whole > 0 ? whole : character_length(rest);
-      const auto at = static_cast<std::int32_t>(symbols.size());
-      rest.remove_prefix(length);
-      symbols.push_back({rest.data() - length, length, at - 1, rest.empty() ? -1 : at + 1, whole > 0});
-    }
-    Agenda agenda;
-    std::unordered_map<std::string_view, std::string_view> left_of;  // first half of each unused piece, to split it again
-    const auto look_at = [&](std::int32_t left, std::int32_t right) {
-      if (left < 0 || right < 0) return;
-      const Symbol &a = symbols[static_cast<std::size_t>(left)], &b = symbols[static_cast<std::size_t>(right)];
-      if (a.whole || b.whole) return;
-      const std::string_view both(a.begin, a.length + b.length);
-      const auto found = merged_.find(both);
-      if (found == merged_.end()) return;
-      agenda.push({found->second.score, left, right, both.size()});
-      if (found->second.id == unknown_) left_of[both] = a.text();
+    struct Item {
+      std::string_view text;
+      bool whole;  // a user-defined piece
     };
-    for (std::size_t i = 1; i < symbols.size(); ++i)
-      look_at(static_cast<std::int32_t>(i) - 1, static_cast<std::int32_t>(i));
-
-    while (!agenda.empty()) {
-      const Pair pair = agenda.top();
-      agenda.pop();
-      Symbol &a = symbols[static_cast<std::size_t>(pair.left)], &b = symbols[static_cast<std::size_t>(pair.right)];
-      if (a.length == 0 || b.length == 0 || a.length + b.length != pair.length) continue;  // stale: already merged
-      a.length += b.length;
-      b.length = 0;
-      a.next = b.next;
-      if (a.next >= 0) symbols[static_cast<std::size_t>(a.next)].previous = pair.left;
-      look_at(a.previous, pair.left);
-      look_at(pair.left, a.next);
+    std::vector<Item> items;
+    for (std::string_view rest = text; !rest.empty(); rest.remove_prefix(items.back().text.size())) {
+      const std::size_t whole = user_defined.longest(rest), length = whole > 0 ? whole : character_length(rest);
+      items.push_back({rest.substr(0, length), whole > 0});
     }
+    std::unordered_map<std::string_view, std::string_view> left_of;  // first half of each unused piece, to split it again
+    const auto joined = [](const Item& a, const Item& b) {
+      return std::string_view(a.text.data(), a.text.size() + b.text.size());
+    };
+    const auto rank = [&](const Item& a, const Item& b) -> Index {
+      const auto found = a.whole || b.whole ? merged_.end() : merged_.find(joined(a, b));
+      if (found == merged_.end()) return -1;
+      if (found->second.id == unknown_) left_of[joined(a, b)] = a.text;
+      return found->second.rank;
+    };
+    merge_neighbours(items, rank, [&](Item& a, const Item& b, Index) { a.text = joined(a, b); });
 
     std::vector<std::string_view> parts;  // splits unused pieces until every part is in use or unknown
-    for (std::int32_t at = symbols.empty() ? -1 : 0; at >= 0; at = symbols[static_cast<std::size_t>(at)].next) {
-      parts.push_back(symbols[static_cast<std::size_t>(at)].text());
+    for (const Item& item : items) {
+      parts.push_back(item.text);
       while (!parts.empty()) {
         const std::string_view part = parts.back();
         parts.pop_back();
@@ -153,23 +139,14 @@ class BpeCutter {
 
  private:
   struct Merged {
-    float score;
+    Index rank;
     Token id;  // the unknown id for an unused piece
   };
-  struct Symbol {
-    const char* begin;
-    std::size_t length;  // 0: merged into its left neighbour
-    std::int32_t previous, next;
-    bool whole;  // a user-defined piece
-    std::string_view text() const { return {begin, length}; }
-  };
-  struct Pair {
-    float score;
-    std::int32_t left, right;
-    std::size_t length;
-    bool operator<(const Pair& other) const { return score < other.score || (score == other.score && left > other.left); }
-  };
-  using Agenda = std::priority_queue<Pair>;
+  /// Higher scores have lower ranks: the bits of a float, in the order of the floats.
+  static Index rank_of(float score) {
+    const auto bits = std::bit_cast<std::uint32_t>(score + 0.0F);  // no -0
+    return bits & 1U << 31 ? bits : bits ^ 0x7FFFFFFFU;
+  }
 
   detail::StringMap<Merged> merged_;
   Token unknown_;
