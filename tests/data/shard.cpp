@@ -59,16 +59,16 @@ TEST_CASE("shard: uses 16-bit tokens if all ids fit and 32-bit tokens otherwise"
     CHECK(shard.header().source.longest() == 2);
     CHECK(shard.pairs() == 3);
     Tokens space;
-    CHECK(copy(shard.source_tokens(0, keep_all_tokens, space)) == Tokens{5, largest});
-    CHECK(copy(shard.target_tokens(0, keep_all_tokens, space)) == Tokens{7, 8, 9});
-    CHECK(copy(shard.target_tokens(0, 2, space)) == Tokens{7, 8});
-    CHECK(copy(shard.source_tokens(1, keep_all_tokens, space)) == Tokens{});
-    CHECK(copy(shard.target_tokens(1, keep_all_tokens, space)) == Tokens{1});
-    CHECK(copy(shard.target_tokens(2, keep_all_tokens, space)) == Tokens{});
-    CHECK(shard.source_length(0) == 2);
-    CHECK(shard.target_length(0) == 3);
-    CHECK(shard.source_length(1) == 0);
-    CHECK(shard.target_length(2) == 0);
+    CHECK(copy(shard.tokens(0, keep_all_tokens, space)) == Tokens{5, largest});
+    CHECK(copy(shard.tokens(1, keep_all_tokens, space)) == Tokens{7, 8, 9});
+    CHECK(copy(shard.tokens(1, 2, space)) == Tokens{7, 8});
+    CHECK(copy(shard.tokens(2, keep_all_tokens, space)) == Tokens{});
+    CHECK(copy(shard.tokens(3, keep_all_tokens, space)) == Tokens{1});
+    CHECK(copy(shard.tokens(5, keep_all_tokens, space)) == Tokens{});
+    CHECK(shard.length(0) == 2);
+    CHECK(shard.length(1) == 3);
+    CHECK(shard.length(2) == 0);
+    CHECK(shard.length(5) == 0);
     CHECK_NOTHROW(shard.verify());
   }
 }
@@ -136,8 +136,8 @@ TEST_CASE("shard: rejects modified files") {
     remade();
     put(path, sizeof(ShardHeader) + 4, number(1000));
     const Shard shard(path);
-    CHECK(contains(error_of([&] { shard.source_length(0); }), "is damaged"));
-    CHECK(contains(error_of([&] { shard.target_length(0); }), "is damaged"));
+    CHECK(contains(error_of([&] { shard.length(0); }), "is damaged"));
+    CHECK(contains(error_of([&] { shard.length(1); }), "is damaged"));
     CHECK(contains(error_of([&] { shard.verify(); }), "is damaged"));
   }
   SUBCASE("a token outside the vocabulary") {
@@ -145,8 +145,8 @@ TEST_CASE("shard: rejects modified files") {
     put(path, sizeof(ShardHeader) + 7 * 4, std::string("\x64\x00", 2));  // 100 instead of 5
     const Shard shard(path);
     Tokens space;
-    CHECK(contains(error_of([&] { shard.source_tokens(0, 10, space); }), "is damaged"));
-    CHECK_NOTHROW(shard.target_tokens(0, 10, space));
+    CHECK(contains(error_of([&] { shard.tokens(0, 10, space); }), "is damaged"));
+    CHECK_NOTHROW(shard.tokens(1, 10, space));
   }
   SUBCASE("a wrong token inside the vocabulary is found only by a full read") {
     remade();

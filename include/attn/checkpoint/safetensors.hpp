@@ -1,6 +1,4 @@
 #pragma once
-#include <sys/mman.h>
-
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -108,12 +106,13 @@ class Header {
 
     check(entry.is_object(), "its entry is not a JSON object");
     check(entry.contains("dtype") && entry["dtype"].is_string(), "its dtype is missing or not a string");
-    const auto dtype = std::ranges::find(every_dtype, entry["dtype"].get<std::string>(), name_of);
-    if (dtype == std::end(every_dtype))
+    const auto format = std::ranges::find(dtype_formats, entry["dtype"].get<std::string>(), &DTypeFormat::first);
+    if (format == std::end(dtype_formats))
       check(false, "attn cannot read its dtype ", shown(entry["dtype"]), "; convert it to F64, F32, BF16, F16 or I64");
 
+    const auto dtype = static_cast<DType>(format - dtype_formats);
     const std::vector<Index> shape = numbers("shape"), place = numbers("data_offsets");
-    Index bytes = size_of(*dtype);
+    Index bytes = size_of(dtype);
     for (const Index extent : shape) {
       if (extent != 0 && bytes > most / extent)
         check(false, "its shape ", shown(entry["shape"]), " is larger than any file");
@@ -124,9 +123,9 @@ class Header {
     check(place[1] <= std::ssize(data), "its data ends at byte ", place[1], ", but the file has only ", data.size(),
           " bytes of data; it is cut off");
     if (place[1] - place[0] != bytes)
-      check(false, "its shape ", shown(entry["shape"]), " of ", name_of(*dtype), " needs ", bytes,
+      check(false, "its shape ", shown(entry["shape"]), " of ", name_of(dtype), " needs ", bytes,
             " bytes, but its data_offsets span ", place[1] - place[0]);
-    return {name, *dtype, shape, data.data() + place[0]};
+    return {name, dtype, shape, data.data() + place[0]};
   }
   /// The format requires tensors to cover the data without gaps or overlaps.
   void sort_and_check(std::string_view data) {
@@ -213,17 +212,10 @@ inline void save_safetensors(const std::filesystem::path& path, std::span<const 
 class SafetensorsFile {
  public:
   explicit SafetensorsFile(std::filesystem::path path) : path_(std::move(path)) {
-    const OpenFile file(path_, O_RDONLY);
-    struct stat status {};
-    file.check(::fstat(file.handle(), &status) == 0, "cannot read ");
-    require(S_ISREG(status.st_mode), "cannot read ", path_.string(), ": it is not a file");
-    const auto size = static_cast<std::size_t>(status.st_size);
+    std::size_t size = 0;
+    mapping_ = map_file(path_, size);
     require(size >= 8, path_.string(), ": ", size,
             " bytes are too few for a safetensors file; it is cut off or has another format");
-    void* bytes = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.handle(), 0);
-    file.check(bytes != MAP_FAILED, "cannot map ");
-    mapping_ = {static_cast<const char*>(bytes), [size](const char* start) { ::munmap(const_cast<char*>(start), size); }};
-
     std::uint64_t length = 0;
     std::memcpy(&length, mapping_.get(), sizeof length);
     require(length <= size - 8, path_.string(), ": the header should take ", length, " bytes, but only ", size - 8,

@@ -1,5 +1,4 @@
 #pragma once
-#include <charconv>
 #include <initializer_list>
 
 #include "attn/core/format_count.hpp"
@@ -44,10 +43,10 @@ inline bool of_optimiser(std::string_view name, Names parameters) {
 inline Index layers(Names names, std::string_view prefix) {
   Index count = 0;
   for (const std::string& name : names) {
-    Index number = 0;
-    if (!name.starts_with(prefix)) continue;
-    const auto [end, error] = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), number);
-    if (error == std::errc{} && end != name.data() + name.size() && *end == '.') count = std::max(count, number + 1);
+    const std::size_t dot = name.starts_with(prefix) ? name.find('.', prefix.size()) : name.npos;
+    if (dot == name.npos) continue;
+    const auto number = parse_index(std::string_view(name).substr(prefix.size(), dot - prefix.size()));
+    if (number) count = std::max(count, *number + 1);
   }
   return count;
 }

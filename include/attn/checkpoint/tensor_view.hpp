@@ -10,14 +10,11 @@ namespace attn {
 /// Number types of a safetensors file that occupy whole bytes. Models use f64, f32, f16 and bf16.
 enum class DType { f64, i64, u64, f32, i32, u32, f16, bf16, i16, u16, f8_e5m2, f8_e4m3, i8, u8, boolean };
 
-inline constexpr DType every_dtype[] = {DType::f64,     DType::i64,     DType::u64,  DType::f32, DType::i32,
-                                        DType::u32,     DType::f16,     DType::bf16, DType::i16, DType::u16,
-                                        DType::f8_e5m2, DType::f8_e4m3, DType::i8,   DType::u8,  DType::boolean};
-
 /// The name of each DType in a file, and its bytes per number.
-inline constexpr std::pair<std::string_view, Index> dtype_formats[] = {
-    {"F64", 8}, {"I64", 8}, {"U64", 8},     {"F32", 4},     {"I32", 4}, {"U32", 4}, {"F16", 2}, {"BF16", 2},
-    {"I16", 2}, {"U16", 2}, {"F8_E5M2", 1}, {"F8_E4M3", 1}, {"I8", 1},  {"U8", 1},  {"BOOL", 1}};
+using DTypeFormat = std::pair<std::string_view, Index>;
+inline constexpr DTypeFormat dtype_formats[] = {{"F64", 8},     {"I64", 8},     {"U64", 8},  {"F32", 4}, {"I32", 4},
+                                                {"U32", 4},     {"F16", 2},     {"BF16", 2}, {"I16", 2}, {"U16", 2},
+                                                {"F8_E5M2", 1}, {"F8_E4M3", 1}, {"I8", 1},   {"U8", 1},  {"BOOL", 1}};
 inline std::string_view name_of(DType dtype) { return dtype_formats[static_cast<int>(dtype)].first; }
 inline Index size_of(DType dtype) { return dtype_formats[static_cast<int>(dtype)].second; }
 

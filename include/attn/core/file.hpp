@@ -1,6 +1,7 @@
 #pragma once
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -151,6 +152,20 @@ inline std::string read_text_file(const std::filesystem::path& path) {
   require(!text.ends_with('\0'), path.string(), " is damaged: it has only NUL bytes from byte ",
           text.find_last_not_of('\0') + 2, " on; copy it again");
   return text;
+}
+
+/// Maps a file into memory, read-only, and sets its size. The pages belong to the page cache, so it takes no memory from
+/// other programs. Null for an empty file.
+inline std::shared_ptr<const char> map_file(const std::filesystem::path& path, std::size_t& size) {
+  const OpenFile file(path, O_RDONLY);
+  struct stat about {};
+  file.check(::fstat(file.handle(), &about) == 0, "cannot read ");
+  require(S_ISREG(about.st_mode), "cannot read ", path.string(), ": it is not a file");
+  size = static_cast<std::size_t>(about.st_size);
+  if (size == 0) return nullptr;
+  void* const start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.handle(), 0);
+  file.check(start != MAP_FAILED, "cannot map ");
+  return {static_cast<const char*>(start), [length = size](const char* at) { ::munmap(const_cast<char*>(at), length); }};
 }
 
 inline void make_folder(const std::filesystem::path& folder) {

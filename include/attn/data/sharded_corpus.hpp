@@ -1,7 +1,4 @@
 #pragma once
-#include <sys/mman.h>
-#include <sys/stat.h>
-
 #include <bit>
 
 #include "attn/core/checksum.hpp"
@@ -83,24 +80,17 @@ inline ShardHeader write_shard(const std::filesystem::path& path, ShardHeader he
 }
 
 /// A memory-mapped shard. The constructor checks the header and the size; every read checks its bounds; verify() reads the
-/// whole file. The mapped pages belong to the page cache, so a shard takes no memory from other programs.
+/// whole file.
 class Shard {
  public:
   explicit Shard(std::filesystem::path path) : path_(std::move(path)) {
-    const OpenFile file(path_, O_RDONLY);
-    struct stat status {};
-    file.check(::fstat(file.handle(), &status) == 0, "cannot read ");
-    require(S_ISREG(status.st_mode), "cannot read ", path_.string(), ": it is not a file");
-    const auto size = static_cast<std::size_t>(status.st_size);
+    std::size_t size = 0;
+    mapping_ = map_file(path_, size);
     const auto cut_off = [&](std::uint64_t needed) {
       fail(path_.string(), " is cut off: it has ", size, " of ", needed, " bytes. Repeat the command that created it.");
     };
     if (size < sizeof header_) cut_off(sizeof header_);
-    void* start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.handle(), 0);
-    file.check(start != MAP_FAILED, "cannot map ");
-    mapping_ = {static_cast<const char*>(start), [size](const char* at) { ::munmap(const_cast<char*>(at), size); }};
-
-    std::memcpy(&header_, start, sizeof header_);
+    std::memcpy(&header_, bytes(), sizeof header_);
     require(header_.kind == ShardHeader().kind, path_.string(), " is not a shard of tokens");
     require(header_.format == shard_format, path_.string(), " has format ", header_.format,
             ", but this program reads format ", shard_format,
@@ -114,15 +104,29 @@ class Shard {
   const ShardHeader& header() const { return header_; }
   Index pairs() const { return static_cast<Index>(header_.pairs); }
 
-  Index source_length(Index i) const { return length(2 * i); }
-  Index target_length(Index i) const { return length(2 * i + 1); }
-
-  /// The first `most` tokens, in place or copied to `space`.
-  std::span<const Token> source_tokens(Index i, Index most, std::vector<Token>& space) const {
-    return tokens(2 * i, most, header_.source_vocabulary, space);
+  /// Sentence 2i is the source of pair i, sentence 2i + 1 its target.
+  Index length(Index sentence) const {
+    const auto [begin, end] = range(sentence);
+    return Index{end} - Index{begin};
   }
-  std::span<const Token> target_tokens(Index i, Index most, std::vector<Token>& space) const {
-    return tokens(2 * i + 1, most, header_.target_vocabulary, space);
+  /// The first `most` tokens, in place or copied to `space`.
+  std::span<const Token> tokens(Index sentence, Index most, std::vector<Token>& space) const {
+    const auto [begin, end] = range(sentence);
+    const auto count = static_cast<std::size_t>(std::min(Index{end} - Index{begin}, most));
+    const char* first = bytes() + sizeof header_ + (2 * header_.pairs + 1) * sizeof(std::uint32_t) +
+                        std::size_t{begin} * header_.token_bytes;
+    std::span<const Token> found;
+    if (header_.token_bytes == 2) {
+      const auto* narrow = reinterpret_cast<const std::uint16_t*>(first);
+      space.assign(narrow, narrow + count);
+      found = space;
+    } else {
+      found = {reinterpret_cast<const Token*>(first), count};
+    }
+    const auto vocabulary = sentence % 2 == 0 ? header_.source_vocabulary : header_.target_vocabulary;
+    for (const Token token : found)
+      if (static_cast<std::uint32_t>(token) >= vocabulary) damaged();  // outside the embedding table
+    return found;
   }
 
   /// Throws unless the file's checksum matches.
@@ -141,27 +145,6 @@ class Shard {
     std::memcpy(ends, bytes() + sizeof(ShardHeader) + static_cast<std::size_t>(sentence) * sizeof *ends, sizeof ends);
     if (ends[0] > ends[1] || ends[1] > header_.tokens) damaged();
     return {ends[0], ends[1]};
-  }
-  Index length(Index sentence) const {
-    const auto [begin, end] = range(sentence);
-    return Index{end} - Index{begin};
-  }
-  std::span<const Token> tokens(Index sentence, Index most, std::uint64_t vocabulary, std::vector<Token>& space) const {
-    const auto [begin, end] = range(sentence);
-    const auto count = static_cast<std::size_t>(std::min(Index{end} - Index{begin}, most));
-    const char* first = bytes() + sizeof header_ + (2 * header_.pairs + 1) * sizeof(std::uint32_t) +
-                        std::size_t{begin} * header_.token_bytes;
-    std::span<const Token> found;
-    if (header_.token_bytes == 2) {
-      const auto* narrow = reinterpret_cast<const std::uint16_t*>(first);
-      space.assign(narrow, narrow + count);
-      found = space;
-    } else {
-      found = {reinterpret_cast<const Token*>(first), count};
-    }
-    for (const Token token : found)
-      if (static_cast<std::uint32_t>(token) >= vocabulary) damaged();  // outside the embedding table
-    return found;
   }
 
   std::filesystem::path path_;
@@ -199,22 +182,10 @@ class ShardedCorpus {
   }
 
   Index size() const { return ends_.back(); }
-  Index source_length(Index i) const {
-    const auto [shard, place] = find(i);
-    return std::min(shard->source_length(place), truncate_);
-  }
-  Index target_length(Index i) const {
-    const auto [shard, place] = find(i);
-    return std::min(shard->target_length(place), truncate_);
-  }
-  std::span<const Token> source_tokens(Index i, std::vector<Token>& space) const {
-    const auto [shard, place] = find(i);
-    return shard->source_tokens(place, truncate_, space);
-  }
-  std::span<const Token> target_tokens(Index i, std::vector<Token>& space) const {
-    const auto [shard, place] = find(i);
-    return shard->target_tokens(place, truncate_, space);
-  }
+  Index source_length(Index i) const { return length(i, 0); }
+  Index target_length(Index i) const { return length(i, 1); }
+  std::span<const Token> source_tokens(Index i, std::vector<Token>& space) const { return tokens(i, 0, space); }
+  std::span<const Token> target_tokens(Index i, std::vector<Token>& space) const { return tokens(i, 1, space); }
 
   const std::vector<Shard>& shards() const { return shards_; }
   /// The first shard's header. All shards have its tokenizers and vocabularies.
@@ -242,13 +213,22 @@ class ShardedCorpus {
   }
 
  private:
-  /// The shard of pair i, and the index in it. Most shards have as many pairs as the first, which makes the search
+  Index length(Index i, Index side) const {
+    const auto [shard, first] = find(i);
+    return std::min(shard->length(first + side), truncate_);
+  }
+  std::span<const Token> tokens(Index i, Index side, std::vector<Token>& space) const {
+    const auto [shard, first] = find(i);
+    return shard->tokens(first + side, truncate_, space);
+  }
+
+  /// The shard of pair i, and its first sentence there. Most shards have as many pairs as the first, which makes the search
   /// unnecessary.
   std::pair<const Shard*, Index> find(Index i) const {
     auto at = static_cast<std::size_t>(std::min(i / std::max<Index>(ends_[1], 1), std::ssize(shards_) - 1));
     if (i < ends_[at] || i >= ends_[at + 1])
       at = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), i) - ends_.begin()) - 1;
-    return {&shards_[at], i - ends_[at]};
+    return {&shards_[at], 2 * (i - ends_[at])};
   }
 
   std::vector<Shard> shards_;
