@@ -21,9 +21,9 @@ Pairs read(const PairFiles& files, UnequalLines unequal = UnequalLines::refuse) 
 }
 
 std::vector<std::vector<std::string>> rows(const std::filesystem::path& path) {
-  CsvReader reader(path);
+  LineReader reader(path);
   std::vector<std::vector<std::string>> all;
-  for (std::vector<std::string> fields; reader.next(fields);) all.push_back(fields);
+  for (std::vector<std::string> fields; next_csv_row(reader, fields);) all.push_back(fields);
   return all;
 }
 

@@ -230,31 +230,19 @@ class Batches {
   }
   /// Computes bounds for every batch of every epoch, so that next() allocates only once.
   void reserve() {
-    const auto count = static_cast<std::size_t>(std::min(options_.size, corpus_.size()));
-    if (options_.unit == BatchUnit::tokens) {
-      Index total = 0, longest = 0;
-      for (Index id = 0; id < corpus_.size(); ++id) {
-        total += rows(id);
-        longest = std::max(longest, rows(id));
-      }
-      const Index most = std::max(std::min(options_.size, total), longest);
-      most_sentences_ = most_source_ = most_target_ = static_cast<std::size_t>(most);  // a pair has at least one row
-      return;
+    Index source = 0, target = 0, longest_source = 0, longest_target = 0, longest = 0;
+    for (Index id = 0; id < corpus_.size(); ++id) {
+      source += source_rows(id), target += target_rows(id);
+      longest_source = std::max(longest_source, source_rows(id)),
+      longest_target = std::max(longest_target, target_rows(id));
+      longest = std::max(longest, rows(id));
     }
-    std::vector<Index> source, target;  // min-heaps of the longest lengths so far
-    const auto add = [count](std::vector<Index>& rows, Index length) {
-      if (rows.size() == count && length <= rows.front()) return;
-      if (rows.size() == count) {
-        std::pop_heap(rows.begin(), rows.end(), std::greater<>());
-        rows.pop_back();
-      }
-      rows.push_back(length);
-      std::push_heap(rows.begin(), rows.end(), std::greater<>());
-    };
-    for (Index id = 0; id < corpus_.size(); ++id) add(source, source_rows(id)), add(target, target_rows(id));
-    most_sentences_ = count;
-    most_source_ = static_cast<std::size_t>(std::accumulate(source.begin(), source.end(), Index{0}));
-    most_target_ = static_cast<std::size_t>(std::accumulate(target.begin(), target.end(), Index{0}));
+    const bool sentences = options_.unit == BatchUnit::sentences;
+    const Index most = std::max(std::min(options_.size, source + target), longest);  // tokens of a batch
+    const Index count = sentences ? std::min(options_.size, corpus_.size()) : most;  // a pair has at least one row
+    most_sentences_ = static_cast<std::size_t>(count);
+    most_source_ = static_cast<std::size_t>(sentences ? std::min(source, count * longest_source) : most);
+    most_target_ = static_cast<std::size_t>(sentences ? std::min(target, count * longest_target) : most);
   }
 
   CorpusView corpus_;

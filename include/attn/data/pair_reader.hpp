@@ -5,54 +5,42 @@
 
 namespace attn {
 
-/// Reads comma-separated values (RFC 4180). A quoted field may contain commas, line breaks and doubled quotes. Returns a
-/// line break inside a field as a space, because a sentence is one line.
-class CsvReader {
- public:
-  explicit CsvReader(const std::filesystem::path& path, std::string name = "") : lines_(path, std::move(name)) {}
-
-  /// Reads the fields of the next row, which need not be UTF-8. Returns false at the end.
-  bool next(std::vector<std::string>& fields) {
-    fields.assign(1, "");
-    if (!lines_.next_bytes(line_)) return false;
-    const Index first = row_ = lines_.lines();
-    bool quoted = false;      // inside quotes
-    bool was_quoted = false;  // after the closing quote of a field
-    for (std::size_t at = 0;; ++at) {
-      if (at == line_.size()) {
-        if (!quoted) return true;
-        require(lines_.next_bytes(line_), lines_.name(), ", line ", first,
-                ": a quote is never closed. Double the quotes inside a field.");
-        fields.back() += ' ';
-        at = std::string::npos;  // the loop increments it to 0
-        continue;
-      }
-      const char c = line_[at];
-      if (quoted && c == '"' && at + 1 < line_.size() && line_[at + 1] == '"') {
-        fields.back() += '"', ++at;
-      } else if (quoted && c == '"') {
-        quoted = false, was_quoted = true;
-      } else if (!quoted && c == ',') {
-        fields.emplace_back(), was_quoted = false;
-      } else {
-        require(!was_quoted, lines_.name(), ", line ", lines_.lines(), ": '", c,
-                "' follows a quoted field instead of a comma. Double the quotes inside a field.");
-        if (!quoted && c == '"' && fields.back().empty())
-          quoted = true;
-        else
-          fields.back() += c;
-      }
+/// Reads the fields of the next row of comma-separated values (RFC 4180), which need not be UTF-8. Returns false at the end.
+/// A quoted field may contain commas, line breaks and doubled quotes. A line break inside a field becomes a space, because a
+/// sentence is one line.
+inline bool next_csv_row(LineReader& lines, std::vector<std::string>& fields) {
+  fields.assign(1, "");
+  std::string line;
+  if (!lines.next_bytes(line)) return false;
+  const Index first = lines.lines();
+  bool quoted = false;      // inside quotes
+  bool was_quoted = false;  // after the closing quote of a field
+  for (std::size_t at = 0;; ++at) {
+    if (at == line.size()) {
+      if (!quoted) return true;
+      require(lines.next_bytes(line), lines.name(), ", line ", first,
+              ": a quote is never closed. Double the quotes inside a field.");
+      fields.back() += ' ';
+      at = std::string::npos;  // the loop increments it to 0
+      continue;
+    }
+    const char c = line[at];
+    if (quoted && c == '"' && at + 1 < line.size() && line[at + 1] == '"') {
+      fields.back() += '"', ++at;
+    } else if (quoted && c == '"') {
+      quoted = false, was_quoted = true;
+    } else if (!quoted && c == ',') {
+      fields.emplace_back(), was_quoted = false;
+    } else {
+      require(!was_quoted, lines.name(), ", line ", lines.lines(), ": '", c,
+              "' follows a quoted field instead of a comma. Double the quotes inside a field.");
+      if (!quoted && c == '"' && fields.back().empty())
+        quoted = true;
+      else
+        fields.back() += c;
     }
   }
-
-  Index line() const { return row_; }  // first line of the row
-  Index bytes() const { return lines_.bytes(); }
-
- private:
-  LineReader lines_;
-  std::string line_;
-  Index row_ = 0;
-};
+}
 
 enum class PairFormat { lines, tsv, csv };
 enum class UnequalLines { refuse, drop };  // drop: the extra lines at the end of the longer file
@@ -73,20 +61,16 @@ class PairReader {
       : format_(files.format),
         unequal_(unequal),
         next_line_(check_utf8 ? &LineReader::next : &LineReader::next_bytes),
-        name_(files.source.string()) {
-    source_file_ = std::make_unique<PackedFile>(files.source);
-    if (format_ == PairFormat::csv)
-      csv_ = std::make_unique<CsvReader>(source_file_->path(), name_);
-    else
-      source_ = std::make_unique<LineReader>(source_file_->path(), name_);
+        source_file_(files.source),
+        source_(source_file_.path(), files.source.string()) {
     if (format_ == PairFormat::lines) {
-      target_file_ = std::make_unique<PackedFile>(files.target);
-      target_ = std::make_unique<LineReader>(target_file_->path(), files.target.string());
+      target_file_.emplace(files.target);
+      target_.emplace(target_file_->path(), files.target.string());
       return;
     }
     const auto source = parse_index(files.source_column, 1), target = parse_index(files.target_column, 1);
-    require(source.has_value() == target.has_value(), name_, ": '", files.source_column, "' and '", files.target_column,
-            "' mix a name and a number. Give two names or two numbers.");
+    require(source.has_value() == target.has_value(), source_.name(), ": '", files.source_column, "' and '",
+            files.target_column, "' mix a name and a number. Give two names or two numbers.");
     if (source) {
       source_column_ = static_cast<std::size_t>(*source) - 1, target_column_ = static_cast<std::size_t>(*target) - 1;
       return;
@@ -97,7 +81,7 @@ class PairReader {
       const auto found = std::find(fields_.begin(), fields_.end(), *column);
       std::string known;
       for (const std::string& field : fields_) known += (known.empty() ? "'" : ", '") + field + "'";
-      require(found != fields_.end(), name_, ": its first row has no column '", *column, "'; it has ",
+      require(found != fields_.end(), source_.name(), ": its first row has no column '", *column, "'; it has ",
               known.empty() ? "none" : known, "; name two of these columns, or use numbers if there is no header row");
       *place = static_cast<std::size_t>(found - fields_.begin());
     }
@@ -105,6 +89,7 @@ class PairReader {
 
   /// Reads the next pair. Returns false at the end.
   bool next(std::string& source, std::string& target) {
+    row_ = source_.lines() + 1;
     if (format_ == PairFormat::lines) return next_lines(source, target);
     if (!next_row(fields_)) return close();
     if (fields_.size() == 1 && fields_[0].empty()) {  // an empty line
@@ -121,36 +106,35 @@ class PairReader {
   }
 
   /// The location of the last pair read: "train.tsv, line 7".
-  std::string where() const { return name_ + ", line " + std::to_string(csv_ ? csv_->line() : source_->lines()); }
-  /// Bytes of the source file read so far; empty if it is compressed.
-  std::optional<Index> bytes() const {
-    if (source_file_->packed()) return std::nullopt;
-    return csv_ ? csv_->bytes() : source_->bytes();
+  std::string where() const {
+    return source_.name() + ", line " + std::to_string(format_ == PairFormat::csv ? row_ : source_.lines());
   }
+  /// Bytes of the source file read so far; empty if it is compressed.
+  std::optional<Index> bytes() const { return source_file_.packed() ? std::nullopt : std::optional(source_.bytes()); }
   Index unpaired() const { return unpaired_; }  // lines dropped because the other file is shorter
 
  private:
   bool next_lines(std::string& source, std::string& target) {
-    const bool more_source = (*source_.*next_line_)(source), more_target = (*target_.*next_line_)(target);
+    const bool more_source = (source_.*next_line_)(source), more_target = (*target_.*next_line_)(target);
     if (more_source && more_target) return true;
     if (more_source == more_target) return close();
     unpaired_ = 1;
-    while (more_source ? (*source_.*next_line_)(source) : (*target_.*next_line_)(target)) ++unpaired_;
+    while (more_source ? (source_.*next_line_)(source) : (*target_.*next_line_)(target)) ++unpaired_;
     close();  // a damaged file ends early
-    require(unequal_ == UnequalLines::drop, source_->name(), " has ", counted(source_->lines(), "line"), " and ",
+    require(unequal_ == UnequalLines::drop, source_.name(), " has ", counted(source_.lines(), "line"), " and ",
             target_->name(), " has ", target_->lines(),
             ". Parallel files need the same number of lines: line i of one translates line i of the other.");
     return false;
   }
   bool next_row(std::vector<std::string>& fields) {
-    if (csv_) try {
-        return csv_->next(fields);
+    if (format_ == PairFormat::csv) try {
+        return next_csv_row(source_, fields);
       } catch (const std::exception&) {
         close();  // a damaged file may end inside quotes
         throw;
       }
     std::string line;
-    if (!source_->next_bytes(line)) return false;
+    if (!source_.next_bytes(line)) return false;
     fields.clear();
     std::string_view rest = line;
     for (std::size_t tab = 0; tab != rest.npos; rest.remove_prefix(tab == rest.npos ? 0 : tab + 1)) {
@@ -160,21 +144,21 @@ class PairReader {
     return true;
   }
   bool close() {
-    for (PackedFile* file : {source_file_.get(), target_file_.get()})
-      if (file != nullptr) file->close();
+    source_file_.close();
+    if (target_file_) target_file_->close();
     return false;
   }
 
   PairFormat format_;
   UnequalLines unequal_;
   bool (LineReader::*next_line_)(std::string&);
-  std::unique_ptr<PackedFile> source_file_, target_file_;
-  std::unique_ptr<LineReader> source_, target_;
-  std::unique_ptr<CsvReader> csv_;
+  PackedFile source_file_;
+  LineReader source_;
+  std::optional<PackedFile> target_file_;
+  std::optional<LineReader> target_;
   std::size_t source_column_ = 0, target_column_ = 1;
   std::vector<std::string> fields_;
-  std::string name_;
-  Index unpaired_ = 0;
+  Index row_ = 0, unpaired_ = 0;  // row_: first line of the CSV row read last
 };
 
 }  // namespace attn
