@@ -16,12 +16,10 @@ using BleuCounts = BleuSums<Index>;
 
 /// Corpus BLEU (Papineni et al., 2002) with the defaults of sacreBLEU 2.6: the geometric mean of the n-gram precisions for
 /// n = 1 to 4, times the brevity penalty.
-struct Bleu {
+struct Bleu : BleuCounts {
   double score = 0;  // 0 to 100
   std::array<double, 4> precisions{};
   double brevity_penalty = 1;
-  Index hypothesis_length = 0, reference_length = 0;
-  std::array<Index, 4> matches{}, totals{};
   Index references = 1;  // per sentence
 
   /// One line, in the format of sacreBLEU.
@@ -134,19 +132,15 @@ inline BleuCounts bleu_counts(const std::string& hypothesis, std::span<const std
   return detail::count_words(hypothesis, references, tokenize_13a);
 }
 
-/// BLEU from summed counts. Computes precisions in Real, or in double for integer counts.
+/// BLEU from summed counts. Computes precisions in Count, or in double for integer counts. Only those are kept.
 template <class Count>
 Bleu bleu_of_counts(const BleuSums<Count>& sums, Index references = 1) {
   using Real = std::conditional_t<std::is_integral_v<Count>, double, Count>;
-  Bleu bleu{.hypothesis_length = static_cast<Index>(sums.hypothesis_length),
-            .reference_length = static_cast<Index>(sums.reference_length),
-            .references = references};
-  for (std::size_t n = 0; n < 4; ++n) {
-    bleu.matches[n] = static_cast<Index>(sums.matches[n]);
-    bleu.totals[n] = static_cast<Index>(sums.totals[n]);
-  }
+  Bleu bleu;
+  bleu.references = references;
+  if constexpr (std::is_integral_v<Count>) static_cast<BleuCounts&>(bleu) = sums;
   bleu.brevity_penalty =
-      detail::brevity_penalty(static_cast<double>(bleu.hypothesis_length), static_cast<double>(bleu.reference_length));
+      detail::brevity_penalty(static_cast<double>(sums.hypothesis_length), static_cast<double>(sums.reference_length));
   if (std::ranges::count(sums.matches, Count{0}) == 4) return bleu;
 
   Real smoothing = 1;
@@ -164,7 +158,7 @@ Bleu bleu_of_counts(const BleuSums<Count>& sums, Index references = 1) {
 /// BLEU of a corpus with several references per sentence: 13a tokens, case-sensitive, exponential smoothing. Each element
 /// of `references` has one sentence per hypothesis.
 inline Bleu corpus_bleu(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references) {
-  const auto sums = detail::sum_counts<BleuCounts>("corpus_bleu", hypotheses, references, bleu_counts);
+  const auto sums = detail::sum_counts<BleuSums>("corpus_bleu", hypotheses, references, bleu_counts);
   return bleu_of_counts(sums, std::ssize(references));
 }
 

@@ -110,7 +110,7 @@ inline ChrfCounts chrf_counts(const std::string& hypothesis, std::span<const std
 inline Chrf corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
                         ChrfWords words = ChrfWords::none) {
   const auto counts = [words](const auto& hypothesis, auto& wanted) { return chrf_counts(hypothesis, wanted, words); };
-  const auto sums = detail::sum_counts<ChrfCounts>("corpus_chrf", hypotheses, references, counts);
+  const auto sums = detail::sum_counts<ChrfSums>("corpus_chrf", hypotheses, references, counts);
   return {.score = chrf_of_counts(sums), .words = words, .references = std::ssize(references)};
 }
 

@@ -1,6 +1,4 @@
 #pragma once
-#include <bit>
-
 #include "attn/metrics/bleu.hpp"
 #include "attn/metrics/chrf.hpp"
 #include "attn/metrics/word_bleu.hpp"
@@ -26,14 +24,6 @@ struct CorpusMetric {
 };
 
 namespace detail {
-
-/// The opposite of flat().
-template <template <class> class Sums, class Real>
-Sums<Real> sums_of(std::span<const Real> row) {
-  auto values = flat<Real>(Sums<Real>{});
-  std::ranges::copy(row, values.begin());
-  return std::bit_cast<Sums<Real>>(values);
-}
 
 /// A metric from counts(hypothesis, references), which returns Sums<Index>, and score(Sums<Real>).
 template <template <class> class Sums>
@@ -91,25 +81,10 @@ inline CorpusMetric corpus_metric(std::string_view name) {
   fail("unknown metric '", name, "'. Use one of ", known);
 }
 
-/// The counts of a text, one row per sentence, and their sums.
-struct CountedText {
-  std::vector<Index> rows, sums;
-
-  Index width() const { return std::ssize(sums); }
-  Index sentences() const { return std::ssize(rows) / width(); }
-};
-
 /// Counts all hypotheses. Each element of `references` has one sentence per hypothesis.
 inline CountedText counted(const CorpusMetric& metric, std::span<const std::string> hypotheses,
                            std::span<const std::vector<std::string>> references) {
-  CountedText text;
-  detail::for_each_scored(metric.name.c_str(), hypotheses, references, [&](const std::string& hypothesis, auto& wanted) {
-    const std::vector<Index> row = metric.counts(hypothesis, wanted);
-    text.rows.insert(text.rows.end(), row.begin(), row.end());
-    text.sums.resize(row.size());
-    for (std::size_t i = 0; i < row.size(); ++i) text.sums[i] += row[i];
-  });
-  return text;
+  return detail::count_text(metric.name.c_str(), hypotheses, references, metric.counts);
 }
 
 }  // namespace attn

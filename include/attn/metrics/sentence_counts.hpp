@@ -8,7 +8,17 @@
 
 // Shared by the metrics that sum counts over sentences.
 
-namespace attn::detail {
+namespace attn {
+
+/// The counts of a text, one row per sentence, and their sums.
+struct CountedText {
+  std::vector<Index> rows, sums;
+
+  Index width() const { return std::ssize(sums); }
+  Index sentences() const { return std::ssize(rows) / width(); }
+};
+
+namespace detail {
 
 /// White space in Python's str.split() and str.rstrip(): Unicode's, and the four ASCII separators.
 constexpr bool is_python_space(char32_t code) { return unicode::is_space(code) || (code >= 0x1C && code <= 0x1F); }
@@ -26,20 +36,25 @@ inline std::string signature(Index references, const std::string& fields, const 
   return "nrefs:" + std::to_string(references) + more + "|" + fields + "|version:attn-" ATTN_VERSION;
 }
 
-/// Calls visit(hypothesis, its references) for each sentence. Each element of `references` has one sentence per hypothesis.
-/// `who` prefixes error messages.
-void for_each_scored(const char* who, std::span<const std::string> hypotheses,
-                     std::span<const std::vector<std::string>> references, auto&& visit) {
+/// Counts all hypotheses: counts(hypothesis, its references) is a list of Index, of the same size for each sentence. Each
+/// element of `references` has one sentence per hypothesis. `who` prefixes error messages.
+CountedText count_text(const char* who, std::span<const std::string> hypotheses,
+                       std::span<const std::vector<std::string>> references, const auto& counts) {
   require(!references.empty(), who, ": no references. Pass at least one text.");
   for (const auto& text : references)
     require(hypotheses.size() == text.size(), who, ": ", hypotheses.size(), " hypotheses but ", text.size(),
             " references; give one reference for each hypothesis, in the same order");
   require(!hypotheses.empty(), who, ": no sentences to score. Pass at least one.");
+  CountedText counted;
   std::vector<std::string> wanted(references.size());
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {
     for (std::size_t r = 0; r < references.size(); ++r) wanted[r] = references[r][i];
-    visit(hypotheses[i], wanted);
+    const auto row = counts(hypotheses[i], wanted);
+    counted.rows.insert(counted.rows.end(), row.begin(), row.end());
+    counted.sums.resize(row.size());
+    std::ranges::transform(counted.sums, row, counted.sums.begin(), std::plus<>());
   }
+  return counted;
 }
 
 /// The numbers of a struct or array of `Real` alone, in order.
@@ -47,16 +62,22 @@ template <class Real, class Sums>
 auto flat(const Sums& sums) {
   return std::bit_cast<std::array<Real, sizeof(Sums) / sizeof(Real)>>(sums);
 }
+/// The opposite of flat().
+template <template <class> class Sums, class Real>
+Sums<Real> sums_of(std::span<const Real> row) {
+  auto values = flat<Real>(Sums<Real>{});
+  std::ranges::copy(row, values.begin());
+  return std::bit_cast<Sums<Real>>(values);
+}
 
 /// The sum of counts(hypothesis, its references) over all sentences.
-template <class Counts>
-Counts sum_counts(const char* who, std::span<const std::string> hypotheses,
-                  std::span<const std::vector<std::string>> references, const auto& counts) {
-  auto sums = flat<Index>(Counts{});
-  for_each_scored(who, hypotheses, references, [&](const std::string& hypothesis, const auto& wanted) {
-    std::ranges::transform(sums, flat<Index>(counts(hypothesis, wanted)), sums.begin(), std::plus<>());
-  });
-  return std::bit_cast<Counts>(sums);
+template <template <class> class Sums>
+Sums<Index> sum_counts(const char* who, std::span<const std::string> hypotheses,
+                       std::span<const std::vector<std::string>> references, const auto& counts) {
+  const auto row = [&](const std::string& hypothesis, const auto& wanted) {
+    return flat<Index>(counts(hypothesis, wanted));
+  };
+  return sums_of<Sums, Index>(count_text(who, hypotheses, references, row).sums);
 }
 
 /// The texts of a single reference per sentence.
@@ -92,4 +113,5 @@ Ngrams either_ngrams(const Ngrams& a, const Ngrams& b) {
   return either;
 }
 
-}  // namespace attn::detail
+}  // namespace detail
+}  // namespace attn

@@ -35,7 +35,7 @@ double word_bleu_of_counts(const BleuSums<Count>& sums) {
 inline double word_bleu(WordBleu kind, std::span<const std::string> hypotheses,
                         std::span<const std::vector<std::string>> references) {
   const auto counts = [kind](const auto& hypothesis, auto& wanted) { return word_bleu_counts(kind, hypothesis, wanted); };
-  return word_bleu_of_counts(detail::sum_counts<BleuCounts>("word_bleu", hypotheses, references, counts));
+  return word_bleu_of_counts(detail::sum_counts<BleuSums>("word_bleu", hypotheses, references, counts));
 }
 
 /// Moses' multi-bleu.perl with one reference per sentence.
