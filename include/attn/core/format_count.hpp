@@ -19,14 +19,15 @@ std::string formatted(const char* format, auto... values) {
 
 }  // namespace detail
 
-/// 1234567 as "1,234,567".
-inline std::string format_count(Index count) {
-  std::string digits = std::to_string(count);
-  const Index front = count < 0 ? 1 : 0;
-  for (Index i = static_cast<Index>(digits.size()) - 3; i > front; i -= 3)
-    digits.insert(static_cast<std::size_t>(i), 1, ',');
+/// A decimal number with separators between its thousands.
+inline std::string with_separators(std::string digits) {
+  const std::size_t front = digits.starts_with('-') ? 1 : 0;
+  for (std::size_t i = std::min(digits.find('.'), digits.size()); i > front + 3; i -= 3) digits.insert(i - 3, 1, ',');
   return digits;
 }
+
+/// 1234567 as "1,234,567".
+inline std::string format_count(Index count) { return with_separators(std::to_string(count)); }
 
 /// "1 pair", "2 pairs", "1,234 pairs"; for nouns with a plural in s.
 std::string counted(auto count, std::string_view noun) {

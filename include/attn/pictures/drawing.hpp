@@ -1,8 +1,8 @@
 #pragma once
-#include <charconv>
 #include <initializer_list>
 #include <iterator>
 
+#include "attn/core/format_count.hpp"
 #include "attn/text/utf8.hpp"
 
 namespace attn {
@@ -126,10 +126,7 @@ inline std::string significant(double value, int digits) { return written(value,
 inline std::string label(double value, double every) {
   if (std::abs(value) >= 1e7) return significant(value, 3);
   const int decimals = std::max(0, -static_cast<int>(std::floor(std::log10(every) + 1e-9)));
-  std::string digits = written(std::abs(value) < every / 2 ? 0.0 : value, std::chars_format::fixed, decimals);
-  const std::size_t front = digits.starts_with('-') ? 1 : 0, point = std::min(digits.find('.'), digits.size());
-  for (std::size_t i = point; i > front + 3; i -= 3) digits.insert(i - 3, 1, ',');
-  return digits;
+  return with_separators(written(std::abs(value) < every / 2 ? 0.0 : value, std::chars_format::fixed, decimals));
 }
 
 /// Formats a value with this number of digits, or more if values `every` apart need them.

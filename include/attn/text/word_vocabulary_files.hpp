@@ -8,11 +8,9 @@ namespace attn {
 /// Reads a file of `word,id` lines in any order. A word may contain commas.
 inline WordVocabulary load_word_vocabulary(const std::filesystem::path& path) {
   const std::string contents = read_text_file(path);
-  struct Entry {
-    std::string_view word;
-    Index id, line;
-  };
-  std::vector<Entry> entries;
+  const bool open_end = !contents.empty() && !contents.ends_with('\n');
+  std::vector<std::string> words(static_cast<std::size_t>(std::ranges::count(contents, '\n')) + (open_end ? 1 : 0));
+  std::vector<Index> line_of(words.size(), 0);
   std::string_view rest = contents;
   for (Index number = 1; !rest.empty(); ++number) {
     std::string_view line = rest.substr(0, rest.find('\n'));
@@ -26,19 +24,13 @@ inline WordVocabulary load_word_vocabulary(const std::filesystem::path& path) {
     const std::string_view digits = line.substr(comma + 1);
     const std::optional<Index> id = parse_index(digits);
     require(id.has_value(), path.string(), ", line ", number, ": '", digits, "' is not an id");
-    entries.push_back({line.substr(0, comma), *id, number});
-  }
-
-  std::vector<std::string> words(entries.size());
-  std::vector<Index> line_of(entries.size(), 0);
-  for (const auto& [word, id, line] : entries) {
-    const auto place = static_cast<std::size_t>(id);
-    require(place < words.size(), path.string(), ", line ", line, ": the id ", id, " is too high for ", words.size(),
+    const auto place = static_cast<std::size_t>(*id);
+    require(place < words.size(), path.string(), ", line ", number, ": the id ", place, " is too high for ", words.size(),
             " words: ids must be the whole numbers from 0 on, each once");
-    require(line_of[place] == 0, path.string(), ", line ", line, ": duplicate id ", id, ", already used in line ",
+    require(line_of[place] == 0, path.string(), ", line ", number, ": duplicate id ", place, ", already used in line ",
             line_of[place]);
-    line_of[place] = line;
-    words[place] = word;
+    line_of[place] = number;
+    words[place] = line.substr(0, comma);
   }
   try {
     return WordVocabulary(std::move(words));
