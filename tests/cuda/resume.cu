@@ -26,6 +26,7 @@ struct Run {
       device, TransformerOptions{.source_vocabulary = 12, .target_vocabulary = 12, .dropout = {0.1f, 0.1f, 0.1f}}, 7};
   Adam<Device> adam{network, AdamOptions{.clip_norm = 1}};
   Batches batches{text, SpecialTokens{2, 3, Token{3}}, BatchOptions{.size = 8, .order = BatchOrder::pooled, .seed = 5}};
+  Batches validation{text, SpecialTokens{2, 3, Token{3}}, BatchOptions{.size = 8}};
   Index stop_at = 1'000'000;
   Trainer<Device> trainer{network, adam, InverseSquareRoot{16, 20, 0.5}, options()};
 
@@ -49,21 +50,21 @@ TEST_CASE("resume: a GPU training stopped in the middle of an epoch and resumed 
   const TemporaryFolder folder;
   const auto path = folder / "training.safetensors";
   Run whole;
-  whole.trainer.run(whole.batches, whole.batches);
+  whole.trainer.run(whole.batches, whole.validation);
   CHECK(whole.trainer.state.step == 16);
   CHECK(whole.numbers() != Run().numbers());
   for (Index stop = 1; stop < 16; stop += 3) {  // an epoch has four steps
     CAPTURE(stop);
     Run first;
     first.stop_at = stop;
-    first.trainer.run(first.batches, first.batches);
+    first.trainer.run(first.batches, first.validation);
     CHECK(first.trainer.state.step == stop);
     save_training(path, first.network.parameters, first.adam, first.trainer.state);
 
     Run second;
     second.trainer.state = load_training(SafetensorsFile(path), second.network.parameters, second.adam);
     CHECK(second.numbers() == first.numbers());
-    second.trainer.run(second.batches, second.batches);
+    second.trainer.run(second.batches, second.validation);
     CHECK(second.trainer.state.step == 16);
     CHECK(second.numbers() == whole.numbers());
   }
