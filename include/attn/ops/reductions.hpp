@@ -79,8 +79,8 @@ struct ReduceRowsArgs {
 template <class Device>
 struct ReduceRowsGradientArgs {
   RowReduction kind = RowReduction::sum;
-  InputOf<Device> x;  // rows x cols; read for max only
-  InputOf<Device> y;  // sentences x cols; read for max only
+  InputOf<Device> x = {};  // rows x cols; read for max only
+  InputOf<Device> y = {};  // sentences x cols; read for max only
   Ragged rows;
   InputOf<Device> dy;  // sentences x cols
   SinkOf<Device> dx;   // rows x cols

@@ -50,7 +50,7 @@ class TileFeed {
       : full_(reinterpret_cast<std::uint64_t*>(barriers)), turns_(turns), fill_(fill) {
     if constexpr (Groups > 1) {
       if (threadIdx.x == 0)
-        for (int slot = 0; slot < Slots; ++slot) init_barrier(full_ + slot, 128), init_barrier(empty(slot), 4 * readers);
+        for (int slot = 0; slot < Slots; ++slot) init_barrier(full_ + slot, 128), init_barrier(empty(slot), 128 * readers);
       __syncthreads();
     } else {
       fill(0);
@@ -102,10 +102,7 @@ class TileFeed {
   }
   /// Call when no product reads a turn's tiles any more.
   __device__ void release(int turn) const {
-    if constexpr (Groups > 1) {
-      __syncwarp();
-      if (threadIdx.x % 32 == 0) arrive(empty(turn));
-    }
+    if constexpr (Groups > 1) arrive(empty(turn));
   }
   /// Passes over turns that the warpgroup does not need.
   __device__ void skip(int first, int last) const {
