@@ -114,7 +114,10 @@ TEST_CASE("byte bpe: rejects invalid vocabularies") {
                    ByteBpe(tokens, {{300, 1, 2}});
                  }),
                  "a merge has the id 300, but the vocabulary has 262 tokens"));
-  CHECK(contains(error_of([&] { ByteBpe(tokens, {{4 + 'b', 4 + 'a', 260}}); }), "a merge of 'b' and 'a' has the wrong result 'ab'"));
+  CHECK(contains(error_of([&] {
+                   ByteBpe(tokens, {{4 + 'b', 4 + 'a', 260}});
+                 }),
+                 "a merge of 'b' and 'a' has the wrong result 'ab'"));
   CHECK(contains(error_of([&] { ByteBpe(tokens, {good.merges()[0], good.merges()[0]}); }), "duplicate merge"));
   tokens[3] = "<mask>";
   CHECK(contains(error_of([&] { ByteBpe(tokens, {}); }), "duplicate token '<mask>' in the vocabulary"));
