@@ -56,7 +56,7 @@ with tempfile.TemporaryDirectory() as name:
     check(figures(folder / "raw.en", folder / "raw.de", "--prepare", "en-de", "--most-words", 10)["pairs"] == 1,
           "--most-words keeps pairs at the limit")
     refused("a word limit below the sentence lengths", folder / "raw.en", folder / "raw.de", "--prepare", "en-de", "--most-words", 9,
-            says="of the 2 pairs of")
+            says="no pair has 7 to 20 words")
     refused("--most-words without --prepare", *pair, "--most-words", 9, says="--most-words requires --prepare")
 
     (folder / "empty").write_text("")
@@ -69,7 +69,7 @@ with tempfile.TemporaryDirectory() as name:
     refused("invalid UTF-8", pair[0], folder / "bad", says="bad, line 2: byte 4 is not valid UTF-8")
     refused("a compressed file", folder / "packed", pair[1], says="packed is compressed. Unpack it first (xz -d).")
     refused("empty files", folder / "empty", folder / "empty", says="are empty. Give files with one sentence per line")
-    refused("nothing left after preparing", folder / "short", folder / "short", "--prepare", "de-en", says="of the 1 pair of")
+    refused("nothing left after preparing", folder / "short", folder / "short", "--prepare", "de-en", says="no pair has 7 to 20 words")
     refused("--vocab without --merges", *pair, "--vocab", folder / "short", says="--merges")
     refused("one file", pair[0], says="target")
     refused("a threshold of 0", *pair, "--seen-at-least", 0, says="--seen-at-least")

@@ -238,7 +238,7 @@ TEST_CASE("marian folder: errors for unsupported searches and invalid values nam
   for (const int least : {-7, 1}) CHECK(contains(with({{"max_length", least}}), "it must be a whole number of at least 2"));
   CHECK(contains(with({{"early_stopping", "foo"}}), "it must be true, false or \"never\""));
   CHECK(contains(with({{"length_penalty", "long"}}), "it must be a number"));
-  CHECK(contains(with({{"bad_words_ids", {{2, 3}}}}), "only single ones can be forbidden"));
+  CHECK(contains(with({{"bad_words_ids", {{2, 3}}}}), "each list must contain exactly one token"));
   CHECK(contains(with({{"bad_words_ids", {{999999}}}}), "tokens, which count from 0 to 6"));
   CHECK(contains(with({{"bad_words_ids", 2}}), "it must be a list of lists of tokens"));
   CHECK(contains(with({{"suppress_tokens", {-1}}}), "tokens, which count from 0 to 6"));
@@ -256,12 +256,13 @@ TEST_CASE("marian folder: missing and unexpected files are clear errors") {
   };
   CHECK(contains(with("d_model", 24), "the file belongs to another model"));
   CHECK(contains(with("d_model", 7), "d_model is 7; it is not a multiple of the 2 attention heads"));
-  CHECK(contains(with("activation_function", "tanh"), "activation_function is \"tanh\"; swish (or silu), relu and gelu"));
+  CHECK(contains(with("activation_function", "tanh"),
+                 "activation_function is \"tanh\"; it must be swish, silu, relu or gelu"));
   CHECK(with("activation_function", "silu").empty());
   CHECK(contains(with("decoder_ffn_dim", 32), "encoder_ffn_dim is 16; but decoder_ffn_dim is 32"));
   CHECK(contains(with("decoder_attention_heads", 4), "encoder_attention_heads is 2; but decoder_attention_heads is 4"));
-  CHECK(contains(with("normalize_before", true), "normalize_before is true; MarianMTModel does not compute so"));
-  CHECK(contains(with("scale_embedding", false), "scale_embedding is false; only models that scale"));
+  CHECK(contains(with("normalize_before", true), "normalize_before is true; attn supports post-norm Marian models only"));
+  CHECK(contains(with("scale_embedding", false), "scale_embedding is false; it must be true"));
   CHECK(contains(with("scale_embedding", "yes"), "scale_embedding is \"yes\"; it must be true or false"));
   CHECK(contains(with("eos_token_id", 3), "config.json: eos_token_id is 3; but it is 0 in the vocabulary"));
   CHECK(contains(with("d_model", "wide"), "config.json: d_model is \"wide\"; it must be a whole number of at least 1"));

@@ -56,6 +56,20 @@ void sinusoid(Cpu<T>&, Matrix<T> positions, SinusoidOrder order = SinusoidOrder:
     }
 }
 
+namespace cpu {
+
+/// a * b + c, rounded once if the processor can. The compiler would contract a loop's vectors and its rest differently.
+template <class T>
+T multiply_add(T a, T b, T c) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  return std::fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+}  // namespace cpu
+
 template <class T>
 void rotary(Cpu<T>& device, const RotaryArgs<Cpu<T>>& args) {
   const Index width = args.table.cols, half = width / 2;
@@ -68,8 +82,8 @@ void rotary(Cpu<T>& device, const RotaryArgs<Cpu<T>>& args) {
         T* y = args.y.to.row(i) + column;
         for (Index j = 0; j < half; ++j) {
           const T a = x[j], b = x[j + half], sine = args.inverse ? -angle[j] : angle[j], cosine = angle[j + half];
-          args.y.put(y[j], a * cosine - b * sine);
-          args.y.put(y[j + half], b * cosine + a * sine);
+          args.y.put(y[j], cpu::multiply_add(a, cosine, -(b * sine)));
+          args.y.put(y[j + half], cpu::multiply_add(b, cosine, a * sine));
         }
       }
     }

@@ -152,8 +152,12 @@ struct LearnedStates {
 
   LstmStates<Device, Width> operator()(Tape<Device>& tape, Index sentences) const {
     const auto states = empty_states<Width>(tape, static_cast<std::size_t>(h.rows));
+    const std::int32_t offsets[] = {0, static_cast<std::int32_t>(sentences)};
+    const Ragged rows = upload_offsets(tape, offsets, 1);
+    auto* layer = tape.device.tape_nodes.template array<Token>(sentences);  // takes nothing from the heap
     for (std::size_t i = 0; i < states.size(); ++i) {
-      const Text text = upload(tape, std::vector(static_cast<std::size_t>(sentences), static_cast<Token>(i)));
+      std::fill_n(layer, sentences, static_cast<Token>(i));
+      const Text text{tape.upload(layer, sentences), rows};
       states[i] = {embedding(tape, text, h, 1, {}, 0, 0), embedding(tape, text, c, 1, {}, 0, 0)};
     }
     return states;
