@@ -88,9 +88,7 @@ std::string page(const std::vector<Outcome>& outcomes) {
   const bool same_batches = first.setting("batch") == "88" && first.setting("batch-unit") == "sentences";
   std::string text =
       "# A Transformer and two Linformers, English to German\n\nCompared with the figures of \"Evaluating Linformer's "
-      "performance "
-      "on "
-      "the WMT14 EN-DE machine translation task\".\n\n## Table 3: perplexity and BLEU\n\n" +
+      "performance on the WMT14 EN-DE machine translation task\".\n\n## Table 3: perplexity and BLEU\n\n" +
       table3(outcomes) + "\nBLEU is sacreBLEU's, `" + text_of(first.test, "signature") + "`, of " +
       (beam > 1 ? "translations with a beam of " + format_count(beam) : "greedy translations") + " of " +
       counted(sentences, "sentence") + (test.empty() ? "" : " (" + test + ")") +

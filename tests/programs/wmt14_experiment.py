@@ -92,7 +92,7 @@ with tempfile.TemporaryDirectory() as name:
         check(row[1:3] == ["2", "14"] and (row[4], row[7]) == paper[3:] and row[6] == f"{spent / 3600:.3f}",
               f"table 4 has the figures of {model}: {row}")
         check(0.2 * min(losses) < test["perplexity"] < 5 * min(losses), "the test perplexity is close to the validation perplexity")
-    check("scores the first translation alone" in page and "- command: `wmt14_experiment" in page and "32 sentences here and 88" in page,
+    check("scores its first translation against all 3,003 references" in page and "- command: `wmt14_experiment" in page and "32 sentences here and 88" in page,
           "the page explains the differences from the paper")
 
     # Translations side by side.
