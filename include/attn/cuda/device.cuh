@@ -144,7 +144,7 @@ requires(sizeof(T) > 0) class Cuda<T> {
   std::string description() const { return properties_->name; }
   std::string pci_bus_id() const {
     char id[32] = {};
-    check_cuda(cudaDeviceGetPCIBusId(id, sizeof id, options_.gpu), "asking the GPU for its bus");
+    check_cuda(cudaDeviceGetPCIBusId(id, sizeof id, options_.gpu), "querying the PCI address of the GPU");
     return id;
   }
   Plans plans;  // of matrix products

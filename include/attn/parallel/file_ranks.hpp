@@ -17,7 +17,7 @@ namespace attn {
 ///
 /// Files of an earlier start are not mistaken for answers: each process draws a random name and trusts a rank only if that
 /// has read it. A failing rank writes its reason to a file, which ends the others within a second. A thread of each rank
-/// notices killed, stopped and hanging processes, even while NCCL waits for them.
+/// notices killed, stopped and hanging processes.
 class FileRanks final : public Communicator {
  public:
   /// `patience`: seconds to wait for the answer of another rank. `silence`: seconds without a heartbeat, or without progress in
